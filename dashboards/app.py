@@ -3,9 +3,10 @@
 from functools import partial
 
 import streamlit as st
-from board.access import ask_to_sign_in, is_admitted
+from board.access import Visitor, ask_to_sign_in, visitor
 from board.address import follow, write
-from board.config import read_config
+from board.audit import AuditError
+from board.config import Config, read_config
 from board.freshness import banner
 from board.pages import PAGES, Page
 from board.parts import View
@@ -23,23 +24,24 @@ def main() -> None:
     st.set_page_config("vetl", ICON, "wide")
     st.html(STYLE)
     config = read_config()
+    who = visitor(config)
     # This comes before the question for a password: Streamlit forgets the page of the address if no page is named.
     entries = {page.path: _entry(page) for page in PAGES}
-    entry = st.navigation(list(entries.values()), position="sidebar" if is_admitted(config) else "hidden")
+    entry = st.navigation(list(entries.values()), position="sidebar" if who else "hidden")
     st.session_state.pages = entries
-    if not is_admitted(config):
+    if who is None:
         ask_to_sign_in(config)
     st.title(entry.title, anchor=False)
     [page] = [page for page in PAGES if page.title == entry.title]
     try:
-        file, words = now_published(config.published), words_for(st.context.locale)
+        file, words = now_published(config.published, who.practices), words_for(st.context.locale)
         address, notes = follow(page.path), st.empty()
-        st.session_state.view = View(file, choose(file, words, page.lists), words)
+        st.session_state.view = View(file, choose(file, words, page.lists), words, config.audit, who.name)
         entry.run()
         said_of_it = write(address)
         if said_of_it:
             notes.warning("  \n".join(said_of_it))
-    except (UnreadableError, MissingError) as error:
+    except (UnreadableError, MissingError, AuditError) as error:
         st.error(str(error))
 
 
@@ -57,7 +59,7 @@ def _draw(page: Page) -> None:
     read_until = view.scope.read_until
     since = f"Read until {view.words.moment(read_until)}, from" if read_until else "Read from"
     st.caption(f"{since} {view.file.path.name}.")
-    _look_for_another(view.file)
+    _look_for_another(view.file, read_config(), Visitor(view.user, view.file.practices))
 
 
 def _warn(view: View) -> None:
@@ -75,9 +77,9 @@ def _warn(view: View) -> None:
 
 
 @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
-def _look_for_another(shown: Published) -> None:
-    """Draw the page again if another file has been published."""
-    if now_published(shown.path) != shown:
+def _look_for_another(shown: Published, config: Config, who: Visitor) -> None:
+    """Draw the page again if another file has been published, or if the session has ended."""
+    if now_published(shown.path, shown.practices) != shown or visitor(config) != who:
         st.rerun()
 
 

@@ -1,7 +1,11 @@
-"""Access: users signed in by a proxy, users with the password, or everybody if the settings name neither."""
+"""Access: users signed in by a proxy or by their own password, users with the one password, or everybody.
+
+If the settings name users, each sees their practices alone, and nobody else sees anything.
+"""
 
 import hmac
 import time
+from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import NoReturn
 
@@ -9,32 +13,65 @@ import streamlit as st
 
 from board.attempts import Attempts, network_of
 from board.config import Config
+from pipelines.passwords import is_password_of
 
 _LOOPBACK = "127.0.0.1"
 _attempts = Attempts()
 
 
-def is_admitted(config: Config) -> bool:
-    """Return whether this visitor may look. The header of `user_header` counts from a named proxy alone."""
-    if config.user_header and _came_through_proxy(config) and st.context.headers.get(config.user_header):
-        return True
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who may look. `name` is empty without users; `practices` are `None` for all of them."""
+
+    name: str = ""
+    practices: tuple[str, ...] | None = None
+
+
+def visitor(config: Config) -> Visitor | None:
+    """Return who looks, or `None` for somebody who may not. `user_header` counts from a named proxy alone."""
+    named = _named_by_proxy(config)
+    if config.users:
+        name = named or _signed_in(config)
+        return Visitor(name, config.users[name]) if name is not None and name in config.users else None
+    if named:
+        return Visitor(named)
     if config.password is None:
-        return config.user_header is None
-    return bool(st.session_state.get("admitted"))
+        return Visitor() if config.user_header is None else None
+    return Visitor() if _signed_in(config) is not None else None
+
+
+def _named_by_proxy(config: Config) -> str | None:
+    if not (config.user_header and _came_through_proxy(config)):
+        return None
+    names = st.context.headers.get_all(config.user_header)
+    return names[0].strip() if len(names) == 1 else None  # two lines: one may be the browser's own
+
+
+def _signed_in(config: Config) -> str | None:
+    """Return the name that signed in with a password in this tab, until the session ends."""
+    name, at = st.session_state.get("signed_in", (None, 0.0))
+    return name if time.time() - at < config.session_hours * 3600 else None
 
 
 def ask_to_sign_in(config: Config) -> NoReturn:
     """Show nothing but the sign-in."""
-    if config.password is None:
+    if _named_by_proxy(config) and config.users:
+        st.error("No practice is assigned to you: whoever runs this dashboard can add you.")
+    elif config.users and config.passwords and config.passwords.exists():
+        _ask(config)
+    elif config.password is None:
         st.error("Please sign in where your practice does: this page is behind a sign-in of its own.")
     else:
-        _ask(config, config.password)
+        _ask(config)
     st.stop()
 
 
-def _ask(config: Config, password: str) -> None:
+def _ask(config: Config) -> None:
     st.title("vetl")
+    name = ""
     with st.form("sign-in", border=False):
+        if config.users:
+            name = st.text_input("Name", autocomplete="username")
         given = st.text_input("Password", type="password", autocomplete="current-password")
         sent = st.form_submit_button("Show the dashboard", type="primary")
     if not sent:
@@ -44,10 +81,17 @@ def _ask(config: Config, password: str) -> None:
         st.error("Too many passwords were tried from your address. Wait a few seconds and try again.")
         return
     time.sleep(wait)
-    if hmac.compare_digest(given.encode(), password.encode()):
-        st.session_state["admitted"] = True
+    if _is_right(config, name, given):
+        st.session_state["signed_in"] = (name, time.time())
         st.rerun()
-    st.error("That is not the password.")
+    st.error("That is not the name with its password." if config.users else "That is not the password.")
+
+
+def _is_right(config: Config, name: str, given: str) -> bool:
+    if config.users:
+        assert config.passwords
+        return is_password_of(config.passwords, name, given) and name in config.users
+    return hmac.compare_digest(given.encode(), (config.password or "").encode())
 
 
 def _peer() -> str:

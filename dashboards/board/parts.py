@@ -3,6 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -12,10 +13,10 @@ import streamlit as st
 from board.charts import Chart, bars, localised, shortened, worded
 from board.downloads import download
 from board.freshness import NAMED_AT_MOST
-from board.noise import Interval, count_interval, difference_interval, is_more_than_noise
 from board.published import MissingError, Published
 from board.scope import Scope
 from board.words import FEW, NOTHING, VALUED, Words, label
+from pipelines.core.noise import Interval, count_interval, difference_interval, is_more_than_noise
 
 Better = Literal["more", "less", "neither"]
 _COLOURS: dict[Better, Literal["normal", "inverse", "off"]] = {
@@ -30,11 +31,13 @@ Column = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The file, the scope and the words that a page is drawn from."""
+    """The file, the scope and the words that a page is drawn from; who looks, and the log of people shown."""
 
     file: Published
     scope: Scope
     words: Words
+    audit: Path | None = None
+    user: str = ""
 
     def ask(
         self, sql: str, more: Mapping[str, Any] | None = None, *, before: bool = False, lasting: bool = False

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import duckdb
@@ -16,6 +17,12 @@ Identity = tuple[int, int, int, int]
 """Device, inode, size and time of change: another file under the same name has another identity."""
 
 REBUILD = "`vetl build --full-refresh` makes it again."
+_CONNECTIONS = 16
+"""Connections that are kept: one for each set of practices that a user may see."""
+
+_OF_NO_PRACTICE = frozenset({"catalogue", "metrics"})
+"""Marts without practices, which each user may read."""
+
 _DAY_NS = 24 * 60 * 60 * 10**9
 _NAMED = re.compile(r'(?:Table with name|column) "?([\w.]+)"?')
 
@@ -30,16 +37,20 @@ class MissingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One state of the published file. `ask` answers from it, and repeats earlier answers from memory."""
+    """One state of the published file. `ask` answers from it, and repeats earlier answers from memory.
+
+    `practices`: the user sees these practices alone, `None` for all.
+    """
 
     path: Path
     identity: Identity
     contacts: Identity | None = None
+    practices: tuple[str, ...] | None = None
 
     @property
     def names_people(self) -> bool:
         """Whether `contacts.duckdb`, beside the file, exists and may be read."""
-        return "contacts" in _attached(str(self.path), self.identity, self.contacts)[1]
+        return _attached(str(self.path), self.identity, self.contacts, self.practices).names_people
 
     def ask(self, sql: str, /, **parameters: Any) -> pl.DataFrame:  # noqa: ANN401 - values of any column
         """Return the rows of a statement; only aggregates and short lists, whatever the length of history.
@@ -47,7 +58,7 @@ class Published:
         Raises:
             MissingError: The file has no such mart or column.
         """
-        return _answer(str(self.path), self.identity, self.contacts, sql, parameters)
+        return _answer(str(self.path), self.identity, self.contacts, self.practices, sql, parameters)
 
     def setting(self, name: str, usual: int) -> int:
         """Return a number of `[definitions]` that the file was built with; `usual` if it has none."""
@@ -72,8 +83,8 @@ class Published:
         return {(table, column): text or other for table, column, text, other in rows.iter_rows() if text or other}
 
 
-def now_published(path: Path) -> Published:
-    """Return the file as it is now.
+def now_published(path: Path, practices: tuple[str, ...] | None = None) -> Published:
+    """Return the file as it is now, as the user of these practices sees it; `None` for all practices.
 
     Raises:
         UnreadableError: There is no file, or it cannot be opened.
@@ -86,7 +97,7 @@ def now_published(path: Path) -> Published:
         contacts = _identity(_contacts_of(path))
     except OSError:
         contacts = None
-    return Published(path, identity, contacts)
+    return Published(path, identity, contacts, practices)
 
 
 def age_in_days(file: Published) -> int:
@@ -104,28 +115,67 @@ def _contacts_of(published: Path) -> Path:
     return published.resolve().with_name("contacts.duckdb")
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _attached(
-    path: str, identity: Identity, contacts: Identity | None
-) -> tuple[duckdb.DuckDBPyConnection, tuple[str, ...]]:
-    """Return a connection in memory with the file attached, and the catalogs in it.
+@dataclass(frozen=True, slots=True)
+class _Attached:
+    """A connection in memory with the file attached. `catalog` has the schema `marts` that pages read."""
 
-    A `connect` to the file would see the old file for ever.
+    connection: duckdb.DuckDBPyConnection
+    catalog: str
+    names_people: bool
+
+
+@st.cache_resource(max_entries=_CONNECTIONS, show_spinner=False)
+def _attached(
+    path: str, identity: Identity, contacts: Identity | None, practices: tuple[str, ...] | None
+) -> _Attached:
+    """Return the connection for this file and these practices.
+
+    A `connect` to the file would see the old file for ever. A user of some practices gets a connection of their
+    own: its schemas `marts` and `contacts` are views with the rows of these practices alone, and the files have
+    names that nobody can guess, so that no statement of a page reads past the views.
     """
     del identity
     connection = duckdb.connect()
+    file, people = (
+        ("published", "contacts") if practices is None else (f"file_{token_hex(16)}", f"people_{token_hex(16)}")
+    )
     try:
-        connection.execute(f"attach '{_quoted(path)}' as published (read_only)")
+        connection.execute(f"attach '{_quoted(path)}' as {file} (read_only)")
     except duckdb.Error as error:
         raise UnreadableError(f"{path}: {str(error).splitlines()[0]}") from None
+    names_people = False
     if contacts:
         # The file may belong to another group, or be gone since the check: then only names are missing.
         with suppress(duckdb.Error):
-            connection.execute(f"attach '{_quoted(str(_contacts_of(Path(path))))}' as contacts (read_only)")
+            connection.execute(f"attach '{_quoted(str(_contacts_of(Path(path))))}' as {people} (read_only)")
+            names_people = True
+    if practices is not None:
+        _limit(connection, file, "marts", "marts", practices)
+        if names_people:
+            _limit(connection, people, "main", "contacts", practices)
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
-    attached = connection.execute("select database_name from duckdb_databases() where not internal").fetchall()
-    return connection, tuple(name for (name,) in attached)
+    return _Attached(connection, "published" if practices is None else "memory", names_people)
+
+
+def _limit(
+    connection: duckdb.DuckDBPyConnection, file: str, source: str, schema: str, practices: tuple[str, ...]
+) -> None:
+    """Make a schema of views over the tables of a file, each with the rows of these practices alone.
+
+    A table without a practice is left out, unless it is known to be about none.
+    """
+    named = ", ".join(f"'{_quoted(key)}'" for key in practices) or "null"
+    connection.execute(f"create schema {schema}")
+    tables = connection.execute(
+        "select table_name, bool_or(column_name = 'practice_id') from duckdb_columns()"
+        " where database_name = $file and schema_name = $source group by table_name",
+        {"file": file, "source": source},
+    ).fetchall()
+    for table, has_practice in tables:
+        if has_practice or table in _OF_NO_PRACTICE:
+            rows = f" where practice_id in ({named})" if has_practice else ""
+            connection.execute(f'create view {schema}."{table}" as select * from {file}.{source}."{table}"{rows}')
 
 
 def _quoted(path: str) -> str:
@@ -134,11 +184,17 @@ def _quoted(path: str) -> str:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def _answer(
-    path: str, identity: Identity, contacts: Identity | None, sql: str, parameters: dict[str, Any]
+    path: str,
+    identity: Identity,
+    contacts: Identity | None,
+    practices: tuple[str, ...] | None,
+    sql: str,
+    parameters: dict[str, Any],
 ) -> pl.DataFrame:
-    cursor = _attached(path, identity, contacts)[0].cursor()
+    attached = _attached(path, identity, contacts, practices)
+    cursor = attached.connection.cursor()
     try:
-        cursor.execute("use published")
+        cursor.execute(f"use {attached.catalog}")
         return cursor.sql(sql, params=parameters).pl()
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         line = str(error).splitlines()[0]

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from board.noise import STRICT, difference_interval, is_more_than_noise, share_interval
 from board.parts import View
 from board.scope import IN_PERIOD, closed
 from board.words import Words, named
+from pipelines.core.noise import STRICT, difference_interval, is_more_than_noise, share_interval
 
 Sums = tuple[int, int]
 """The cases that went well, and all cases."""

@@ -16,6 +16,7 @@ from pipelines.cli.commands import Commands
 from pipelines.cli.figure_options import explain, mcp, metric, verify
 from pipelines.cli.forget_options import forget
 from pipelines.cli.groups import act_app, lake_app, quarantine_app, sandbox_app, webhooks_app
+from pipelines.cli.notice_options import report, watch
 from pipelines.cli.options import (
     PASS_THROUGH,
     AsJson,
@@ -161,10 +162,21 @@ def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 
 
 
 @app.command()
-def publish(rollback: Rollback = None, as_json: AsJson = False) -> int:
+def publish(
+    rollback: Rollback = None,
+    group: Annotated[
+        str | None, typer.Option("--for", metavar="GROUP", help="Write a file with the practices of GROUP alone.")
+    ] = None,
+    target: Annotated[
+        Path | None, typer.Option("--to", metavar="FILE", help="With --for: instead of beside the published file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
     """Replace the published file by the current marts."""
-    from pipelines.cli.run import publish
+    from pipelines.cli.run import publish, publish_for
 
+    if group:
+        return publish_for(group, target, as_json=as_json)
     return publish(rollback=rollback, as_json=as_json)
 
 
@@ -227,6 +239,8 @@ app.command()(explain)
 app.command()(metric)
 app.command()(mcp)
 app.command()(verify)
+app.command()(report)
+app.command()(watch)
 
 
 @app.command()
@@ -234,10 +248,17 @@ def dashboard(
     host: Annotated[str | None, typer.Option(help="Instead of dashboard.host.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of dashboard.port.")] = None,
     show: Browse = False,
+    set_password: Annotated[
+        str | None,
+        typer.Option("--set-password", metavar="NAME", help="Set the password of a user of [dashboard]."),
+    ] = None,
 ) -> int:
     """Show the published file to managers, in the browser."""
     from pipelines.cli.dashboard import dashboard
+    from pipelines.cli.dashboard import set_password as set_password_of
 
+    if set_password:
+        return set_password_of(set_password)
     return dashboard(host=host, port=port, show=show)
 
 

@@ -58,7 +58,8 @@ EXAMPLES = {
     "open": "vetl open",
     "publish": """
         vetl publish
-        vetl publish --rollback""",
+        vetl publish --rollback
+        vetl publish --for East""",
     "quarantine acknowledge": """
         vetl quarantine acknowledge --reason "test rows of the platform"
         vetl quarantine acknowledge --endpoint staff_tasks --reason known""",
@@ -75,6 +76,10 @@ EXAMPLES = {
     "reconcile": """
         vetl reconcile
         vetl reconcile --practice loc-001 --full""",
+    "report": """
+        vetl report
+        vetl report --preview letters
+        vetl report --to East --again""",
     "run": """
         vetl run
         vetl -C /srv/vetl run --quiet --log-file vetl.log
@@ -93,6 +98,9 @@ EXAMPLES = {
     "verify": """
         vetl verify
         vetl verify analytics.duckdb --practice loc-001 --day 2026-01-12""",
+    "watch": """
+        vetl watch
+        vetl watch --since 2026-01-01""",
     "webhooks drain": """
         vetl webhooks drain
         vetl webhooks drain --message msg-1""",

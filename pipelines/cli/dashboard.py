@@ -1,5 +1,6 @@
 """Run the dashboard for managers and the notebook for analysts, each in a process of its own."""
 
+import getpass
 import json
 import os
 import signal
@@ -16,12 +17,42 @@ from pydantic import ValidationError
 from pipelines import bundled
 from pipelines.cli.terminal import say
 from pipelines.core.errors import ConfigurationError, WarehouseError, cannot_listen
+from pipelines.core.practice import Practice
 from pipelines.settings import load_settings
 from pipelines.settings.dashboard import DashboardSettings, is_local
 
 SECONDS_TO_END = 10
 """Seconds until a server is killed. A server that is still starting may ignore the first signal."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+
+
+def set_password(name: str) -> int:
+    """Run `vetl dashboard --set-password NAME`: ask for a password twice, and keep its hash.
+
+    Raises:
+        ConfigurationError: the extra is not installed, there is no such user, or the password is refused.
+    """
+    settings = load_settings().dashboard
+    if find_spec("argon2") is None:
+        raise ConfigurationError("argon2 is not installed: pip install 'vetl[dashboard]'")
+    if name not in settings.users:
+        known = ", ".join(settings.users) or "none"
+        raise ConfigurationError(f"dashboard.users: there is no user {name}; known are {known}")
+    password = (
+        getpass.getpass(f"Password of {name}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    )
+    if sys.stdin.isatty() and getpass.getpass("Once more: ") != password:
+        raise ConfigurationError("the two passwords differ; nothing was changed")
+    from pipelines import passwords  # noqa: PLC0415 - the extra may not be installed
+
+    try:
+        passwords.set_password(settings.passwords, name, password)
+    except ValueError as error:
+        raise ConfigurationError(f"{name}: {error}") from None
+    except OSError as error:
+        raise ConfigurationError(f"{settings.passwords}: cannot be written: {error.strerror}") from None
+    say(f"{name} signs in with the new password from now on: {settings.passwords}")
+    return 0
 
 
 def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
@@ -48,10 +79,23 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
         "VETL_DASHBOARD__PASSWORD": effective.password.get_secret_value() if effective.password else "",
         "VETL_DASHBOARD__USER_HEADER": effective.user_header or "",
         "VETL_DASHBOARD__PROXIES": json.dumps(effective.trusted()),
+        **_users(effective, settings.practices),
         # Otherwise Streamlit's server uses the address in X-Forwarded-For as the address of the client.
         "FORWARDED_ALLOW_IPS": "",
     }
     return _run(["streamlit", "run", str(bundled.dashboards() / "app.py"), *flags], environment)
+
+
+def _users(effective: DashboardSettings, practices: Sequence[Practice]) -> dict[str, str]:
+    """Return the variables about users; without users they are empty, whatever this process inherited."""
+    groups = {practice.id: practice.group for practice in practices}
+    users = effective.practices_by_user(groups)
+    return {
+        "VETL_DASHBOARD__USERS": json.dumps(users) if users else "",
+        "VETL_DASHBOARD__PASSWORDS": str(effective.passwords) if users else "",
+        "VETL_DASHBOARD__AUDIT": str(effective.audit) if users else "",
+        "VETL_DASHBOARD__SESSION_HOURS": str(effective.session_hours),
+    }
 
 
 def notebook(file: Path, *, port: int | None, show: bool) -> int:

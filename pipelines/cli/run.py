@@ -1,9 +1,11 @@
 """The commands `sync`, `build`, `publish` and `run`."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 from pipelines import bundled
@@ -13,7 +15,7 @@ from pipelines.cli.progress import showing_lists, showing_nodes
 from pipelines.cli.terminal import mention, print_json, say, short
 from pipelines.cli.times import local, zone
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
-from pipelines.core.errors import BuildFailed, PublicationHeld, VetlError
+from pipelines.core.errors import BuildFailed, PublicationHeld, VetlError, WrongUse
 from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, existing, is_built, publish_marts, roll_back_published, treatments
 from pipelines.jobs.dbt_process import log_file
@@ -21,9 +23,11 @@ from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget import finish_forgettings
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.sync import chosen_practices, run_sync
+from pipelines.jobs.watch import tell
 from pipelines.loading.control.activity import recorded
 from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.loading.layout import written_files
+from pipelines.loading.published.extract import extract
 from pipelines.loading.published.hold import release as release_hold
 from pipelines.loading.published.publish import Published
 from pipelines.settings import Settings, load_settings
@@ -83,6 +87,26 @@ def publish(*, rollback: bool | None, as_json: bool) -> int:
         print_json({"exit_code": 0, "published": asdict(published)})
     else:
         show_published(published)
+    _tell(settings)
+    return 0
+
+
+def publish_for(group: str, target: Path | None, *, as_json: bool) -> int:
+    """Run `vetl publish --for GROUP`: write the published rows of a group's practices into a file of their own."""
+    configure_logs(0)
+    settings = load_settings()
+    groups = sorted({practice.group for practice in settings.practices if practice.group})
+    if group not in groups:
+        raise WrongUse(f"--for {group}: no practice has this group; known are {', '.join(groups) or 'none'}")
+    published = settings.warehouse.published
+    name = re.sub(r"[^a-z0-9]+", "-", group.lower()).strip("-") or "group"
+    file = target or published.with_name(f"{published.stem}.{name}{published.suffix}")
+    practices = [practice.id for practice in settings.practices if practice.group == group]
+    rows = extract(published, file.absolute(), practices)
+    if as_json:
+        print_json({"exit_code": 0, "path": file, "practices": practices, "tables": rows})
+    else:
+        mention(f"Wrote {len(practices)} practices, {sum(rows.values()):,} rows: {short(file)}")
     return 0
 
 
@@ -212,10 +236,23 @@ def _not_published(settings: Settings) -> str:
 def _publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
     """Publish the marts. If a rolled-back file is kept, return no result and exit code 3."""
     try:
-        return publish_marts(settings), 0
+        published = publish_marts(settings)
     except PublicationHeld as held:
         say(f"not published: {held}")
         return None, held.exit_code
+    _tell(settings)
+    return published, 0
+
+
+def _tell(settings: Settings) -> None:
+    """Look at the thresholds of `[watch]` and print who is out; it fails no publication."""
+    told = tell(settings)
+    for line in told.rang:
+        say(f"out: {line}")
+    for line in told.ended:
+        say(f"over: {line}")
+    for line in told.failures:
+        say(f"warning: {line}")
 
 
 def _sync(

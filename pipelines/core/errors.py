@@ -16,10 +16,11 @@ VetlError
 │   │   └── PublicationHeld  the published file was rolled back, and the rollback is not released
 │   ├── LakeError            the lake cannot be read or written
 │   ├── InboxError           the file of received webhooks cannot be opened, read or written
-│   ├── LedgerError          the ledger of acts cannot be opened, read or written
+│   ├── LedgerError          the ledger of acts or of notices cannot be opened, read or written
 │   └── BuildFailed          dbt could not build the marts; the published file stays as it was
 ├── Transient                the same call may work in a moment
 │   ├── Unreachable          no connection, a time-out, a 5xx
+│   ├── NotDelivered         a mail server or a webhook did not take a message
 │   ├── RateLimited          429, possibly with the time to wait
 │   ├── TokenRejected        401: sign in again, then repeat the request
 │   └── TornAnswer           an answer that is not complete: cut off, HTML with a 200
@@ -180,6 +181,10 @@ class Transient(VetlError):
 
 class Unreachable(Transient):
     """No connection, a time-out, or a 5xx status."""
+
+
+class NotDelivered(Transient):
+    """A mail server or a webhook did not take a message; the next run sends it."""
 
 
 class RateLimited(Transient):

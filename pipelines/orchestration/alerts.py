@@ -4,9 +4,6 @@ An alert quotes vetl's own errors, which never hold a secret or personal data. O
 the class. The same failure of a job is sent once, and again after `repeat_hours`.
 """
 
-import json
-import smtplib
-import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from email.message import EmailMessage
@@ -15,11 +12,12 @@ from hashlib import sha256
 import dagster as dg
 from dagster_shared.error import SerializableErrorInfo
 
+from pipelines.notices.mail import send_mail
+from pipelines.notices.webhook import post_text
 from pipelines.orchestration.resources import VetlResource
 from pipelines.settings.schedule import AlertSettings, ScheduleSettings
 
 _TAG = "vetl/alerted"
-_SECONDS = 10
 _LOOKED_BACK = 200
 
 
@@ -51,23 +49,14 @@ def channels(settings: AlertSettings) -> list[Channel]:
     configured: list[Channel] = []
     if settings.webhook:
         address = settings.webhook.get_secret_value()
-        configured.append(lambda alert: post(address, alert))
+        configured.append(lambda alert: post_text(address, alert.text))
     if settings.email_to:
         configured.append(lambda alert: mail(settings, alert))
     return configured
 
 
-def post(address: str, alert: Alert) -> None:
-    """Post an alert to an address that takes `{"text": ...}`, as Slack, Mattermost and Teams do."""
-    request = urllib.request.Request(  # noqa: S310 - the operator's own address
-        address, json.dumps({"text": alert.text}).encode(), {"Content-Type": "application/json"}, method="POST"
-    )
-    with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
-        pass
-
-
 def mail(settings: AlertSettings, alert: Alert) -> None:
-    """Send an alert by SMTP, over TLS if a user name is set."""
+    """Send an alert by SMTP; beyond this machine over TLS."""
     message = EmailMessage()
     message["Subject"], message["From"], message["To"] = (
         alert.subject,
@@ -75,11 +64,7 @@ def mail(settings: AlertSettings, alert: Alert) -> None:
         ", ".join(settings.email_to),
     )
     message.set_content(alert.text)
-    with smtplib.SMTP(settings.smtp_host, settings.smtp_port, timeout=_SECONDS) as server:
-        if settings.smtp_username and settings.smtp_password:
-            server.starttls()
-            server.login(settings.smtp_username, settings.smtp_password.get_secret_value())
-        server.send_message(message)
+    send_mail(settings, message)
 
 
 def alerts_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.SensorDefinition:

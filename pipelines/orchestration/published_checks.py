@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from pipelines.core.errors import WarehouseError
+from pipelines.core.errors import VetlError, WarehouseError
+from pipelines.jobs.watch import look
 from pipelines.loading.published.query import query
+from pipelines.notices.watching import line
 from pipelines.orchestration.checks import Verdict
 from pipelines.orchestration.published import PUBLISHED
 from pipelines.orchestration.resources import VetlResource
+from pipelines.settings import Settings
 
 _FEWER = """
 select practice_id, endpoint, source_count, warehouse_count from marts.proof
@@ -46,12 +49,21 @@ PUBLISHED_CHECKS = {
 }
 
 
+THRESHOLDS = "thresholds"
+"""The check of `[watch]`."""
+
+
 @dg.multi_asset_check(
     name="check_published",
     can_subset=True,
     specs=[
-        dg.AssetCheckSpec(name, asset=PUBLISHED, description=description)
-        for name, (description, _, _) in PUBLISHED_CHECKS.items()
+        *(
+            dg.AssetCheckSpec(name, asset=PUBLISHED, description=description)
+            for name, (description, _, _) in PUBLISHED_CHECKS.items()
+        ),
+        dg.AssetCheckSpec(
+            THRESHOLDS, asset=PUBLISHED, description="No practice is outside of a threshold of [watch]."
+        ),
     ],
 )
 def check_published(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
@@ -64,3 +76,18 @@ def check_published(context: dg.AssetCheckExecutionContext, vetl: VetlResource) 
             except WarehouseError as error:
                 verdict = Verdict(("error",), [(str(error),)])
             yield verdict.result(PUBLISHED, name)
+    if dg.AssetCheckKey(PUBLISHED, THRESHOLDS) in context.selected_asset_check_keys:
+        yield _outside(vetl.settings()).result(PUBLISHED, THRESHOLDS)
+
+
+def _outside(settings: Settings) -> Verdict:
+    """Return a row for each practice that is outside of a threshold now."""
+    try:
+        rows = [
+            (one.practice_id, one.threshold.rule, one.open.began, line(one, one.open))
+            for one in look(settings)
+            if one.open
+        ]
+    except VetlError as error:
+        return Verdict(("error",), [(str(error),)])
+    return Verdict(("practice", "threshold", "out since", "last closed period"), rows)

@@ -37,8 +37,10 @@ from pipelines.settings.assistant import AssistantSettings
 from pipelines.settings.dashboard import DashboardSettings
 from pipelines.settings.definitions import DefinitionsSettings
 from pipelines.settings.lake import LakeSettings, SparkSettings, anchored
-from pipelines.settings.places import same_place
+from pipelines.settings.places import own_files, same_place
 from pipelines.settings.privacy import PrivacySettings
+from pipelines.settings.references import unconfigured
+from pipelines.settings.report import ReportSettings
 from pipelines.settings.schedule import AlertSettings, ScheduleSettings
 from pipelines.settings.section import Section
 from pipelines.settings.sources import Sources
@@ -54,6 +56,7 @@ from pipelines.settings.values import (
     spread,
     varied_each,
 )
+from pipelines.settings.watch import WatchSettings
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]
 Whole = Annotated[int, BeforeValidator(no_boolean)]
@@ -72,6 +75,7 @@ ENVIRONMENT_ONLY = {
     "dashboard": ("password",),
     "assistant": ("token",),
     "lake": ("access_key", "secret_key"),
+    "report": ("webhooks",),
 }
 """Keys that are refused in `vetl.toml`, because files are copied, committed and mailed."""
 
@@ -170,6 +174,8 @@ class Settings(BaseSettings):
     lake: LakeSettings = LakeSettings()
     spark: SparkSettings = SparkSettings()
     act: ActSettings = ActSettings()
+    watch: WatchSettings = WatchSettings()
+    report: ReportSettings = ReportSettings()
     practices: tuple[Practice, ...] = ()
 
     @classmethod
@@ -195,10 +201,8 @@ class Settings(BaseSettings):
         if twice:
             msg = f"practices: the id {twice[0]} is there twice"
             raise ValueError(msg)
-        unknown = set(self.act.practices) - {item.id for item in self.practices}
-        if unknown:
-            msg = f"act.practices: practice {min(unknown)} is not configured"
-            raise ValueError(msg)
+        if problem := unconfigured(self):
+            raise ValueError(problem)
         if not isinstance(self.warehouse.shards, int):
             each_in_one_shard(self.warehouse.shards, [item.id for item in self.practices])
         return self
@@ -279,9 +283,9 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
     of_shards = {
         warehouse.path.with_name(f"{warehouse.path.stem}.{name}{warehouse.path.suffix}") for name in shards
     }
-    if {warehouse.published, settings.webhooks.inbox, settings.act.ledger} & of_shards:
+    if set(own_files(settings)) & of_shards:
         raise sources.refuse(
-            "warehouse.published, webhooks.inbox and act.ledger must not have the name of a shard's file"
+            "warehouse.published, webhooks.inbox and the ledgers must not have the name of a shard's file"
         )
     if clash := same_place(settings, [*sources.dotenv_files, *([sources.config] if sources.config else [])]):
         raise sources.refuse(clash)
@@ -303,6 +307,9 @@ def _anchored(settings: Settings, folder: Path) -> Settings:
             "warehouse": warehouse,
             "webhooks": within(settings.webhooks, "inbox"),
             "act": within(settings.act, "ledger", "stop_file"),
+            "dashboard": within(settings.dashboard, "passwords", "audit"),
+            "watch": within(settings.watch, "ledger"),
+            "report": within(settings.report, "ledger", *(["folder"] if settings.report.folder else [])),
             "lake": lake.model_copy(update=places),
             "spark": within(settings.spark, "scratch"),
         }

@@ -33,6 +33,8 @@ def _private(settings: Settings) -> Iterator[Path]:
         yield file
         yield from sorted(file.parent.glob(f"{file.name}[.-]*"))
     yield settings.warehouse.published.resolve().with_name("contacts.duckdb")
+    yield settings.dashboard.passwords
+    yield settings.dashboard.audit
     yield settings.spark.scratch
     if "://" not in settings.lake.path:
         yield Path(settings.lake.path)

@@ -30,6 +30,14 @@ def same_place(settings: "Settings", own: Sequence[Path]) -> str | None:
     return _emptied(settings, places)
 
 
+def own_files(settings: "Settings") -> list[Path]:
+    """Return the files that vetl writes and whose names no shard may have."""
+    return [
+        *(settings.warehouse.published, settings.webhooks.inbox, settings.act.ledger, settings.watch.ledger),
+        settings.report.ledger,
+    ]
+
+
 def _emptied(settings: "Settings", places: Sequence[tuple[str, Path]]) -> str | None:
     """Return the line about a path in the folder that a Spark build empties."""
     scratch = settings.spark.scratch.resolve()
@@ -47,6 +55,10 @@ def _places(settings: "Settings") -> Iterator[tuple[str, Path]]:
     yield "warehouse.published", published
     yield "webhooks.inbox", settings.webhooks.inbox
     yield "act.ledger", settings.act.ledger
+    yield "watch.ledger", settings.watch.ledger
+    yield "report.ledger", settings.report.ledger
+    yield "dashboard.passwords", settings.dashboard.passwords
+    yield "dashboard.audit", settings.dashboard.audit
     yield "act.stop_file", settings.act.stop_file
     yield "contacts.duckdb beside warehouse.published", published.with_name("contacts.duckdb")
     yield "the Parquet folder of warehouse.published", published.with_suffix(".parquet")

@@ -28,6 +28,8 @@ COMMANDS = {
     "mcp",
     "metric",
     "verify",
+    "watch",
+    "report",
     "build",
     "run",
     "publish",

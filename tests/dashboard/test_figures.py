@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 Open = Callable[..., AppTest]
 Ask = Callable[..., list[tuple[Any, ...]]]
-PATHS = ("", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "rows", "health")
+PATHS = ("", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "acting", "rows", "health")
 CALLERS, OUTREACH, REQUESTS = timedelta(days=7), timedelta(days=4), timedelta(days=14)
 """The times after which a figure changes no more by itself."""
 
@@ -241,8 +241,8 @@ def test_what_waits_is_the_whole_backlog(opened: Open, ask: Ask) -> None:
 
 def test_appointments_count_by_the_day_of_the_visit(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
     due, kept, canceled, no_show = ask(
-        """select count(*), count(*) filter (where course = 'kept'), count(*) filter (where course = 'canceled'),
-                  count(*) filter (where course = 'no_show')
+        """select count(*), count(*) filter (where attendance = 'kept'), count(*) filter (where attendance = 'canceled'),
+                  count(*) filter (where attendance = 'no_show')
            from marts.appointments where booking_date_local::date between ? and ?""",
         *days,
     )[0]

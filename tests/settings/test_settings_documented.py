@@ -61,9 +61,14 @@ def assert_default(section: str, key: str, documented: object, defaults: dict[st
         "smtp_username",
         "endpoint",
         "master",
+        "thresholds",
+        "users",
+        "recipients",
+        "link",
+        "folder",
     }:
         return
-    paths = {"path", "published", "inbox", "marts", "scratch", "ledger", "stop_file"}
+    paths = {"path", "published", "inbox", "marts", "scratch", "ledger", "stop_file", "passwords", "audit"}
     if key in paths and isinstance(default, str):
         assert default.endswith(str(documented))
     else:

@@ -31,7 +31,7 @@ COUNTING = (
     *("booking_funnel_daily", "booking_funnel_stages", "appointments_daily", "visits_daily"),
     *("booking_intent_daily", "booking_intent_hourly", "call_endings_daily"),
     *("outreach_outcomes_daily", "outreach_suppressions_daily", "staff_task_turnaround_daily"),
-    *("demand_daily", "first_responses_daily", "practice_daily", "practice_weekly"),
+    *("demand_daily", "first_responses_daily", "practice_daily", "practice_weekly", "acts_daily"),
 )
 """The marts that count rows of other marts."""
 

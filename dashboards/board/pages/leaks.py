@@ -4,6 +4,7 @@ import polars as pl
 import streamlit as st
 
 from board.address import pick, pick_number
+from board.audit import note_people
 from board.charts import worded
 from board.downloads import download
 from board.parts import View, by_value, listed, part
@@ -25,7 +26,7 @@ WHO = {
 }
 """The columns that identify a client, with and without names, and their table."""
 LIST = """
-    select leak_list.urgency, leak_list.practice_id, {who}, leak_list.wanted,
+    select leak_list.urgency, leak_list.practice_id, leak_list.episode_id, {who}, leak_list.wanted,
            timezone(practices.time_zone, leak_list.last_at) as last_tried, leak_list.contacts as times_tried,
            round(leak_list.age_hours / 24, 1) as age_days,
            leak_list.channel, leak_list.reason, leak_list.last_contact_id
@@ -74,7 +75,9 @@ def _work_list(view: View, contact: str | None) -> None:
     asked = {"contact": contact, "wanted": wanted, "tries": tries}
     people = view.ask(COUNT, asked).item()
     who, contacts = WHO[view.file.names_people]
-    table = view.named(view.ask(LIST.format(who=who, known=contacts, within=WITHIN, most=MOST), asked))
+    people_shown = view.ask(LIST.format(who=who, known=contacts, within=WITHIN, most=MOST), asked)
+    note_people(view.audit, view.user, "leaks", people_shown, named=view.file.names_people)
+    table = view.named(people_shown.drop("episode_id"))
     table = table.select("urgency", pl.exclude("urgency"))
     if table.get_column("phone_number").is_null().all():
         table = table.drop("phone_number")

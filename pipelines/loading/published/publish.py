@@ -21,6 +21,7 @@ from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.migrate import refuse_newer
 from pipelines.loading.published import digests
 from pipelines.loading.published.inputs import digest_inputs
+from pipelines.loading.published.last_publication import read_record
 from pipelines.loading.published.marts import (
     GONE,
     NEW,
@@ -34,7 +35,7 @@ from pipelines.loading.published.marts import (
     noted_marts,
 )
 from pipelines.loading.published.ownership import refuse_foreign, set_mark
-from pipelines.loading.published.record import how_to_publish, last_build, read_record, write_record
+from pipelines.loading.published.record import how_to_publish, last_build, write_record
 from pipelines.loading.published.retention import keep_before, remove_kept
 from pipelines.loading.published.words import Marts, learnt_words, shown_words, still_hold
 

@@ -1,9 +1,10 @@
 """Intervals of shares, of differences and of counts: published figures, and what holds for all counts."""
 
 import pytest
-from board.noise import count_interval, difference_interval, is_more_than_noise, share_interval
 from hypothesis import given
 from hypothesis import strategies as st
+
+from pipelines.core.noise import count_interval, difference_interval, is_more_than_noise, share_interval
 
 COUNTS = st.integers(0, 10_000).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole)))
 

@@ -1,0 +1,46 @@
+"""The audit log: a line for each list of people that a user sees. A list that cannot be noted is not shown."""
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+
+class AuditError(Exception):
+    """Raised if the log cannot be written. The message is one line for the user."""
+
+
+def note_people(file: Path | None, user: str, page: str, table: pl.DataFrame, *, named: bool) -> None:
+    """Note who was shown which people: `table` has their `practice_id` and `episode_id`.
+
+    The same list in the same tab is noted once. Without a file nothing is noted.
+
+    Raises:
+        AuditError: the log cannot be written.
+    """
+    people = table.select("practice_id", "episode_id").rows()
+    seen = (user, page, tuple(people), named)
+    if file is None or st.session_state.get("audited") == seen:
+        return
+    line: dict[str, Any] = {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "user": user,
+        "page": page,
+        "with_names": named,
+        "people": [{"practice_id": practice, "episode_id": episode} for practice, episode in people],
+    }
+    try:
+        handle = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
+        try:
+            os.write(handle, (json.dumps(line) + "\n").encode())
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise AuditError(
+            f"The list is not shown, because the audit log cannot be written: {error.strerror}."
+        ) from None
+    st.session_state["audited"] = seen

@@ -1,0 +1,159 @@
+"""Look at the thresholds of `[watch]` after each publication, and send a notice of each episode once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from email.message import EmailMessage
+from hashlib import sha256
+from itertools import groupby
+
+from pipelines.core.errors import NotDelivered, VetlError
+from pipelines.loading.published.figures.periods import series
+from pipelines.loading.published.query import query
+from pipelines.notices.ledger import Notice, NoticeLedger, ToldEpisode
+from pipelines.notices.mail import send_mail
+from pipelines.notices.watching import Episode, Watched, end_line, line, watched
+from pipelines.notices.webhook import post_text
+from pipelines.settings import Settings
+from pipelines.settings.watch import Threshold
+
+WEBHOOK = "webhook"
+"""The recipient that stands for the webhook of `[alerts]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The result of one look: episodes that rang or ended, messages that left, and lines about failures."""
+
+    rang: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
+    sent: int = 0
+    failures: tuple[str, ...] = ()
+
+
+def look(settings: Settings) -> list[Watched]:
+    """Judge each threshold at each practice, from the published file alone.
+
+    Raises:
+        WrongUse: a threshold names a dimension that its metric has not, or would add up what does not add up.
+        WarehouseBusy: another process holds the file.
+        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
+    """
+    file = settings.warehouse.published
+    names = dict(query(file, "select practice_id, name from marts.practices").rows)
+    return [one for threshold in settings.watch.thresholds for one in _at_each(settings, threshold, names)]
+
+
+def _at_each(settings: Settings, threshold: Threshold, names: dict[str, str]) -> list[Watched]:
+    file = settings.warehouse.published
+    try:
+        found = series(file, threshold.measure, threshold.by, threshold.where, threshold.practices)
+    except VetlError as error:
+        error.add_note(f" (of the threshold: {threshold.rule})")
+        raise
+    return watched(threshold, found, names)
+
+
+def tell(settings: Settings, now: datetime | None = None) -> Told:
+    """Look, keep new episodes in the ledger, and send the notices that are due. An error is only a line.
+
+    A threshold that is new at a practice rings for an open episode, but not for earlier ones.
+    """
+    if not settings.watch.thresholds:
+        return Told()
+    at = now or datetime.now(UTC)
+    try:
+        found = look(settings)
+        with NoticeLedger.open(settings.watch.ledger) as ledger:
+            rang: list[str] = []
+            ended: list[str] = []
+            for one in found:
+                with ledger.writing():
+                    _keep(settings, ledger, one, at, rang, ended)
+            sent, failures = _send(settings, ledger, at)
+            return Told(tuple(rang), tuple(ended), sent, tuple(failures))
+    except VetlError as error:
+        return Told(failures=(f"thresholds were not looked at: {error}",))
+
+
+def _keep(
+    settings: Settings, ledger: NoticeLedger, one: Watched, at: datetime, rang: list[str], ended: list[str]
+) -> None:
+    """Compare the episodes of the data with those of the ledger."""
+    if one.through is None:
+        return
+    known = ledger.episodes(one.key, one.practice_id)
+    before = ledger.through(one.key, one.practice_id)
+    of_known: dict[date, Episode] = {}
+    for episode in one.episodes:
+        same = [told for told in known if told.began <= episode.last.value.start and episode.began <= told.last]
+        for told in same:
+            of_known[told.began] = episode
+        is_new = episode.ended is None if before is None else episode.rings_at > before
+        if not same and is_new:
+            text = line(one, episode)
+            last, is_over = episode.last.value.start, episode.ended is not None
+            ledger.keep(ToldEpisode(one.key, one.practice_id, episode.began, last, episode.ended, is_over, text))
+            ledger.due(_event(one, episode.began, "began"), recipients(settings, one.threshold), text, at)
+            rang.append(text)
+    for told in known:
+        episode = of_known.get(told.began)
+        if told.is_over or (episode is not None and episode.ended is None):
+            if episode is not None and not told.is_over:
+                last = max(told.last, episode.last.value.start)
+                ledger.keep(ToldEpisode(told.watch, told.practice_id, told.began, last, None, False, told.line))
+            continue
+        end = episode.ended if episode else None
+        ledger.keep(ToldEpisode(told.watch, told.practice_id, told.began, told.last, end, True, told.line))
+        text = end_line(one, told.began, end)
+        ledger.due(_event(one, told.began, "ended"), recipients(settings, one.threshold), text, at)
+        ended.append(text)
+    ledger.looked(one.key, one.practice_id, one.through)
+
+
+def recipients(settings: Settings, threshold: Threshold) -> list[str]:
+    """Return who hears of a threshold: its own addresses, else those and the webhook of `[alerts]`."""
+    if threshold.to:
+        return list(threshold.to)
+    return [*settings.alerts.email_to, *([WEBHOOK] if settings.alerts.webhook else [])]
+
+
+def _event(one: Watched, began: date, what: str) -> str:
+    return f"{one.key} {one.practice_id} {began} {what}"
+
+
+def _send(settings: Settings, ledger: NoticeLedger, at: datetime) -> tuple[int, list[str]]:
+    """Send each recipient one message with all due notices. Return the number of messages, and the failures."""
+    sent, failures = 0, list[str]()
+    due = sorted(ledger.messages(("due", "failed")), key=lambda message: message.recipient)
+    for recipient, group in groupby(due, key=lambda message: message.recipient):
+        claimed = ledger.claim(list(group))
+        if not claimed:
+            continue
+        try:
+            _deliver(settings, recipient, claimed)
+        except NotDelivered as error:
+            ledger.ended(claimed, "failed", at, str(error))
+            failures.append(f"a notice was not delivered and is sent again with the next build: {error}")
+        else:
+            ledger.ended(claimed, "sent", at)
+            sent += 1
+    return sent, failures
+
+
+def _deliver(settings: Settings, recipient: str, messages: Sequence[Notice]) -> None:
+    text = "\n".join(message.text for message in messages)
+    if recipient == WEBHOOK:
+        if settings.alerts.webhook:
+            post_text(settings.alerts.webhook.get_secret_value(), text)
+        return
+    first = messages[0].text
+    more = f" and {len(messages) - 1} more" if len(messages) > 1 else ""
+    mail = EmailMessage()
+    mail["Subject"] = f"vetl: {first.partition(';')[0]}{more}"
+    mail["From"], mail["To"] = settings.alerts.email_from, recipient
+    # The same notice has the same id: a server that got it although the answer was lost can drop the second one.
+    digest = sha256("\n".join(f"{message.id} {recipient}" for message in messages).encode()).hexdigest()[:32]
+    mail["Message-ID"] = f"<{digest}@{settings.alerts.email_from.rpartition('@')[2]}>"
+    mail.set_content(f"{text}\n\nThe figures are of closed periods. `vetl watch` shows all thresholds.\n")
+    send_mail(settings.alerts, mail)

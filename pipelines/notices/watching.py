@@ -1,0 +1,144 @@
+"""Find the episodes in which a practice is outside of a threshold. No I/O."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from hashlib import sha256
+from typing import Literal
+
+from pipelines.loading.published.figures.periods import Baseline, PeriodValue, Series
+from pipelines.settings.watch import Threshold
+
+Judgement = Literal["in", "out", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A closed period and the judgement about its value; `usual` is known if the rule is `unusual`."""
+
+    value: PeriodValue
+    judgement: Judgement
+    usual: Baseline | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """Closed periods in a row that are out, long enough to ring.
+
+    It rings with the period `rings_at`, and ends with the first later period that is in.
+    """
+
+    began: date
+    rings_at: date
+    last: Judged
+    ended: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """One threshold at one practice: every closed period, and the episodes in them."""
+
+    threshold: Threshold
+    practice_id: str
+    practice: str
+    words: str
+    unit: str
+    judged: Sequence[Judged]
+    episodes: Sequence[Episode]
+
+    @property
+    def key(self) -> str:
+        """Return the name of the threshold in the ledger. Another rule has another name."""
+        rule = self.threshold.model_dump_json(exclude={"to", "practices"})
+        return sha256(rule.encode()).hexdigest()[:16]
+
+    @property
+    def through(self) -> date | None:
+        """Return the start of the last closed period."""
+        return self.judged[-1].value.start if self.judged else None
+
+    @property
+    def open(self) -> Episode | None:
+        """Return the episode that has not ended."""
+        return self.episodes[-1] if self.episodes and self.episodes[-1].ended is None else None
+
+
+def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list[Watched]:
+    """Judge a threshold at each practice of a series; `names` are the names of practices by id."""
+    found: list[Watched] = []
+    for practice in series.practices:
+        judged = _judged(threshold, series, practice)
+        found.append(
+            Watched(
+                *(threshold, practice, names.get(practice, practice), series.metric.words, series.metric.unit),
+                judged,
+                episodes(judged, threshold.periods),
+            )
+        )
+    return found
+
+
+def _judged(threshold: Threshold, series: Series, practice: str) -> list[Judged]:
+    found: list[Judged] = []
+    for at, value in enumerate(series.practices[practice]):
+        usual = series.baseline_of(practice, at) if threshold.unusual else None
+        found.append(Judged(value, _judgement(threshold, value, usual), usual))
+    return found
+
+
+def _judgement(threshold: Threshold, value: PeriodValue, usual: Baseline | None) -> Judgement:
+    if value.value is None or (value.cases is not None and value.cases < threshold.least):
+        return "unknown"
+    if threshold.unusual:
+        return "unknown" if usual is None else "in" if usual.holds(value.value) else "out"
+    if threshold.above is not None:
+        return "out" if value.value > threshold.above else "in"
+    assert threshold.below is not None
+    return "out" if value.value < threshold.below else "in"
+
+
+def episodes(judged: Sequence[Judged], periods: int) -> list[Episode]:
+    """Return the episodes of at least so many periods. A period that says nothing neither begins nor ends one."""
+    found: list[Episode] = []
+    run: list[Judged] = []
+    for one in judged:
+        if one.judgement == "out":
+            run.append(one)
+        elif one.judgement == "in":
+            found += _episode(run, periods, one.value.start)
+            run = []
+    return found + _episode(run, periods, None)
+
+
+def _episode(run: Sequence[Judged], periods: int, ended: date | None) -> list[Episode]:
+    if len(run) < periods:
+        return []
+    return [Episode(run[0].value.start, run[periods - 1].value.start, run[-1], ended)]
+
+
+def line(watched_one: Watched, episode: Episode) -> str:
+    """Return the sentence about an episode that rings: the practice, the value, and what is usual."""
+    last, threshold = episode.last, watched_one.threshold
+    value = amount(last.value.value, watched_one.unit)
+    of = f" of {last.value.cases:,} cases" if last.value.cases is not None else ""
+    expected = f"usual are about {amount(last.usual.usual, watched_one.unit)}" if last.usual else threshold.rule
+    where = f" ({', '.join(threshold.where)})" if threshold.where else ""
+    when = f"on {last.value.start}" if threshold.by == "day" else f"in the week of {last.value.start}"
+    since = "" if episode.began == last.value.start else f", out since {episode.began}"
+    return f"{watched_one.practice}: {watched_one.words}{where} {when}: {value}{of}; {expected}{since}"
+
+
+def end_line(watched_one: Watched, began: date, ended: date | None) -> str:
+    """Return the sentence about the end of an episode; without a day the figures were corrected."""
+    where = f" ({', '.join(watched_one.threshold.where)})" if watched_one.threshold.where else ""
+    how = f"again as it should be since {ended}" if ended else "as it should be after a correction of the data"
+    return f"{watched_one.practice}: {watched_one.words}{where} is {how} (was out since {began})"
+
+
+def amount(value: float | None, unit: str) -> str:
+    """Return a value with its unit: a share as a percentage."""
+    if value is None:
+        return "nothing"
+    if unit.startswith("share"):
+        return f"{value:.0%}" if value >= 0.1 else f"{value:.1%}"  # noqa: PLR2004 - ten percent
+    return f"{value:,.0f}" if unit in {"count", "people"} else f"{value:,.1f} {unit}"

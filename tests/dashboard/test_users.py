@@ -1,0 +1,155 @@
+"""Users who see their practices alone: on no page, in no list, in no download and by no address anything else."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from board.published import now_published
+from streamlit.testing.v1 import AppTest
+
+from pipelines.passwords import is_password_of, set_password
+
+Open = Callable[..., AppTest]
+Ask = Callable[..., list[tuple[Any, ...]]]
+PAGES = ("", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "health")
+PASSWORD = "quite long and secret"
+
+
+@pytest.fixture
+def file(published: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
+
+
+@pytest.fixture
+def users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Provide the audit log of a dashboard with a user of one practice, and one without any."""
+    passwords = tmp_path / "passwords"
+    for name in ("anna", "gone"):
+        set_password(passwords, name, PASSWORD)
+    monkeypatch.setenv("VETL_DASHBOARD__USERS", json.dumps({"anna": ["loc-001"], "nobody": [], "boss": None}))
+    monkeypatch.setenv("VETL_DASHBOARD__PASSWORDS", str(passwords))
+    monkeypatch.setenv("VETL_DASHBOARD__AUDIT", str(tmp_path / "audit.jsonl"))
+    return tmp_path / "audit.jsonl"
+
+
+def signed_in(page: AppTest, name: str = "anna", password: str = PASSWORD) -> AppTest:
+    page.text_input[0].input(name)
+    page.text_input[1].input(password)
+    return page.button[0].click().run()
+
+
+def shown(page: AppTest) -> str:
+    """Return all that the browser is sent."""
+    parts = [str(element.proto) for element in page.main] + [str(element.proto) for element in page.sidebar]
+    return "\n".join([*parts, *(table.value.to_csv() for table in page.dataframe)])
+
+
+@pytest.mark.usefixtures("users")
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_shows_another_practice(path: str, opened: Open, ask: Ask, file: Path) -> None:
+    names = dict(ask("select practice_id, name from marts.practices"))
+    page = signed_in(opened(path, file, practice="loc-002"))
+
+    assert not page.exception
+    text = shown(page)
+    assert names["loc-001"] in text
+    assert names["loc-002"] not in text
+    assert page.session_state.view.file.practices == ("loc-001",)
+
+
+def test_no_mart_has_a_row_of_another_practice(published: Path) -> None:
+    limited = now_published(published, ("loc-001",))
+    marts = [
+        name for (name,) in limited.ask("select table_name from duckdb_views() where schema_name = 'marts'").rows()
+    ]
+
+    assert len(marts) > 30
+    for mart in set(marts) - {"catalogue", "metrics"}:
+        assert set(limited.ask(f"select distinct practice_id from marts.{mart}").get_column("practice_id")) <= {
+            "loc-001"
+        }
+    for statement in (
+        "from published.marts.practices",
+        f"from '{published}'",
+        f"attach '{published}' as mine",
+        "set enable_external_access = true",
+    ):
+        with pytest.raises(Exception, match=r"(?i)catalog|permission|disabled|locked|published"):
+            limited.ask(statement)
+    nobody = now_published(published, ())
+    assert nobody.ask("select count(*) from marts.phone_calls").item() == 0
+
+
+def test_names_are_those_of_their_practices_and_each_look_is_noted(
+    opened: Open, users: Path, file: Path, ask: Ask
+) -> None:
+    with duckdb.connect(file.with_name("contacts.duckdb")) as connection:
+        connection.execute(f"""
+            attach '{file}' as published (read_only);
+            create table leak_list as select practice_id, episode_id, 'Name at ' || practice_id as name,
+                   '+15550100' as phone_number, null::varchar as email from published.marts.leak_list
+        """)
+    page = signed_in(opened("leaks", file))
+    page.run()
+
+    table = page.dataframe[0].value
+    assert set(table["name"]) == {"Name at loc-001"}
+    [line] = [json.loads(line) for line in users.read_text("utf-8").splitlines()]
+    mine = ask("select episode_id from marts.leak_list where practice_id = 'loc-001'")
+    assert (line["user"], line["page"], line["with_names"]) == ("anna", "leaks", True)
+    assert {person["episode_id"] for person in line["people"]} == {episode for (episode,) in mine}
+    assert users.stat().st_mode & 0o777 == 0o600
+    assert "+15550100" not in users.read_text("utf-8")
+
+
+def test_a_list_that_cannot_be_noted_is_not_shown(opened: Open, users: Path) -> None:
+    users.mkdir()
+    page = signed_in(opened("leaks"))
+
+    assert "audit log" in page.error[0].value
+    assert not page.dataframe
+
+
+@pytest.mark.usefixtures("users")
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [("anna", "wrong and long"), ("boss", PASSWORD), ("gone", PASSWORD), ("", ""), ("x:y", "z")],
+)
+def test_nobody_else_comes_in(opened: Open, name: str, password: str) -> None:
+    page = signed_in(opened("funnel"), name, password)
+
+    assert page.error[0].value == "That is not the name with its password."
+    assert not page.metric
+
+
+@pytest.mark.usefixtures("users")
+def test_a_session_ends(opened: Open) -> None:
+    page = signed_in(opened("funnel"))
+    assert page.metric
+
+    name, at = page.session_state.signed_in
+    page.session_state.signed_in = (name, at - 13 * 3600)
+    assert not page.run().metric
+
+
+def test_a_removed_user_does_not_sign_in_again_and_the_file_has_no_password(tmp_path: Path) -> None:
+    file = tmp_path / "passwords"
+    set_password(file, "anna", PASSWORD)
+    set_password(file, "bob", PASSWORD + "!")
+    assert is_password_of(file, "anna", PASSWORD)
+    assert PASSWORD not in file.read_text("utf-8")
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.write_text(
+        "".join(line + "\n" for line in file.read_text("utf-8").splitlines() if line.startswith("bob"))
+    )
+    assert not is_password_of(file, "anna", PASSWORD)
+    assert not is_password_of(tmp_path / "none", "anna", PASSWORD)
+    for name in ("", "a:b", " a", "a\nb"):
+        with pytest.raises(ValueError, match="a name is made of"):
+            set_password(file, name, PASSWORD)
+    with pytest.raises(ValueError, match="at least 10 characters"):
+        set_password(file, "anna", "short")

@@ -1,0 +1,52 @@
+"""`vetl publish --for`: a file with the practices of one group, and nothing of the others in any byte."""
+
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pipelines.cli import app
+from pipelines.core.errors import WarehouseError
+from pipelines.loading.published.digests import verify
+from pipelines.loading.published.extract import extract
+from pipelines.loading.published.figures.ask import MetricQuestion, ask
+
+
+def test_a_file_for_a_group_has_its_practices_alone(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
+    with duckdb.connect(file) as connection:
+        rows = connection.execute(
+            "select practice_id, name, time_zone, history_start from marts.practices order by 1"
+        ).fetchall()
+    tables = "".join(
+        f"[[practices]]\nid = '{key}'\nname = '{name}'\ntime_zone = '{zone}'\nhistory_start = {start}\n"
+        f"group = '{'East Side' if key == 'loc-001' else 'West'}'\n"
+        for key, name, zone, start in rows
+    )
+    (tmp_path / "vetl.toml").write_text(f"[warehouse]\npublished = 'analytics.duckdb'\n{tables}", "utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    assert app.execute(["publish", "--for", "East Side"]) == 0
+    assert app.execute(["publish", "--for", "East Side"]) == 0  # it replaces its own file
+    assert app.execute(["publish", "--for", "Nord"]) == 2
+
+    own = tmp_path / "analytics.east-side.duckdb"
+    content = own.read_bytes()
+    assert b"loc-001" in content
+    assert not any(text.encode() in content for key, name, *_ in rows[1:] for text in (key, name))
+    assert verify(own).different == ()
+    here, all_of = (ask(one, MetricQuestion("calls", ("practice",))).rows for one in (own, file))
+    assert here == [row for row in all_of if row[0] == "loc-001"]
+
+
+def test_it_replaces_no_other_file(published: Path, tmp_path: Path) -> None:
+    other = tmp_path / "notes.duckdb"
+    other.write_text("mine")
+    with pytest.raises(WarehouseError, match="vetl did not publish it"):
+        extract(published, other, ["loc-001"])
+    with pytest.raises(WarehouseError, match="is the published file"):
+        extract(published, published, ["loc-001"])
+    assert other.read_text() == "mine"

@@ -1,0 +1,162 @@
+"""The letter, as a real mail server takes it, and as it stays in a folder; sent once for each week and way."""
+
+import re
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from pydantic import SecretStr
+from support.hook_receiver import receiving
+from support.mail_server import Mailbox
+
+from pipelines.core.errors import ConfigurationError, NotDelivered, WrongUse
+from pipelines.jobs.report import letters, preview, report
+from pipelines.notices.letter_text import as_text
+from pipelines.notices.mail import send_mail
+from pipelines.notices.webhook import payload
+from pipelines.settings import Settings
+from pipelines.settings.report import Reader, ReportSettings
+
+
+@pytest.fixture
+def reporting(settings: Settings, tmp_path: Path) -> Settings:
+    """Provide settings with a reader of all practices and a reader of one."""
+    readers = (
+        Reader(name="All", to=("all@example.com", "other@example.com")),
+        Reader(name="One", practices=("loc-001",), to=("one@example.com",)),
+    )
+    section = ReportSettings(
+        recipients=readers, link="https://board.example.com", folder=tmp_path / "out", ledger=tmp_path / "l.sqlite"
+    )
+    return settings.model_copy(update={"report": section})
+
+
+def test_each_reader_gets_one_mail_with_text_html_charts_and_pdf(reporting: Settings, mailbox: Mailbox) -> None:
+    done = [report(reporting) for _ in range(2)]
+
+    assert [[item.state for item in one.deliveries] for one in done] == [["sent"] * 4, ["sent before"] * 4]
+    assert [message["To"] for message in mailbox.messages] == [
+        "all@example.com, other@example.com",
+        "one@example.com",
+    ]
+    [mail, _] = mailbox.messages
+    parts = {part.get_content_type(): part for part in mail.walk()}
+    html = parts["text/html"].get_content()
+    named = re.findall(r'src="cid:([^"]+)"', html)
+    pictures = [part for part in mail.walk() if part.get_content_type() == "image/png"]
+    assert [f"<{name}>" for name in named] == [picture["Content-ID"] for picture in pictures]
+    assert len(named) == 5
+    assert all(picture.get_content().startswith(b"\x89PNG") for picture in pictures)
+    assert parts["application/pdf"].get_content().startswith(b"%PDF")
+    assert not re.search(r"<script|<link|@import|http://", html)
+    assert "https://board.example.com/leaks?practice=loc-001" in parts["text/plain"].get_content()
+
+
+def test_a_reader_sees_their_practices_alone_and_no_person(reporting: Settings) -> None:
+    with duckdb.connect(reporting.warehouse.published, read_only=True) as connection:
+        people = connection.execute(
+            "select distinct unnest([client_id, phone_number, episode_id]) from marts.leak_list"
+        ).fetchall()
+        [(waiting,)] = connection.execute(
+            "select count(*) from marts.leak_list where practice_id = 'loc-001'"
+        ).fetchall()
+        [(other,)] = connection.execute(
+            "select name from marts.practices where practice_id = 'loc-002'"
+        ).fetchall()
+    [(_, letter)] = letters(reporting, ["One"])
+
+    assert letter
+    assert letter.people == waiting > 0
+    written = b"".join(
+        path.read_bytes() for path in preview(reporting, Path("p"), ["One"]) if path.suffix != ".pdf"
+    )
+    assert other.encode() not in written
+    assert not any(str(person).encode() in written for (person,) in people if person)
+
+
+def test_the_figures_are_those_of_the_marts(reporting: Settings) -> None:
+    [(_, letter)] = letters(reporting, ["All"])
+    assert letter
+    answered = letter.figures[0]
+    online = letter.figures[3]
+    with duckdb.connect(reporting.warehouse.published, read_only=True) as connection:
+
+        def counts(sql: str, week: Any) -> tuple[int, int]:
+            return connection.execute(f"{sql} and day between '{week}'::date and '{week}'::date + 6").fetchall()[0]
+
+        calls = counts(
+            "select count(*) filter (where is_answered), count(*) from marts.phone_calls"
+            " where direction = 'inbound'",
+            answered.week,
+        )
+        sessions = counts("select sum(completed), sum(sessions) from marts.practice_daily where true", online.week)
+        [(today,)] = connection.execute("select min(today) from marts.practices").fetchall()
+    assert (answered.counts, online.counts) == (calls, sessions)
+    assert answered.week
+    assert 7 <= (today - answered.week).days <= 14
+    assert "Callers booked" in " ".join(letter.uncertain)
+
+
+def test_a_letter_that_was_refused_is_sent_by_the_next_run_and_others_once(
+    reporting: Settings, mailbox: Mailbox
+) -> None:
+    mailbox.refuses = True
+    first = report(reporting, ["One"])
+    mailbox.refuses = False
+    second = report(reporting, ["One"])
+    third = report(reporting, ["One"], again=True)
+
+    assert (first.exit_code, second.exit_code) == (1, 0)
+    assert [(item.way, item.state) for item in second.deliveries] == [("mail", "sent"), ("folder", "sent before")]
+    assert [item.state for item in third.deliveries] == ["sent", "sent"]
+    assert len(mailbox.messages) == 2
+
+
+def test_a_server_elsewhere_must_offer_tls(
+    reporting: Settings, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.notices.mail.is_local", str.isdecimal)
+
+    [mail, _] = report(reporting, ["One"]).deliveries
+
+    assert (mail.state, mailbox.messages) == ("failed", [])
+    assert "offers no TLS" in mail.note
+
+
+def test_nobody_is_no_reader(reporting: Settings) -> None:
+    with pytest.raises(WrongUse, match="there is no such reader; known are All, One"):
+        report(reporting, ["Nobody"])
+    with pytest.raises(ConfigurationError, match="no reader is set"):
+        report(reporting.model_copy(update={"report": reporting.report.model_copy(update={"recipients": ()})}))
+
+
+def test_a_webhook_gets_a_summary_in_the_form_of_its_host(reporting: Settings, tmp_path: Path) -> None:
+    assert payload("https://hooks.slack.com/x", "a\nb") == {"text": "a\nb"}
+    with receiving() as hook:
+        section = ReportSettings(
+            recipients=(Reader(name="One", webhook=True),),
+            webhooks=SecretStr(f"One={hook.url}"),
+            ledger=tmp_path / "w",
+        )
+        hook.answers.append(500)
+        settings = reporting.model_copy(update={"report": section})
+        assert [report(settings).deliveries[0].state for _ in range(3)] == ["failed", "sent", "sent before"]
+    assert "Calls answered: " in hook.bodies[1]["text"]
+    card = payload("https://prod.westeurope.logic.azure.com/x", "a\n\nb")["attachments"][0]["content"]
+    assert [block["text"] for block in card["body"]] == ["a", "b"]
+
+
+def test_the_text_fits_any_reader(reporting: Settings) -> None:
+    [(_, letter)] = letters(reporting, ["One"])
+    assert letter
+    text = as_text(letter)
+    assert "Who stands out" not in text  # there is one practice
+    assert "What is not certain" in text
+
+
+def test_no_server_is_a_line(reporting: Settings) -> None:
+    gone = reporting.alerts.model_copy(update={"smtp_port": 9})
+    with pytest.raises(NotDelivered, match=r"127.0.0.1:9: no connection to the mail server"):
+        send_mail(gone, EmailMessage())

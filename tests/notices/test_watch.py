@@ -1,0 +1,262 @@
+"""Thresholds over a real published file in which a telephone line dies, a campaign runs, and data is corrected."""
+
+import re
+import sqlite3
+import tomllib
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from support.mail_server import Mailbox
+
+from pipelines import bundled
+from pipelines.cli import app
+from pipelines.core.errors import ConfigurationError, WrongUse
+from pipelines.core.metric_names import METRIC_NAMES
+from pipelines.jobs.watch import look, tell
+from pipelines.loading.published.figures.ask import list_of
+from pipelines.loading.published.figures.periods import PeriodValue
+from pipelines.notices.ledger import NoticeLedger, open_episodes
+from pipelines.notices.watching import Episode, Judged, Watched, episodes
+from pipelines.settings import Settings, load_settings
+from pipelines.settings.watch import Threshold, WatchSettings
+
+CALLS = Threshold(measure="calls", where=("direction=inbound",), by="day", unusual=True)
+
+
+class World:
+    """The published file of one day after another. `today` is not over yet."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.file = settings.warehouse.published
+        [(self.practice, self.last)] = self.rows(
+            "select practice_id, max(day) from marts.practice_days where is_over and practice_id = 'loc-001'"
+            " and day < (select min(timezone(time_zone, certified_through)::date) from marts.proof"
+            " join marts.practices using (practice_id) where endpoint = 'phone_calls') group by all"
+        )
+        self.run("create table marts.all_calls as from marts.phone_calls")
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        with duckdb.connect(self.file) as connection:
+            return connection.execute(sql).fetchall()
+
+    run = rows
+
+    def tuesday(self, weeks_before: int = 0) -> date:
+        return self.last - timedelta(days=(self.last.weekday() - 1) % 7, weeks=weeks_before)
+
+    def closed_through(self, day: date) -> None:
+        self.run(f"update marts.practice_days set is_over = day <= date '{day}'")
+
+    def line_is_dead(self, day: date) -> None:
+        self.run(f"delete from marts.phone_calls where practice_id = '{self.practice}' and day = date '{day}'")
+
+    def corrected(self) -> None:
+        self.run("delete from marts.phone_calls; insert into marts.phone_calls from marts.all_calls")
+
+
+@pytest.fixture
+def world(settings: Settings) -> World:
+    return World(settings)
+
+
+def only(settings: Settings, *thresholds: Threshold) -> Settings:
+    return settings.model_copy(update={"watch": settings.watch.model_copy(update={"thresholds": thresholds})})
+
+
+def test_a_dead_line_is_told_of_once_with_its_end(settings: Settings, world: World, mailbox: Mailbox) -> None:
+    settings, dead = (
+        only(settings, CALLS),
+        world.last - timedelta(days=(world.last.weekday() - 1) % 7 + 7),
+    )  # Tuesday
+    world.line_is_dead(dead)
+    world.closed_through(dead - timedelta(days=1))
+    assert tell(settings).rang == ()
+    assert mailbox.messages == []
+
+    world.closed_through(dead)
+    told = [tell(settings) for _ in range(3)]
+
+    assert [len(one.rang) for one in told] == [1, 0, 0]
+    [mail] = mailbox.messages
+    [name] = next(iter(world.rows("select name from marts.practices where practice_id = 'loc-001'")))
+    assert mail["To"] == "ops@example.com"
+    assert f"{name}: Calls (direction=inbound) on {dead}: 0; usual are about " in mail.get_content()
+    [episode] = open_episodes(settings.watch.ledger)
+    assert (episode.practice_id, episode.began, episode.ended) == ("loc-001", dead, None)
+
+    world.closed_through(dead + timedelta(days=1))
+    assert [len(tell(settings).ended) for _ in range(2)] == [1, 0]
+    assert len(mailbox.messages) == 2
+    assert f"again as it should be since {dead + timedelta(days=1)}" in mailbox.messages[1].get_content()
+    assert open_episodes(settings.watch.ledger) == []
+
+
+def test_a_correction_of_the_data_ends_an_episode(settings: Settings, world: World, mailbox: Mailbox) -> None:
+    settings, dead = only(settings, CALLS), world.tuesday()
+    world.closed_through(dead)
+    world.line_is_dead(dead)
+    assert len(tell(settings).rang) == 1
+
+    world.corrected()
+    assert len(tell(settings).ended) == 1
+    assert "after a correction of the data" in mailbox.messages[1].get_content()
+    assert tell(settings).ended == ()
+
+
+def test_a_refused_notice_is_sent_with_the_next_build_and_a_new_threshold_is_silent_about_the_past(
+    settings: Settings, world: World, mailbox: Mailbox
+) -> None:
+    settings, dead = only(settings, CALLS), world.tuesday(1)
+    world.line_is_dead(dead)
+    world.closed_through(world.last)
+    assert tell(settings).rang == ()  # the episode is over, and the threshold is new
+
+    again = world.tuesday()
+    world.closed_through(again)
+    other = only(settings, CALLS.model_copy(update={"periods": 1, "least": 11}))
+    world.line_is_dead(again)
+    mailbox.refuses = True
+    [failure] = tell(other).failures
+    assert "did not take the message (451)" in failure
+    mailbox.refuses = False
+    assert (tell(other).sent, tell(other).sent) == (1, 0)
+    with sqlite3.connect(settings.watch.ledger) as ledger:
+        assert ledger.execute("select distinct state from messages").fetchall() == [("sent",)]
+
+
+def test_a_message_in_flight_when_vetl_was_killed_is_not_sent_again(tmp_path: Path) -> None:
+    with NoticeLedger.open(tmp_path / "l.sqlite") as ledger:
+        ledger.due("k", ["a@example.com"], "text", datetime.now(UTC))
+        assert len(ledger.claim(ledger.messages(("due",)))) == 1
+    with NoticeLedger.open(tmp_path / "l.sqlite") as ledger:  # the next process
+        assert ledger.claim(ledger.messages()) == []
+        assert len(ledger.claim(ledger.messages(), again=True)) == 1
+
+
+def test_uncertified_days_are_not_judged(settings: Settings, world: World) -> None:
+    settings, dead = only(settings, CALLS), world.tuesday()
+    world.closed_through(dead)
+    world.line_is_dead(dead)
+    world.run(f"update marts.proof set certified_through = date '{dead}' - 2 where endpoint = 'phone_calls'")
+
+    assert tell(settings).rang == ()
+    assert max(one.through for one in look(settings) if one.through) < dead
+
+
+def test_days_are_judged_by_the_mart_of_anomalies_if_it_is_there(settings: Settings, world: World) -> None:
+    """A dead line on a holiday is none; a day that the mart calls too high rings."""
+    settings, dead = only(settings, CALLS), world.tuesday(1)
+    world.line_is_dead(dead)
+    world.run("drop table if exists marts.anomalies_daily")
+    world.run(
+        "create table marts.anomalies_daily as select practice_id, day, 'inbound_calls' as measure,"
+        " 5.0 as expected,"
+        f" 0.0 as low, case when day = date '{dead}' + 2 then 0.5 else 900.0 end as high,"
+        f" case when day = date '{dead}' then 'holiday' else 'ordinary' end as verdict from marts.practice_days"
+    )
+
+    [own] = [one for one in look(settings) if one.practice_id == "loc-001"]
+    assert [episode.began for episode in own.episodes] == [dead + timedelta(days=2)]
+
+
+def only_sessions(found: list[Watched]) -> list[Watched]:
+    return [one for one in found if one.threshold.measure == "sessions"]
+
+
+def test_the_defaults_find_a_campaign_and_are_quiet_else(settings: Settings, world: World) -> None:
+    quiet = sum(len(one.episodes) for one in look(settings))
+    assert quiet <= 1
+    week = world.last - timedelta(days=world.last.weekday() + 7)
+    world.run(
+        "insert into marts.booking_sessions select s.* replace (session_id || n as session_id)"
+        " from marts.booking_sessions as s, range(3) as more(n)"
+        f" where practice_id = 'loc-001' and day between date '{week}' and date '{week}' + 6"
+    )
+
+    [campaign] = [
+        one for one in look(settings) if one.threshold.measure == "sessions" and one.practice_id == "loc-001"
+    ]
+    assert [episode.began for episode in campaign.episodes][-1:] == [week]
+
+
+@pytest.mark.parametrize(
+    ("judgements", "periods", "found"),
+    [
+        ("iioi", 1, [(2, 2, 3)]),
+        ("ooi", 2, [(0, 1, 2)]),
+        ("oioi", 2, []),
+        ("o?o", 2, [(0, 2, None)]),
+        ("?o?", 1, [(1, 1, None)]),
+    ],
+)
+def test_episodes(judgements: str, periods: int, found: list[tuple[int, int, int | None]]) -> None:
+    names: Any = {"i": "in", "o": "out", "?": "unknown"}
+    first = date(2026, 1, 5)
+    judged = [
+        Judged(PeriodValue(first + timedelta(days=at), 1.0), names[letter]) for at, letter in enumerate(judgements)
+    ]
+
+    def day(at: int | None) -> date | None:
+        return None if at is None else first + timedelta(days=at)
+
+    def short(one: Episode) -> tuple[date | None, ...]:
+        return one.began, one.rings_at, one.ended
+
+    assert [short(one) for one in episodes(judged, periods)] == [tuple(map(day, one)) for one in found]
+
+
+def test_the_names_are_those_of_the_marts(published: Path) -> None:
+    assert set(list_of(published)) == METRIC_NAMES
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "measure = 'cals'\nunusual = true",
+            "measure is no metric: cals; did you mean calls",
+        ),
+        ("measure = 'calls'", "give exactly one of above, below and unusual"),
+        ("measure = 'calls'\nabove = 3\nbelow = 2", "give exactly one of above, below and unusual"),
+        ("measure = 'calls'\nabove = 3\npractices = ['loc-9']", "practice loc-9 is not configured"),
+        ("measure = 'calls'\nabove = 3\nto = [\"a@b.c\\nBcc: x@y.z\"]", "must be an address"),
+        ("measure = 'calls'\nabove = true", "must be a number"),
+    ],
+)
+def test_a_wrong_threshold_is_an_error_of_the_settings(text: str, message: str, tmp_path: Path) -> None:
+    config = tmp_path / "vetl.toml"
+    config.write_text(f"[[watch.thresholds]]\n{text}\n", "utf-8")
+    with pytest.raises(ConfigurationError, match=message):
+        load_settings(config)
+
+
+def test_a_threshold_with_a_wrong_dimension_fails_no_publication(settings: Settings) -> None:
+    settings = only(settings, CALLS.model_copy(update={"where": ("directon=inbound",)}))
+    with pytest.raises(WrongUse, match="did you mean direction"):
+        look(settings)
+    [failure] = tell(settings).failures
+    assert "thresholds were not looked at" in failure
+
+
+def test_the_command_shows_the_state_and_the_past(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.line_is_dead(world.tuesday())
+    (tmp_path / "vetl.toml").write_text("[warehouse]\npublished = 'analytics.duckdb'\n", "utf-8")
+
+    assert app.execute(["watch"]) == 0
+    assert "calls by day (direction=inbound) unusual" in capsys.readouterr().out
+    assert app.execute(["watch", "--since", "2025-01-01"]) == 0
+    out, err = capsys.readouterr()
+    assert "would have been sent" in out
+    assert ": 0; usual are about" in out + err
+    assert app.execute(["watch", "--json"]) == 0
+
+
+def test_the_example_has_the_default_thresholds() -> None:
+    text = bundled.example_settings().read_text("utf-8")
+    everything = tomllib.loads(re.sub(r"^# (?=\w+ = |\[)", "", text, flags=re.MULTILINE))
+    assert WatchSettings(thresholds=everything["watch"]["thresholds"]).thresholds == WatchSettings().thresholds
