@@ -14,7 +14,19 @@ from streamlit.testing.v1 import AppTest
 
 Open = Callable[..., AppTest]
 Ask = Callable[..., list[tuple[Any, ...]]]
-PATHS = ("", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "acting", "rows", "health")
+PATHS = (
+    "",
+    "funnel",
+    "calls",
+    "appointments",
+    "outreach",
+    "messages",
+    "tasks",
+    "leaks",
+    "acting",
+    "rows",
+    "health",
+)
 CALLERS, OUTREACH, REQUESTS = timedelta(days=7), timedelta(days=4), timedelta(days=14)
 """The times after which a figure changes no more by itself."""
 
