@@ -29,7 +29,9 @@ _SHARD = "vetl/shard"
 
 
 def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
-    """Return the jobs. Each but `act`, `letters` and `watch` builds all marts or none, and nothing if no data changed.
+    """Return the jobs. Each but `act`, `letters` and `watch` builds all marts or none.
+
+    A job builds nothing if no data changed.
 
     No job plans tests of dbt. The build decides which tests run (decision 0702), and Dagster counts a check that
     was planned and did not run as a failure.

@@ -39,6 +39,7 @@ COUNTING = (
     *("booking_intent_daily", "booking_intent_hourly", "call_endings_daily"),
     *("outreach_outcomes_daily", "outreach_suppressions_daily", "staff_task_turnaround_daily"),
     *("demand_daily", "first_responses_daily", "practice_daily", "practice_weekly", "acts_daily"),
+    *("call_endings_hourly", "recalls_daily", "unbooked_value_monthly", "visit_waits_daily"),
 )
 """The marts that count rows of other marts."""
 

@@ -15,7 +15,8 @@ VISITS = """
 """
 COUNTS = """
     count(*) as appointments, count(*) filter (where attendance = 'kept') as kept,
-    count(*) filter (where attendance = 'canceled') as canceled, count(*) filter (where attendance = 'no_show') as no_show,
+    count(*) filter (where attendance = 'canceled') as canceled,
+    count(*) filter (where attendance = 'no_show') as no_show,
     count(*) filter (where attendance = 'open') as open
 """
 SHARES = f"""
