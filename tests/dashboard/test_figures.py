@@ -253,7 +253,8 @@ def test_what_waits_is_the_whole_backlog(opened: Open, ask: Ask) -> None:
 
 def test_appointments_count_by_the_day_of_the_visit(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
     due, kept, canceled, no_show = ask(
-        """select count(*), count(*) filter (where attendance = 'kept'), count(*) filter (where attendance = 'canceled'),
+        """select count(*), count(*) filter (where attendance = 'kept'),
+                  count(*) filter (where attendance = 'canceled'),
                   count(*) filter (where attendance = 'no_show')
            from marts.appointments where booking_date_local::date between ? and ?""",
         *days,
