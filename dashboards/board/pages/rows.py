@@ -4,6 +4,7 @@ import polars as pl
 import streamlit as st
 
 from board.address import pick, pick_day
+from board.audit import note_people
 from board.charts import worded
 from board.downloads import download
 from board.parts import View, explained_columns, listed
@@ -75,10 +76,13 @@ def _explained(view: View, found: Explanation) -> None:
 
 
 def _with_names(view: View, found: Explanation) -> pl.DataFrame:
-    """Return the rows; with the names of the people where the contacts may be read."""
+    """Return the rows, with the names of the people if the contacts may be read. Note who saw them."""
     table = pl.DataFrame(found.rows, schema=list(found.columns), orient="row", infer_schema_length=None)
     key = next((name for name in _NAMED_BY if name in table.columns), None)
-    if not view.file.names_people or key is None or table.is_empty():
+    if key is None or table.is_empty():
+        return table
+    note_people(view.audit, view.user, "rows", table, named=view.file.names_people, key=key)
+    if not view.file.names_people:
         return table
     names = view.ask(NAMES.format(key=key, table=_NAMED_BY[key]))
     return table.join(
