@@ -5,10 +5,10 @@ import streamlit as st
 
 from board import charts
 from board.downloads import download
-from board.noise import difference_interval, is_more_than_noise
 from board.parts import View, listed, part, shown
 from board.scope import CHOSEN, IN_PERIOD
 from board.words import label
+from pipelines.core.noise import difference_interval, is_more_than_noise
 
 DAILY = "acts_daily"
 EFFECT = f"""
