@@ -7,8 +7,9 @@ from typing import Any
 
 import duckdb
 import pytest
-from board.noise import difference_interval
 from streamlit.testing.v1 import AppTest
+
+from pipelines.core.noise import difference_interval
 
 Open = Callable[..., AppTest]
 Ask = Callable[..., list[tuple[Any, ...]]]
