@@ -40,14 +40,14 @@ def draw(view: View) -> None:
         day = pick_day("on", "Day", view.scope.until, view.scope.since, view.scope.until)
         question = CellQuestion(mart, column, practice, day, most=MOST)
     else:
-        name = "week" if mart == "practice_weekly" else "day"
-        where = (f"{name}>={view.scope.since}", f"{name}<={view.scope.until}")
+        name = next((one for one in ("day", "week") if (mart, one) in view.file.definitions()), None)
+        where = (f"{name}>={view.scope.since}", f"{name}<={view.scope.until}") if name else ()
         question = CellQuestion(mart, column, where=where, most=MOST)
     st.markdown(view.define((mart, column)))
     try:
         _explained(view, explain(view.file.path, question, practices))
     except VetlError as refused:
-        st.info(f"{refused}. Choose one day of one practice above." if span != "day" else str(refused))
+        st.info(str(refused) if span == "day" else f"{refused}. Or choose one day of one practice above.")
 
 
 def _explained(view: View, found: Explanation) -> None:
