@@ -14,15 +14,17 @@ class AuditError(Exception):
     """Raised if the log cannot be written. The message is one line for the user."""
 
 
-def note_people(file: Path | None, user: str, page: str, table: pl.DataFrame, *, named: bool) -> None:
-    """Note who was shown which people: `table` has their `practice_id` and `episode_id`.
+def note_people(
+    file: Path | None, user: str, page: str, table: pl.DataFrame, *, named: bool, key: str = "episode_id"
+) -> None:
+    """Note who was shown which people: `table` has their `practice_id` and their `key`.
 
     The same list in the same tab is noted once. Without a file nothing is noted.
 
     Raises:
         AuditError: the log cannot be written.
     """
-    people = table.select("practice_id", "episode_id").rows()
+    people = table.select("practice_id", key).rows()
     seen = (user, page, tuple(people), named)
     if file is None or st.session_state.get("audited") == seen:
         return
@@ -31,7 +33,7 @@ def note_people(file: Path | None, user: str, page: str, table: pl.DataFrame, *,
         "user": user,
         "page": page,
         "with_names": named,
-        "people": [{"practice_id": practice, "episode_id": episode} for practice, episode in people],
+        "people": [{"practice_id": practice, key: value} for practice, value in people],
     }
     try:
         handle = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
