@@ -1,4 +1,4 @@
-{%- set is_open, ending = is_open_at('called_at_local'), call_ending('outcome', 'is_answered') -%}
+{%- set is_open, ending = is_open_at('practice_id', 'called_at_local'), call_ending('outcome', 'is_answered') -%}
 {#- The published file is DuckDB's, whatever the engine. -#}
 {{ config(meta={'counts': {
     'rows': 'phone_calls',
