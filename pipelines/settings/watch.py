@@ -69,6 +69,7 @@ class Threshold(Section):
 
 DEFAULT = (
     Threshold(measure="calls", where=("direction=inbound",), by="day", unusual=True),
+    Threshold(measure="answered_calls", where=("direction=inbound",), by="week", unusual=True),
     Threshold(measure="sessions", by="week", unusual=True),
     Threshold(measure="new_booking_conversion_rate", where=("direction=inbound",), by="week", unusual=True),
 )
