@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from email.message import EmailMessage
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -138,14 +139,18 @@ Send = Callable[[], None]
 
 
 def _ways(settings: Settings, reader: Reader, letter: Letter) -> Iterator[tuple[str, Send]]:
-    if reader.to:
-        yield "mail", lambda: send_mail(settings.alerts, mail(settings, reader, letter))
+    for to in reader.to:
+        yield f"mail to {to}", partial(_mail, settings, letter, to)
     address = settings.report.webhook_of(reader.name) if reader.webhook else None
     if address:
         yield "webhook", lambda: post_text(address, summary(letter))
     folder = settings.report.folder
     if folder:
         yield "folder", lambda: _ignore(_write(folder, letter))
+
+
+def _mail(settings: Settings, letter: Letter, to: str) -> None:
+    send_mail(settings.alerts, mail(settings, letter, to))
 
 
 def _ignore(_written: Iterable[Path]) -> None: ...
@@ -172,13 +177,13 @@ def _now(ledger: NoticeLedger, noted: Notice) -> Notice:
     return next(item for item in ledger.messages() if (item.id, item.recipient) == (noted.id, noted.recipient))
 
 
-def mail(settings: Settings, reader: Reader, letter: Letter) -> EmailMessage:
+def mail(settings: Settings, letter: Letter, to: str) -> EmailMessage:
     """Return the letter as a mail: text, HTML with its charts inside, and the PDF."""
     message = EmailMessage()
     message["Subject"] = letter.subject
-    message["From"], message["To"] = settings.alerts.email_from, ", ".join(reader.to)
+    message["From"], message["To"] = settings.alerts.email_from, to
     domain = settings.alerts.email_from.rpartition("@")[2]
-    digest = sha256(f"{letter.week} {reader.name}".encode()).hexdigest()[:32]
+    digest = sha256(f"{letter.week} {letter.reader} {to}".encode()).hexdigest()[:32]
     message["Message-ID"] = f"<{digest}@{domain}>"
     message.set_content(as_text(letter))
     pictures = charts(letter)

@@ -118,6 +118,18 @@ def recipients(settings: Settings, threshold: Threshold) -> list[str]:
     return [*settings.alerts.email_to, *([WEBHOOK] if settings.alerts.webhook else [])]
 
 
+def unknown_notices(settings: Settings) -> int:
+    """Return the number of notices that were leaving when vetl was killed.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    if not settings.watch.ledger.exists():
+        return 0
+    with NoticeLedger.open(settings.watch.ledger) as ledger:
+        return len(ledger.messages(("sending",)))
+
+
 def _event(one: Watched, began: date, what: str) -> str:
     return f"{one.key} {one.practice_id} {began} {what}"
 
