@@ -69,7 +69,7 @@ def report(
             if letter is None:
                 without.append(reader.name)
                 continue
-            for way, send in _ways(settings, reader, letter):
+            for way, send in _ways(settings, reader, letter, at.isoformat() if again else ""):
                 deliveries.append(_once(ledger, letter, way, send, at, again=again))
     return Reported(tuple(deliveries), tuple(without))
 
@@ -138,9 +138,9 @@ def _done(settings: Settings, practices: Sequence[str]) -> list[str]:
 Send = Callable[[], None]
 
 
-def _ways(settings: Settings, reader: Reader, letter: Letter) -> Iterator[tuple[str, Send]]:
+def _ways(settings: Settings, reader: Reader, letter: Letter, again: str) -> Iterator[tuple[str, Send]]:
     for to in reader.to:
-        yield f"mail to {to}", partial(_mail, settings, letter, to)
+        yield f"mail to {to}", partial(_mail, settings, letter, to, again)
     address = settings.report.webhook_of(reader.name) if reader.webhook else None
     if address:
         yield "webhook", lambda: post_text(address, summary(letter))
@@ -149,8 +149,8 @@ def _ways(settings: Settings, reader: Reader, letter: Letter) -> Iterator[tuple[
         yield "folder", lambda: _ignore(_write(folder, letter))
 
 
-def _mail(settings: Settings, letter: Letter, to: str) -> None:
-    send_mail(settings.alerts, mail(settings, letter, to))
+def _mail(settings: Settings, letter: Letter, to: str, again: str) -> None:
+    send_mail(settings.alerts, mail(settings, letter, to, again))
 
 
 def _ignore(_written: Iterable[Path]) -> None: ...
@@ -177,13 +177,17 @@ def _now(ledger: NoticeLedger, noted: Notice) -> Notice:
     return next(item for item in ledger.messages() if (item.id, item.recipient) == (noted.id, noted.recipient))
 
 
-def mail(settings: Settings, letter: Letter, to: str) -> EmailMessage:
-    """Return the letter as a mail: text, HTML with its charts inside, and the PDF."""
+def mail(settings: Settings, letter: Letter, to: str, again: str = "") -> EmailMessage:
+    """Return the letter as a mail: text, HTML with its charts inside, and the PDF.
+
+    A letter that is repeated because its first answer was lost has the same Message-ID, so that a server can drop
+    it. With `again`, the time of `--again`, it has another one.
+    """
     message = EmailMessage()
     message["Subject"] = letter.subject
     message["From"], message["To"] = settings.alerts.email_from, to
     domain = settings.alerts.email_from.rpartition("@")[2]
-    digest = sha256(f"{letter.week} {letter.reader} {to}".encode()).hexdigest()[:32]
+    digest = sha256(f"{letter.week} {letter.reader} {to}{again}".encode()).hexdigest()[:32]
     message["Message-ID"] = f"<{digest}@{domain}>"
     message.set_content(as_text(letter))
     pictures = charts(letter)
