@@ -26,7 +26,7 @@ from pipelines.settings.report import Reader
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class LetterSent:
     """A letter on one way, and the end of it: `sent`, `sent before`, `failed`, or `unknown` after a kill."""
 
     reader: str
@@ -40,7 +40,7 @@ class Delivery:
 class Reported:
     """The deliveries of one command, and the readers without a letter, as no week is closed."""
 
-    deliveries: tuple[Delivery, ...]
+    deliveries: tuple[LetterSent, ...]
     without: tuple[str, ...] = ()
 
     @property
@@ -62,7 +62,7 @@ def report(
         WrongUse: there is no such reader.
     """
     at = now or datetime.now(UTC)
-    deliveries: list[Delivery] = []
+    deliveries: list[LetterSent] = []
     without: list[str] = []
     with NoticeLedger.open(settings.report.ledger) as ledger:
         for reader, letter in letters(settings, readers):
@@ -156,21 +156,21 @@ def _mail(settings: Settings, letter: Letter, to: str, again: str) -> None:
 def _ignore(_written: Iterable[Path]) -> None: ...
 
 
-def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: datetime, *, again: bool) -> Delivery:
+def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: datetime, *, again: bool) -> LetterSent:
     """Send a letter on one way, unless the ledger has it."""
     key, recipient = f"letter {letter.week}", f"{letter.reader} by {way}"
     ledger.due(key, [recipient], letter.subject, at)
     [noted] = [item for item in ledger.messages() if (item.id, item.recipient) == (key, recipient)]
     if not ledger.claim([noted], again=again):
         state = "sent before" if _now(ledger, noted).state == "sent" else "unknown"
-        return Delivery(letter.reader, way, letter.week, state)
+        return LetterSent(letter.reader, way, letter.week, state)
     try:
         send()
     except NotDelivered as error:
         ledger.ended([noted], "failed", at, str(error))
-        return Delivery(letter.reader, way, letter.week, "failed", str(error))
+        return LetterSent(letter.reader, way, letter.week, "failed", str(error))
     ledger.ended([noted], "sent", at)
-    return Delivery(letter.reader, way, letter.week, "sent")
+    return LetterSent(letter.reader, way, letter.week, "sent")
 
 
 def _now(ledger: NoticeLedger, noted: Notice) -> Notice:

@@ -76,7 +76,7 @@ DEFAULT = (
 
 
 class WatchSettings(Section):
-    """`[watch]`: the thresholds that every build looks at, and the file of what was told to whom."""
+    """`[watch]`: the thresholds that every build looks at, and the ledger of notices."""
 
     thresholds: tuple[Threshold, ...] = DEFAULT
     ledger: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/watch.sqlite")

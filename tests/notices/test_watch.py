@@ -260,3 +260,16 @@ def test_the_example_has_the_default_thresholds() -> None:
     text = bundled.example_settings().read_text("utf-8")
     everything = tomllib.loads(re.sub(r"^# (?=\w+ = |\[)", "", text, flags=re.MULTILINE))
     assert WatchSettings(thresholds=everything["watch"]["thresholds"]).thresholds == WatchSettings().thresholds
+
+
+def test_a_threshold_that_was_taken_out_leaves_no_episode(
+    settings: Settings, world: World, mailbox: Mailbox
+) -> None:
+    dead = world.tuesday()
+    world.closed_through(dead)
+    world.line_is_dead(dead)
+    assert len(tell(only(settings, CALLS)).rang) == 1
+
+    tell(only(settings, CALLS.model_copy(update={"periods": 2})))
+    assert open_episodes(settings.watch.ledger) == []
+    assert len(mailbox.messages) == 1
