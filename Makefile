@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick test-browser test-deploy test-spark check format bench chaos fuzz answers spark cluster clients superset docs release audit clean lock
+.PHONY: help setup demo test quick test-browser test-deploy test-spark check format bench chaos fuzz answers chromium spark cluster clients superset docs release audit clean lock
 
 PYTHON ?= python3
 # Many images set it; every process of the tests would compile vetl again.
@@ -14,6 +14,8 @@ RUN    := .venv/.runs
 # Errors alone: of each missing folder in its configuration pip warns once for every package, which is hundreds of lines.
 QUIETLY := --quiet --quiet --disable-pip-version-check --no-deps
 LOCKED := $(BIN)/python -m pip install $(QUIETLY) --require-hashes
+# Targets that are made side by side wait for each other's installation.
+APT    := apt-get -o DPkg::Lock::Timeout=600
 SPARK  := build/spark/venv
 SUPERSET := build/superset/venv
 RELEASE := build/release/venv
@@ -53,24 +55,26 @@ test: setup  ## Every test that needs nothing but Python
 quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, loading, a whole sync)
 	$(PYTEST) -q $(QUICK)
 
-test-browser: setup  ## The dashboard in Debian's chromium, which it installs where it may
-	@command -v chromium >/dev/null || apt-get install --yes --quiet chromium >/dev/null 2>&1 || \
-	  { echo "The browser tests need chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
+test-browser: setup chromium  ## The dashboard in Debian's chromium, which it installs where it may
 	$(PYTEST) tests/browser
+
+chromium:
+	@command -v chromium >/dev/null || $(APT) install --yes --quiet chromium >/dev/null 2>&1 || \
+	  { echo "This needs chromium: install it, for example with apt-get install chromium" >&2; exit 1; }
 
 test-deploy: setup  ## The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
 	@{ command -v caddy && command -v docker-compose && command -v systemd-analyze && command -v redis-server && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
-	  apt-get install --yes --quiet --no-install-recommends caddy docker-compose postgresql redis-server systemd >/dev/null 2>&1 || \
+	  $(APT) install --yes --quiet --no-install-recommends caddy docker-compose postgresql redis-server systemd >/dev/null 2>&1 || \
 	  { echo "The deployment's tests need caddy, docker-compose, postgresql, redis-server and systemd: install them, for example with apt-get" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/deployed
 
 test-spark: setup $(SPARK)/.installed  ## Some models on Spark, as DuckDB makes them; installs Java from Debian where it may
-	@command -v java >/dev/null || apt-get install --yes --quiet --no-install-recommends openjdk-17-jre-headless >/dev/null 2>&1 || \
+	@command -v java >/dev/null || $(APT) install --yes --quiet --no-install-recommends openjdk-17-jre-headless >/dev/null 2>&1 || \
 	  { echo "The tests of Spark need Java 17: install it, for example with apt-get install openjdk-17-jre-headless" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/spark
 
-chaos: setup  ## 500 stories of a moving, failing source and killed syncs, and state machines with new seeds
-	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos
+chaos: setup  ## 500 stories each of a moving source, of overlapping commands and of a forgetting, and state machines with new seeds
+	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos tests/chaos/year_of_acting.py tests/e2e/test_forgetting_story.py
 	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner tests/loading tests/receiving/test_drain.py tests/acting/test_apply_machine.py \
 	  tests/sandbox/test_sandbox_openapi_explored.py
 
@@ -92,7 +96,8 @@ bench: setup  ## Time the first sync against the floor of the same run, and the 
 fuzz: setup  ## Look for bytes that break what reads them (Python 3.11 and 3.12)
 	for target in protocol calls_csv webhooks; do $(BIN)/python -m fuzz $$target --seconds 300 || exit 1; done
 
-answers: setup  ## Write the answers on the analysts' page and in README again, and the picture of the dashboard
+answers: setup chromium  ## Write the answers on the analysts' page and in README again, and the picture of the dashboard
+	rm -rf build/answers build/year
 	$(BIN)/vetl demo --days 60 --folder build/answers
 	$(BIN)/python tests/support/analysts_page.py build/answers/warehouse/data/analytics.duckdb
 	$(BIN)/vetl demo --folder build/year
@@ -103,7 +108,7 @@ spark: setup $(SPARK)/.installed  ## Build the models on Spark too (needs Java 1
 
 cluster: setup $(SPARK)/.installed  ## 500 practices in 8 shards, two Celery workers, a Spark of two workers; two are killed (needs Java, too)
 	@{ command -v redis-server && command -v java && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
-	  apt-get install --yes --quiet --no-install-recommends openjdk-17-jre-headless postgresql redis-server >/dev/null 2>&1 || \
+	  $(APT) install --yes --quiet --no-install-recommends openjdk-17-jre-headless postgresql redis-server >/dev/null 2>&1 || \
 	  { echo "The cluster needs Java 17, postgresql and redis-server: install them, for example with apt-get" >&2; exit 1; }
 	PYTHONPATH=tests $(BIN)/python -m spark.cluster --python $(SPARK)/bin/python
 
@@ -128,7 +133,7 @@ docs: setup  ## The documentation as a site, in build/site; reference pages and 
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python deploy/site/dbt_docs.py build/site/reference/dbt.html
 
-release: $(RELEASE)/.installed  ## dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
+release: answers $(RELEASE)/.installed  ## dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
 	$(RELEASE)/bin/python deploy/release
 
 $(RELEASE)/.installed: deploy/release/requirements.txt
@@ -144,7 +149,7 @@ audit:  ## Compare the lock with the Python advisory database (needs the network
 RESOLVE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url \
   --no-emit-find-links --no-header --no-annotate
 lock:  ## Resolve the dependencies anew (needs uv): all, those without a wheel, and those that vetl needs to run
-	$(RESOLVE) pyproject.toml --extra dashboard --extra report --extra notebook --extra deploy --extra workers --group dev \
+	$(RESOLVE) pyproject.toml --extra assistant --extra dashboard --extra report --extra notebook --extra deploy --extra workers --group dev \
 	  --no-emit-package vetl --no-emit-package halo --output-file requirements.lock
 	echo halo | $(RESOLVE) --no-deps --output-file requirements.built.lock -
 	$(RESOLVE) pyproject.toml --group build --constraint requirements.lock --output-file requirements.run.lock

@@ -14,10 +14,11 @@ def _():
     import altair as alt
     import duckdb
     import marimo as mo
+    import polars as pl
 
     published = os.environ.get("VETL_WAREHOUSE__PUBLISHED") or "warehouse/data/analytics.duckdb"
     marts = duckdb.connect(published, read_only=True)
-    return alt, marts, mo, published
+    return alt, marts, mo, pl, published
 
 
 @app.cell
@@ -57,6 +58,27 @@ def _(marts, practice):
     ).pl()
     weeks
     return (weeks,)
+
+
+@app.cell
+def _(mo, pl, practice, published):
+    from pathlib import Path
+
+    from pipelines.loading.published.figures.ask import MetricQuestion, ask
+
+    # As `vetl metric`: a rate of a week is that of its sums, and comes with its counts and its certificate.
+    answer = ask(
+        Path(published),
+        MetricQuestion("intent_conversion_rate", by=("week",)),
+        practices=[practice.value],
+    )
+    mo.vstack(
+        [
+            mo.md(f"**{answer.metric.words}**: {answer.metric.definition}"),
+            pl.DataFrame(answer.rows, schema=list(answer.columns), orient="row"),
+            mo.md("  \n".join(answer.notes)),
+        ]
+    )
 
 
 @app.cell

@@ -1,27 +1,20 @@
 """Settings and fixtures of all tests."""
 
-import atexit
 import gc
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 import structlog
 from hypothesis import settings
-from support import warm_dbt
+from support import (
+    quiet_end,  # noqa: F401 # pyright: ignore[reportUnusedImport] - its import is its effect
+    warm_dbt,
+)
 from support.examples import USUAL
 
 from pipelines.jobs import dbt_process
 from pipelines.partner import credential_cache
-
-
-def _end_quietly() -> None:
-    """Drop the last lines on standard error: DuckDB's binding prints fifty lines about leaks as Python ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-
-
-atexit.register(_end_quietly)  # the first registered function runs last
 
 settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True, max_examples=USUAL)
 settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False, max_examples=500)

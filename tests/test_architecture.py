@@ -21,6 +21,7 @@ ONLY_IMPORTER = {
     "dagster_dbt": ("orchestration",),
     "typer": ("cli",),
     "rich": ("cli",),
+    "mcp": ("cli/assistant",),
     "starlette": ("receiving",),
     "uvicorn": ("receiving",),
     "argon2": ("passwords.py",),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.readme_example import PAGE, PICTURE, digest_of, example, recorded
 
 ROOT = Path(__file__).parent.parent
 MAKE = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
@@ -29,6 +30,14 @@ CHANGELOG = """# Changelog
 @pytest.fixture(scope="module")
 def section() -> Callable[[str, str], str]:
     return runpy.run_path(str(ROOT / "deploy" / "release" / "__main__.py"))["section"]
+
+
+def test_the_picture_in_readme_shows_the_demo_of_the_answer_beside_it() -> None:
+    """`make answers` makes both. `make release` runs it, and stops if one of them is new and not committed."""
+    _, answer = example(PAGE.read_text("utf-8"))
+
+    assert recorded(PICTURE.read_bytes())[0] == digest_of(answer)
+    assert "release: answers " in (ROOT / "Makefile").read_text("utf-8")
 
 
 def test_the_notes_are_the_section_of_the_version(section: Callable[[str, str], str]) -> None:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 import polars as pl
 import streamlit as st
@@ -52,7 +53,16 @@ class View:
     def define(self, column: Column) -> str:
         """Return the catalogue's words for a figure, and its mart and column."""
         text = self.file.definitions().get(column, "This file does not say what it counts.")
-        return f"{' '.join(text.split())}  \n`marts.{column[0]}.{column[1]}`"
+        named = f"`marts.{column[0]}.{column[1]}`"
+        return f"{' '.join(text.split())}  \n{named}{self._link(column)}"
+
+    def _link(self, column: Column) -> str:
+        """Return a link to the rows behind a figure in this period; none if the file does not declare them."""
+        if column not in explained_columns(self):
+            return ""
+        days = f"period=own&from={self.scope.since}&to={self.scope.until}"
+        practices = "".join(f"&practice={quote(practice.id)}" for practice in self.scope.practices)
+        return f" [rows behind it](rows?{days}{practices}&figure={column[0]}.{column[1]})"
 
     def named(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return a table by `practice_id` with the practice's own name in the first column instead."""
@@ -69,6 +79,18 @@ class View:
     def few(self) -> int:
         """The number of cases below which a share says little: `[definitions] small_sample`."""
         return self.file.setting("small_sample", FEW)
+
+
+def explained_columns(view: View) -> list[Column]:
+    """Return the marts and columns whose rows the file declares; none if an older vetl published it."""
+    try:
+        rows = view.file.ask(
+            """select table_name, column_name from marts.catalogue
+               where counting is not null or counted_as in (select metric from marts.metrics) order by all"""
+        )
+    except MissingError:
+        return []
+    return [(mart, column) for mart, column in rows.iter_rows()]
 
 
 @dataclass(frozen=True, slots=True)

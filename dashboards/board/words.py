@@ -32,7 +32,7 @@ VALUED = frozenset(
             "call_classification",
             "channel",
             "client_type",
-            "course",
+            "attendance",
             "direction",
             "first_channel",
             "list",
@@ -45,6 +45,9 @@ VALUED = frozenset(
 """Columns whose values are words of the marts."""
 
 LABELS = {
+    "acts": "Acted on",
+    "acts_booked": "Acted on, booked",
+    "acts_booked_rate": "Acted on, booked, share",
     "answered_share": "Calls answered",
     "callers_share": "Callers booked",
     "online_share": "Online, completed",
@@ -64,7 +67,10 @@ LABELS = {
     "call_classification": "What the call was about",
     "change": "Difference",
     "drop_off_rate": "Left here, share",
+    "difference_share": "Difference",
     "episodes": "Booking requests",
+    "held_out": "Left alone",
+    "held_out_booked": "Left alone, booked",
     "is_final": "Final",
     "is_mature": "Mature",
     "leaked": "Not booked",

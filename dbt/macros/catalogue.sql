@@ -39,8 +39,24 @@
         'no_show_statuses': 'Statuses of an appointment whose client did not come.',
         'funnel_stages': 'The stages of online booking in their order; learnt if none is given.',
         'small_sample': 'Days and weeks with fewer calls are marked.',
+        'anomaly_weeks': 'A day is compared with the same weekday in so many weeks before it.',
+        'anomaly_spreads': 'A day farther from its baseline than so many spreads is an anomaly.',
+        'anomaly_least': 'Days with fewer cases are not judged.',
+        'holidays': 'Holidays by practice (else default), as 2025-12-25 or, for every year, 12-25.',
+        'visit_value': 'An assumption: the worth of a visit, as a range by practice, else default; none if it is not set.',
         'opening_hour': 'The hour of the wall clock at which practices open.',
         'closing_hour': 'The hour at which they close.',
         'opening_weekdays': 'On how many days of the week they are open, from Monday.',
     }) }}
+{%- endmacro %}
+
+{#- How a column is counted from the rows of another mart, as JSON: `counts` of the column's meta over those of the
+   model's. -#}
+{% macro counting_of(model, meta) -%}
+    {%- set counts = meta.get('counts') -%}
+    {%- if counts -%}
+        {%- set own = {'if': counts} if counts is string else counts -%}
+        {{ return(tojson(dict((model.config.meta or {}).get('counts', {}), **own), sort_keys=true)) }}
+    {%- endif -%}
+    {{ return(none) }}
 {%- endmacro %}

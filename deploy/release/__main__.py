@@ -29,8 +29,8 @@ def main() -> None:
     parser.add_argument("--dirty", action="store_true", help="also with changes that are not committed")
     options = parser.parse_args()
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    if not options.dirty and run("git", "status", "--porcelain"):
-        sys.exit("there are changes that are not committed")
+    if not options.dirty and (changes := run("git", "status", "--porcelain")):
+        sys.exit(f"there are changes that are not committed, perhaps made by `make answers`:\n{changes}")
     notes = section((ROOT / "CHANGELOG.md").read_text("utf-8"), version)
     shutil.rmtree(DIST, ignore_errors=True)
     run(sys.executable, "-m", "hatchling", "build", "-d", str(DIST))

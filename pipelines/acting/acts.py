@@ -1,4 +1,4 @@
-"""The words of acting: a wish, the act for it, and how far an act has come."""
+"""The words of acting: a booking request, the act for it, and how far an act has come."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ class ActState(StrEnum):
     """How far an act has come.
 
     `asking`: the request may have left. `unknown`: it may have left, and nothing that asked for it is at work.
-    `made`: the task is there. `canceling`, `canceled`: vetl cancels it, because the wish was booked meanwhile.
-    `left`: the wish was booked, but a person has worked with the task. `refused`: the platform will not make it.
+    `made`: the task is there. `canceling`, `canceled`: vetl cancels it, because the client booked meanwhile.
+    `left`: the client booked, but a person has worked with the task. `refused`: the platform will not make it.
     """
 
     PLANNED = "planned"
@@ -35,7 +35,7 @@ UNASKED = frozenset({ActState.PLANNED, ActState.HOLDOUT})
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class BookingRequest:
     """An unbooked request that somebody should call back: a row of the leak list with its contacts."""
 
     practice_id: str
@@ -51,7 +51,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A task to be made, with its words."""
+    """A task or a message to be made, with its words. `phone_number`: that of a message to an unknown client."""
 
     practice_id: str
     episode_id: str
@@ -62,11 +62,12 @@ class Act:
     client_id: str | None
     reference_time_at: datetime
     contacts: tuple[str, ...]
+    phone_number: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """A wish for which no task is made, and the reason in one word."""
+    """A booking request for which no task is made, and the reason in one word."""
 
     practice_id: str
     episode_id: str
@@ -78,7 +79,8 @@ class LedgerEntry:
     """An act as the ledger has it. `act.episode_id` is empty if only the code of its task is known.
 
     `since`: the platform's time from which the request can no longer leave, for an open act. `seen`: a digest of
-    the task when vetl saw it first. `found_by`: `answer`, `code` or `reference`.
+    the task when vetl saw it first. `found_by`: `answer`, `code` or `reference`. `certified_through`: the earliest
+    end of a list that the plan rests on, as ISO 8601.
     """
 
     act: Act
@@ -91,3 +93,5 @@ class LedgerEntry:
     found_by: str | None = None
     seen: str | None = None
     note: str = ""
+    approved_by: str | None = None
+    certified_through: str | None = None

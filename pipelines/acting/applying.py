@@ -1,23 +1,21 @@
 """Applying a plan, exactly once although the interface has no idempotency keys (docs/decisions/0901-acting.md).
 
 The order for each practice: read all its tasks; take in those that are vetl's; hold open acts against the read;
-cancel tasks of wishes that are booked; send. An act is in the ledger before its request leaves. If its answer does
+cancel tasks whose client has booked; send. An act is in the ledger before its request leaves. If its answer does
 not come, the act stays open until a read shows its task, or proves that there is none.
 """
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from typing import Protocol
-from zoneinfo import ZoneInfo
+from collections.abc import Sequence
+from dataclasses import replace
 
-from pipelines.acting.acts import OPEN, OUTCOME_IS_OPEN, UNASKED, Act, ActState, HeldBack, LedgerEntry, Wish
-from pipelines.acting.kinds import KINDS
+from pipelines.acting.acts import OPEN, OUTCOME_IS_OPEN, Act, ActState, BookingRequest, HeldBack, LedgerEntry
+from pipelines.acting.kinds import KINDS, is_message
 from pipelines.acting.ledger import Ledger
 from pipelines.acting.planning import ActFacts, ActPlan, ActRules, make_plan
+from pipelines.acting.platform import ActLimits, ActPlatform, ApplyResult
 from pipelines.acting.reading import task_of
 from pipelines.acting.sighting import Sightings, TasksRead, compare
+from pipelines.acting.texting import Texter
 from pipelines.core.errors import (
     ContractBroken,
     PracticeRefused,
@@ -28,84 +26,10 @@ from pipelines.core.errors import (
     Transient,
     VetlError,
 )
-from pipelines.partner.models import StaffTask
 from pipelines.partner.request_models import NewStaffTask, StaffTaskChanges
 
 SILENT = 5
 """Requests in a row without an answer, after which a practice gets no more of them in this run."""
-
-
-class TaskDesk(Protocol):
-    """The part of `partner.practice.PartnerPractice` that writes staff tasks."""
-
-    async def create_staff_task(self, task: NewStaffTask) -> StaffTask:
-        """Create a task. It is never repeated after an answer that did not come."""
-        ...
-
-    async def update_staff_task(self, task_id: str, changes: StaffTaskChanges) -> StaffTask:
-        """Change the given fields of a task."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ActPlatform:
-    """The parts of the outside that applying needs.
-
-    `read_tasks` reads all tasks of a practice. `clock` is the platform's time. `obstacle` says why nothing may be
-    sent at all, such as the kill switch.
-    """
-
-    desk: Callable[[str], TaskDesk]
-    read_tasks: Callable[[str], Awaitable[TasksRead]]
-    clock: Callable[[], datetime]
-    obstacle: Callable[[], str | None] = lambda: None
-
-
-@dataclass(frozen=True, slots=True)
-class ActLimits:
-    """When requests may leave. `quiet`: hours of the practice's clock; `zones`: by practice."""
-
-    zones: Mapping[str, str]
-    settle: timedelta
-    quiet: tuple[int, int] = (0, 0)
-
-    def is_quiet(self, practice_id: str, at: datetime) -> bool:
-        """Return whether the practice is in its quiet hours."""
-        begins, ends = self.quiet
-        hour = at.astimezone(ZoneInfo(self.zones[practice_id])).hour
-        return begins <= hour < ends if begins <= ends else hour >= begins or hour < ends
-
-    def made_today(self, entries: Iterable[LedgerEntry], now: datetime) -> dict[str, int]:
-        """Return how many requests left in the current day of each practice; open ones count."""
-        counts: Counter[str] = Counter()
-        for entry in entries:
-            zone = self.zones.get(entry.act.practice_id)
-            if zone and entry.asked_at and entry.state not in UNASKED:
-                local = ZoneInfo(zone)
-                counts[entry.act.practice_id] += (
-                    entry.asked_at.astimezone(local).date() == now.astimezone(local).date()
-                )
-        return dict(counts)
-
-
-@dataclass(slots=True)
-class ApplyResult:
-    """The result of applying a plan. `failures` and `doubts` are one line each."""
-
-    sent: int = 0
-    adopted: int = 0
-    canceled: int = 0
-    unknown: int = 0
-    held_back: list[HeldBack] = field(default_factory=list[HeldBack])
-    failures: list[str] = field(default_factory=list[str])
-    doubts: list[str] = field(default_factory=list[str])
-
-    @property
-    def exit_code(self) -> int:
-        """Return 1 if a request was refused, 3 if something is unknown or uncertified, else 0."""
-        if self.failures:
-            return 1
-        return 3 if self.unknown or self.doubts else 0
 
 
 class Applier:
@@ -117,7 +41,7 @@ class Applier:
         platform: ActPlatform,
         rules: ActRules,
         limits: ActLimits,
-        wishes: Sequence[Wish],
+        requests: Sequence[BookingRequest],
         facts: ActFacts,
         digest: str,
     ) -> None:
@@ -125,7 +49,7 @@ class Applier:
         self._platform = platform
         self._rules = rules
         self._limits = limits
-        self._wishes = wishes
+        self._requests = requests
         self._facts = facts
         self._digest = digest
         self.result = ApplyResult()
@@ -160,10 +84,31 @@ class Applier:
     def _plan(self) -> ActPlan:
         entries = self._ledger.entries()
         counts = self._limits.made_today(entries, self._platform.clock())
-        return make_plan(self._wishes, self._rules, replace(self._facts, entries=entries, made_today=counts))
+        return make_plan(self._requests, self._rules, replace(self._facts, entries=entries, made_today=counts))
 
     async def _practice(self, practice_id: str) -> None:
         """Do the work of one practice. Open acts are looked for even if nothing may be sent now."""
+        await self._messages(practice_id)
+        if self._is_about_tasks(practice_id):
+            await self._tasks(practice_id)
+
+    def _is_about_tasks(self, practice_id: str) -> bool:
+        is_due = any(self._is_due(entry) or entry.state in OPEN for entry in self._own(practice_id))
+        return is_due or any(act.practice_id == practice_id for act in self._plan().cancellations)
+
+    async def _messages(self, practice_id: str) -> None:
+        desk = self._platform.messages
+        entries = [entry for entry in self._ledger.entries() if entry.act.practice_id == practice_id]
+        entries = [entry for entry in entries if is_message(entry.act.kind)]
+        if desk and any(self._is_due(entry) or entry.state in OPEN for entry in entries):
+            await Texter(self._ledger, self._platform, self._limits, self.result, desk(practice_id)).text(
+                practice_id,
+                [entry.act for entry in entries if entry.state in OPEN],
+                [entry.act for entry in entries if self._is_due(entry)],
+                self._plan(),
+            )
+
+    async def _tasks(self, practice_id: str) -> None:
         obstacle = self._obstacle(practice_id)
         if obstacle and not self._has_open(practice_id):
             self._hold_rest(practice_id, obstacle)
@@ -187,7 +132,8 @@ class Applier:
     def _obstacle(self, practice_id: str) -> str | None:
         if obstacle := self._platform.obstacle():
             return obstacle
-        return "quiet_hours" if self._limits.is_quiet(practice_id, self._platform.clock()) else None
+        now = self._platform.clock()
+        return "quiet_hours" if self._limits.is_quiet(practice_id, self._rules.kind, now) else None
 
     async def _look(self, practice_id: str) -> TasksRead | None:
         """Read the tasks of a practice and take in those that are vetl's, also if the read is not certified."""
@@ -200,7 +146,7 @@ class Applier:
             self.result.doubts.append(
                 f"{practice_id}: nothing is sent, its tasks are not certified: {read.reason}"
             )
-        self._take_in(read, compare(self._ledger.entries(), read, self._limits.settle))
+        self._take_in(read, compare(self._own(practice_id), read, self._limits.settle))
         return read
 
     def _take_in(self, read: TasksRead, seen: Sightings) -> None:
@@ -218,7 +164,9 @@ class Applier:
         self.result.doubts += [f"{practice_id}: several tasks have the code {code}" for code in seen.twice]
 
     def _own(self, practice_id: str) -> list[LedgerEntry]:
-        return [entry for entry in self._ledger.entries() if entry.act.practice_id == practice_id]
+        """Return the acts of a practice that are staff tasks."""
+        entries = [entry for entry in self._ledger.entries() if entry.act.practice_id == practice_id]
+        return [entry for entry in entries if not is_message(entry.act.kind)]
 
     def _is_settled(self, practice_id: str, read: TasksRead) -> bool:
         """Return whether the ledger knows every request that may have left before it was lost."""
@@ -235,7 +183,7 @@ class Applier:
         return True
 
     async def _cancel(self, practice_id: str, read: TasksRead) -> None:
-        """Cancel the tasks of booked wishes, if no person has worked with them."""
+        """Cancel the tasks whose client has booked, if no person has worked with them."""
         tasks = {task.id: task for task in read.tasks}
         entries = {entry.act.code: entry for entry in self._own(practice_id)}
         wanted = [act for act in self._plan().cancellations if act.practice_id == practice_id]
@@ -293,7 +241,7 @@ class Applier:
         task = NewStaffTask(
             title=act.title,
             description=act.description,
-            task_type=KINDS[act.kind].task_type,
+            task_type=KINDS[act.kind].task_type or "task",
             client_id=act.client_id,
             reference_time_at=act.reference_time_at,
         )

@@ -1,4 +1,4 @@
-"""Calling back somebody who wanted an appointment and has none: a wish of the leak list."""
+"""Calling back somebody who wanted an appointment and has none: a booking request of the leak list."""
 
 from pipelines.acting.kind import ActKind
 

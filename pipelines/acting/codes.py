@@ -1,7 +1,7 @@
 """The marks by which a task of vetl is found again: a code in its description, and its reference time.
 
-A code follows from the practice, the kind and one contact of a wish. So a task is recognised without the ledger,
-and also after two episodes turn out to be one: the merged episode has the contact that the code was made of.
+A code follows from the practice, the kind and one contact of a booking request. So a task is recognised without
+the ledger, and also after two episodes turn out to be one: the merged episode has the contact of the code.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ _CODE = re.compile(r"\[vetl ([A-Z2-7]{12})\]")
 
 
 def code_of(practice_id: str, kind: str, contact: str) -> str:
-    """Return the code of a wish that began with this contact, such as `call:c-1`."""
+    """Return the code of a booking request that began with this contact, such as `call:c-1`."""
     digest = hashlib.sha256(f"{practice_id}\n{kind}\n{contact}".encode()).digest()
     return b32encode(digest)[:12].decode()
 
@@ -37,13 +37,13 @@ def codes_in(*texts: str | None) -> list[str]:
 def reference_time(last_at: datetime, code: str) -> datetime:
     """Return the minute of the last contact, with seconds that follow from the code.
 
-    Servers keep times to the second at least, and several wishes may have one minute.
+    Servers keep times to the second at least, and several booking requests may have one minute.
     """
     seconds = int.from_bytes(hashlib.sha256(code.encode()).digest()[:4]) % 60
     return last_at.astimezone(UTC).replace(second=0, microsecond=0) + timedelta(seconds=seconds)
 
 
 def share_of(practice_id: str, kind: str, contact: str) -> float:
-    """Return a stable number from 0 to below 1 for a wish, by which it is in the holdout or not."""
+    """Return a stable number from 0 to below 1 for a booking request, by which it is in the holdout or not."""
     digest = hashlib.sha256(f"holdout\n{practice_id}\n{kind}\n{contact}".encode()).digest()
     return int.from_bytes(digest[:8]) / 2**64

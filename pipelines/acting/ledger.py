@@ -6,51 +6,31 @@ task may name a client. The writer lock of the warehouse keeps two appliers apar
 
 import json
 import sqlite3
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from pipelines.acting.acts import Act, ActState, HeldBack, LedgerEntry
-from pipelines.acting.codes import code_of
-from pipelines.acting.planning import ActPlan
+from pipelines.acting.acts import Act, ActState, LedgerEntry
+from pipelines.acting.ledger_rows import (
+    SCHEMA,
+    act_json,
+    as_ledger_errors,
+    entries_of,
+    instant,
+    key_of_act,
+    left_alone,
+)
+from pipelines.acting.planning import ActPlan, ActRules
 from pipelines.acting.sighting import Sighting
 from pipelines.core.errors import InboxError, LedgerError
 from pipelines.receiving.inbox_file import BUSY_MILLISECONDS, check_room, connect, identities, make
 
-_SCHEMA = """
-create table if not exists plans (
-    digest text primary key,
-    practices text not null,     -- JSON: the practices that the plan was limited to; null: all
-    made_at text not null,
-    approved_at text,
-    approved_by text
-) strict;
-create table if not exists acts (
-    practice_id text not null,
-    code text not null,
-    kind text not null,
-    episode_id text not null,    -- empty if only the code of the task is known
-    act text not null,           -- JSON: words, client, reference time, contacts
-    state text not null,
-    plan text not null,
-    planned_at text not null,
-    asked_at text,
-    since text,
-    task_id text,
-    found_by text,
-    seen text,
-    note text not null default '',
-    primary key (practice_id, code)
-) strict;
-create table if not exists settling (
-    practice_id text primary key,
-    since text not null          -- tasks were found that the ledger did not know
-) strict;
-"""
+FOUND = "found by its code"
+"""The note of a task that the ledger did not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +61,8 @@ class Ledger:
             make(path)
         except OSError as error:
             raise LedgerError(f"{path}: cannot be made or opened: {error.strerror}") from None
-        with _as_ledger_errors(path):
-            connection = connect(path, _SCHEMA)
+        with as_ledger_errors(path):
+            connection = connect(path, SCHEMA)
         return cls(path, connection)
 
     def __enter__(self) -> Self:
@@ -95,8 +75,8 @@ class Ledger:
 
     def entries(self) -> list[LedgerEntry]:
         """Return all acts."""
-        with _as_ledger_errors(self._path):
-            return _entries(self._connection)
+        with as_ledger_errors(self._path):
+            return entries_of(self._connection)
 
     def check_room(self) -> None:
         """Make sure that what follows a request can be written.
@@ -119,23 +99,29 @@ class Ledger:
 
     def plan(self, digest: str) -> SavedPlan | None:
         """Return a plan that was made here; `None` if there is no such plan."""
-        with _as_ledger_errors(self._path):
+        with as_ledger_errors(self._path):
             row = self._connection.execute(
                 "select practices, approved_at from plans where digest = ?", [digest]
             ).fetchone()
         if row is None:
             return None
         practices = json.loads(row[0])
-        return SavedPlan(digest, tuple(practices) if practices else None, _instant(row[1]))
+        return SavedPlan(digest, tuple(practices) if practices else None, instant(row[1]))
 
-    def approve(self, plan: ActPlan, kind: str, by: str, at: datetime) -> None:
+    def approve(self, plan: ActPlan, rules: ActRules, by: str, at: datetime) -> None:
         """Take in the acts and the holdout of a plan that is about to be applied. An act is never taken back."""
         digest = plan.digest
         rows = [(act, ActState.PLANNED) for act in plan.acts]
-        rows += [(_left_alone(held, kind, at), ActState.HOLDOUT) for held in plan.holdout]
+        rows += [
+            (left_alone(held, rules.kind_for(held.practice_id), at), ActState.HOLDOUT) for held in plan.holdout
+        ]
         with self._writing():
             self._connection.execute(
                 "update plans set approved_at = ?, approved_by = ? where digest = ?", [at.isoformat(), by, digest]
+            )
+            self._connection.executemany(
+                "insert into certificates values (?, ?, ?, ?) on conflict do nothing",
+                [[digest, item.practice_id, item.endpoint, item.certified_through] for item in plan.certificates],
             )
             for act, state in rows:
                 self._connection.execute(
@@ -145,7 +131,7 @@ class Ledger:
                     " planned_at = case when acts.state = excluded.state then acts.planned_at"
                     "   else excluded.planned_at end"
                     " where acts.state in ('planned', 'holdout')",
-                    [*_key(act), act.kind, act.episode_id, _act_json(act), state, digest, at.isoformat()],
+                    [*key_of_act(act), act.kind, act.episode_id, act_json(act), state, digest, at.isoformat()],
                 )
 
     def asking(self, act: Act, at: datetime) -> None:
@@ -182,7 +168,7 @@ class Ledger:
         self._change([act], "state = 'canceling'")
 
     def ended(self, act: Act, state: ActState, note: str) -> None:
-        """Record how a task ended whose wish was booked."""
+        """Record how a task ended whose client has booked."""
         self._change([act], "state = ?, note = ?", state, note)
 
     def adopt(self, practice_id: str, kind: str, strangers: Sequence[Sighting], at: datetime) -> None:
@@ -198,7 +184,15 @@ class Ledger:
                     "insert into acts (practice_id, code, kind, episode_id, act, state, plan, planned_at, task_id,"
                     " found_by, seen, note) values (?, ?, ?, '', ?, 'made', '', ?, ?, 'code', ?, ?)"
                     " on conflict (practice_id, code) do nothing",
-                    [*_key(act), kind, _act_json(act), at.isoformat(), task.id, task.digest, "found by its code"],
+                    [
+                        *key_of_act(act),
+                        kind,
+                        act_json(act),
+                        at.isoformat(),
+                        task.id,
+                        task.digest,
+                        "found by its code",
+                    ],
                 )
             self._connection.execute(
                 "insert into settling values (?, ?)"
@@ -208,27 +202,43 @@ class Ledger:
 
     def settling_since(self, practice_id: str) -> datetime | None:
         """Return when tasks of a practice were found that the ledger did not know."""
-        with _as_ledger_errors(self._path):
+        with as_ledger_errors(self._path):
             row = self._connection.execute(
                 "select since from settling where practice_id = ?", [practice_id]
             ).fetchone()
-        return _instant(row[0]) if row else None
+        return instant(row[0]) if row else None
 
     def settled(self, practice_id: str) -> None:
         """Record that the ledger knows all tasks of the practice again."""
         with self._writing():
             self._connection.execute("delete from settling where practice_id = ?", [practice_id])
 
+    def about(self, practice_id: str, client_id: str, mentions: Callable[[str], bool]) -> list[Act]:
+        """Return the acts whose words are about a client of the practice: by id, or as `mentions` says."""
+        own = [entry.act for entry in self.entries() if entry.act.practice_id == practice_id]
+        return [act for act in own if act.client_id == client_id or mentions(act_json(act))]
+
+    def forget(self, acts: Iterable[Act]) -> None:
+        """Erase words, client and number of acts. Their tasks stay known, so that none is made twice."""
+        with as_ledger_errors(self._path):
+            self._connection.execute("pragma secure_delete = on")
+        for act in acts:
+            empty = replace(act, title="", description="", client_id=None, phone_number=None)
+            self._change([act], "act = ?, note = ''", act_json(empty))
+        with as_ledger_errors(self._path):
+            self._connection.execute("vacuum")
+            self._connection.execute("pragma wal_checkpoint(truncate)")
+
     def _change(self, acts: Iterable[Act], changes: str, *values: object) -> None:
         with self._writing():
             self._connection.executemany(
                 f"update acts set {changes} where practice_id = ? and code = ?",  # noqa: S608 - text of this module
-                [[*values, *_key(act)] for act in acts],
+                [[*values, *key_of_act(act)] for act in acts],
             )
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        with _as_ledger_errors(self._path):
+        with as_ledger_errors(self._path):
             self._connection.execute("begin immediate")
             try:
                 yield
@@ -250,85 +260,8 @@ def read_ledger(path: Path) -> list[LedgerEntry]:
     if not path.exists():
         return []
     with (
-        _as_ledger_errors(path),
+        as_ledger_errors(path),
         closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
     ):
         connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
-        return _entries(connection)
-
-
-def _entries(connection: sqlite3.Connection) -> list[LedgerEntry]:
-    rows = connection.execute(
-        "select practice_id, code, kind, episode_id, act, state, plan, planned_at, asked_at, since, task_id,"
-        " found_by, seen, note from acts order by planned_at, practice_id, code"
-    )
-    return [_entry(*row) for row in rows]
-
-
-def _entry(  # noqa: PLR0913, PLR0917 - the columns of a row
-    practice_id: str,
-    code: str,
-    kind: str,
-    episode_id: str,
-    act: str,
-    state: str,
-    plan: str,
-    planned_at: str,
-    asked_at: str | None,
-    since: str | None,
-    task_id: str | None,
-    found_by: str | None,
-    seen: str | None,
-    note: str,
-) -> LedgerEntry:
-    fields: dict[str, Any] = json.loads(act)
-    fields["reference_time_at"] = datetime.fromisoformat(fields["reference_time_at"])
-    fields["contacts"] = tuple(fields["contacts"])
-    return LedgerEntry(
-        act=Act(practice_id=practice_id, episode_id=episode_id, kind=kind, code=code, **fields),
-        state=ActState(state),
-        plan=plan,
-        planned_at=datetime.fromisoformat(planned_at),
-        asked_at=_instant(asked_at),
-        since=_instant(since),
-        task_id=task_id,
-        found_by=found_by,
-        seen=seen,
-        note=note,
-    )
-
-
-def _act_json(act: Act) -> str:
-    fields = {name: value for name, value in asdict(act).items() if name not in _COLUMNS}
-    return json.dumps({**fields, "reference_time_at": act.reference_time_at.isoformat()})
-
-
-_COLUMNS = frozenset({"practice_id", "episode_id", "kind", "code"})
-
-
-def _key(act: Act) -> tuple[str, str]:
-    return act.practice_id, act.code
-
-
-def _left_alone(held: HeldBack, kind: str, at: datetime) -> Act:
-    code = code_of(held.practice_id, kind, held.episode_id)
-    return Act(held.practice_id, held.episode_id, kind, code, "", "", None, at, (held.episode_id,))
-
-
-def _instant(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
-
-
-@contextmanager
-def _as_ledger_errors(path: Path) -> Generator[None]:
-    """SQLite's errors become one line with the path.
-
-    Raises:
-        LedgerError: SQLite failed, or a row is not as the ledger writes it.
-    """
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise LedgerError(f"{path}: {error}") from None
-    except (ValueError, TypeError, KeyError):
-        raise LedgerError(f"{path}: holds rows that vetl did not write; nothing is sent") from None
+        return entries_of(connection)

@@ -1,15 +1,18 @@
-"""From wishes to a plan: the tasks to be made, the wishes that are held back, and a digest of both. Pure."""
+"""From booking requests to a plan: the acts, the requests that are held back, and a digest of both. Pure."""
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pipelines.acting.acts import OPEN, UNASKED, Act, ActState, HeldBack, LedgerEntry, Wish
+from pipelines.acting.acts import OPEN, UNASKED, Act, ActState, BookingRequest, HeldBack, LedgerEntry
 from pipelines.acting.codes import code_of, codes_of, marked, reference_time, share_of
+from pipelines.acting.kinds import KINDS, is_message
+from pipelines.acting.text import TEXT
 
 LONGEST = 200
 """Characters of one field in a task: words of the source are short, and an unknown value may be anything."""
@@ -17,7 +20,10 @@ LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class ActRules:
-    """The settings that a plan follows. `practices`: the allow-list. `holdout`: a share, from 0 to 0.5."""
+    """The settings that a plan follows. `practices`: the allow-list. `holdout`: a share, from 0 to 0.5.
+
+    `texted`: the practices whose requests get a message with the words `text`, and no staff task.
+    """
 
     kind: str
     practices: frozenset[str]
@@ -26,6 +32,12 @@ class ActRules:
     per_practice: int
     in_all: int
     holdout: float = 0.0
+    texted: frozenset[str] = frozenset()
+    text: str = ""
+
+    def kind_for(self, practice_id: str) -> str:
+        """Return the kind of acts of a practice: `text` if it has opted in, else `kind`."""
+        return TEXT.name if practice_id in self.texted else self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +52,7 @@ class CertifiedList:
 
 @dataclass(frozen=True, slots=True)
 class ActFacts:
-    """The facts that a plan rests on, beside the wishes.
+    """The facts that a plan rests on, beside the booking requests.
 
     `unfit`: why nothing is done for a practice, by its id. `task_codes`: practices and codes of the tasks that the
     last sync read. `booked`: practices and contacts of acts whose episode is booked by now. `made_today`: tasks by
@@ -57,7 +69,7 @@ class ActFacts:
 
 @dataclass(frozen=True, slots=True)
 class ActPlan:
-    """The acts, the wishes that are held back, and the acts to be canceled because their wish is booked."""
+    """The acts, the booking requests that are held back, and the acts to be canceled, as the client has booked."""
 
     acts: tuple[Act, ...]
     held_back: tuple[HeldBack, ...]
@@ -73,49 +85,58 @@ class ActPlan:
 
     @property
     def holdout(self) -> tuple[HeldBack, ...]:
-        """Return the wishes that are left alone to compare with."""
+        """Return the booking requests that are left alone to compare with."""
         return tuple(held for held in self.held_back if held.reason == "holdout")
 
 
-def make_plan(wishes: Iterable[Wish], rules: ActRules, facts: ActFacts) -> ActPlan:
-    """Return the plan for these wishes: the most urgent of each practice first, as many as the caps allow."""
+def make_plan(requests: Iterable[BookingRequest], rules: ActRules, facts: ActFacts) -> ActPlan:
+    """Return the plan: the most urgent requests of each practice first, as many as the caps allow."""
     known = _Known(facts)
     acts: list[Act] = []
     held: list[HeldBack] = []
     counts = Counter(facts.made_today)
-    for wish in sorted(wishes, key=lambda item: (item.urgency, item.practice_id, item.episode_id)):
-        act = act_for(wish, rules)
-        reason = _reason(wish, act, rules, known)
-        if reason is None and (counts[wish.practice_id] >= rules.per_practice or counts.total() >= rules.in_all):
+    for request in sorted(requests, key=lambda item: (item.urgency, item.practice_id, item.episode_id)):
+        act = act_for(request, rules)
+        reason = _reason(request, rules, known)
+        if reason is None and (
+            counts[request.practice_id] >= rules.per_practice or counts.total() >= rules.in_all
+        ):
             reason = "above_cap"
+        if reason is None and share_of(act.practice_id, act.kind, act.episode_id) < rules.holdout:
+            # After the cap, so that the holdout is as urgent as the requests that it is compared with.
+            reason = "holdout"
         if reason is None:
-            counts[wish.practice_id] += 1
+            counts[request.practice_id] += 1
             acts.append(act)
         else:
-            held.append(HeldBack(wish.practice_id, wish.episode_id, reason))
+            held.append(HeldBack(request.practice_id, request.episode_id, reason))
     cancellations = tuple(entry.act for entry in facts.entries if _is_to_cancel(entry, rules, facts))
     return ActPlan(tuple(acts), tuple(held), cancellations, tuple(facts.certificates))
 
 
-def act_for(wish: Wish, rules: ActRules) -> Act:
-    """Return the act for a wish: its words, its code and its reference time."""
-    fields = {name: _short(value) for name, value in wish.fields.items()}
-    code = code_of(wish.practice_id, rules.kind, wish.episode_id)
+def act_for(request: BookingRequest, rules: ActRules) -> Act:
+    """Return the act for a booking request: its words, its code and its reference time."""
+    fields = {name: _short(value) for name, value in request.fields.items()}
+    kind = rules.kind_for(request.practice_id)
+    code = code_of(request.practice_id, kind, request.episode_id)
+    is_text = is_message(kind)
+    words = (rules.text if is_text else rules.description).format_map(fields)
     return Act(
-        practice_id=wish.practice_id,
-        episode_id=wish.episode_id,
-        kind=rules.kind,
+        practice_id=request.practice_id,
+        episode_id=request.episode_id,
+        kind=kind,
         code=code,
-        title=rules.title.format_map(fields),
-        description=marked(rules.description.format_map(fields), code),
-        client_id=wish.client_id,
-        reference_time_at=reference_time(wish.last_at, code),
-        contacts=wish.contacts,
+        title="" if is_text else rules.title.format_map(fields),
+        description=words if is_text else marked(words, code),
+        client_id=request.client_id,
+        reference_time_at=reference_time(request.last_at, code),
+        contacts=request.contacts,
+        phone_number=request.phone_number if is_text and request.client_id is None else None,
     )
 
 
 class _Known:
-    """The acts of the ledger, found by any contact of a wish."""
+    """The acts of the ledger, found by any contact of a booking request."""
 
     def __init__(self, facts: ActFacts) -> None:
         self.facts = facts
@@ -125,38 +146,38 @@ class _Known:
             (entry.act.practice_id, contact): entry for entry in asked for contact in entry.act.contacts
         }
 
-    def entry(self, wish: Wish, kind: str) -> LedgerEntry | None:
-        """Return the act that was asked for about any contact of the wish."""
-        practice_id = wish.practice_id
-        found = [self.by_contact.get((practice_id, contact)) for contact in wish.contacts]
-        found += [self.by_code.get((practice_id, code)) for code in self.codes(wish, kind)]
-        return next((entry for entry in found if entry and entry.act.kind == kind), None)
+    def entry(self, request: BookingRequest) -> LedgerEntry | None:
+        """Return the act, of any kind, that was asked for about any contact of the booking request."""
+        practice_id = request.practice_id
+        found = [self.by_contact.get((practice_id, contact)) for contact in request.contacts]
+        found += [self.by_code.get((practice_id, code)) for code in self.codes(request)]
+        return next((entry for entry in found if entry), None)
 
-    def has_task(self, wish: Wish, kind: str) -> bool:
-        """Return whether a task of the last sync has a code of the wish."""
-        return any((wish.practice_id, code) in self.facts.task_codes for code in self.codes(wish, kind))
+    def has_task(self, request: BookingRequest) -> bool:
+        """Return whether a task of the last sync has a code of the booking request."""
+        return any((request.practice_id, code) in self.facts.task_codes for code in self.codes(request))
 
     @staticmethod
-    def codes(wish: Wish, kind: str) -> list[str]:
-        return sorted(codes_of(wish.practice_id, kind, (wish.episode_id, *wish.contacts)))
+    def codes(request: BookingRequest) -> list[str]:
+        names = (request.episode_id, *request.contacts)
+        return sorted({code for kind in KINDS for code in codes_of(request.practice_id, kind, names)})
 
 
-def _reason(wish: Wish, act: Act, rules: ActRules, known: _Known) -> str | None:
-    """Return why no task is made for a wish: the first reason that holds; `None` if one is made."""
-    if wish.practice_id not in rules.practices:
+def _reason(request: BookingRequest, rules: ActRules, known: _Known) -> str | None:
+    """Return why no task is made for a booking request: the first reason that holds; `None` if one is made."""
+    if request.practice_id not in rules.practices:
         return "practice_not_allowed"
-    if entry := known.entry(wish, rules.kind):
+    if entry := known.entry(request):
         if entry.state in OPEN:
             return "unknown"
         return "refused" if entry.state is ActState.REFUSED else "has_task"
-    if known.has_task(wish, rules.kind):
+    if known.has_task(request):
         return "has_task"
-    if wish.practice_id in known.facts.unfit:
-        return known.facts.unfit[wish.practice_id]
-    if wish.client_id is None and not is_number(wish.phone_number):
+    if request.practice_id in known.facts.unfit:
+        return known.facts.unfit[request.practice_id]
+    can_dial = is_text_number if is_message(rules.kind_for(request.practice_id)) else is_number
+    if request.client_id is None and not can_dial(request.phone_number):
         return "unreachable"
-    if share_of(act.practice_id, act.kind, act.episode_id) < rules.holdout:
-        return "holdout"
     return None
 
 
@@ -166,11 +187,16 @@ def is_number(text: str | None) -> bool:
     return 7 <= len(digits) <= 15 and all(char.isdigit() or char in "+-(). " for char in text or "")  # noqa: PLR2004 - E.164
 
 
+def is_text_number(text: str | None) -> bool:
+    """Return whether a message can be sent to this number: the platform takes E.164 alone."""
+    return re.fullmatch(r"\+[1-9][0-9]{6,14}", text or "") is not None
+
+
 def _is_to_cancel(entry: LedgerEntry, rules: ActRules, facts: ActFacts) -> bool:
     act = entry.act
     is_there = entry.state in (ActState.MADE, ActState.CANCELING) and entry.task_id is not None
     is_booked = any((act.practice_id, contact) in facts.booked for contact in act.contacts)
-    return is_there and is_booked and act.practice_id in rules.practices and act.kind == rules.kind
+    return is_there and is_booked and act.practice_id in rules.practices and not is_message(act.kind)
 
 
 def _short(value: str) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pipelines.acting.acts import HeldBack, LedgerEntry
+from pipelines.acting.acts import Act, HeldBack, LedgerEntry
+from pipelines.acting.kinds import is_message
 from pipelines.acting.planning import ActPlan
 from pipelines.cli.output import configure_logs
 from pipelines.cli.terminal import (
@@ -19,7 +20,8 @@ from pipelines.cli.terminal import (
     say,
 )
 from pipelines.cli.times import local, zone
-from pipelines.jobs.act import act_status, apply_acts, plan_acts
+from pipelines.jobs.act import apply_acts, plan_acts
+from pipelines.jobs.act_status import act_status
 from pipelines.settings import load_settings
 
 PLAN_COLUMNS = ("practice", "kind", "title", TableColumn("client", 2), TableColumn("episode", 1))
@@ -44,17 +46,20 @@ def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
     if as_json:
         print_json({"exit_code": code, **_plan_json(made)})
         return code
-    rows = [(act.practice_id, act.kind, act.title, act.client_id or "", act.episode_id) for act in made.acts]
-    print_table(f"{count(len(rows), 'task')} would be made", PLAN_COLUMNS, rows)
+    rows = [
+        (act.practice_id, act.kind, act.title or act.description, act.client_id or "", act.episode_id)
+        for act in made.acts
+    ]
+    print_table(f"{_counted(made.acts)} would be made", PLAN_COLUMNS, rows)
     if made.acts:
-        print_aside(f"the text of the first task: {made.acts[0].description!r}")
+        print_aside(f"the text of the first: {made.acts[0].description!r}")
     if made.cancellations:
         print_aside(f"{count(len(made.cancellations), 'task')} would be canceled: the client has booked meanwhile")
     _show_held(made.held_back)
     if not settings.act.enabled:
         print_line("acting is off: set [act] enabled and practices in vetl.toml; docs/act.md shows how to begin")
     else:
-        print_line(f"digest: {made.digest}; `vetl act apply {made.digest}` makes the tasks")
+        print_line(f"digest: {made.digest}; `vetl act apply {made.digest}` does this")
     return code
 
 
@@ -111,6 +116,13 @@ def status(*, as_json: bool) -> int:
     if not rows:
         mention("nothing was applied yet; `vetl act plan` shows what would be")
     return found.exit_code
+
+
+def _counted(acts: Sequence[Act]) -> str:
+    messages = sum(is_message(act.kind) for act in acts)
+    tasks = len(acts) - messages
+    parts = [count(tasks, "staff task")] if tasks or not messages else []
+    return " and ".join(parts + ([count(messages, "message")] if messages else []))
 
 
 def _plan_json(made: ActPlan) -> dict[str, Any]:

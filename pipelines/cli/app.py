@@ -13,7 +13,7 @@ import typer
 
 from pipelines.cli import process_exit
 from pipelines.cli.commands import Commands
-from pipelines.cli.figure_options import explain, metric, verify
+from pipelines.cli.figure_options import explain, mcp, metric, verify
 from pipelines.cli.forget_options import forget
 from pipelines.cli.groups import act_app, lake_app, quarantine_app, sandbox_app, webhooks_app
 from pipelines.cli.notice_options import report, watch
@@ -237,6 +237,7 @@ def query(
 app.command()(forget)
 app.command()(explain)
 app.command()(metric)
+app.command()(mcp)
 app.command()(verify)
 app.command()(report)
 app.command()(watch)

@@ -8,7 +8,7 @@ from typer.core import TyperCommand
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-WITHOUT_SETTINGS = frozenset(("demo", "explain", "init", "metric", "query", "sandbox serve", "verify"))
+WITHOUT_SETTINGS = frozenset(("demo", "explain", "init", "mcp", "metric", "query", "sandbox serve", "verify"))
 """Commands that run in any folder. `query` and those about figures decide themselves whether they need any."""
 
 EXAMPLES = {
@@ -44,6 +44,10 @@ EXAMPLES = {
         vetl init
         vetl -C practices init""",
     "lake export": "vetl lake export",
+    "mcp": """
+        vetl mcp
+        vetl mcp --practice loc-001 --practice loc-002
+        vetl mcp --http --port 8765""",
     "metric": """
         vetl metric
         vetl metric intent_rate --by practice,week --where direction=inbound

@@ -65,7 +65,7 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
     settings = load_settings()
     effective = _overridden(settings.dashboard, host, port)
     published = _ready(settings.warehouse.published, "streamlit", "dashboard")
-    _refuse_taken(effective.host, effective.port)
+    refuse_taken(effective.host, effective.port)
     options = {"address": effective.host, "port": str(effective.port), "headless": "false" if show else "true"}
     flags = [f"--server.{key}={value}" for key, value in options.items()]
     if is_local(effective.host):
@@ -107,7 +107,7 @@ def notebook(file: Path, *, port: int | None, show: bool) -> int:
     """
     published = _ready(load_settings().warehouse.published, "marimo", "notebook")
     if port:
-        _refuse_taken("127.0.0.1", port)
+        refuse_taken("127.0.0.1", port)
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write((bundled.dashboards() / "notebook.py").read_text("utf-8"))
@@ -136,7 +136,7 @@ def _overridden(settings: DashboardSettings, host: str | None, port: int | None)
         raise ConfigurationError(f"dashboard: {error.errors()[0]['msg']}") from None
 
 
-def _refuse_taken(host: str, port: int) -> None:
+def refuse_taken(host: str, port: int) -> None:
     """Refuse a port that another program uses; Streamlit and marimo would print an address and then end.
 
     Raises:

@@ -60,6 +60,9 @@ QUESTIONS = {
 STAGES = ["started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed"]
 """The order of the stages on the made-up platform. A new warehouse has no moves from which to learn it."""
 
+HOLIDAYS = ["12-25", "01-01"]
+"""Days on which the made-up practices are closed."""
+
 
 def demo(folder: Path, *, days: int, practices: int, show: bool, keep: bool, as_json: bool, verbosity: int) -> int:
     """Sync, build and publish a made-up platform, then answer the managers' questions from the result.
@@ -143,6 +146,7 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
         "",
         "[definitions]",
         f"funnel_stages = {json.dumps(STAGES)}",
+        f"holidays = {{ default = {json.dumps(HOLIDAYS)} }}",
     ]
     for practice in platform.practices:
         lines += [

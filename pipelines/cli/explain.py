@@ -47,7 +47,7 @@ def explain_cell(file: Path | None, question: CellQuestion, *, as_csv: bool, as_
     """Run `vetl explain MART.COLUMN`; the exit code is 1 if the rows do not give the value."""
     found = explain(published_file(file), question)
     reads = [] if file else _reads(question, found)
-    code = 0 if agrees(found) else 1
+    code = 0 if found.agrees else 1
     if as_json:
         rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
         print_json({"exit_code": code, **asdict(found), "rows": rows, "reads": [asdict(read) for read in reads]})
@@ -60,14 +60,6 @@ def explain_cell(file: Path | None, question: CellQuestion, *, as_csv: bool, as_
     if code:
         say(f"the rows give {text(found.recounted)}, the mart has {text(found.value)}: the file was changed")
     return code
-
-
-def agrees(found: Explanation) -> bool:
-    """Return whether the rows give the value of the mart; a sum of numbers may differ in its last bits."""
-    value, recounted = found.value, found.recounted
-    if isinstance(value, float) and isinstance(recounted, float):
-        return abs(value - recounted) <= 1e-9 * max(1.0, abs(value))
-    return value == recounted
 
 
 def _reads(question: CellQuestion, found: Explanation) -> list[WindowRead]:

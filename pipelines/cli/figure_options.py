@@ -1,4 +1,4 @@
-"""The arguments of the commands about figures and their proof: `vetl explain`, `vetl metric`, `vetl verify`."""
+"""The arguments of the commands about figures and their proof: `explain`, `mcp`, `metric` and `verify`."""
 
 from datetime import datetime
 from pathlib import Path
@@ -48,6 +48,22 @@ def metric(
     split = [part.strip() for text in by or () for part in text.split(",") if part.strip()]
     question = MetricQuestion(name, split, where or (), since and since.date(), until and until.date())
     return command.metric(file, question, as_csv=style == "csv", as_json=as_json)
+
+
+def mcp(
+    practice: Annotated[
+        list[str] | None,
+        typer.Option("--practice", metavar="ID", help="Only the data of this practice; repeatable."),
+    ] = None,
+    rows: Annotated[int, typer.Option("--rows", min=1, max=10_000, help="The most rows in an answer.")] = 200,
+    http: Annotated[bool, typer.Option("--http", help="Over HTTP on this machine, not stdio.")] = False,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --http.")] = 8765,
+    file: OtherFile = None,
+) -> int:
+    """Serve the metrics to an assistant (MCP)."""
+    from pipelines.cli import assistant
+
+    return assistant.serve(file, practice, most=rows, http=http, port=port)
 
 
 def verify(

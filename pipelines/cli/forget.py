@@ -33,15 +33,17 @@ def forget(practice: str, client: str, *, dry_run: bool, yes: bool, as_json: boo
 
 
 def _agreed(settings: Settings, practice: str, client: str) -> bool:
-    """Ask for confirmation on a terminal.
+    """Ask for confirmation on a terminal, on standard error: standard output is for the report.
 
     Raises:
         WrongUse: standard input is not a terminal.
     """
     if not sys.stdin.isatty():
         raise WrongUse("forget cannot be undone: add --yes to do it, or --dry-run to see what it would change")
-    print_line(_in_words(rehearse(settings, practice, client), practice, client))
-    return input("This cannot be undone. Forget this client? [y/N] ").strip().lower() in ("y", "yes")
+    say(_in_words(rehearse(settings, practice, client), practice, client))
+    sys.stderr.write("This cannot be undone. Forget this client? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _show_rehearsal(settings: Settings, practice: str, client: str, *, as_json: bool) -> int:

@@ -9,9 +9,13 @@ from pathlib import Path
 
 from pipelines.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
 from pipelines.core.text import cell, text
-from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of, list_of
+from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of
 from pipelines.loading.published.figures.evidence import Evidence
+from pipelines.loading.published.figures.listing import list_of
 from pipelines.settings import load_settings, require_settings
+
+_NOTES = 10
+"""Notes below the table; `--json` has all."""
 
 
 def published_file(file: Path | None) -> Path:
@@ -61,6 +65,10 @@ def _show(file: Path, question: MetricQuestion, answer: MetricAnswer) -> None:
     adding = "" if asked.additive else "; values do not add up"
     print_aside(f"{short(file)}; {asked.maturity}{adding}")
     show_evidence(answer.evidence)
+    for note in answer.notes[:_NOTES]:
+        print_aside(note)
+    if len(answer.notes) > _NOTES:
+        print_aside(f"{len(answer.notes) - _NOTES:,} more notes: --json has all")
 
 
 def show_evidence(evidence: Sequence[Evidence]) -> None:

@@ -137,14 +137,14 @@ def _print_practices(title: str, lists: Sequence[ListStatus], most: int | None) 
 def _practice_row(lists: Sequence[ListStatus]) -> tuple[object, ...]:
     read = [item for item in lists if not item.is_received] or lists
     certified = sum(item.state == "certified" for item in read)
-    times = [item.attempt.finished for item in read if item.attempt]
+    times = [item.read_at for item in read if item.attempt]
     return (
         read[0].practice_id,
         read[0].practice,
         min((item.state for item in read), key=_WORST_FIRST.index),
         f"{certified} of {len(read)}",
         _earliest(read),
-        local(min(times, default=None)),
+        local(min((at for at in times if at), default=None)),
         sum(item.rows for item in lists),
     )
 
@@ -168,7 +168,7 @@ def _row(item: ListStatus) -> tuple[object, ...]:
         item.endpoint,
         item.state,
         local(item.certified_through),
-        local(item.attempt.finished if item.attempt else None),
+        local(item.read_at),
         *(item.rows, item.open, item.restated),
         "; ".join(item.drift),
         item.certificate.reason if item.certificate else "",
@@ -232,6 +232,8 @@ def _show_published(report: StatusReport) -> None:
         parts.append(f"published {ago(done or file.made_at)}")
         if done and datetime.fromisoformat(done) - file.made_at > _UNCHANGED_AFTER:
             parts[-1] += f" (not changed since {local(file.made_at)})"
+        if file.masked_words:
+            parts[-1] += f" ({count(file.masked_words, 'value')} masked in columns of words)"
         parts[-1] += f": {short(file.path)}"
     if parts:
         print_line(", ".join(parts))

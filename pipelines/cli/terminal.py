@@ -1,7 +1,7 @@
 """Print results on standard output. Messages about progress go to standard error."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -127,8 +127,9 @@ def _widths(
 ) -> dict[int, int]:
     """Return the width of each visible column by its index. Only `candidates` can be visible.
 
-    Columns with a `hide_rank` are hidden, in its order, until the rest fits. If no column has one (the answer to a
-    query), columns are wrapped between words, and the last columns are hidden only if words would be broken.
+    Columns with a `hide_rank` are hidden, in its order, until the rest fits; a narrower one may still fit. If no
+    column has one (the answer to a query), columns are wrapped between words, and the last columns are hidden only
+    if words would be broken.
     """
     cells = [[column.name, *(row[index] for row in rows)] for index, column in enumerate(columns)]
     whole = [max(len(line) for cell in column for line in (*cell.splitlines(), "")) for column in cells]
@@ -142,14 +143,30 @@ def _widths(
     ]
     needed = needed if hide_ranks else least
     hide_ranks = hide_ranks or {index: index for index in range(1, len(columns))}
-    visible = list(candidates)
-    while sum(needed[index] + GAP for index in visible) - GAP > width and hide_ranks:
-        hidden = max(hide_ranks, key=hide_ranks.__getitem__)
-        del hide_ranks[hidden]
-        visible = [index for index in visible if index != hidden]
+    visible = _visible(candidates, hide_ranks, needed, width, keep_order=needed is least)
     spare = width - sum(least[index] + GAP for index in visible) + GAP
     widths: dict[int, int] = {}
     for index in visible:
         widths[index] = least[index] + max(0, min(whole[index] - least[index], spare))
         spare -= widths[index] - least[index]
     return widths
+
+
+def _visible(
+    candidates: Sequence[int],
+    hide_ranks: Mapping[int, int],
+    needed: Sequence[int],
+    width: int,
+    *,
+    keep_order: bool,
+) -> list[int]:
+    """Return the columns that fit, the least `hide_rank` first; with `keep_order`, none after a hidden one."""
+    room = width + GAP - sum(needed[index] + GAP for index in candidates if index not in hide_ranks)
+    visible = [index for index in candidates if index not in hide_ranks]
+    for index in sorted(set(candidates) - set(visible), key=hide_ranks.__getitem__):
+        if needed[index] + GAP <= room:
+            visible.append(index)
+            room -= needed[index] + GAP
+        elif keep_order:
+            break
+    return sorted(visible)

@@ -8,7 +8,10 @@ from pathlib import Path
 from pipelines.cli.metric import published_file
 from pipelines.cli.progress import waiting
 from pipelines.cli.terminal import count, print_aside, print_json, print_line, print_table, say, short
+from pipelines.core.errors import WarehouseBusy
 from pipelines.loading.published.digests import verify as recompute
+from pipelines.loading.published.inputs import Inputs, verify_inputs
+from pipelines.settings import load_settings
 
 _SHOWN = 40
 """Rows of the table of differences; `--json` has all."""
@@ -19,9 +22,11 @@ def verify(file: Path | None, practice: str | None, day: date | None, *, as_json
     published = published_file(file)
     with waiting("recomputing"):
         found = recompute(published, practice, day)
-    code = 1 if found.different else 0
+        inputs = _inputs(published, practice) if file is None and day is None else None
+    code = 1 if found.different or (inputs and (inputs.changed or inputs.different)) else 0
     if as_json:
-        print_json({"exit_code": code, "file": str(published), **asdict(found)})
+        document = {**asdict(found), "inputs": asdict(inputs) if inputs else None}
+        print_json({"exit_code": code, "file": str(published), **document})
         return code
     checked = f"{count(found.marts, 'mart')}, {count(found.leaves, 'digest')}"
     if not found.different:
@@ -32,4 +37,39 @@ def verify(file: Path | None, practice: str | None, day: date | None, *, as_json
         by_mart = Counter(leaf.mart for leaf in found.different)
         say("different from its digests: " + ", ".join(f"{mart} ({number:,})" for mart, number in by_mart.items()))
     print_aside(f"root {found.root}")
+    if inputs:
+        _show_inputs(inputs)
     return code
+
+
+def _inputs(published: Path, practice: str | None) -> Inputs | None:
+    """Return what the private file says; `None` if it is not here or is in use."""
+    private = load_settings().warehouse.path
+    if not private.exists():
+        return None
+    try:
+        return verify_inputs(private, published, practice)
+    except WarehouseBusy as busy:
+        say(f"the private file is not compared: {busy}")
+        return None
+
+
+def _show_inputs(inputs: Inputs) -> None:
+    if inputs.changed or inputs.different:
+        rows = [
+            (table, practice, f"{number:,} rows are not as they were read")
+            for table, practice, number in inputs.changed
+        ]
+        rows += [(table, practice, "not the rows that were published") for table, practice in inputs.different]
+        print_table(
+            "The private file has other rows than those that were read", ("table", "practice", "what"), rows
+        )
+    elif inputs.is_older:
+        print_line(f"Its {count(inputs.rows, 'row')} in the private file are as they were read")
+        print_aside(
+            "the private file was synced after the publication: `vetl build`, then `vetl verify` compares all"
+        )
+    else:
+        print_line(
+            f"Built from the {count(inputs.rows, 'row')} of the private file, each as it was read and certified"
+        )

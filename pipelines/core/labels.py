@@ -19,7 +19,15 @@ LABELS = frozenset(
     {
         *("direction", "state", "caller_type", "call_classification", "customer_sentiment", "outcome"),
         *("status", "stage", "client_type", "channel", "first_channel", "purpose", "suppression_reason"),
-        *("task_type", "status_reason", "channel_requested", "channel_used", "event", "group_status"),
+        *(
+            "task_type",
+            "task_status",
+            "status_reason",
+            "channel_requested",
+            "channel_used",
+            "event",
+            "group_status",
+        ),
         *("result", "reason", "unknown_value", "appointment_status", "wanted"),
     }
 )
@@ -44,6 +52,7 @@ COMMON_WORDS = frozenset(
         # Words that vetl writes.
         *("no outcome", "no status", "of no status", "an unknown stage", "online_booking"),
         *("call", "session", "outreach", "task", "message", "appointment", "other", "none", "unknown"),
+        *("planned", "holdout", "asking", "made", "refused", "canceling", "left"),
         # Appointments, sessions and sentiments: the contract shows few of their words.
         *(
             "requested",

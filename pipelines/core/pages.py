@@ -16,7 +16,8 @@ class Page:
 
     `page`, `per_page` and `total_pages` are the server's values, `None` if it does not send them. `total_count` is
     the number of rows of the whole list under the same filters, `server_time` the `Date` header of the answer.
-    `refused` is the server's message if it refused this page although an earlier page's total includes it.
+    `refused` is the server's message if it refused this page although an earlier page's total includes it. `bytes`
+    is the size of the answer. `saved`: the rows are saved already, and `rows` has only what a proof needs of them.
     """
 
     rows: tuple[Row, ...]
@@ -27,6 +28,8 @@ class Page:
     requests: int = 1
     total_pages: int | None = None
     refused: str | None = None
+    bytes: int = 0
+    saved: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from pipelines.core.steps import (
 )
 from pipelines.engine.gather import gather
 from pipelines.engine.protocols import CsvParser, Source, Store
-from pipelines.engine.write_buffer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, WriteBuffer, rows_in
+from pipelines.engine.write_buffer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, Unwritten, WriteBuffer, rows_in
 from pipelines.engine.writer import Writer
 from pipelines.reading.conventions import check_page
 
@@ -85,6 +85,7 @@ class Run:
     clock: datetime
     progress: ReportProgress
     writer: Writer = field(init=False)
+    unwritten: Unwritten = field(default_factory=Unwritten)
     answered: set[str] = field(default_factory=set[str])
     """Practices for which at least one request of this sync was answered."""
     failures: dict[str, Exception] = field(default_factory=dict[str, Exception])
@@ -135,6 +136,7 @@ class StepRunner:
             partial(run.writer.answer, practice.id, endpoint),
             bytes_read=lambda: run.source.traffic(practice.id, self._path).bytes,
             rows_at_once=min(ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES // run.practices_at_once),
+            unwritten=run.unwritten,
         )
 
     async def reading(self) -> Reading:

@@ -15,6 +15,10 @@ BYTES_A_ROW = 1_000
 """If rows are longer than this, fewer of them wait. A row takes 250 bytes in CSV and 600 in JSON, and many more if
 it has notes. DuckDB ran out of memory in a commit of 50,000 rows of 20 KB."""
 
+MOST_WAITING = 64 * 1024 * 1024
+"""The most bytes of answers whose rows wait to be written, over all lists and practices of a sync. Beyond them
+each list writes its rows at once, and reads on afterwards."""
+
 COMMITS_AT_ONCE = 2
 """The most batches of a list that the writer has, while another one is filled. With a limit of one, a first sync
 takes a tenth longer. Without a limit each reader keeps a batch in memory, which takes 60 MiB more."""
@@ -22,6 +26,13 @@ takes a tenth longer. Without a limit each reader keeps a batch in memory, which
 CommitSaves = Callable[[Sequence[Save]], Coroutine[Any, Any, Changes]]
 PrepareSaves = Callable[[Sequence[Save]], list[Save]]
 AnswerQuestion = Callable[[Question], Awaitable[Any]]
+
+
+class Unwritten:
+    """The bytes of answers that all lists of a sync have read and not written."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
 
 
 class WriteBuffer:
@@ -35,6 +46,7 @@ class WriteBuffer:
         *,
         bytes_read: Callable[[], int],
         rows_at_once: int,
+        unwritten: Unwritten,
     ) -> None:
         self._commit = commit
         self._prepare = prepare
@@ -47,8 +59,9 @@ class WriteBuffer:
         self._writing = asyncio.Semaphore(COMMITS_AT_ONCE)
         self._in_order = asyncio.Lock()
         """Batches reach the writer in the order in which they were saved, so that the later of two reads stays."""
-        self._written_at = 0
-        """The value of `bytes_read` at the last commit."""
+        self._unwritten = unwritten
+        self._noted_at = self._written_at = 0
+        """The value of `bytes_read` at the last save, and at the last commit."""
         self._since_flush = Changes()
         self.changes = Changes()
 
@@ -60,14 +73,21 @@ class WriteBuffer:
         # Rows are converted to columns at once. Pages of calls are converted with the rest of their batch.
         self._saved += self._prepare([save]) if isinstance(save, MergeRows) else [save]
         self._rows += rows_in(save)
+        self._note()
         if self._is_full:
             async with self._writing:
                 await self._write(only_full=True)
 
     @property
     def _is_full(self) -> bool:
-        waiting = self._bytes_read() - self._written_at
-        return self._rows >= self._rows_at_once or waiting >= self._rows_at_once * BYTES_A_ROW
+        waiting = self._noted_at - self._written_at
+        many = self._rows >= self._rows_at_once or waiting >= self._rows_at_once * BYTES_A_ROW
+        return many or (waiting > 0 and self._unwritten.bytes >= MOST_WAITING)
+
+    def _note(self) -> None:
+        """Count the bytes that this list has read since the last save."""
+        noted, self._noted_at = self._noted_at, self._bytes_read()
+        self._unwritten.bytes += self._noted_at - noted
 
     async def flush(self) -> Changes:
         """Commit all waiting saves. Return the changes since the last flush."""
@@ -81,11 +101,15 @@ class WriteBuffer:
             if not self._saved or (only_full and not self._is_full):
                 return  # another caller has written these saves
             saved, self._saved, self._rows = self._saved, [], 0
-            self._written_at = self._bytes_read()
+            self._note()
+            size, self._written_at = self._noted_at - self._written_at, self._noted_at
             if only_full:  # a large batch is worth a thread, and is prepared while an earlier commit runs
                 saved = await asyncio.to_thread(self._prepare, saved)
             committing = asyncio.create_task(self._commit(saved))
-        changes = await committing
+        try:
+            changes = await committing
+        finally:
+            self._unwritten.bytes -= size
         self._since_flush += changes
         self.changes += changes
 

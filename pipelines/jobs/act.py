@@ -3,21 +3,23 @@
 import asyncio
 import getpass
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from secrets import token_hex
 
-from pipelines.acting.acts import OPEN, ActState, LedgerEntry
-from pipelines.acting.applying import ActPlatform, Applier, ApplyResult
+from pipelines.acting.acts import LedgerEntry
+from pipelines.acting.applying import Applier
 from pipelines.acting.ledger import Ledger, read_ledger
 from pipelines.acting.planning import ActPlan, make_plan
+from pipelines.acting.platform import ActPlatform, ApplyResult
 from pipelines.acting.reading import read_tasks
 from pipelines.acting.sighting import TasksRead
 from pipelines.core.errors import ConfigurationError, WrongUse
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 from pipelines.engine.runner import Order, Run, StepRunner
 from pipelines.jobs.act_data import ActData, read_act_data
+from pipelines.jobs.act_mirror import mirror
+from pipelines.jobs.act_status import Now, utc_now
 from pipelines.jobs.build import existing
 from pipelines.jobs.client import partner_client, query_names
 from pipelines.jobs.one_writer import writing
@@ -27,42 +29,6 @@ from pipelines.loading.phone_calls.frames import parse_calls
 from pipelines.partner.client import PartnerClient
 from pipelines.partner.practice import PartnerPractice
 from pipelines.settings import Settings
-
-Now = Callable[[], datetime]
-
-
-def utc_now() -> datetime:
-    """Return this machine's clock."""
-    return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class ActStatus:
-    """The acts of the ledger. `overdue`: open for longer than a day."""
-
-    entries: tuple[LedgerEntry, ...]
-    now: datetime
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """Return how many acts are in each state."""
-        return {state.value: sum(entry.state is state for entry in self.entries) for state in ActState}
-
-    @property
-    def unknown(self) -> tuple[LedgerEntry, ...]:
-        """Return the acts of which it is not known whether there is a task."""
-        return tuple(entry for entry in self.entries if entry.state in OPEN)
-
-    @property
-    def overdue(self) -> tuple[LedgerEntry, ...]:
-        """Return the acts that have been open for longer than a day."""
-        day = timedelta(days=1)
-        return tuple(entry for entry in self.unknown if entry.asked_at and self.now - entry.asked_at > day)
-
-    @property
-    def exit_code(self) -> int:
-        """Return 3 if it is not known of an act whether there is a task."""
-        return 3 if self.unknown else 0
 
 
 def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now = utc_now) -> ActPlan:
@@ -76,7 +42,7 @@ def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now =
     """
     existing(settings)
     data = _data(settings, practices, read_ledger(settings.act.ledger), now)
-    plan = make_plan(data.wishes, data.rules, data.facts)
+    plan = make_plan(data.requests, data.rules, data.facts)
     if settings.act.enabled:
         with Ledger.open(settings.act.ledger) as ledger:
             ledger.save_plan(plan.digest, practices, now())
@@ -106,15 +72,6 @@ def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyR
             return asyncio.run(_apply(settings, ledger, client, warehouse, data, digest))
 
 
-def act_status(settings: Settings, *, now: Now = utc_now) -> ActStatus:
-    """Return the acts of the ledger. No request leaves.
-
-    Raises:
-        LedgerError: the ledger cannot be read.
-    """
-    return ActStatus(tuple(read_ledger(settings.act.ledger)), now())
-
-
 def _data(
     settings: Settings, practices: Sequence[str] | None, entries: Sequence[LedgerEntry], now: Now
 ) -> ActData:
@@ -128,10 +85,10 @@ def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActD
         raise WrongUse(f"{digest}: no such plan was made with this ledger; `vetl act plan` makes one")
     data = _data(settings, saved.practices, ledger.entries(), now)
     if saved.approved_at is None:
-        plan = make_plan(data.wishes, data.rules, data.facts)
+        plan = make_plan(data.requests, data.rules, data.facts)
         if plan.digest != digest:
             raise WrongUse(f"{digest}: this plan no longer fits the data; `vetl act plan` makes another")
-        ledger.approve(plan, data.rules.kind, _user(), now())
+        ledger.approve(plan, data.rules, _user(), data.now)
     return data
 
 
@@ -159,12 +116,13 @@ async def _apply(
             read_tasks=read,
             clock=clock,
             obstacle=lambda: _obstacle(settings),
+            messages=lambda practice_id: PartnerPractice(client, practice_id),
         )
         warehouse.start_run(run_id, started, "act apply", settings.practices)
         result = ApplyResult()
         exit_code = 1
         try:
-            applier = Applier(ledger, platform, data.rules, data.limits, data.wishes, data.facts, digest)
+            applier = Applier(ledger, platform, data.rules, data.limits, data.requests, data.facts, digest)
             result = applier.result
             await applier.apply()
             exit_code = result.exit_code
@@ -172,6 +130,7 @@ async def _apply(
         finally:
             # No source clock: the "now" of the marts is that of the last sync.
             summary = {"sent": result.sent, "adopted": result.adopted, "unknown": result.unknown}
+            mirror(warehouse, ledger.entries())
             warehouse.finish_run(run_id, source_clock=None, exit_code=exit_code, summary=summary)
 
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from pipelines.acting.acts import UNASKED, LedgerEntry, Wish
-from pipelines.acting.applying import ActLimits
+from pipelines.acting.acts import UNASKED, BookingRequest, LedgerEntry
 from pipelines.acting.codes import codes_in
 from pipelines.acting.kinds import KINDS
 from pipelines.acting.planning import ActFacts, ActRules, CertifiedList
+from pipelines.acting.platform import ActLimits
 from pipelines.core.errors import WarehouseError, WrongUse
 from pipelines.core.practice import Practice
 from pipelines.loading.connection import literal
@@ -19,7 +19,7 @@ from pipelines.settings import Settings
 
 NO_TEXT = "unknown"
 
-_WISHES = """
+_REQUESTS = """
 select leaks.practice_id, leaks.episode_id, leaks.client_id, leaks.phone_number, leaks.last_at, leaks.urgency,
     leaks.channel, leaks.wanted, leaks.reason, leaks.contacts, clients.name,
     list(contacts.channel || ':' || contacts.contact_id order by contacts.began_at, contacts.contact_id)
@@ -52,12 +52,16 @@ where booked_at is not null and contacts.practice_id in ({practices})
 
 @dataclass(frozen=True, slots=True)
 class ActData:
-    """The wishes and the facts for a plan, and the rules and limits of the settings."""
+    """The booking requests and the facts for a plan, and the rules and limits of the settings.
 
-    wishes: Sequence[Wish]
+    `now`: the platform's time, by its clock at the last sync and the time that has passed since.
+    """
+
+    requests: Sequence[BookingRequest]
     facts: ActFacts
     rules: ActRules
     limits: ActLimits
+    now: datetime
 
 
 def read_act_data(
@@ -82,6 +86,7 @@ def read_act_data(
             reason := _unfit(settings, item.id, rules.kind, lists, now) or ("not_built" if as_of < clock else None)
         )
     }
+    on_platform = clock + max(now - finished, timedelta())
     zones = {item.id: ZoneInfo(item.time_zone) for item in practices}
     names_of = {item.id: item.name for item in practices}
     facts = ActFacts(
@@ -93,21 +98,21 @@ def read_act_data(
             for code in codes_in(description, title)
         ),
         booked=_booked(file, names, entries),
-        made_today=limits.made_today(entries, clock + max(now - finished, timedelta())),
+        made_today=limits.made_today(entries, on_platform),
         certificates=[
             CertifiedList(item.practice_id, item.endpoint, item.state, item.certified_through)
             for item in lists
             if item.endpoint in KINDS[rules.kind].rests_on
         ],
     )
-    wishes = [_wish(row, names_of[row[0]], zones[row[0]]) for row in _rows(file, _WISHES, names)]
-    return ActData(wishes, facts, rules, limits)
+    requests = [_request(row, names_of[row[0]], zones[row[0]]) for row in _rows(file, _REQUESTS, names)]
+    return ActData(requests, facts, rules, limits, on_platform)
 
 
 def act_rules(settings: Settings) -> ActRules:
-    """Return the rules of `[act]` for the first kind: there is one kind."""
+    """Return the rules of `[act]`: staff tasks, and messages for practices that have opted in."""
     act = settings.act
-    template = act.templates["call_back"]
+    template = act.templates.call_back
     return ActRules(
         kind="call_back",
         practices=frozenset(act.practices if act.kinds else ()),
@@ -116,6 +121,8 @@ def act_rules(settings: Settings) -> ActRules:
         per_practice=act.per_practice_per_day,
         in_all=act.per_day,
         holdout=act.holdout_percent / 100,
+        texted=frozenset(act.text_practices if "text" in act.kinds else ()),
+        text=act.templates.text.description,
     )
 
 
@@ -152,7 +159,7 @@ def _unfit(
     return None
 
 
-def _wish(row: tuple[object, ...], practice: str, zone: ZoneInfo) -> Wish:
+def _request(row: tuple[object, ...], practice: str, zone: ZoneInfo) -> BookingRequest:
     (
         practice_id,
         episode_id,
@@ -179,7 +186,7 @@ def _wish(row: tuple[object, ...], practice: str, zone: ZoneInfo) -> Wish:
         "client_name": name,
         "phone_number": number or "see the client",
     }
-    return Wish(
+    return BookingRequest(
         practice_id=str(practice_id),
         episode_id=str(episode_id),
         contacts=tuple(str(contact) for contact in contacts),

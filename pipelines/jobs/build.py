@@ -10,6 +10,7 @@ from pipelines.core.pages import BESIDE_THE_LIST, WindowKind
 from pipelines.core.privacy import Treatment
 from pipelines.core.secrets import KEY_CHARACTERS, is_weak_key
 from pipelines.endpoints import REGISTRY
+from pipelines.jobs.act_mirror import mirror_ledger
 from pipelines.jobs.dbt_process import (
     CHANGED_ONLY,
     DATA_ONLY,
@@ -70,6 +71,7 @@ def _built(
 ) -> BuildResult:
     path = settings.warehouse.path
     deadline = now() + settings.warehouse.lock_wait_seconds
+    mirror_ledger(settings)
     while True:
         ready_for_dbt(settings, max(0.0, deadline - now()))
         options = options_of(settings, all_tests=all_tests or full_refresh, hourly=CHANGED_ONLY)
@@ -122,6 +124,7 @@ def reason_to_build(settings: Settings) -> str | None:
     existing(settings)
     warehouse = settings.warehouse
     with writing(settings):
+        mirror_ledger(settings)
         gather(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds)
         return news(warehouse.path, fingerprint(dbt_variables(settings)))
 

@@ -27,7 +27,11 @@ def partner_client(settings: Settings) -> PartnerClient:
         requests_per_minute=partner.requests_per_minute,
         timeout_seconds=partner.timeout_seconds,
     )
-    policy = RetryPolicy(max_wait=partner.max_wait_seconds, max_wait_total=partner.max_wait_seconds_total)
+    policy = RetryPolicy(
+        max_wait=partner.max_wait_seconds,
+        max_wait_total=partner.max_wait_seconds_total,
+        usual_answer=partner.timeout_seconds / 3,
+    )
     warehouse = settings.warehouse.path
     accepted = AcceptedCredentials(warehouse.with_name(f"{warehouse.name}.accepted.json"))
     pace = _shared_pace(settings, login)

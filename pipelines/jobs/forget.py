@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipelines.acting.ledger import Ledger
 from pipelines.core.errors import VetlError, WarehouseError, WrongUse
 from pipelines.jobs.build import build_marts, existing, publish_marts
 from pipelines.jobs.dbt_process import state_folder
@@ -166,6 +167,8 @@ def _private_steps(settings: Settings) -> list[ForgetPlan]:
         with opened(settings) as warehouse:
             plans = [plan if STEPS[0] in plan.done else _forgotten(warehouse, plan) for plan in plans]
         keep_plans(path, plans)
+    for plan in plans:
+        _forget_acts(settings, plan)
     for plan in plans if inbox.exists() else ():
         if STEPS[1] not in plan.done:
             plans = _replaced(settings, plans, _erased(settings, plan))
@@ -211,6 +214,16 @@ def _erased(settings: Settings, plan: ForgetPlan) -> ForgetPlan:
         numbers = inbox.about(about)
         inbox.erase(numbers)
     return plan.after(STEPS[1], deliveries=plan.deliveries + len(numbers))
+
+
+def _forget_acts(settings: Settings, plan: ForgetPlan) -> None:
+    """Erase the person from the ledger of acts; to repeat it changes nothing."""
+    if not settings.act.ledger.exists():
+        return
+    of, about = plan.person.practice_id, _about(plan.person.practice_id, _mentions(settings, plan.person))
+    with Ledger.open(settings.act.ledger) as ledger:
+        if acts := ledger.about(of, plan.person.client_id, lambda text: about(of, text)):
+            ledger.forget(acts)
 
 
 def _mentions(settings: Settings, person: Person) -> Mentions:

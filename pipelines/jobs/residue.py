@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from pipelines.acting.ledger import Ledger
 from pipelines.core.errors import WarehouseError
 from pipelines.jobs.dbt_process import state_folder
 from pipelines.jobs.forget_plan import plan_file
@@ -47,6 +48,11 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
             left += [str(settings.webhooks.inbox)] * bool(
                 inbox.about(Pseudonyms({person.practice_id: mentions}).mentions_in)
             )
+    if settings.act.ledger.exists():
+        names = Pseudonyms({person.practice_id: mentions}).mentions_in
+        with Ledger.open(settings.act.ledger) as ledger:
+            acts = ledger.about(person.practice_id, person.client_id, lambda text: names(person.practice_id, text))
+        left += [str(settings.act.ledger)] * bool(acts)
     return [*dict.fromkeys([*left, *_in_bytes(settings, person)])]
 
 

@@ -13,6 +13,7 @@ from pipelines.core.practice import Practice
 from pipelines.core.steps import Save
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.one_writer import writing
+from pipelines.loading.control.acts import KeptAct
 from pipelines.loading.control.quarantine import Held
 from pipelines.loading.layout import Layout, read_layout, shard_file
 from pipelines.loading.pseudonyms import Pseudonyms
@@ -91,6 +92,11 @@ class OpenWarehouse:
         """Record the end of a command."""
         for file in self.files:
             file.finish_run(run_id, source_clock=source_clock, exit_code=exit_code, summary=summary)
+
+    def keep_acts(self, acts: Sequence[KeptAct]) -> None:
+        """Copy acts of the ledger, each into the file of its practice."""
+        for file in self.files:
+            file.keep_acts([act for act in acts if self.of(act.practice_id) is file])
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
         """Commit changes of one list."""

@@ -9,11 +9,13 @@ from typing import Any
 
 from pipelines import bundled
 from pipelines.core.errors import ConfigurationError, InboxError, LedgerError, WarehouseError
+from pipelines.jobs.act_status import act_status
 from pipelines.loading.control.activity import Activity, read_activity
 from pipelines.loading.control.snapshot import Snapshot, read_snapshot
 from pipelines.loading.file_header import what_is_wrong
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.hold import Hold, read_hold
+from pipelines.loading.published.last_publication import masked_in
 from pipelines.notices.ledger import ToldEpisode, open_episodes
 from pipelines.receiving.inbox import read_backlog
 from pipelines.settings import Settings
@@ -35,11 +37,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """The file that analysts open, written at `made_at`; a later publication may have found it current."""
+    """The file that analysts open, written at `made_at`; a later publication may have found it current.
+
+    `masked_words`: the number of different values that are masked in columns of words; `None` if it is not known,
+    as after a rollback.
+    """
 
     path: Path
     made_at: datetime
     bytes: int
+    masked_words: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +133,7 @@ def read_status(
         sync=read_activity(path, "sync"),
         build=read_activity(path, "build"),
         publication=read_activity(path, "publication"),
-        published=_published_file(settings.warehouse.published),
+        published=_published_file(path, settings.warehouse.published),
         hold=_hold(path),
         out=_out(settings, practices),
     )
@@ -148,6 +155,7 @@ def _problems(
         yield Problem(3, "the marts were never built; run `vetl build`")
     yield from _of_activity("publication", report.publication)
     yield from _of_published(settings, report, now)
+    yield from _of_acts(settings, now)
 
 
 def _of_activity(name: str, activity: Activity | None) -> Iterator[Problem]:
@@ -205,6 +213,18 @@ def _of_published(settings: Settings, report: StatusReport, now: datetime) -> It
         yield Problem(1, f"{path}: last brought up to date at {current}, longer ago than the {limit}")
 
 
+def _of_acts(settings: Settings, now: datetime) -> Iterator[Problem]:
+    """Yield a problem if the ledger of acts cannot be read, or an act has been unknown for longer than a day."""
+    try:
+        overdue = len(act_status(settings, now=lambda: now).overdue)
+    except LedgerError as error:
+        yield Problem(1, str(error))
+        return
+    if overdue:
+        tasks = "1 staff task was" if overdue == 1 else f"{overdue} staff tasks were"
+        yield Problem(3, f"it has been unknown for longer than a day whether {tasks} made; see `vetl act status`")
+
+
 def _is_older(instant: str, allowed: timedelta | None, now: datetime) -> bool:
     return allowed is not None and now - datetime.fromisoformat(instant) > allowed
 
@@ -229,12 +249,13 @@ def _only(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:
     )
 
 
-def _published_file(path: Path) -> PublishedFile | None:
+def _published_file(private: Path, path: Path) -> PublishedFile | None:
     try:
         stat = path.stat()
     except OSError:
         return None
-    return PublishedFile(path, datetime.fromtimestamp(int(stat.st_mtime), UTC), stat.st_size)
+    made_at = datetime.fromtimestamp(int(stat.st_mtime), UTC)
+    return PublishedFile(path, made_at, stat.st_size, masked_in(private, path))
 
 
 def _out(settings: Settings, practices: Sequence[str] | None) -> tuple[ToldEpisode, ...]:

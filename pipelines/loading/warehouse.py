@@ -23,6 +23,7 @@ from pipelines.loading import received
 from pipelines.loading.connection import attach, limit_memory
 from pipelines.loading.context import Commit
 from pipelines.loading.control import (
+    acts,
     attempts,
     lookups,
     poll_schedule,
@@ -121,6 +122,11 @@ class Warehouse:
         """Parse new spellings of telephone numbers; return their number."""
         with self._writing():
             return note_phone_numbers(self._connection, regions)
+
+    def keep_acts(self, kept: Sequence[acts.KeptAct]) -> None:
+        """Copy acts of the ledger, see `acts.keep_acts`."""
+        with self._writing():
+            acts.keep_acts(self._connection, kept)
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """Record that a command begins to read the source."""

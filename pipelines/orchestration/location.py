@@ -6,6 +6,7 @@ from os import PathLike, fspath
 import dagster as dg
 
 from pipelines.jobs.shards import layout_of
+from pipelines.orchestration.acts import check_acts, ledger_of_acts
 from pipelines.orchestration.alerts import Channel, alerts_sensor
 from pipelines.orchestration.checks import check_lists
 from pipelines.orchestration.dbt import areas_of, dbt_models, dbt_resource, manifest_of, mart_keys
@@ -37,8 +38,8 @@ def vetl_definitions(
     areas = areas_of(manifest)
     lists, models, received = list_assets(areas), dbt_models(manifest), received_tables(areas)
     return dg.Definitions(
-        assets=[lists, received, *areas.others(), models, published_file(mart_keys(models))],
-        asset_checks=[check_lists, check_published],
+        assets=[lists, received, *areas.others(), models, published_file(mart_keys(models)), ledger_of_acts],
+        asset_checks=[check_lists, check_published, check_acts],
         jobs=jobs(lists, received, models),
         schedules=schedules(settings.schedule, lambda: layout_of(vetl.settings())),
         sensors=[

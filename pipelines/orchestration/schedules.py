@@ -7,6 +7,7 @@ import dagster as dg
 from dagster import AssetSelection
 
 from pipelines.loading.layout import Layout
+from pipelines.orchestration.acts import ACTS, check_acts
 from pipelines.orchestration.checks import check_lists
 from pipelines.orchestration.letters import LETTERS, letters
 from pipelines.orchestration.published import PUBLISHED
@@ -14,7 +15,7 @@ from pipelines.orchestration.published_checks import check_published
 from pipelines.orchestration.read_config import Again, run_config
 from pipelines.settings.schedule import OFF, ScheduleSettings
 
-EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
+EVERYTHING, DRAIN, BUILD, WATCH, ACT = "everything", "drain", "build", "watch", "act"
 LISTS, AFTER_LISTS = "lists", "after_lists"
 UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
@@ -28,7 +29,9 @@ _SHARD = "vetl/shard"
 
 
 def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
-    """Return the jobs. Each but `letters` and `watch` builds all marts or none, and nothing if no data changed.
+    """Return the jobs. Each but `act`, `letters` and `watch` builds all marts or none.
+
+    A job builds nothing if no data changed.
 
     No job plans tests of dbt. The build decides which tests run (decision 0702), and Dagster counts a check that
     was planned and did not run as a failure.
@@ -36,7 +39,8 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
     read = AssetSelection.assets(lists).without_checks()
     checks = AssetSelection.checks(check_published)
     marts = AssetSelection.assets(models, PUBLISHED).without_checks() | checks
-    everything = AssetSelection.all() - AssetSelection.checks(models)
+    acts = AssetSelection.assets(ACTS)
+    everything = AssetSelection.all() - AssetSelection.checks(models) - acts - AssetSelection.checks(check_acts)
     return [
         dg.define_asset_job(
             EVERYTHING,
@@ -63,8 +67,13 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
         ),
         dg.define_asset_job(
             WATCH,
-            AssetSelection.checks(check_lists, check_published),
+            AssetSelection.checks(check_lists, check_published, check_acts),
             description="Run only the checks. They need no lock, and find a sync that never ran.",
+        ),
+        dg.define_asset_job(
+            ACT,
+            acts,
+            description="Plan and apply at once, as [act] allows, like `vetl act plan` and `vetl act apply`.",
         ),
         letters,
     ]
@@ -78,6 +87,7 @@ def schedules(settings: ScheduleSettings, shards: Callable[[], Layout] = dict) -
         "nightly": (settings.nightly, read, Again.recent, "Read the last 35 days again, compare and repair."),
         "weekly": (settings.weekly, read, Again.full, "Read all history again, compare and repair."),
         "watch": (settings.watch, WATCH, None, "Run the checks, even if nothing else runs."),
+        "act": (settings.act, ACT, None, "Make staff tasks for unbooked requests, as [act] allows."),
         "letter": (settings.letter, LETTERS, None, "Send the letter about the last closed week."),
     }
     return [

@@ -1,6 +1,7 @@
 """The client of the partner interface. It returns whole answers or raises one of vetl's errors."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import datetime
 from functools import partial
 from types import TracebackType
@@ -15,6 +16,7 @@ from pipelines.core.errors import (
     RateLimited,
     TokenRejected,
     Transient,
+    Unreachable,
 )
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.results import Waiting
@@ -38,6 +40,7 @@ __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
 T = TypeVar("T")
 
 SIGN_IN = "sign-in"
+_FAILURES = 429  # statuses from here on are repeated within a budget
 _UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
 
 _log = structlog.stdlib.get_logger("vetl.partner")
@@ -66,7 +69,8 @@ class PartnerClient:
         self._account = account
         self._limits = limits or Limits()
         self._timing = timing or Timing()
-        self._wire = Wire(account, self._limits, transport, pace)
+        self._wire = Wire(account, self._limits, transport)
+        self._pace = pace
         self.clock = ServerClock(self._timing)
         self._waits = WaitBudget(retry_policy or RetryPolicy(), self._timing)
         self._limiters = Limiters(self._limits, self._waits)
@@ -270,15 +274,22 @@ class PartnerClient:
         sent = {**self._common_headers, "Accept": request.accept, **headers}
         if request.body is not None:
             sent["Content-Type"] = "application/json"
-        begun, status, body = self._timing.monotonic(), 0, b""
-        try:
-            patience = self._waits.left(who)
-            status, received, body = await self._wire.exchange(request, sent, label, patience=patience)
-            self.total.bytes += len(body)
-        finally:
-            if structlog.is_configured():  # without a configuration, structlog prints into a notebook
-                measures = {"status": status, "bytes": len(body), "seconds": self._timing.monotonic() - begun}
-                _log.debug("request", asked=label, query=shown_query(request.target), **measures)
+        async with self._pace.turn() if self._pace else nullcontext():
+            begun, status, body = self._timing.monotonic(), 0, b""
+            try:
+                patience = self._waits.left(who)
+                status, received, body = await self._wire.exchange(request, sent, label, patience=patience)
+                self.total.bytes += len(body)
+                fits = self._waits.spend_answer(who, begun, len(body))
+                # The answer to a change counts in any case, and other failures end by their own limits.
+                if not fits and request.method == "GET" and status < _FAILURES:
+                    size, body = len(body), b""  # the traceback of the error keeps this frame
+                    raise Unreachable(f"{label}: the answer was too slow ({size} bytes)")
+            finally:
+                if structlog.is_configured():  # without a configuration, structlog prints into a notebook
+                    took = self._timing.monotonic() - begun
+                    measures = {"status": status, "bytes": len(body), "seconds": took}
+                    _log.debug("request", asked=label, query=shown_query(request.target), **measures)
         return Answer(label, status, received, body, self.clock.read(received.get("date")), secrets)
 
     def _json(self, answer: Answer) -> Decoded:

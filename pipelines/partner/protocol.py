@@ -134,7 +134,7 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     """
     data = payload(answer, document)
     if plain and isinstance(data, list):
-        return Page(_rows(data), len(data), None, None, answer.server_time, requests)
+        return Page(_rows(data), len(data), None, None, answer.server_time, requests, bytes=len(answer.body))
     if not isinstance(data, dict):
         _broken(answer, "`data` is not a page")
     total = count(data.get("total_count", answer.headers.get("x-total-count")))
@@ -148,7 +148,8 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     if len(content) > MOST_ROWS:
         _broken(answer, f"one page has {len(content)} rows, at most {MOST_ROWS} are accepted")
     echoes = count(data.get("page")), count(data.get("per_page"))
-    return Page(_rows(content), total, *echoes, answer.server_time, requests, count(data.get("total_pages")))
+    total_pages, size = count(data.get("total_pages")), len(answer.body)
+    return Page(_rows(content), total, *echoes, answer.server_time, requests, total_pages, bytes=size)
 
 
 def record(answer: Answer, document: Decoded) -> Row:

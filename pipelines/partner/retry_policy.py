@@ -53,6 +53,10 @@ class RetryPolicy:
     quota_answers: int = 10
     """A pause of at most a minute after so many answers shows a used-up quota; it costs nothing of the budget and
     may come any number of times."""
+    usual_answer: float = 10.0
+    slowest: float = 10_000.0
+    """An answer may take `usual_answer`, and a second for each `slowest` bytes. The rest counts as waiting: a
+    server that sends a byte now and then never exceeds a timeout, and could keep a run going for hours."""
     max_wait: float = 300.0
     """Most time in all that one practice may wait without an answer."""
     max_wait_total: float = 900.0
@@ -92,8 +96,8 @@ class _Ledger:
 class WaitBudget:
     """The budget of waiting of one client, by practice and in all.
 
-    A pause before a repetition and an attempt without a result both count as waiting, so that an endless answer
-    costs as much as a demanded pause. `allows` checks the budget, and `spend` reduces it.
+    A pause before a repetition, an attempt without a result and the slowness of an answer count as waiting, so
+    that an endless answer costs as much as a demanded pause. `allows` checks the budget, and `spend` reduces it.
     """
 
     def __init__(self, policy: RetryPolicy, timing: Timing) -> None:
@@ -129,6 +133,16 @@ class WaitBudget:
         """Count the time since `start`, which brought no result."""
         for ledger in self._ledgers(who):
             ledger.spend(start, self.timing.monotonic())
+
+    def spend_answer(self, who: str, begun: float, size: int) -> bool:
+        """Count the time by which an answer of `size` bytes was slow; return whether the budget allowed it."""
+        start, now = begun + self.policy.usual_answer + size / self.policy.slowest, self.timing.monotonic()
+        if now <= start:
+            return True
+        fits = all(ledger.cost(start, now) <= ledger.left for ledger in self._ledgers(who))
+        for ledger in self._ledgers(who):
+            ledger.spend(start, now)
+        return fits
 
     def refusal(self, who: str, pause: float) -> str:
         """Return the reason why a pause is not made, and the time for another run."""

@@ -8,7 +8,6 @@ stored authentication, and a request costs a quarter less without them. Each tra
 import asyncio
 import math
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import NoReturn
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -19,7 +18,6 @@ import httpx
 from pipelines.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable
 from pipelines.partner.account import Account, Limits, checked_base_url, is_this_machine
 from pipelines.partner.answer_body import read_body
-from pipelines.partner.pace import SharedPace
 from pipelines.partner.protocol import Request
 from pipelines.partner.redaction import redact
 
@@ -54,10 +52,7 @@ _WORDS: Mapping[type[Exception], str] = {
 class Wire:
     """Connections to one platform that exchange requests for complete answers."""
 
-    def __init__(
-        self, account: Account, limits: Limits, transport: Transport | None, pace: SharedPace | None = None
-    ) -> None:
-        self._pace = pace
+    def __init__(self, account: Account, limits: Limits, transport: Transport | None) -> None:
         self._base_url = checked_base_url(account.base_url, allow_plain_http=account.allow_plain_http)
         self._open = _opener(self._base_url) if transport is None else lambda: transport
         self._idle = [self._open()]
@@ -84,13 +79,7 @@ class Wire:
             TornAnswer: the answer is cut off, cannot be decompressed, or has no end.
             RequestRefused: the address is too long for HTTP clients.
         """
-        async with self._pace.turn() if self._pace else nullcontext():
-            deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
-            return await self._exchange(request, headers, label, deadline)
-
-    async def _exchange(
-        self, request: Request, headers: Mapping[str, str], label: str, deadline: float
-    ) -> tuple[int, dict[str, str], bytes]:
+        deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
         transport = self._idle.pop() if self._idle else self._open()
         try:
             async with asyncio.timeout(deadline):

@@ -20,9 +20,9 @@ from datetime import datetime, timedelta
 
 from pipelines.core.pages import Page, Window
 from pipelines.core.steps import MergeRows, Plan, SideBySide, do
-from pipelines.reading.conventions import QueryConventions
+from pipelines.reading.conventions import QueryConventions, Saving
 from pipelines.reading.coverage import Coverage
-from pipelines.reading.following import read_page
+from pipelines.reading.following import read_page, saved
 from pipelines.reading.paging import Pass, certificate, read_pass, remaining_pages, uncertified, united_ids
 from pipelines.reading.rows import updated_at
 from pipelines.reading.window_read import Purpose, Shared, WindowOutcome, combined
@@ -43,6 +43,7 @@ HIDDEN = "no parameter for the end of a range is known to work, so the newest ro
 
 def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
     """Read one window; save every row that came in any case."""
+    conventions = replace(conventions, saving=Saving(purpose.sealed_before))
     outcome = yield from _read_window(conventions, window, purpose)
     return replace(outcome, lies=purpose.shared.lies, strays=purpose.shared.strays)
 
@@ -54,7 +55,7 @@ def _read_window(conventions: QueryConventions, window: Window, purpose: Purpose
     conventions = replace(conventions, lenient=shared.lies)
     first = yield from _probe(conventions, window, shared)
     if purpose.unsettled(window) and first.total_count > len(first.rows):
-        yield MergeRows(first.rows, first.server_time, purpose.sealed_before)
+        yield from saved(conventions, [first])
         return (yield from _read_settled(conventions, window, purpose))
     if parts := _parts_by_size(conventions, window, first, purpose):
         return (yield from _side_by_side(conventions, parts, purpose))
@@ -141,7 +142,7 @@ def _are_proof(passes: list[Pass]) -> bool:
 def _are_tied(conventions: QueryConventions, done: Pass) -> bool:
     """Return whether more rows than a page holds have the same time, so that no split separates them."""
     unit = conventions.shortest.total_seconds()
-    times = (at.timestamp() // unit for row in done.rows if (at := updated_at(row)) is not None)
+    times = (at.timestamp() // unit for row in done.evidence if (at := updated_at(row)) is not None)
     return max(Counter(times).values(), default=0) > done.size
 
 

@@ -3,18 +3,26 @@
 If the total promises many pages, the last of them is read first. Then several pages are requested at a time, until
 none of them has a new row. So the requests of a pass are in proportion to the rows that really come, and at most
 `MOST_PAGES`.
+
+The memory of a pass is bounded: rows of large pages, and of many pages, are saved while the pass goes on, and only
+their ids and times stay. A pass whose rows are wanted together, as the calls of a day, ends at `MOST_KEPT` bytes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pipelines.core.errors import RequestRefused, WrongTotal
 from pipelines.core.pages import Page, Window
-from pipelines.core.steps import Plan, SideBySide, do
+from pipelines.core.steps import MergeRows, Plan, SideBySide, do
 from pipelines.reading.conventions import QueryConventions, contradiction
-from pipelines.reading.rows import key_of
+from pipelines.reading.rows import evidence_of, key_of
 
 MOST_PAGES = 20_000
-"""Most pages of one pass: two million rows at 100 rows a page, all of them in memory."""
+"""Most pages of one pass: two million rows at 100 rows a page."""
+LARGE_PAGE = 512 * 1024
+"""Bytes of a page whose rows are saved at once; 100 usual rows have 60 KB."""
+MOST_KEPT = 16 * 1024 * 1024
+"""Most bytes of pages whose rows are in memory."""
 UNTESTED_PAGES = 16
 """Most pages that are requested without a test of the last page."""
 AT_ONCE, AT_ONCE_OF_A_LIE = 64, 8
@@ -31,12 +39,29 @@ class Followed:
 
 def read_page(conventions: QueryConventions, window: Window, number: int) -> Plan[Page]:
     """Read one page; accept it if it contradicts its own total again and again, which `Pass.lie` reports."""
-    if conventions.page_base is None:  # the number of rows that the page should have is unknown
-        return (yield from do(conventions.page(window, number, lenient=True)))
+    lenient = conventions.page_base is None  # then the number of rows that the page should have is unknown
     try:
-        return (yield from do(conventions.page(window, number)))
+        page = yield from do(conventions.page(window, number, lenient=lenient))
     except WrongTotal:
-        return (yield from do(conventions.page(window, number, lenient=True)))
+        page = yield from do(conventions.page(window, number, lenient=True))
+    if page.bytes > LARGE_PAGE:
+        [page] = yield from saved(conventions, [page])
+    return page
+
+
+def saved(conventions: QueryConventions, pages: Sequence[Page]) -> Plan[list[Page]]:
+    """Save the rows of pages, if this list allows it, and return the pages with what a proof needs of them."""
+    if conventions.saving is None:
+        return list(pages)
+    for page in pages:
+        if not page.saved:
+            yield MergeRows(page.rows, page.server_time, conventions.saving.sealed_before)
+    return [replace(page, rows=tuple(map(evidence_of, page.rows)), saved=True) for page in pages]
+
+
+def kept_bytes(pages: Sequence[Page]) -> int:
+    """Return the bytes of the pages whose rows are in memory."""
+    return sum(page.bytes for page in pages if not page.saved)
 
 
 def read_promised(conventions: QueryConventions, window: Window, number: int, first: Page) -> Plan[Page]:
@@ -48,14 +73,14 @@ def read_promised(conventions: QueryConventions, window: Window, number: int, fi
     try:
         return (yield from read_page(conventions, window, number))
     except RequestRefused as error:
-        return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}")
+        return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}", bytes=0)
 
 
 def follow(conventions: QueryConventions, window: Window, first: Page, count: int, size: int) -> Plan[Followed]:
     """Read pages 1 to `count - 1` as long as they have new rows; `size` is the number of rows of a full page."""
     pages: list[Page] = []
     probed: dict[int, Page] = {}
-    at_once = AT_ONCE
+    at_once = AT_ONCE if conventions.saving else AT_ONCE_OF_A_LIE
     if count > UNTESTED_PAGES:
         last = (first.total_count - 1) // size
         probed[last] = yield from read_promised(conventions, window, last, first)
@@ -70,6 +95,10 @@ def follow(conventions: QueryConventions, window: Window, first: Page, count: in
         read = yield from do(SideBySide([read_promised(conventions, window, index, first) for index in unread]))
         batch = [probed.pop(index) if index in probed else read.pop(0) for index in numbers]
         pages += batch
+        if kept_bytes(pages) > MOST_KEPT:
+            if conventions.saving is None:
+                return Followed(tuple(pages), f"its pages have more than {MOST_KEPT // 2**20} MiB")
+            pages = yield from saved(conventions, pages)
         if numbers.stop == count:
             break
         keys = {key_of(row) for page in batch for row in page.rows}

@@ -4,7 +4,7 @@ A certificate relies on distinct ids and never on the number of rows: while a li
 repeated row cancel each other in a count (design §8).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -14,7 +14,7 @@ from pipelines.core.errors import RequestRefused
 from pipelines.core.pages import Certificate, Page, Row, Window, WindowKind
 from pipelines.core.steps import Plan, do
 from pipelines.reading.conventions import QueryConventions, contradiction
-from pipelines.reading.following import MOST_PAGES, follow, read_page
+from pipelines.reading.following import LARGE_PAGE, MOST_KEPT, MOST_PAGES, follow, kept_bytes, read_page, saved
 from pipelines.reading.rows import key_of
 
 
@@ -39,13 +39,18 @@ class Pass:
 
     @property
     def rows(self) -> list[Row]:
-        """Return all rows, with repeated rows."""
-        return [row for page in self.pages for row in page.rows]
+        """Return all rows that are not saved yet, with repeated rows."""
+        return [row for page in self.pages if not page.saved for row in page.rows]
+
+    @property
+    def evidence(self) -> Iterator[Row]:
+        """Yield every row, with repeated rows; of saved rows only ids and times."""
+        return (row for page in self.pages for row in page.rows)
 
     @cached_property
     def keys(self) -> set[str]:
         """Return the distinct ids of the rows."""
-        return {key_of(row) for page in self.pages for row in page.rows}
+        return {key_of(row) for row in self.evidence}
 
     @property
     def total(self) -> int:
@@ -166,6 +171,10 @@ def _beyond(conventions: QueryConventions, window: Window, pages: Sequence[Page]
             return more
         seen |= fresh
         more.append(page)
+        if page.bytes > LARGE_PAGE or kept_bytes(more) > MOST_KEPT:
+            more = yield from saved(conventions, more)
+            if not more[-1].saved:
+                return more
         if page.total_count != pages[0].total_count:
             break
     return more

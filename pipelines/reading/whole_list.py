@@ -1,6 +1,6 @@
 """Read a whole list that cannot be divided into windows, and find the rows that have vanished from it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from pipelines.core.steps import (
     do,
 )
 from pipelines.reading.certified import RE_READS_OF_A_LIE, UNITED_PASSES, are_unmoved
-from pipelines.reading.conventions import QueryConventions
+from pipelines.reading.conventions import QueryConventions, Saving
 from pipelines.reading.paging import (
     Pass,
     certificate,
@@ -22,6 +22,7 @@ from pipelines.reading.paging import (
     uncertified,
     united_ids,
 )
+from pipelines.reading.rows import key_of_id
 
 WHOLE = Window()
 PAGES_OF_A_MOVING_LIST = 20
@@ -56,6 +57,7 @@ def read_whole_list(
     a list that grows makes each pass longer than the pass before it. If the total changes, passes cannot be
     united, and the read costs at most twice the list and 20 pages.
     """
+    conventions = replace(conventions, saving=Saving(sealed_before))
     passes: list[Pass] = []
     while not passes or sum(len(done.pages) for done in passes) < _most_pages(passes):
         done = replace((yield from read_pass(conventions, requested)), window=claimed)
@@ -103,10 +105,16 @@ def mark_vanished(conventions: QueryConventions, whole: WholeList, requested: Wi
     if not whole.certified:
         return
     here = yield from do(IdsHere())
-    gone = set(here) - united_ids(whole.passes)
+    gone = _without(here, whole)
     if gone:
         again = yield from read_whole_list(conventions, requested)
-        gone -= united_ids(again.passes)
+        gone = _without(gone, again)
         if gone and again.certified:
             yield MissingRecords(sorted(gone), again.last.read_at)
         yield Flush()
+
+
+def _without(ids: Iterable[str], whole: WholeList) -> set[str]:
+    """Return the ids that no pass has."""
+    keys = united_ids(whole.passes)
+    return {identity for identity in ids if key_of_id(identity) not in keys}

@@ -33,6 +33,7 @@ from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import ConfigurationError
 from pipelines.core.practice import Practice
 from pipelines.settings.act import ActSettings
+from pipelines.settings.assistant import AssistantSettings
 from pipelines.settings.dashboard import DashboardSettings
 from pipelines.settings.definitions import DefinitionsSettings
 from pipelines.settings.lake import LakeSettings, SparkSettings, anchored
@@ -72,6 +73,7 @@ ENVIRONMENT_ONLY = {
     "webhooks": ("secrets",),
     "alerts": ("webhook", "smtp_password"),
     "dashboard": ("password",),
+    "assistant": ("token",),
     "lake": ("access_key", "secret_key"),
     "report": ("webhooks",),
 }
@@ -168,6 +170,7 @@ class Settings(BaseSettings):
     schedule: ScheduleSettings = ScheduleSettings()
     alerts: AlertSettings = AlertSettings()
     dashboard: DashboardSettings = DashboardSettings()
+    assistant: AssistantSettings = AssistantSettings()
     lake: LakeSettings = LakeSettings()
     spark: SparkSettings = SparkSettings()
     act: ActSettings = ActSettings()

@@ -1,9 +1,8 @@
 """`[act]`: whether vetl may turn unbooked requests into staff tasks, how many, when, and in which words."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -16,7 +15,7 @@ TEMPLATE_FIELDS = (
 )
 """The fields that a title or a description may name. None holds text that a person wrote, except `client_name`."""
 
-Kind = Literal["call_back"]
+Kind = Literal["call_back", "text"]
 Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=0)]
 Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
 Number = Annotated[float, BeforeValidator(no_boolean), Field(allow_inf_nan=False)]
@@ -48,9 +47,19 @@ class TemplateSettings(Section):
     )
 
 
-def _templates(value: Any) -> Any:  # noqa: ANN401 - any value that may stand in a file
-    """Keep the default templates of kinds that are not named."""
-    return {"call_back": {}, **value} if isinstance(value, Mapping) else value
+class TextSettings(Section):
+    """`[act.templates.text]`: the words of a message, which the client reads."""
+
+    description: Template = (
+        "You tried to reach {practice} about an appointment. Please reply or call us, and we will find a time."
+    )
+
+
+class Templates(Section):
+    """`[act.templates]`: the words of each kind of acts."""
+
+    call_back: TemplateSettings = TemplateSettings()
+    text: TextSettings = TextSettings()
 
 
 class ActSettings(Section):
@@ -58,12 +67,14 @@ class ActSettings(Section):
 
     Nothing is sent while `stop` is set or `stop_file` exists. A list whose last certified sync is older than
     `max_age_hours` is no ground to act on. A request without an answer is sent again at the earliest
-    `settle_minutes` later, because the platform may show its task late.
+    `settle_minutes` later, because the platform may show its task late. Requests of `text_practices` get a message
+    instead of a staff task.
     """
 
     enabled: bool = False
     kinds: tuple[Kind, ...] = ("call_back",)
     practices: tuple[str, ...] = ()
+    text_practices: tuple[str, ...] = ()
     per_practice_per_day: Count = 20
     per_day: Count = 100
     quiet_hours: tuple[Hour, Hour] = (0, 0)
@@ -73,6 +84,4 @@ class ActSettings(Section):
     ledger: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/acts.sqlite")
     max_age_hours: Annotated[Number, Field(gt=0)] = 26
     settle_minutes: Annotated[Number, Field(ge=5)] = 15
-    templates: Annotated[dict[Kind, TemplateSettings], BeforeValidator(_templates)] = Field(
-        default_factory=lambda: {"call_back": TemplateSettings()}
-    )
+    templates: Templates = Templates()

@@ -18,6 +18,8 @@ def _word(text: str) -> str:
 Word = Annotated[str, AfterValidator(_word)]
 Words = tuple[Word, ...]
 Days = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=3660)]
+Holiday = Annotated[str, Field(pattern=r"^([0-9]{4}-)?[0-9]{2}-[0-9]{2}$")]
+Worth = Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
 
 
@@ -60,6 +62,11 @@ class DefinitionsSettings(BaseModel):
     no_show_statuses: Words | None = None
     funnel_stages: Words | None = None
     small_sample: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] | None = None
+    anomaly_weeks: Annotated[int, BeforeValidator(no_boolean), Field(ge=2, le=52)] | None = None
+    anomaly_spreads: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=10)] | None = None
+    anomaly_least: Annotated[int, BeforeValidator(no_boolean), Field(ge=1)] | None = None
+    holidays: dict[str, tuple[Holiday, ...]] | None = None
+    visit_value: dict[str, tuple[Worth, Worth]] | None = None
     opening_hours: OpeningHours | None = None
     phone_regions: dict[str, Annotated[str, Field(pattern="^[A-Z]{2}$")]] = {}
 

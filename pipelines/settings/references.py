@@ -18,6 +18,7 @@ def unconfigured(settings: "Settings") -> str | None:
 
 def _named(settings: "Settings") -> Iterator[tuple[str, Sequence[str]]]:
     yield "act.practices", settings.act.practices
+    yield "act.text_practices", settings.act.text_practices
     for number, threshold in enumerate(settings.watch.thresholds):
         yield f"watch.thresholds[{number}].practices", threshold.practices
     for reader in settings.report.recipients:

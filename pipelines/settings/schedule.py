@@ -46,7 +46,8 @@ class ScheduleSettings(Section):
     """`[schedule]`: a cron line for each schedule, or "off"; `start` switches the schedules on at start.
 
     `vetl status` fails if data are older than `max_age`, whether cron, a service or Dagster runs vetl. `by_shard`
-    starts one run for each shard, for launchers of Dagster that give runs to several workers.
+    starts one run for each shard, for launchers of Dagster that give runs to several workers. `act` makes a plan
+    and applies it at once, so it is off until somebody sets it.
     """
 
     start: bool = False
@@ -56,6 +57,7 @@ class ScheduleSettings(Section):
     nightly: Cron = "30 2 * * 1-6"
     weekly: Cron = "30 2 * * 0"
     watch: Cron = "45 * * * *"
+    act: Cron = OFF
     letter: Cron = OFF
     inbox_seconds: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 60
     stale_after_hours: Hours = 4

@@ -11,6 +11,7 @@ each status), independent of the length of the history. At most these, and twice
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -27,14 +28,14 @@ from pipelines.core.steps import (
     do,
 )
 from pipelines.discovery.examination import find_status
-from pipelines.reading.conventions import QueryConventions
+from pipelines.reading.conventions import QueryConventions, Saving
 from pipelines.reading.following import read_page, read_promised
 from pipelines.reading.paging import (
     has_fallen,
     most_followed,
     read_pass,
 )
-from pipelines.reading.rows import instant, key_of, updated_at
+from pipelines.reading.rows import evidence_of, instant, key_of, key_of_id, updated_at
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 from pipelines.strategies.cursors import WholeCursor
 from pipelines.strategies.totals import compare_totals
@@ -57,7 +58,7 @@ def read(reading: Reading, strategy: FullScan, conventions: QueryConventions) ->
 
 def _read_all(conventions: QueryConventions, reading: Reading, cursor: WholeCursor) -> Plan[Outcome]:
     whole = yield from read_whole_list(conventions, sealed_before=_known_through(reading, cursor))
-    if is_newest_updated_first(whole.last.rows):
+    if is_newest_updated_first(list(whole.last.evidence)):
         yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read, created_at does")
     elif reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
         yield Learnt("order", "unknown", "a whole read does not show it any more")
@@ -84,7 +85,7 @@ def _read_open(
     listed: set[str] = set()
     for status in strategy.open_statuses:
         try:
-            done = yield from read_pass(conventions, Window(status=status))
+            done = yield from read_pass(replace(conventions, saving=Saving()), Window(status=status))
         except RequestRefused:
             return None
         yield MergeRows(done.rows, done.read_at)
@@ -92,7 +93,9 @@ def _read_open(
         if not done.whole:
             return None
     open_here = yield from do(IdsWithStatus(strategy.open_statuses))
-    if not listed.issuperset(open_here) or not (yield from _totals_agree(reading, conventions, strategy)):
+    if not listed.issuperset(map(key_of_id, open_here)) or not (
+        yield from _totals_agree(reading, conventions, strategy)
+    ):
         return None
     return Outcome(
         True,
@@ -137,7 +140,7 @@ def _reaches_the_known(conventions: QueryConventions, through: datetime | None) 
         totals.append(page.total_count)
         fresh = {key_of(row) for row in page.rows} - seen
         seen |= fresh
-        rows += page.rows
+        rows += map(evidence_of, page.rows)
         times = [at for row in page.rows if (at := updated_at(row)) is not None]
         if not fresh or (times and through and min(times) < through) or len(rows) >= page.total_count:
             return _never_rises(rows) and not has_fallen(totals)

@@ -26,7 +26,7 @@ from pipelines.reading.by_id import get_by_id
 from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import read_page, read_promised
 from pipelines.reading.paging import has_fallen, most_followed
-from pipelines.reading.rows import instant, key_of
+from pipelines.reading.rows import instant, key_of, key_of_id
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 from pipelines.strategies.cursors import TopCursor
 from pipelines.strategies.totals import Counts, compare_totals
@@ -138,7 +138,7 @@ def _get_unread(strategy: NewestFirst, descent: _Descent, reading: Reading) -> P
         # Rows of one instant may be on both sides of the descent's end.
         wanted += yield from do(IdsHere("created_at", descent.lowest + timedelta(seconds=1), None))
     yield from get_by_id(
-        [identity for identity in dict.fromkeys(wanted) if identity not in descent.seen], reading.now
+        [identity for identity in dict.fromkeys(wanted) if key_of_id(identity) not in descent.seen], reading.now
     )
     yield Flush()
 

@@ -36,8 +36,9 @@ from pipelines.discovery.examination import find_status
 from pipelines.reading import coverage
 from pipelines.reading.by_id import get_by_id, strangers_line
 from pipelines.reading.certified import read_window
-from pipelines.reading.conventions import UNPROVEN_END, QueryConventions
+from pipelines.reading.conventions import UNPROVEN_END, QueryConventions, Saving
 from pipelines.reading.paging import read_pass, united_ids
+from pipelines.reading.rows import key_of_id
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 from pipelines.reading.window_read import Purpose, WindowOutcome, combined
 from pipelines.strategies.cursors import WindowsCursor
@@ -160,7 +161,7 @@ def _vanished(
     assert reading.reread_from is not None
     start = reading.local_midnight(reading.reread_from)
     here = yield from do(IdsHere("updated_at", start, until))
-    gone = [identity for identity in here if identity not in seen_ids]
+    gone = [identity for identity in here if key_of_id(identity) not in seen_ids]
     if gone and by_id:
         yield from get_by_id(gone, reading.now)
     elif gone:
@@ -171,7 +172,7 @@ def _vanished(
         outcome = combined((yield from do(looks)))
         outcome += yield from _tail(conventions, reading, through)
         if outcome.certified:
-            yield MissingRecords([item for item in gone if item not in outcome.ids], reading.now)
+            yield MissingRecords([item for item in gone if key_of_id(item) not in outcome.ids], reading.now)
     yield Flush()
 
 
@@ -212,12 +213,12 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     try:
         total = (yield from do(conventions.count(window))).total_count
         if total <= 2 * len(open_here) + conventions.page_size:
-            done = yield from read_pass(conventions, window)
+            done = yield from read_pass(replace(conventions, saving=Saving()), window)
             listed = done.keys
             yield MergeRows(done.rows, done.read_at)
     except RequestRefused:
         listed = set()  # a refused status filter is as useless as an ignored one
-    gone = [identity for identity in open_here if identity not in listed]
+    gone = [identity for identity in open_here if key_of_id(identity) not in listed]
     got = yield from get_by_id(gone, reading.now)
     return [strangers_line(reading.endpoint.name, got.strangers, len(gone))] if got.strangers else []
 

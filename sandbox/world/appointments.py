@@ -11,6 +11,7 @@ from sandbox.world.dice import Dice
 from sandbox.world.hours import DAY, HOUR, to_instant, to_local
 from sandbox.world.lives import NEVER, Mask, Millis, Phase, Plain, Schema, lives
 from sandbox.world.month import Births, Month, Referral
+from sandbox.world.people import FIRST_VISIT_WITHIN
 from sandbox.world.sessions import Sessions
 
 SCHEMA: Final[Schema] = {
@@ -30,8 +31,6 @@ SCHEMA: Final[Schema] = {
 }
 _A_CALL: Final = 0.12
 _QUARTER: Final = 15 * 60_000
-_FIRST_VISIT_WITHIN: Final = 45 * DAY
-"""A new client's first visit is booked at most so long before; earlier bookings fall through."""
 _CANCELED: Final = np.uint8(v.APPOINTMENT_STATUSES["CANCELED"])
 
 
@@ -53,7 +52,7 @@ def draw_appointments(month: Month, sessions: Sessions, others: list[Births]) ->
     """Draw the appointments of this month's sessions, calls and outreach, and those made at the desk."""
     dice = month.dice(3)
     desk = month.times(_A_CALL, dice)
-    at_desk = Births(desk, dice.place(len(month.people), len(desk)), np.full(len(desk), -1, dtype=np.int32))
+    at_desk = Births(desk, month.clients(desk, dice), np.full(len(desk), -1, dtype=np.int32))
     births = [sessions.bookings, *others, at_desk]
     created, client, patient = (
         np.concatenate([getattr(birth, name) for birth in births]) for name in ("at", "client", "patient")
@@ -85,7 +84,7 @@ def _referrals(referral: Referral, size: int) -> Referral:
 def _draw_course(month: Month, created: Millis, synced: Millis, first_visit: Millis, dice: Dice) -> _Course:
     size = len(created)
     wished = created + dice.around(6 * DAY, size).clip(3 * HOUR, 90 * DAY)
-    is_first = (created < first_visit) & (first_visit < created + _FIRST_VISIT_WITHIN)
+    is_first = (created < first_visit) & (first_visit < created + FIRST_VISIT_WITHIN)
     visit = _slots(month, np.where(is_first, np.maximum(wished, first_visit + DAY), wished), dice)
     moved = np.where(
         dice.happens(0.12, size), created + (dice.luck(size) * (visit - created)).astype(np.int64), NEVER
@@ -93,7 +92,7 @@ def _draw_course(month: Month, created: Millis, synced: Millis, first_visit: Mil
     new_visit = _slots(month, visit + dice.around(5 * DAY, size).clip(DAY, 40 * DAY), dice)
     held = np.where(moved < NEVER, new_visit, visit)
     length = (1 + dice.place(4, size).astype(np.int64)) * _QUARTER
-    end = dice.pick(v.APPOINTMENT_STATUSES, {"COMPLETED": 0.8, "CANCELED": 0.13, "NO_SHOW": 0.07}, size)
+    end = dice.pick(v.APPOINTMENT_STATUSES, month.practice.character.visits, size)
     # A client who is still new in the calls has never been here, so that client's visit falls through.
     end = np.where((end == v.APPOINTMENT_STATUSES["COMPLETED"]) & (held < first_visit), _CANCELED, end)
     canceled = end == _CANCELED

@@ -19,6 +19,7 @@ OUTBOUND_ENDS: Final = {
     "failed": 0.04,
     "canceled": 0.02,
 }
+BROKEN_ENDS: Final = {"completed": 0.1, "failed": 0.7, "no_answer": 0.2}
 SUBJECTS: Final = {
     "scheduling": 0.38,
     "prescription_refill": 0.12,

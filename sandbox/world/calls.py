@@ -12,7 +12,7 @@ from sandbox.world import vocabulary as v
 from sandbox.world.dice import Dice
 from sandbox.world.lives import NEVER, NO_REFERENCE, NO_SMALL, Mask, Millis, Phase, Plain, Schema, lives
 from sandbox.world.month import Births, Month
-from sandbox.world.talks import Callers, Talks, draw_callers, draw_talks
+from sandbox.world.talks import Callers, Talks, called_back, draw_callers, draw_talks
 from sandbox.world.vocabulary import NONE, Codes
 
 SCHEMA: Final[Schema] = {
@@ -50,8 +50,9 @@ def draw_calls(month: Month) -> Calls:
     """Return the calls that begin in this month."""
     dice = month.dice(1)
     created = month.times(1.0, dice)
-    callers = draw_callers(month.people, created, dice)
-    talks = draw_talks(created, callers.direction == v.DIRECTIONS["inbound"], dice)
+    callers = draw_callers(month, created, dice)
+    talks = draw_talks(month, created, callers.direction == v.DIRECTIONS["inbound"], dice)
+    callers = called_back(month, created, callers, talks, dice)
     alike = _alike(len(created), dice)
     callers, talks = callers.take(alike), talks.take(alike)
     created = _begun(created, alike)

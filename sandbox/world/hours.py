@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sandbox.world.lives import Millis
+from sandbox.world.lives import Mask, Millis
 from sandbox.world.practices import Practice
 
 HOUR = 3_600_000
@@ -19,6 +19,9 @@ _AT_NIGHT = 0.012
 _AROUND_A_CLOCK_CHANGE = 0.09
 _SATURDAY, _SUNDAY = 5, 6
 _MONTHS_PER_YEAR = 12
+_DAYS_PER_YEAR = 365.25
+_SPRING = 0.21
+"""The share of a year after which the northern season begins to be busier than average."""
 
 
 def month_of(moment: datetime) -> int:
@@ -51,12 +54,25 @@ def hours_of(practice: Practice, month: int) -> Hours:
     begins = np.arange(first, last, HOUR)
     local = to_local(begins, practice.time_zone)
     weekday, hour = (local // DAY + 3) % 7, local % DAY // HOUR  # the first of January 1970 was a Thursday
-    season = 1 + 0.2 * np.sin((month % _MONTHS_PER_YEAR - 2) * np.pi / 6)
-    weight = _week(practice)[weekday, hour] * season
+    weight = np.where(_is_holiday(local), _AT_NIGHT, _week(practice)[weekday, hour]) * _season(practice, local)
     # Even a small world needs calls in the repeated hour and on both sides of the missing hour.
     for change in np.flatnonzero(np.diff(local - begins)):
         weight[max(change - 1, 0) : change + 3] = _AROUND_A_CLOCK_CHANGE
     return Hours(begins, weight)
+
+
+def _season(practice: Practice, local: Millis) -> NDArray[np.float64]:
+    """Return how busy the season of each local time is: most in early summer, of the practice's hemisphere."""
+    phase = (local / DAY % _DAYS_PER_YEAR) / _DAYS_PER_YEAR - _SPRING
+    southern = practice.time_zone.startswith("Australia/")
+    return 1 + practice.character.season * np.sin(2 * np.pi * (phase + southern / 2))
+
+
+def _is_holiday(local: Millis) -> Mask:
+    """Return whether local times are on Christmas Day or New Year's Day."""
+    dates = pl.Series(local).cast(pl.Datetime("ms"))
+    ends = (dates.dt.month() == 12) & (dates.dt.day() == 25)  # noqa: PLR2004 - Christmas Day
+    return (ends | (dates.dt.ordinal_day() == 1)).to_numpy()
 
 
 def _local_month(practice: Practice, month: int) -> int:

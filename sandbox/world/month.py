@@ -42,6 +42,19 @@ class Month:
         drawn = draw_times(self.practice, self.number, self.calls_a_day * a_call, dice.rng)
         return drawn[drawn >= self.since]
 
+    def clients(self, at: Millis, dice: Dice, new: float = 0.2) -> NDArray[np.int32]:
+        """Draw clients for instants. A client who is new then comes for the first visit soon.
+
+        Args:
+            at: The instants, in milliseconds.
+            dice: The randomness of the list.
+            new: The share, among the clients drawn whose first visit is far away, that a client with a first visit
+                soon replaces; existing clients replace the others.
+        """
+        drawn = dice.place(len(self.people), len(at))
+        soon = dice.happens(new, len(at))
+        return self.people.due(drawn, at, soon, dice.luck(len(at)))
+
     def numbers(self, count: int) -> NDArray[np.int64]:
         """Return the numbers behind the ids of one list's first rows."""
         return first_number(self.practice.number, self.number) + np.arange(count)

@@ -83,7 +83,7 @@ def draw_outreach(month: Month, appointments_before: int) -> Outreach:
     dice = month.dice(4)
     created = month.times(_A_CALL, dice)
     size = len(created)
-    client = dice.place(len(month.people), size)
+    client = month.clients(created, dice)
     patient = month.people.patient_of(client, dice.luck(size))
     channel = dice.pick(v.CHANNELS, {"sms": 0.96, "voice": 0.04}, size)
     purpose = dice.pick(

@@ -15,6 +15,8 @@ PEOPLE_PER_PRACTICE = 10_000_000
 """Client and patient ids are integers: the practice's number times this, plus the person's place."""
 
 _DAY = 86_400_000
+FIRST_VISIT_WITHIN = 30 * _DAY
+"""New clients call, book and visit at most so long before their first visit."""
 _WITHOUT_EMAIL = 0.12
 _SUFFIX_MISSING = 0.15
 _PHONES = 6_990_000
@@ -46,6 +48,22 @@ class People:
         """Return one of each client's patients; -1 if there is no client."""
         chosen = self.first_patient[clients] + (luck * self.pets[clients]).astype(np.int32)
         return np.where(clients < 0, -1, chosen).astype(np.int32)
+
+    def due(
+        self, clients: NDArray[np.int32], at: Millis, soon: NDArray[np.bool_], luck: NDArray[np.float64]
+    ) -> NDArray[np.int32]:
+        """Replace clients whose first visit is far away: by one who comes soon, or by one who has been here."""
+        visits, order = self._by_first_visit
+        now, later = np.searchsorted(visits, at), np.searchsorted(visits, at + FIRST_VISIT_WITHIN)
+        first = np.where(soon, now, 0)
+        count = np.where(soon, later, now) - first
+        others = order[(first + luck * count).astype(np.int64).clip(0, len(self) - 1)]
+        return np.where((self.first_visit[clients] > at + FIRST_VISIT_WITHIN) & (count > 0), others, clients)
+
+    @cached_property
+    def _by_first_visit(self) -> tuple[Millis, NDArray[np.int32]]:
+        order = np.argsort(self.first_visit, kind="stable").astype(np.int32)
+        return self.first_visit[order], order
 
     @cached_property
     def place_of(self) -> dict[str, int]:

@@ -6,6 +6,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from sandbox.world.characters import Character, character_of
+
 ZONES: Final = (
     ("America/New_York", "+1", "212"),
     ("America/Phoenix", "+1", "602"),  # no summer time
@@ -44,6 +46,11 @@ class Practice:
     def rcs_live(self) -> bool:
         """Whether its RCS sender is live: every third practice's is not, from the second on."""
         return self.number % 3 != 2  # noqa: PLR2004 - see above
+
+    @property
+    def character(self) -> Character:
+        """The parameters in which it differs from other practices."""
+        return character_of(self.number)
 
     @property
     def zone(self) -> ZoneInfo:

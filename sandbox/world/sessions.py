@@ -27,14 +27,6 @@ SCHEMA: Final[Schema] = {
     "updated_at": Plain.INSTANT,
 }
 _A_CALL: Final = 0.25
-_REACHES: Final = {
-    "started": 0.22,
-    "client_details": 0.14,
-    "pet_details": 0.12,
-    "reason_selected": 0.1,
-    "slot_selected": 0.07,
-    "confirmed": 0.35,
-}
 _SOURCES: Final = {
     "google": 0.3, "website": 0.22, "facebook": 0.1, "instagram": 0.06, "newsletter": 0.05, "Nextdoor": 0.03,
     "": 0.08, None: 0.16,
@@ -47,6 +39,7 @@ _MEDIUMS: Final = {
     "cpc": 0.25, "organic": 0.25, "email": 0.08, "social": 0.1, "referral": 0.05, "": 0.07, None: 0.2,
 }  # fmt: skip
 _COMES_BACK: Final = 0.06
+_NEW: Final = 0.5
 
 
 @dataclass(frozen=True)
@@ -73,8 +66,8 @@ def draw_sessions(month: Month) -> Sessions:
     dice = month.dice(2)
     created = month.times(_A_CALL, dice)
     size = len(created)
-    client = dice.place(len(month.people), size)
-    reached = dice.pick(v.STAGES, _REACHES, size)
+    client = month.clients(created, dice, new=_NEW)
+    reached = dice.pick(v.STAGES, month.practice.character.reaches, size)
     confirmed = reached == v.STAGES["confirmed"]
     steps = _steps(created, confirmed, dice)
     booked_at = steps[-1]

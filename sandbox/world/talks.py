@@ -1,6 +1,6 @@
 """The facts of a call at its birth: the caller, the result, and the later change."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final, Self
 
 import numpy as np
@@ -9,16 +9,17 @@ from numpy.typing import NDArray
 from sandbox.world import call_shares as shares
 from sandbox.world import text
 from sandbox.world import vocabulary as v
-from sandbox.world.dice import Dice
-from sandbox.world.hours import DAY
+from sandbox.world.dice import Dice, Shares
+from sandbox.world.hours import DAY, HOUR, to_local
 from sandbox.world.lives import NEVER, NO_REFERENCE, Mask, Millis
-from sandbox.world.people import People
+from sandbox.world.month import Month
 from sandbox.world.vocabulary import NONE, Codes
 
 _SECOND: Final = 1000
 _REVISED: Final = 0.04
 _TOOL_WITHOUT_RESULT: Final = 0.05
 _LINES: Final = 1_000_000
+_NOON: Final = 12 * HOUR
 
 
 class _Columns:
@@ -56,12 +57,12 @@ class Talks(_Columns):
     revised_summary: Codes
 
 
-def draw_callers(people: People, created: Millis, dice: Dice) -> Callers:
+def draw_callers(month: Month, created: Millis, dice: Dice) -> Callers:
     """Draw callers; outbound calls go to clients, inbound calls may come from strangers."""
-    size = len(created)
+    size, people = len(created), month.people
     direction = dice.pick(v.DIRECTIONS, shares.DIRECTIONS, size)
     is_client = dice.happens(0.8, size) | (direction == v.DIRECTIONS["outbound"])
-    client = np.where(is_client, dice.place(len(people), size), NO_REFERENCE).astype(np.int32)
+    client = np.where(is_client, month.clients(created, dice), NO_REFERENCE).astype(np.int32)
     visited = is_client & (people.first_visit[client] < created)
     patient = people.patient_of(client, dice.luck(size))
     return Callers(
@@ -75,16 +76,44 @@ def draw_callers(people: People, created: Millis, dice: Dice) -> Callers:
     )
 
 
-def draw_talks(created: Millis, inbound: Mask, dice: Dice) -> Talks:
+def called_back(month: Month, created: Millis, callers: Callers, talks: Talks, dice: Dice) -> Callers:
+    """Return the callers with some outbound calls made to the last inbound caller who got no appointment."""
+    size = len(created)
+    inbound = callers.direction == v.DIRECTIONS["inbound"]
+    scheduling = talks.subject == v.CLASSIFICATIONS["scheduling"]
+    missed = inbound & scheduling & (callers.client != NO_REFERENCE) & (talks.outcome >= len(v.BOOKED_OUTCOMES))
+    last = np.maximum.accumulate(np.where(missed, np.arange(size), -1))
+    chosen = ~inbound & (last >= 0) & dice.happens(month.practice.character.calls_back, size)
+    of = np.where(chosen, last, np.arange(size))
+    client = callers.client[of]
+    visited = (client != NO_REFERENCE) & (month.people.first_visit[client] < created)
+    caller_type = np.where(visited, v.CALLER_TYPES["existing"], v.CALLER_TYPES["new"])
+    return replace(
+        callers,
+        client=client,
+        patient=callers.patient[of],
+        caller_type=np.where(chosen, caller_type, callers.caller_type).astype(np.uint8),
+    )
+
+
+def draw_talks(month: Month, created: Millis, inbound: Mask, dice: Dice) -> Talks:
     """Draw talks; only completed talks have a subject, a summary and a later change."""
     size = len(created)
-    end = dice.pick_where(v.CALL_STATES, [(inbound, shares.INBOUND_ENDS), (~inbound, shares.OUTBOUND_ENDS)], size)
+    character = month.practice.character
+    broken = inbound & _broken(month, created)
+    ends = [
+        (broken, shares.BROKEN_ENDS),
+        (inbound & _on_monday(month, created), character.rush_ends),
+        (inbound, character.inbound_ends),
+        (~inbound, character.outbound_ends),
+    ]
+    end = dice.pick_where(v.CALL_STATES, ends, size)
     completed = end == v.CALL_STATES["completed"]
     subject = np.where(completed, dice.pick(v.CLASSIFICATIONS, shares.SUBJECTS, size), NONE)
     answered = created + dice.between(2 * _SECOND, 25 * _SECOND, size)
     duration = np.where(completed, dice.around(150, size).clip(4, 4000), dice.between(0, 40, size))
     ended = answered + duration * _SECOND
-    outcome = _outcomes(dice, end, subject, size)
+    outcome = _outcomes(dice, end, subject, character.scheduling_outcomes)
     canceled = outcome == v.OUTCOMES["appointment_canceled"]
     later = ended + dice.around(4 * DAY, size).clip(60 * _SECOND, 30 * DAY)
     return Talks(
@@ -103,13 +132,27 @@ def draw_talks(created: Millis, inbound: Mask, dice: Dice) -> Talks:
     )
 
 
-def _outcomes(dice: Dice, end: Codes, subject: Codes, size: int) -> Codes:
+def _on_monday(month: Month, created: Millis) -> Mask:
+    return (to_local(created, month.practice.time_zone) // DAY + 3) % 7 == 0
+
+
+def _broken(month: Month, created: Millis) -> Mask:
+    ago = month.practice.character.broken_days_ago
+    if ago is None:
+        return np.zeros(len(created), dtype=np.bool_)
+    day = to_local(np.array([month.horizon]), month.practice.time_zone)[0] // DAY - ago
+    local = to_local(created, month.practice.time_zone)
+    return (local // DAY == day) & (local % DAY < _NOON)
+
+
+def _outcomes(dice: Dice, end: Codes, subject: Codes, scheduled: Shares) -> Codes:
+    size = len(end)
     ended = {state: end == v.CALL_STATES[state] for state in shares.INBOUND_ENDS}
     scheduling = subject == v.CLASSIFICATIONS["scheduling"]
     return dice.pick_where(
         v.OUTCOMES,
         [
-            (ended["completed"] & scheduling, shares.SCHEDULING_OUTCOMES),
+            (ended["completed"] & scheduling, scheduled),
             (ended["completed"], shares.OTHER_OUTCOMES),
             (ended["no_answer"], {"no_answer": 1}),
             (ended["voicemail"], {"voicemail": 1}),

@@ -38,7 +38,7 @@ def draw_tasks(month: Month, calls: Calls) -> pl.DataFrame:
     created = np.concatenate([calls.tasks.at, own])
     size = len(created)
     refill = np.concatenate([calls.refills, dice.happens(0.3, len(own))])
-    own_client = np.where(dice.happens(0.8, len(own)), dice.place(len(month.people), len(own)), NO_REFERENCE)
+    own_client = np.where(dice.happens(0.8, len(own)), month.clients(own, dice), NO_REFERENCE)
     client = np.concatenate([calls.tasks.client, own_client.astype(np.int32)])
     own_patient = month.people.patient_of(own_client.astype(np.int32), dice.luck(len(own)))
     title = dice.pick(_TITLES, {"call_back": 0.6, "records": 0.2, "estimate": 0.2}, size)

@@ -1,12 +1,13 @@
 """A platform that the tests of acting share, at rest before each, and a warehouse that is synced with it."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.act_world import DAYS, ActWorld, act_world
+from support.act_world import DAYS, ActWorld, act_world, toml_of
 
 import sandbox
 
@@ -32,3 +33,15 @@ def world(synced: Synced, tmp_path: Path) -> ActWorld:
     synced.platform.reset()
     shutil.copytree(synced.folder, tmp_path, dirs_exist_ok=True)
     return act_world(synced.platform, tmp_path)
+
+
+@pytest.fixture
+def installed(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> ActWorld:
+    """Provide the world as a user has it: a folder with `vetl.toml`, and the secrets in the environment."""
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(world.settings.warehouse.path.parent)
+    for key in ("username", "password", "role"):
+        monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(world.platform, key))
+    Path("vetl.toml").write_text(toml_of(world), "utf-8")
+    return world

@@ -1,11 +1,10 @@
 """With acting off no request but GET and sign-in leaves, in any command that talks to the platform."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
-from support.act_world import ActWorld, leaks
+from support.act_world import ActWorld, leaks, toml_of
 
 from pipelines.cli import app
 from pipelines.cli.commands import EXAMPLES
@@ -31,29 +30,6 @@ WITHOUT_PLATFORM = {
 """Commands that are about other things, need a person, or go on until they are ended."""
 
 
-@pytest.fixture
-def installed(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> ActWorld:
-    folder = world.settings.warehouse.path.parent
-    for name in [name for name in os.environ if name.startswith("VETL_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.chdir(folder)
-    for key in ("username", "password", "role"):
-        monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(world.platform, key))
-    Path("vetl.toml").write_text(toml(world), "utf-8")
-    return world
-
-
-def toml(world: ActWorld) -> str:
-    practice = world.settings.practices[0]
-    return (
-        f"[partner]\nbase_url = '{world.platform.base_url}'\n"
-        f"[warehouse]\npath = 'vetl.duckdb'\npublished = 'analytics.duckdb'\nlock_wait_seconds = 0\n"
-        f"[act]\npractices = ['{practice.id}']\nledger = 'acts.sqlite'\nstop_file = 'act.stop'\n"
-        f"[[practices]]\nid = '{practice.id}'\nname = '{practice.name}'\ntime_zone = '{practice.time_zone}'\n"
-        f"history_start = {practice.history_start}\n"
-    )
-
-
 def test_no_command_changes_anything_on_the_platform(installed: ActWorld) -> None:
     installed.build(leaks(3))
     for command in COMMANDS:
@@ -73,7 +49,7 @@ def test_each_command_is_tried_or_needs_no_platform() -> None:
 
 
 def test_the_commands_plan_apply_and_show(installed: ActWorld, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("vetl.toml").write_text(toml(installed).replace("[act]\n", "[act]\nenabled = true\n"), "utf-8")
+    Path("vetl.toml").write_text(toml_of(installed, enabled=True), "utf-8")
     installed.build(leaks(3))
     assert app.execute(["act", "plan", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)

@@ -1,7 +1,7 @@
 """Acting as a state machine: a platform that makes tasks late or never, or lies, and appliers that are killed.
 
-The model platform knows which request came from which wish, so it is the oracle: no wish ever has two tasks, and
-at rest each has one.
+The model platform knows which task came from which booking request, so it is the oracle: none ever has two tasks,
+and at rest each has one.
 """
 
 import asyncio
@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from support.examples import examples
 
-from pipelines.acting.acts import OPEN, ActState, Wish
-from pipelines.acting.applying import ActLimits, ActPlatform, Applier, ApplyResult
+from pipelines.acting.acts import OPEN, ActState, BookingRequest
+from pipelines.acting.applying import Applier
 from pipelines.acting.ledger import Ledger
 from pipelines.acting.planning import ActFacts, ActRules, make_plan
+from pipelines.acting.platform import ActLimits, ActPlatform, ApplyResult
 from pipelines.acting.reading import task_of
 from pipelines.acting.sighting import TasksRead
 from pipelines.core.errors import PracticeRefused, RequestRefused, Unreachable
@@ -103,48 +104,48 @@ class ModelDesk:
 
 
 class Acting(RuleBasedStateMachine):
-    """Wishes come and are booked, plans are made and applied, and anything may fail."""
+    """Booking requests come and are booked, plans are made and applied, and anything may fail."""
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = TemporaryDirectory()
         self.desk = ModelDesk()
-        self.wishes: dict[int, Wish] = {}
+        self.requests: dict[int, BookingRequest] = {}
         self.booked: set[int] = set()
         self.digest = ""
 
     def teardown(self) -> None:
-        """Bring the platform to rest: then each wish that is not booked has one task, unless it was refused."""
+        """Bring the platform to rest: then each unbooked request has one task, unless it was refused."""
         self.desk.ends, self.desk.certified = [], True
         for _ in range(3):
             self.desk.now += SETTLE + timedelta(minutes=1)
             self.apply()
-            self.no_wish_has_two_tasks()
+            self.no_request_has_two_tasks()
         with self.ledger() as ledger:
             refused = {entry.act.episode_id for entry in ledger.entries() if entry.state is ActState.REFUSED}
             assert not [entry for entry in ledger.entries() if entry.state in OPEN]
         assert self.exit_code == 0
-        waiting = [wish for number, wish in self.wishes.items() if number not in self.booked]
+        waiting = [request for number, request in self.requests.items() if number not in self.booked]
         served = self.made_for()
-        assert {wish.episode_id for wish in waiting} - refused <= served.keys()
+        assert {request.episode_id for request in waiting} - refused <= served.keys()
         self.folder.cleanup()
 
     @initialize(count=st.integers(1, 5))
     def begin(self, count: int) -> None:
         for _ in range(count):
-            self.wish()
+            self.request()
 
     @rule()
-    def wish(self) -> None:
-        number = len(self.wishes)
+    def request(self) -> None:
+        number = len(self.requests)
         contacts = (f"call:c-{number}",)
         last_at = datetime(2026, 2, 1, tzinfo=UTC) + timedelta(minutes=number)
         fields = dict.fromkeys(TEMPLATE_FIELDS, "text")
-        self.wishes[number] = Wish("p", contacts[0], contacts, "ann", None, last_at, number, fields)
+        self.requests[number] = BookingRequest("p", contacts[0], contacts, "ann", None, last_at, number, fields)
 
     @rule(pick=st.integers(0, 40))
     def book(self, pick: int) -> None:
-        self.booked.add(pick % len(self.wishes))
+        self.booked.add(pick % len(self.requests))
 
     @rule(minutes=st.integers(0, 40))
     def wait(self, minutes: int) -> None:
@@ -183,32 +184,32 @@ class Acting(RuleBasedStateMachine):
 
     def apply(self) -> None:
         """Plan and apply."""
-        rules, wishes, facts = self.inputs()
+        rules, requests, facts = self.inputs()
         with self.ledger() as ledger:
             self.exit_code = 0
-            plan = make_plan(wishes, rules, facts_with(facts, ledger))
+            plan = make_plan(requests, rules, facts_with(facts, ledger))
             self.digest = plan.digest
             ledger.save_plan(plan.digest, None, self.desk.now)
-            ledger.approve(plan, rules.kind, "ann", self.desk.now)
+            ledger.approve(plan, rules, "ann", self.desk.now)
         self.run(self.digest)
 
     def run(self, digest: str) -> None:
-        rules, wishes, facts = self.inputs()
+        rules, requests, facts = self.inputs()
         limits = ActLimits({"p": "UTC"}, SETTLE)
         platform = ActPlatform(lambda _: self.desk, self.desk.read_tasks, lambda: self.desk.now)
         with self.ledger() as ledger:
-            applier = Applier(ledger, platform, rules, limits, wishes, facts_with(facts, ledger), digest)
+            applier = Applier(ledger, platform, rules, limits, requests, facts_with(facts, ledger), digest)
             try:
                 result = asyncio.run(applier.apply())
             except KilledError:
                 result = ApplyResult(unknown=1)
             self.exit_code = result.exit_code
 
-    def inputs(self) -> tuple[ActRules, list[Wish], ActFacts]:
-        """Return the rules, the wishes that are not booked, and the contacts that are."""
+    def inputs(self) -> tuple[ActRules, list[BookingRequest], ActFacts]:
+        """Return the rules, the booking requests that are not booked, and the contacts that are."""
         rules = ActRules("call_back", frozenset({"p"}), "Call", "Call back", 1000, 1000)
-        waiting = [wish for number, wish in self.wishes.items() if number not in self.booked]
-        booked = frozenset(("p", self.wishes[number].episode_id) for number in self.booked)
+        waiting = [request for number, request in self.requests.items() if number not in self.booked]
+        booked = frozenset(("p", self.requests[number].episode_id) for number in self.booked)
         return rules, waiting, ActFacts(booked=booked)
 
     def ledger(self) -> Ledger:
@@ -216,14 +217,14 @@ class Acting(RuleBasedStateMachine):
         return Ledger.open(Path(self.folder.name) / "acts.sqlite")
 
     def made_for(self) -> Counter[str]:
-        """Return how many tasks the platform has made for each wish, by its reference time."""
+        """Return how many tasks the platform has made for each booking request, by its reference time."""
         rules, _, _ = self.inputs()
-        plan = make_plan(self.wishes.values(), rules, ActFacts())
-        wishes = {act.reference_time_at: act.episode_id for act in plan.acts}
-        return Counter(wishes[at] for at in self.desk.reference_times)
+        plan = make_plan(self.requests.values(), rules, ActFacts())
+        requests = {act.reference_time_at: act.episode_id for act in plan.acts}
+        return Counter(requests[at] for at in self.desk.reference_times)
 
     @invariant()
-    def no_wish_has_two_tasks(self) -> None:
+    def no_request_has_two_tasks(self) -> None:
         assert all(times == 1 for times in self.made_for().values())
 
 
@@ -241,7 +242,7 @@ def test_a_request_that_ends_badly_is_not_sent_again_at_once(end: str, certified
     machine.apply_the_same([end], certified=certified)
     machine.apply_another([], certified=certified)
 
-    machine.no_wish_has_two_tasks()
+    machine.no_request_has_two_tasks()
     machine.teardown()
 
 

@@ -1,4 +1,4 @@
-"""A plan follows from wishes, rules and facts alone: the same for the same, and no wish twice."""
+"""A plan follows from booking requests, rules and facts alone: the same for the same, and no leak twice."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.acting.acts import ActState, LedgerEntry, Wish
+from pipelines.acting.acts import ActState, BookingRequest, LedgerEntry
 from pipelines.acting.codes import code_of, codes_in, marked, reference_time
 from pipelines.acting.planning import ActFacts, ActRules, act_for, is_number, make_plan
 from pipelines.settings.act import TEMPLATE_FIELDS, TemplateSettings
@@ -23,9 +23,11 @@ RULES = ActRules(
 )
 
 
-def wish(number: int, practice_id: str = "p", contacts: tuple[str, ...] = (), **changes: object) -> Wish:
+def request(
+    number: int, practice_id: str = "p", contacts: tuple[str, ...] = (), **changes: object
+) -> BookingRequest:
     own = f"call:c-{number}"
-    made = Wish(
+    made = BookingRequest(
         practice_id=practice_id,
         episode_id=own,
         contacts=contacts or (own,),
@@ -35,19 +37,19 @@ def wish(number: int, practice_id: str = "p", contacts: tuple[str, ...] = (), **
         urgency=number,
         fields=dict.fromkeys(TEMPLATE_FIELDS, "text"),
     )
-    return replace(made, **changes)  # pyright: ignore[reportArgumentType] - any field of a wish
+    return replace(made, **changes)  # pyright: ignore[reportArgumentType] - any field of a booking request
 
 
-def entry(of: Wish, state: ActState) -> LedgerEntry:
+def entry(of: BookingRequest, state: ActState) -> LedgerEntry:
     return LedgerEntry(act_for(of, RULES), state, "plan", AT)
 
 
-def reasons(*wishes: Wish, rules: ActRules = RULES, facts: ActFacts | None = None) -> list[str]:
-    return [held.reason for held in make_plan(wishes, rules, facts or ActFacts()).held_back]
+def reasons(*requests: BookingRequest, rules: ActRules = RULES, facts: ActFacts | None = None) -> list[str]:
+    return [held.reason for held in make_plan(requests, rules, facts or ActFacts()).held_back]
 
 
 def test_a_practice_outside_the_allow_list_is_held_back() -> None:
-    assert reasons(wish(1, "r")) == ["practice_not_allowed"]
+    assert reasons(request(1, "r")) == ["practice_not_allowed"]
 
 
 @pytest.mark.parametrize(
@@ -63,52 +65,52 @@ def test_a_practice_outside_the_allow_list_is_held_back() -> None:
         (ActState.HOLDOUT, []),
     ],
 )
-def test_an_act_of_the_ledger_holds_its_wish_back(state: ActState, reason: list[str]) -> None:
-    assert reasons(wish(1), facts=ActFacts(entries=[entry(wish(1), state)])) == reason
+def test_an_act_of_the_ledger_holds_its_request_back(state: ActState, reason: list[str]) -> None:
+    assert reasons(request(1), facts=ActFacts(entries=[entry(request(1), state)])) == reason
 
 
-def test_a_merged_wish_is_found_by_any_of_its_contacts() -> None:
-    merged = wish(1, contacts=("call:c-1", "session:s-9", "call:c-2"))
+def test_a_merged_request_is_found_by_any_of_its_contacts() -> None:
+    merged = request(1, contacts=("call:c-1", "session:s-9", "call:c-2"))
 
-    assert reasons(merged, facts=ActFacts(entries=[entry(wish(2), ActState.MADE)])) == ["has_task"]
+    assert reasons(merged, facts=ActFacts(entries=[entry(request(2), ActState.MADE)])) == ["has_task"]
     seen = ActFacts(task_codes=frozenset({("p", code_of("p", "call_back", "session:s-9"))}))
     assert reasons(merged, facts=seen) == ["has_task"]
 
 
 def test_a_task_of_another_practice_is_no_task_of_this_one() -> None:
-    elsewhere = ActFacts(entries=[entry(wish(1, "q"), ActState.MADE)])
+    elsewhere = ActFacts(entries=[entry(request(1, "q"), ActState.MADE)])
 
-    assert reasons(wish(1), facts=elsewhere) == []
+    assert reasons(request(1), facts=elsewhere) == []
 
 
 def test_caps_count_the_tasks_of_the_day_and_leave_the_most_urgent() -> None:
-    wishes = [wish(number, practice) for number in range(1, 5) for practice in ("p", "q")]
+    requests = [request(number, practice) for number in range(1, 5) for practice in ("p", "q")]
     capped = replace(RULES, per_practice=3, in_all=4)
 
-    plan = make_plan(wishes, capped, ActFacts(made_today={"p": 2}))
+    plan = make_plan(requests, capped, ActFacts(made_today={"p": 2}))
 
     assert [(act.practice_id, act.episode_id) for act in plan.acts] == [("p", "call:c-1"), ("q", "call:c-1")]
     assert {held.reason for held in plan.held_back} == {"above_cap"}
 
 
 def test_the_holdout_is_a_stable_share() -> None:
-    wishes = [wish(number) for number in range(1000)]
+    requests = [request(number) for number in range(1000)]
     rules = replace(RULES, holdout=0.2, per_practice=10_000, in_all=10_000)
-    first = {held.episode_id for held in make_plan(wishes, rules, ActFacts()).holdout}
-    again = {held.episode_id for held in make_plan(wishes[::-1], rules, ActFacts()).holdout}
+    first = {held.episode_id for held in make_plan(requests, rules, ActFacts()).holdout}
+    again = {held.episode_id for held in make_plan(requests[::-1], rules, ActFacts()).holdout}
 
     assert first == again
     assert 150 < len(first) < 250
 
 
 def test_the_digest_follows_from_the_content_and_not_from_the_order() -> None:
-    wishes = [wish(number) for number in range(5)]
+    requests = [request(number) for number in range(5)]
 
-    digest = make_plan(wishes, RULES, ActFacts()).digest
+    digest = make_plan(requests, RULES, ActFacts()).digest
 
-    assert make_plan(wishes[::-1], RULES, ActFacts()).digest == digest
-    assert make_plan(wishes[1:], RULES, ActFacts()).digest != digest
-    assert make_plan(wishes, replace(RULES, title="Call"), ActFacts()).digest != digest
+    assert make_plan(requests[::-1], RULES, ActFacts()).digest == digest
+    assert make_plan(requests[1:], RULES, ActFacts()).digest != digest
+    assert make_plan(requests, replace(RULES, title="Call"), ActFacts()).digest != digest
 
 
 @pytest.mark.parametrize(
@@ -143,7 +145,7 @@ def test_the_reference_time_is_the_minute_of_the_last_contact(last_at: datetime,
 @given(st.text(max_size=500))
 def test_a_field_cannot_steer_the_words(value: str) -> None:
     """A value is not a template, has one line and is short."""
-    made = act_for(replace(wish(1), fields=dict.fromkeys(TEMPLATE_FIELDS, value)), RULES)
+    made = act_for(replace(request(1), fields=dict.fromkeys(TEMPLATE_FIELDS, value)), RULES)
 
     assert "\n" not in made.title
     assert len(made.title) <= 240

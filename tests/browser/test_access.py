@@ -1,9 +1,12 @@
 """Access to a real `vetl dashboard`, with and without a proxy."""
 
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
+import duckdb
 from playwright.sync_api import Page
-from support.dashboard_browser import Visit, serving, signed_in
+from support.dashboard_browser import Visit, drawn, serving, signed_in
 
 PASSWORD = "long and secret"
 HEADER = "X-Forwarded-User"
@@ -39,6 +42,40 @@ def test_a_header_from_an_address_that_is_no_proxy_is_not_believed(
 
         page.locator("input[type=password]").wait_for()
         assert page.get_by_test_id("stMetric").count() == 0
+
+
+def test_no_address_of_a_download_or_of_a_picture_answers_without_a_sign_in(
+    visit: Visit, published: Path, tmp_path: Path
+) -> None:
+    """Every address that the browser of a reader requested is requested again without the reader's session."""
+    with duckdb.connect(published, read_only=True) as marts:
+        people = {str(one) for (one,) in marts.execute("select client_id from marts.leak_list").fetchall() if one}
+    with serving(published, tmp_path, VETL_DASHBOARD__PASSWORD=PASSWORD) as running:
+        page = visit("/leaks", at=running)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        give(page, PASSWORD)
+        button = drawn(page).get_by_role("button", name="Download CSV").first
+        with page.expect_download() as download:
+            button.click()
+        saved = Path(download.value.path()).read_text("utf-8-sig")
+        addresses = {url for url in asked if url.startswith(running.address)}
+        answers = {url: unsigned(url) for url in (*addresses, running.address, f"{running.address}/media/")}
+
+    assert people
+    assert all(one in saved for one in people)
+    assert download.value.url.startswith("blob:")
+    assert not [url for url in addresses if "/media/" in url]
+    assert [url for url, text in answers.items() if any(one in text for one in people)] == []
+
+
+def unsigned(url: str) -> str:
+    """Return the answer to a request without cookies; nothing if it is refused."""
+    try:
+        with urlopen(url) as answer:
+            return answer.read().decode(errors="replace")
+    except HTTPError:
+        return ""
 
 
 def give(page: Page, password: str) -> None:

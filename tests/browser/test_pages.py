@@ -17,6 +17,7 @@ PAGES = {
     "messages": "Messages",
     "tasks": "Staff tasks",
     "leaks": "Leaks",
+    "acting": "Acting",
     "health": "Data health",
 }
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}

@@ -3,6 +3,7 @@
 Each seed is another story: two or three of all writing commands begin at random moments on one warehouse, some of
 them are killed (SIGKILL), and some do not wait for each other. Afterwards `vetl run` exits with 0, the raw rows
 are those of the platform, the marts equal a single undisturbed run and a build in full, and no file is left over.
+In every third story one of the commands is `vetl forget`, which `vetl run` continues if it was killed.
 `VETL_CHAOS_SEEDS` is the number of stories, or a range of seeds (`20-200`).
 """
 
@@ -10,12 +11,14 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from random import Random
 
+import duckdb
 import pytest
-from support import truth
+from support import forgetting, truth
 from support.concurrent_commands import KILLED, Command, Ended, overlap
 from support.deliveries import body_of, reminder
 from support.mart_builds import built_in_full, differences
@@ -42,13 +45,19 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("lake", "export"),
     ("quarantine", "retry"),
 )
-"""All commands that write. `forget` has stories of its own."""
+"""All commands that write, besides `forget`."""
 LEFT = {
     *("vetl.toml", "vetl.duckdb", "vetl.duckdb.lock", "vetl.duckdb.dbt", "vetl.duckdb.status.json"),
     *("vetl.duckdb.accepted.json", "vetl.duckdb.published.json", "analytics.duckdb", "inbox.sqlite", "lake"),
     *("vetl.duckdb.last_sync.json", "vetl.duckdb.last_build.json", "vetl.duckdb.last_publication.json"),
 }
 """The files at rest, besides earlier published files."""
+
+LISTS = {
+    **{name: name for name in ("phone_calls", "booking_sessions", "appointments", "staff_tasks")},
+    "ai_outbound": "ai_outbound_requests",
+}
+"""The lists of the platform, and their raw tables."""
 
 OF_RUNS = {"marts.proof", "marts.report_revisions", "intermediate.int_lists_certified"}
 """Marts that also depend on the time of a read or of a build."""
@@ -90,6 +99,15 @@ def synced_folder(
 
 
 @pytest.fixture(scope="module")
+def person(platform: sandbox.Handle, synced_folder: Path) -> dict[str, str]:
+    """Return a client whom the warehouse knows before a story begins."""
+    with duckdb.connect(synced_folder / "vetl.duckdb", read_only=True) as connection:
+        known = {identity for (identity,) in connection.execute("select id from raw.clients").fetchall()}
+    drawn = (forgetting.client_to_forget(platform, Random(seed)) for seed in range(1000))
+    return next(client for client in drawn if client["id"] in known)
+
+
+@pytest.fixture(scope="module")
 def true_marts(
     platform: sandbox.Handle,
     environment: dict[str, str],
@@ -111,6 +129,7 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     environment: dict[str, str],
     synced_folder: Path,
     true_marts: Path,
+    person: dict[str, str],
     tmp_path: Path,
     seed: int,
 ) -> None:
@@ -122,6 +141,10 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     moment = rng.uniform(0, 0.9) * END
     platform.advance(moment)
     commands = [draw_command(rng) for _ in range(rng.randint(2, 3))]
+    (practice,) = platform.practices
+    if seed % 3 == 0:
+        forget = ("forget", "--practice", practice.id, "--client", person["id"], "--yes")
+        commands[-1] = replace(commands[-1], arguments=forget)
     replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest tests/chaos; drawn: {commands}"
 
     for ended in overlap(commands, folder, environment):
@@ -131,10 +154,27 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
 
     there = {path.name for path in folder.iterdir()}
     assert {name for name in there if not name.startswith(("analytics.", "said."))} <= LEFT, replay
-    (practice,) = platform.practices
     warehouse = folder / "vetl.duckdb"
-    assert truth.differences(platform, warehouse, {practice.id: practice.time_zone}, since=since) == [], replay
-    assert differences(warehouse, true_marts).keys() <= OF_RUNS, replay
+    if was_forgotten(warehouse):
+        assert forgetting.remains_of(folder, person) == [], replay
+        assert rows_of_lists(warehouse) == {name: len(platform.truth(practice.id, name)) for name in LISTS}, replay
+        assert differences(warehouse, built_in_full(warehouse)).keys() <= OF_RUNS, replay
+    else:
+        assert truth.differences(platform, warehouse, {practice.id: practice.time_zone}, since=since) == [], replay
+        assert differences(warehouse, true_marts).keys() <= OF_RUNS, replay
+
+
+def was_forgotten(warehouse: Path) -> bool:
+    """Return whether a client was forgotten; a forgetting that was killed at its start has changed nothing."""
+    with duckdb.connect(warehouse, read_only=True) as connection:
+        return bool(connection.execute("from control.forgotten").fetchall())
+
+
+def rows_of_lists(warehouse: Path) -> dict[str, int]:
+    """Return the number of rows of each list that the platform still has."""
+    count = "select count(*) from raw.{} where _deleted_at is null"
+    with duckdb.connect(warehouse, read_only=True) as connection:
+        return {name: connection.execute(count.format(table)).fetchall()[0][0] for name, table in LISTS.items()}
 
 
 def make_folder(platform: sandbox.Handle, synced_folder: Path, folder: Path) -> None:

@@ -108,6 +108,16 @@ def test_a_command_at_work_is_no_failure(
     assert site.platform
 
 
+def test_a_failed_build_says_that_nothing_is_published_and_names_its_log(
+    site: Site, capfd: pytest.CaptureFixture[str]
+) -> None:
+    DAYS["the last build failed"][0](site)
+
+    last_line = capfd.readouterr().err.splitlines()[-1]
+    assert "not published; warehouse/data/analytics.duckdb stays as it was; log at " in last_line
+    assert Path(last_line.rpartition("log at ")[2]).is_file()
+
+
 def test_a_later_success_ends_the_failure(site: Site, capfd: pytest.CaptureFixture[str]) -> None:
     DAYS["the last sync was killed"][0](site)
     DAYS["the last build failed"][0](site)

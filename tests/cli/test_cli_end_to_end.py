@@ -2,7 +2,9 @@
 
 import json
 import os
+import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 from support.mart_builds import untested
+from support.processes import answers
 from support.readme_example import PAGE, answered, example
 
 import sandbox
@@ -161,6 +164,7 @@ def test_publish_reports_the_rows_of_every_mart(built: Installed, capsys: pytest
     assert published["path"] == str(built.folder / "warehouse/data/analytics.duckdb")
     assert published["tables"]["practices"] == len(built.platform.practices)
     assert "clients.phone" in published["masked"]
+    assert answer(capsys, "status")["published"]["masked_words"] == published["masked_words"]
 
 
 def test_a_run_without_news_builds_nothing_and_says_so(
@@ -212,13 +216,38 @@ def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
     opened = closing_browser(tmp_path_factory.mktemp("browser"), monkeypatch)
     demo = ("demo", "--practices", "1", "--days", "15")
     with untested():
-        reports = [answer(capsys, *demo), answer(capsys, *demo, "--open")]
+        reports = [answer(capsys, *demo, "--open"), report_of_a_kept_demo(capsys, monkeypatch, *demo)]
     assert opened.read_text() == "200"
     for report in reports:
         assert {item["state"] for item in report["sync"]["results"]} == {"certified"}
         assert all(report["answers"].values())
-    assert os.environ["VETL_WAREHOUSE__PATH"] == str(tmp_path / "real.duckdb")
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+
+
+def report_of_a_kept_demo(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *demo: str
+) -> dict[str, Any]:
+    """Return the report of a demo that keeps its platform, after `vetl run` has read the platform's next day."""
+    command = [sys.executable, "-m", "support.untested_vetl", *demo, "--keep", "--json"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    kept = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert kept.stdout
+        assert kept.stderr
+        report = json.loads(kept.stdout.readline())
+        assert any(line.endswith("demo run\n") for line in kept.stderr), "the next command is not shown"
+        platform = tomllib.loads(Path("demo/vetl.toml").read_text("utf-8"))["partner"]["base_url"]
+        monkeypatch.delenv("VETL_WAREHOUSE__PATH")
+        next_day = answer(capsys, "-C", "demo", "run")
+        assert sum(item["changes"]["inserted"] for item in next_day["sync"]["results"]) > 0
+        assert next_day["published"]
+        assert answers(platform)
+    finally:
+        kept.terminate()
+        kept.communicate(timeout=60)
+    assert kept.returncode == 0
+    assert not answers(platform)
+    return report
 
 
 def test_the_demo_gives_the_answer_that_the_readme_shows(

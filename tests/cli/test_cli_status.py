@@ -19,6 +19,8 @@ from pipelines.core.steps import MergeRows
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.jobs.status import read_status
 from pipelines.loading.control.activity import record_failure, recorded
+from pipelines.loading.published.marts import Masking
+from pipelines.loading.published.record import Build, write_record
 from pipelines.loading.warehouse import Warehouse
 from pipelines.settings import load_settings
 
@@ -100,6 +102,7 @@ def test_a_list_whose_last_sync_failed_reads_failed_although_it_was_certified(
         item for item in document["lists"] if item["endpoint"] == "staff_tasks" and item["practice_id"] == "loc-1"
     ]
     assert (document["exit_code"], item["state"], item["certified_through"]) == (1, "failed", NOW.isoformat())
+    assert item["attempt"]["last_read"] < item["attempt"]["finished"]
 
 
 @pytest.mark.parametrize(("state", "code"), [("uncertified", 3), ("withdrawn", 0), ("certified", 0)])
@@ -110,6 +113,26 @@ def test_the_exit_code_is_that_of_the_worst_list(
     a_run(code, result("appointments", state, "why"), run_id="second")
 
     assert status(capsys)[0] == code
+
+
+def test_it_counts_the_words_that_are_masked_in_the_file_that_is_published(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The record of a publication counts for the file that it wrote and for no other."""
+    a_run(0, *all_certified())
+    file = WAREHOUSE.with_name("analytics.duckdb")
+    masked_words = 3
+    write_record(WAREHOUSE, Build("1", None), Masking({}, None), file, None, (), masked_words)
+
+    assert "published just now (3 values masked in columns of words): " in status(capsys)[1]
+    assert json.loads(status(capsys, "--json")[1])["published"]["masked_words"] == masked_words
+
+    another = file.with_name("another")
+    another.write_bytes(file.read_bytes())
+    another.replace(file)
+
+    assert "masked" not in status(capsys)[1]
+    assert json.loads(status(capsys, "--json")[1])["published"]["masked_words"] is None
 
 
 def test_lists_that_were_never_read_are_no_success(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,7 @@ COMMANDS = {
     "sync",
     "act",
     "explain",
+    "mcp",
     "metric",
     "verify",
     "watch",

@@ -201,6 +201,28 @@ def test_json_and_csv_of_a_query_steer_neither_terminal_nor_spreadsheet(
     assert "'\uff1d1+1" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("vetl sync --endpoint sta", "staff_tasks"),
+        ("vetl sync --practice loc", "loc-1"),
+        ("vetl query --question missed-", "missed-hours"),
+    ],
+)
+def test_the_shell_completes_the_values_of_an_option(
+    typed: str, completed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("vetl.toml").write_text(PRACTICE, "utf-8")
+    monkeypatch.setenv("_VETL_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", "3")
+
+    with pytest.raises(SystemExit):
+        get_command(app.app).main([], prog_name="vetl")
+
+    assert capsys.readouterr().out.split() == [completed]
+
+
 def test_without_a_practice_the_doctor_names_the_missing_table(capsys: pytest.CaptureFixture[str]) -> None:
     Path("vetl.toml").touch()
     assert "add them to vetl.toml, which `vetl init` writes" in fails(capsys, "doctor")

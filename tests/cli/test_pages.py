@@ -104,7 +104,7 @@ def test_every_command_of_readme_and_how_to_pages_works(
         # Only a publication that replaces an earlier file leaves one for a rollback.
         platform.advance(timedelta(hours=2))
         reader.types("vetl run")
-        reader.types("vetl publish --rollback")
+        assert "Rolled back to the file of " in reader.types("vetl publish --rollback")
         assert "--release" in reader.types("vetl status", 3)
         reader.types("vetl publish --release")
         reader.types("vetl quarantine acknowledge", 2)  # without a reason it is refused

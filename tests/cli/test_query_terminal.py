@@ -181,6 +181,16 @@ def test_the_prompt_continues_after_mistakes_and_ctrl_c_and_keeps_its_history(fo
         terminal.types(CTRL_C)
         terminal.shows("stopped")
         terminal.shows("vetl> ")
+        terminal.types(b".columns phone_cals\n")
+        terminal.shows(".columns phone_cals: there is no such mart; did you mean phone_calls?")
+        terminal.types(b".frob\n")
+        assert "statement ends with" not in terminal.shows(".frob: there is no such command")
+        terminal.shows("vetl> ")
+        terminal.types(b".vertical\n")
+        terminal.shows("one line for each column")
+        terminal.types(b"from phone_calls limit 1;\n")
+        assert re.search(r"  call_id  0\n  summary  a summary of many words", terminal.shows("1 row"))
+        terminal.shows("vetl> ")
         terminal.types(b".question message-del\n")
         terminal.shows("did you mean message-delivery?")
         terminal.shows("vetl> ")
@@ -194,6 +204,11 @@ def test_the_prompt_continues_after_mistakes_and_ctrl_c_and_keeps_its_history(fo
         terminal.shows("estion message-del")  # beyond .quit, which begins with the same letter
         terminal.types(b"\x15" + CTRL_D)
         assert terminal.ends() == 0
+    for leaving in (b"exit\n", b"quit;\n"):
+        with Terminal(folder) as terminal:
+            terminal.shows("vetl> ")
+            terminal.types(leaving)
+            assert terminal.ends() == 0
     history = folder / "state" / "vetl" / "query_history"
     assert history.stat().st_mode & 0o077 == 0
 

@@ -69,6 +69,17 @@ def test_a_column_is_wrapped_before_it_is_hidden_and_an_empty_one_is_hidden(
     assert printed(capsys) == [*wrapped, *wrapped, "not shown at this", "width: drift"]
 
 
+def test_a_narrow_column_stays_although_a_wider_one_before_it_is_hidden(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = ("practice", TableColumn("name", 1), TableColumn("open", 2))
+    at_a_terminal(monkeypatch, 20, colours=False)
+
+    print_table("", columns, [("loc-001", "Harbor Animal Hospital", 7)])
+
+    assert printed(capsys)[:2] == ["practice  open", "loc-001      7"]
+
+
 def test_answers_are_wrapped_between_words_and_lose_columns_only_if_words_would_break(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,19 @@ from streamlit.testing.v1 import AppTest
 
 Open = Callable[..., AppTest]
 Ask = Callable[..., list[tuple[Any, ...]]]
-PATHS = ("", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "health")
+PATHS = (
+    "",
+    "funnel",
+    "calls",
+    "appointments",
+    "outreach",
+    "messages",
+    "tasks",
+    "leaks",
+    "acting",
+    "rows",
+    "health",
+)
 CALLERS, OUTREACH, REQUESTS = timedelta(days=7), timedelta(days=4), timedelta(days=14)
 """The times after which a figure changes no more by itself."""
 
@@ -241,8 +253,9 @@ def test_what_waits_is_the_whole_backlog(opened: Open, ask: Ask) -> None:
 
 def test_appointments_count_by_the_day_of_the_visit(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
     due, kept, canceled, no_show = ask(
-        """select count(*), count(*) filter (where course = 'kept'), count(*) filter (where course = 'canceled'),
-                  count(*) filter (where course = 'no_show')
+        """select count(*), count(*) filter (where attendance = 'kept'),
+                  count(*) filter (where attendance = 'canceled'),
+                  count(*) filter (where attendance = 'no_show')
            from marts.appointments where booking_date_local::date between ? and ?""",
         *days,
     )[0]
@@ -297,3 +310,34 @@ def test_an_unproven_list_is_no_good_news(opened: Open, ask: Ask) -> None:
     assert page.success[0].value.startswith("No call, session, appointment, outreach request or task is missing")
     assert any("Clients and patients are read by id" in info.value for info in page.info)
     assert len(page.dataframe[1].value) == ask("select count(*) from marts.proof")[0][0]
+
+
+def test_the_rows_behind_a_figure_are_those_of_the_period(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+    since, until = days
+    figure = "booking_intent_daily.missed_intent_calls"
+    page = opened("rows", figure=figure)
+    expected = ask(
+        "select call_key from marts.phone_calls where is_missed_intent and day between ? and ? order by 1",
+        since,
+        until,
+    )
+
+    assert not page.exception
+    assert page.metric[0].value == str(len(expected))
+    assert sorted((key,) for key in page.dataframe[0].value["call_key"]) == expected
+    assert any("certified through" in str(line.value) for line in page.caption)
+    assert any("&figure=booking_intent_daily.calls)" in text.value for text in opened("calls").markdown)
+
+
+def test_people_behind_a_figure_of_one_day_are_keys(opened: Open, ask: Ask) -> None:
+    figure = "practice_daily.unique_callers"
+    ((practice, day, callers),) = ask(
+        "select practice_id, day, unique_callers from marts.practice_daily where is_final = false"
+        " and day < (select min(today) from marts.practices) order by 3 desc, 1, 2 limit 1"
+    )
+    page = opened("rows", figure=figure, span="day", of=practice, on=str(day))
+
+    assert not page.exception
+    assert page.metric[0].value == str(callers)
+    assert "name" not in page.dataframe[0].value.columns
+    assert "do not add up" in opened("rows", figure=figure).info[0].value

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from collections.abc import Generator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ import dagster as dg
 import pytest
 from support import truth
 from support.claim_checker import LISTS, Witness
-from support.dagster_site import Site, site_of
+from support.dagster_site import BIN, Site, site_of
 from support.processes import until
 
 import sandbox
@@ -62,6 +63,23 @@ def test_fifty_practices_over_three_months_with_a_gap_are_two_runs_that_queue(tm
         zones = {one.id: one.time_zone for one in site.platform.practices if one.id in chosen}
         since = settings.practices[0].history_start
         assert truth.differences(site.platform, settings.warehouse.path, zones, since=since) == []
+
+
+def test_two_runs_and_a_sync_from_a_shell_at_once_all_succeed(site: Site) -> None:
+    """Steps of runs queue in the pool, and the command waits for the file: no two of them write at once."""
+    site.platform.faults.set([SLOW])
+
+    both = [site.launch(), site.launch()]
+    command = [str(BIN / "vetl"), "sync"]
+    beside = subprocess.run(
+        command, cwd=site.config.parent, env=dict(site.environment), capture_output=True, check=False
+    )
+    site.platform.faults.set([])
+
+    assert beside.returncode == 0, beside.stderr
+    assert [site.ended(run_id).status for run_id in both] == [dg.DagsterRunStatus.SUCCESS] * 2
+    (_, first_end), (second_start, _) = sorted(site.step_of(run_id) for run_id in both)
+    assert first_end <= second_start
 
 
 def test_a_killed_run_is_shown_as_failed_and_the_next_run_continues(

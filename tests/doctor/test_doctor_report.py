@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from support.platform_and_settings import PRACTICE, Clinic, findings_by_check
@@ -26,6 +27,30 @@ def test_a_wrong_time_zone_is_one_line_with_the_zones_that_fit(
     [line] = lines(capsys, "time zone")
     assert 'set time_zone = "America/New_York"' in line
     assert "differ by -" in line
+
+
+def test_progress_counts_the_practices_that_are_examined(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pipelines.cli.progress.SILENT_WAIT", 0.0)
+    monkeypatch.setattr("pipelines.cli.progress.LINES_EVERY", 0.0)
+    monkeypatch.chdir(tmp_path)
+    with sandbox.running(practices=3, days=2, calls=20, frozen=True) as platform:
+        for name in ("username", "password", "role"):
+            monkeypatch.setenv(f"VETL_PARTNER__{name.upper()}", getattr(platform, name))
+        Path("vetl.toml").write_text(
+            f"[partner]\nbase_url = '{platform.base_url}'\n"
+            + "".join(
+                f"[[practices]]\nid = '{item.id}'\nname = '{item.name}'\ntime_zone = '{item.time_zone}'\n"
+                f"history_start = {platform.now().date()}\n"
+                for item in platform.practices
+            ),
+            "utf-8",
+        )
+        assert execute(["doctor", *TASKS]) == 0
+
+    progress = [line for line in capsys.readouterr().err.splitlines() if line.startswith(("examining", "reading"))]
+    assert progress == [f"examining practice loc-00{number}, {number} of 3" for number in (1, 2, 3)]
 
 
 def test_write_mends_the_zone_keeps_every_comment_and_the_sync_equals_the_truth(clinic: Clinic) -> None:

@@ -1,6 +1,9 @@
 """`vetl forget`: no file mentions the person any more, and every mart has as many rows as before."""
 
 import json
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +76,17 @@ def holding(folder: Path, values: dict[str, str]) -> dict[str, list[str]]:
     return keys_by_file
 
 
+@contextmanager
+def answering(*typed: bytes) -> Generator[None]:
+    """Make standard input a terminal into which somebody types these lines."""
+    keyboard, tty = os.openpty()
+    with pytest.MonkeyPatch.context() as patch, os.fdopen(tty, encoding="utf-8") as terminal:
+        patch.setattr("sys.stdin", terminal)
+        os.write(keyboard, b"".join(typed))
+        yield
+    os.close(keyboard)
+
+
 def counts(file: Path) -> dict[str, int]:
     marts = [name for (name,) in ask(file, "select table_name from duckdb_tables() where schema_name = 'marts'")]
     return {name: ask(file, f"select count(*) from marts.{name}")[0][0] for name in marts}
@@ -136,7 +150,8 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     assert older
     configured(settings, monkeypatch)
 
-    assert app.execute(["forget", "--practice", practice, "--client", client, "--yes", "--json"]) == 0
+    with answering(b"y\n"):
+        assert app.execute(["forget", "--practice", practice, "--client", client, "--json"]) == 0
 
     report = json.loads(capsys.readouterr().out)
     assert holding(folder, values) == {}
@@ -183,6 +198,23 @@ def test_without_a_terminal_yes_is_required(
     assert app.execute(["forget", "--practice", practice, "--client", client]) == 2
 
     assert "add --yes" in capsys.readouterr().err
+
+
+def test_on_a_terminal_it_asks_and_only_a_yes_goes_on(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configured(settings, monkeypatch)
+    practice, client, _ = client_to_forget(settings)
+    with answering(b"\n", b"n\n"):
+        for _ in range(2):
+            assert app.execute(["forget", "--practice", practice, "--client", client]) == 0
+
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count(f"Client {client} of practice {practice}: ") == 2
+    assert shown.err.count("This cannot be undone. Forget this client? [y/N]") == 2
+    assert shown.err.count("nothing was changed") == 2
+    assert client_to_forget(settings)[1] == client
 
 
 def test_an_unknown_client_is_refused(

@@ -27,7 +27,7 @@ from pipelines.jobs.quarantine import retry
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "2").rpartition("-")
+FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "1").rpartition("-")
 DAYS = 6
 
 

@@ -14,7 +14,7 @@ from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.settings import Settings
 
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["pipelines.jobs.sync"])
+processes.set_forkserver_preload(["support.quiet_end", "pipelines.jobs.sync"])
 
 ROOM = 1024 * 2**20
 """Bytes of address space beside those of a sync of an honest list: threads of DuckDB and polars reserve some."""

@@ -159,11 +159,29 @@ def test_every_reason_and_every_end_occurs(story: Story) -> None:
     chapter, _ = story[LATER]
     reasons = {row["not_actionable_because"] for row in chapter.rows("leaks")}
 
-    assert {None, "begun_by_practice", "anonymous", "followed_up", "too_old", "booked_since"} <= reasons
+    assert {None, "begun_by_practice", "anonymous", "followed_up", "too_old", "open_task"} <= reasons
     assert reasons & NEVER_CALL, reasons
     assert {True, False, None} == {row["is_kept"] for row in chapter.rows("demand_ledger")}
     assert any(row["recovered_within_7_days"] for row in chapter.rows("practice_weekly"))
     assert any(row["is_final"] for row in chapter.rows("practice_weekly"))
+
+
+def test_nobody_who_was_acted_on_is_on_the_next_days_leak_list(story: Story) -> None:
+    """Of those who were acted on and of those who were left alone, some booked and some did not."""
+    chapter, _ = story[LATER]
+    acted, left = (
+        {(row["practice_id"], row["episode_id"]) for row in chapter.acts if (row["state"] == "holdout") is is_left}
+        for is_left in (False, True)
+    )
+
+    assert acted
+    assert acted & chapter.leaks_next_day == set()
+    assert left & chapter.leaks_next_day
+    shown = chapter.rows("acts")
+    assert {(row["holdout"], row["booked_within_14_days"]) for row in shown} == {
+        (arm, booked) for arm in (True, False) for booked in (True, False)
+    }
+    assert {None, "pending", "completed", "canceled"} == {row["task_status"] for row in shown}
 
 
 def ways(chapter: Chapter) -> set[tuple[str | None, str | None]]:

@@ -13,6 +13,7 @@ import sandbox
 from pipelines.core.errors import WarehouseBusy
 from pipelines.core.results import SyncResult
 from pipelines.endpoints import REGISTRY
+from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.jobs.build import publish_marts, reason_to_build, wait_for_writer
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget import forget_person
@@ -26,6 +27,7 @@ from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings
+from pipelines.settings.act import ActSettings
 
 DAYS = 8
 WORLD: Any = {"practices": 3, "calls": 120, "seed": 5}
@@ -53,6 +55,18 @@ def marts(settings: Settings) -> dict[str, list[Any]]:
         return {name: connection.execute(f"from marts.{name} order by all").fetchall() for (name,) in names}
 
 
+def act_for_everybody(settings: Settings, folder: Path) -> None:
+    """Make a task for each practice; the act is in the shard of its practice."""
+    ids = tuple(practice.id for practice in settings.practices)
+    act = ActSettings(enabled=True, practices=ids, per_practice_per_day=1, ledger=folder / "acts.sqlite")
+    acting = settings.model_copy(update={"act": act.model_copy(update={"stop_file": folder / "act.stop"})})
+    result = apply_acts(acting, plan_acts(acting, None).digest)
+    assert (result.sent, result.exit_code) == (3, 0), result
+    for part in parts(settings):
+        acted = query(part.warehouse.path, "select practice_id from control.acts order by all").rows
+        assert acted == [(name,) for name in sorted(practice.id for practice in part.practices)]
+
+
 @pytest.fixture(scope="module")
 def platform() -> Iterator[sandbox.Handle]:
     with sandbox.running(frozen=True, days=DAYS, **WORLD) as running:
@@ -77,7 +91,13 @@ def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
     assert reason_to_build(two)
     build_marts_untested(two)
     assert reason_to_build(two) is None
+
+    act_for_everybody(two, tmp_path)
+    assert reason_to_build(two) == "rows changed"
+    sync(two)
+    build_marts_untested(two)
     of_two = marts(two)
+    assert {row[0] for row in of_two["acts"]} == {practice.id for practice in settings.practices}
     again = sync(two)
     assert not any(item.changes.inserted or item.changes.updated for item in again.results)
     assert reason_to_build(two) is None

@@ -18,7 +18,7 @@ from pipelines.core.pages import Certificate, Changes, Window, WindowKind
 from pipelines.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save, StatusCounts
 from pipelines.endpoints import REGISTRY
 from pipelines.engine.protocols import Asked, Store, Work
-from pipelines.engine.write_buffer import BYTES_A_ROW, WriteBuffer, rows_in
+from pipelines.engine.write_buffer import BYTES_A_ROW, MOST_WAITING, Unwritten, WriteBuffer, rows_in
 from pipelines.engine.writer import Writer
 
 TASKS = REGISTRY[0]
@@ -133,7 +133,9 @@ def test_a_commit_is_due_by_rows_or_by_bytes(pages: list[tuple[int, int]]) -> No
 
     async def scene() -> None:
         nonlocal read
-        buffer = WriteBuffer(commit, list, nothing_is_asked, bytes_read=lambda: read, rows_at_once=10)
+        buffer = WriteBuffer(
+            commit, list, nothing_is_asked, bytes_read=lambda: read, rows_at_once=10, unwritten=Unwritten()
+        )
         for save in saves:
             read += sizes[id(save)]
             await buffer.put(save)
@@ -148,6 +150,33 @@ def test_a_commit_is_due_by_rows_or_by_bytes(pages: list[tuple[int, int]]) -> No
     assert [save for saved in committed for save in saved] == saves
     assert all(full(saved) for saved in committed[:-1])
     assert not any(full(saved[:-1]) for saved in committed)
+
+
+def test_the_bytes_that_wait_are_bounded_over_all_lists() -> None:
+    """Each list has fewer than it may keep by itself, and together they have too many."""
+    unwritten, committed = Unwritten(), list[int]()
+    read = [0] * 20
+
+    def buffer(number: int) -> WriteBuffer:
+        async def commit(_: Sequence[Save]) -> Changes:
+            committed.append(number)
+            return Changes()
+
+        bytes_read = partial(read.__getitem__, number)
+        return WriteBuffer(
+            commit, list, nothing_is_asked, bytes_read=bytes_read, rows_at_once=50_000, unwritten=unwritten
+        )
+
+    async def scene() -> int:
+        most = 0
+        for number, list_buffer in enumerate([buffer(number) for number in range(20)]):
+            read[number] = MOST_WAITING // 10
+            await list_buffer.put(MergeRows([{"id": "1"}], START))
+            most = max(most, unwritten.bytes)
+        return most
+
+    assert asyncio.run(scene()) <= MOST_WAITING
+    assert committed == list(range(10, 20))
 
 
 def test_however_many_readers_bring_rows_three_batches_are_in_memory() -> None:
@@ -171,7 +200,9 @@ def test_however_many_readers_bring_rows_three_batches_are_in_memory() -> None:
                 brought += rows_of_a_page
                 await buffer.put(MergeRows([{"id": "r"}] * rows_of_a_page, START))
 
-        buffer = WriteBuffer(commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=rows_at_once)
+        buffer = WriteBuffer(
+            commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=rows_at_once, unwritten=Unwritten()
+        )
         tasks = [asyncio.create_task(read()) for _ in range(readers)]
         for _ in range(readers * pages):
             await asyncio.sleep(0)
@@ -222,7 +253,9 @@ def test_batches_are_committed_in_the_order_in_which_they_were_saved() -> None:
     async def scene() -> None:
         threads = LatestFirstThreads()
         asyncio.get_running_loop().set_default_executor(threads)
-        buffer = WriteBuffer(commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=2)
+        buffer = WriteBuffer(
+            commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=2, unwritten=Unwritten()
+        )
         tasks = [asyncio.create_task(buffer.put(save)) for save in saves]
         while not all(task.done() for task in tasks):
             for _ in range(20):

@@ -14,9 +14,10 @@ from support.examples import examples
 
 from pipelines.core.privacy import Treatment, Treatments
 from pipelines.loading.published.digests import verify
+from pipelines.loading.published.last_publication import PublicationRecord, read_record
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.publish import Published, publish
-from pipelines.loading.published.record import Build, PublicationRecord, how_to_publish, read_record, write_record
+from pipelines.loading.published.record import Build, how_to_publish, write_record
 
 PII: Treatments = {"clients": {"name": "hash"}, "ages": {}}
 GRAINS = {"clients": ("practice_id", "id"), "ages": ("id",)}

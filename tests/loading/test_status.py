@@ -101,10 +101,14 @@ def test_the_snapshot_is_written_once_a_second_and_at_the_end(filled: Filled) ->
 
 def test_the_last_attempt_of_each_list_is_kept_and_with_it_until_when_it_was_certain(filled: Filled) -> None:
     run(filled, "first", "certified", through="2025-06-01T00:00:00+00:00")
+    (before,) = [item for item in filled.warehouse.status() if item.endpoint == "clients"]
     run(filled, "second", "failed", reason="HTTP 500")
 
     (entry,) = [item for item in filled.warehouse.status() if item.endpoint == "clients"]
 
+    assert before.attempt
+    assert before.attempt.finished == before.attempt.last_read
+    assert entry.read_at == before.read_at
     assert entry.state == "failed"
     assert entry.certified_through == "2025-06-01T00:00:00+00:00"
     assert entry.attempt
@@ -118,14 +122,19 @@ def test_the_last_attempt_of_each_list_is_kept_and_with_it_until_when_it_was_cer
 
 def test_attempts_of_an_earlier_vetl_are_taken_from_its_runs(filled: Filled) -> None:
     run(filled, "first", "certified", through="2025-06-01T00:00:00+00:00")
+    filled.warehouse.commit(
+        "first", filled.practice.id, by_name("clients"), [MergeRows((), START, certificate=evidence(START))]
+    )
     run(filled, "second", "failed", reason="HTTP 500")
     filled.connection.execute("drop table control.attempts")
-    filled.connection.execute("delete from control.migrations where name = '0006_attempts'")
+    filled.connection.execute("delete from control.migrations where name in ('0006_attempts', '0012_last_reads')")
     filled.warehouse.close()
 
     again = Filled(filled.path)
 
     assert again.rows("select run_id, state, reason from control.attempts") == [("second", "failed", "HTTP 500")]
+    first = "(select finished_at from control.runs where run_id = 'first')"
+    assert again.rows(f"select read_at = {first} from control.attempts") == [(True,)]
     again.warehouse.close()
 
 

@@ -1,5 +1,6 @@
 """`verify` finds each value of a published file that is not as it was published, and names the place."""
 
+import re
 import shutil
 from datetime import date
 from pathlib import Path
@@ -11,12 +12,18 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
+from support.random_rows import CLOCKS, PRACTICES, random_tables
+from support.raw_tables import create_warehouse
 
 from pipelines.bundled import dbt_project
 from pipelines.core.errors import WarehouseError
+from pipelines.endpoints import REGISTRY
+from pipelines.endpoints.received import RECEIVED
 from pipelines.loading.published.descriptions import personal_columns
 from pipelines.loading.published.digests import DIGESTS, Leaf, verify
+from pipelines.loading.published.inputs import verify_inputs
 from pipelines.loading.published.publish import publish
+from pipelines.loading.tables import RawTable, row_hash
 from pipelines.settings.privacy import PrivacySettings
 
 OTHER = {
@@ -199,3 +206,60 @@ def test_rows_that_differ_as_a_multiset_have_other_digests(
 
     is_same = sorted(map(repr, map(tuple, moved))) == sorted(map(repr, rows))
     assert (verify(target).different == ()) is is_same
+
+
+@pytest.fixture
+def with_inputs(tmp_path: Path) -> tuple[Path, Path]:
+    """Provide a private file with rows that fit their hashes, and the file that was published from it."""
+    tables = {name: rows for name, rows in random_tables(seed=1, rows=20).items() if "." not in name}
+    private = create_warehouse(tmp_path / "vetl.duckdb", practices=PRACTICES, clocks=CLOCKS, tables=tables)
+    published = tmp_path / "analytics.duckdb"
+    change(
+        private,
+        *(
+            f"update {table.raw} as stored set _row_hash = {row_hash(table.hashed, 'stored')}"
+            for table in map(RawTable.of, (*REGISTRY, *RECEIVED))
+        ),
+        "create schema marts; create table marts.pairs as select 1 as one",
+    )
+    publish(private, published, pii={"pairs": {}}, pii_key=None)
+    return private, published
+
+
+def test_a_private_file_has_the_rows_that_were_published(with_inputs: tuple[Path, Path]) -> None:
+    found = verify_inputs(*with_inputs)
+
+    assert found.rows > 100
+    assert (found.changed, found.different, found.is_older) == ((), (), False)
+    assert verify(with_inputs[1]).different == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "where"),
+    [
+        ("update raw.staff_tasks set status = 'x' where rowid = 0", "changed"),
+        ("update raw.phone_calls set booked = not coalesce(booked, false) where rowid = 0", "changed"),
+        ("delete from raw.staff_tasks where rowid = 0", "different"),
+        ("update raw.appointments set _deleted_at = now() where rowid = 0", "different"),
+        ("insert into raw.booking_sessions from raw.booking_sessions where rowid = 0", "different"),
+    ],
+)
+def test_a_changed_missing_or_additional_row_of_the_private_file_is_found(
+    statement: str, where: str, with_inputs: tuple[Path, Path]
+) -> None:
+    change(with_inputs[0], statement)
+    found = verify_inputs(*with_inputs)
+
+    assert [name for name in ("changed", "different") if getattr(found, name)] == [where]
+    assert {table for table, *_ in (*found.changed, *found.different)} == set(re.findall(r"raw\.\w+", statement))
+
+
+def test_after_another_sync_rows_are_compared_with_their_own_hashes_only(with_inputs: tuple[Path, Path]) -> None:
+    change(
+        with_inputs[0],
+        "delete from raw.staff_tasks where rowid = 0",
+        "insert into control.runs (run_id, command, started_at) values ('later', 'sync', now())",
+    )
+    found = verify_inputs(*with_inputs)
+
+    assert (found.changed, found.different, found.is_older) == ((), (), True)

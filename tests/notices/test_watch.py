@@ -16,7 +16,7 @@ from pipelines.cli import app
 from pipelines.core.errors import ConfigurationError, WrongUse
 from pipelines.core.metric_names import METRIC_NAMES
 from pipelines.jobs.watch import look, tell
-from pipelines.loading.published.figures.ask import list_of
+from pipelines.loading.published.figures.listing import list_of
 from pipelines.loading.published.figures.periods import PeriodValue
 from pipelines.notices.ledger import NoticeLedger, open_episodes
 from pipelines.notices.watching import Episode, Judged, Watched, episodes

@@ -102,13 +102,19 @@ def test_one_practice_turns_the_check_of_its_reason_red(
     assert result.success == (severity == "WARN")
 
 
-def test_a_list_that_fails_is_stale_since_it_was_last_read(tmp_path: Path) -> None:
-    long_ago = (datetime.now(UTC) - timedelta(days=3)).isoformat()
-    snapshot(tmp_path, entry("loc-1", attempt=attempt("failed", "no connection"), last_read=long_ago))
+@pytest.mark.parametrize(("days", "is_fresh"), [(3, False), (0, True)])
+def test_a_list_that_fails_is_stale_since_it_was_last_read_by_this_machines_clock(
+    tmp_path: Path, days: int, *, is_fresh: bool
+) -> None:
+    """The time of the last window is of the platform's clock, which may be a year ahead or behind."""
+    read = (datetime.now(UTC) - timedelta(days=days)).isoformat()
+    failed = {**attempt("failed", "no connection"), "last_read": read}
+    by_the_platform = (datetime.now(UTC) + timedelta(days=365 if days else -365)).isoformat()
+    snapshot(tmp_path, entry("loc-1", attempt=failed, last_read=by_the_platform))
 
     _, checks = run(tmp_path, check_lists)
 
-    assert not checks["fresh"].passed
+    assert checks["fresh"].passed == is_fresh
     assert not checks["certified"].passed
 
 

@@ -1,7 +1,6 @@
-"""The job of the schedules, over a real sandbox, with one list more than vetl ships.
+"""The job of the schedules, over a real sandbox, with a list, a field and a mart more than vetl ships.
 
-CONTRIBUTING promises that such a list is one file, its lines in the registry and one staging model, and nothing
-else. The warehouse has a name that needs quotes.
+CONTRIBUTING lists the files that each of them changes. The warehouse has a name that needs quotes.
 """
 
 from dataclasses import dataclass
@@ -10,10 +9,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from support.new_field import ROOM, add_field_and_mart, serve_room
 from support.new_list import checkout_with_estimates, run_everything, serve_estimates
 from support.practice_site import site
 
 from pipelines.endpoints import REGISTRY
+from pipelines.loading.published.figures.ask import MetricQuestion, ask
 
 ESTIMATES = 250
 TABLES = {*(endpoint.table for endpoint in REGISTRY), "estimates"}
@@ -34,9 +35,11 @@ class FinishedRun:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     folder = tmp_path_factory.mktemp("site")
     checkout = checkout_with_estimates(folder / "checkout")
+    add_field_and_mart(checkout)
     with pytest.MonkeyPatch.context() as patch, site(folder, patch, practices=2) as (platform, config):
         patch.setenv("VETL_WAREHOUSE__PATH", str(folder / "warehouse/data/my new-one.v2.duckdb"))
         serve_estimates(platform, ESTIMATES)
+        serve_room(platform)
         return FinishedRun(run_everything(checkout, config), folder)
 
 
@@ -76,3 +79,15 @@ def test_a_new_list_is_proven_in_the_published_file(finished: FinishedRun) -> No
         rows = connection.execute(proof).fetchall()
 
     assert rows == [(ESTIMATES, ESTIMATES, "ids received match an unchanged total")] * 2
+
+
+def test_a_new_field_and_a_new_mart_with_its_metric_are_published(finished: FinishedRun) -> None:
+    published = finished.folder / "warehouse/data/analytics.duckdb"
+    with duckdb.connect(str(published), read_only=True) as connection:
+        rows = connection.execute("select room, sum(tasks) from marts.tasks_by_room group by room").fetchall()
+        tasks = connection.execute("select count(*) from marts.staff_tasks where room = ?", [ROOM]).fetchone()
+
+    assert tasks
+    assert rows == [(ROOM, tasks[0])]
+    answer = ask(published, MetricQuestion("tasks_of_rooms", by=("room",)))
+    assert [row[:2] for row in answer.rows] == [(ROOM, tasks[0])]

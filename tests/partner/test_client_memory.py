@@ -18,7 +18,9 @@ from pipelines.partner.client import Account, PartnerClient
 from pipelines.partner.retry_policy import RetryPolicy
 
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["pipelines.partner.client", "pipelines.loading.phone_calls.frames"])
+processes.set_forkserver_preload(
+    ["support.quiet_end", "pipelines.partner.client", "pipelines.loading.phone_calls.frames"]
+)
 
 ROOM = 400 * 2**20
 """Bytes of address space beyond those of an idle client."""

@@ -6,11 +6,22 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.scripted_server import PRACTICE, HeldTime, ReceivedRequest, Reply, Stage, one, reply_error, reply_page
+from support.scripted_server import (
+    PRACTICE,
+    HeldTime,
+    ReceivedRequest,
+    Reply,
+    Stage,
+    one,
+    reply_data,
+    reply_error,
+    reply_page,
+)
 
 from pipelines.core.errors import RateLimited, Transient, Unreachable
 from pipelines.core.pages import Page
 from pipelines.partner.client import Limits, PartnerClient
+from pipelines.partner.protocol import Request
 from pipelines.partner.retry_policy import RetryPolicy, WaitBudget
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "staff_tasks")
@@ -108,6 +119,50 @@ def test_an_answer_that_drips_costs_the_budget_too(stage: Stage) -> None:
     stage.play(scene, Limits(timeout_seconds=0.05), replace(POLICY, max_wait=200))
 
     assert len(stage.server.asked) == 3 + 1 + 1
+
+
+def test_slow_answers_that_end_in_time_cost_the_budget_too(stage: Stage) -> None:
+    """A server may take just less than `timeout_seconds` for each answer, and each of them is whole."""
+
+    async def drip(_: ReceivedRequest) -> Reply:
+        await stage.time.sleep(29)
+        return reply_page([])
+
+    stage.server.handler = drip
+
+    async def scene(client: PartnerClient) -> str:
+        for _ in range(1000):
+            try:
+                await one(client)
+            except Unreachable as error:
+                return str(error)
+        return "read to the end"
+
+    error = stage.play(scene)
+
+    assert POLICY.max_wait < stage.time.seconds - 1000 < POLICY.max_wait * 2
+    assert "the answer was too slow" in error
+    assert "partner.max_wait_seconds leaves 0 s of waiting; run again after " in error
+
+
+def test_large_answers_may_take_their_time_and_changes_are_never_in_doubt_for_it(stage: Stage) -> None:
+    size = 280_000
+
+    async def slow(asked: ReceivedRequest) -> Reply:
+        await stage.time.sleep(29)
+        is_list = asked.method == "GET"
+        return reply_page([{"id": "1", "notes": "x" * size}]) if is_list else reply_data({"id": "1"})
+
+    stage.server.handler = slow
+    target = "/services/core/open_api/v1/staff_tasks"
+    request = Request("staff_tasks", target, "staff_tasks", body=b"{}", method="POST", repeatable=False)
+
+    async def scene(client: PartnerClient) -> list[str]:
+        for _ in range(30):
+            await one(client)
+        return [await client.write(PRACTICE, request, lambda _, row: str(row["id"])) for _ in range(30)]
+
+    assert stage.play(scene) == ["1"] * 30
 
 
 def test_a_quota_that_is_used_up_each_minute_is_waited_for_as_often_as_it_takes(stage: Stage) -> None:

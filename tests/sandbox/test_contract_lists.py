@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from support.contract_breaks import GONE, asks, enveloped, pages
 from support.partner_side import Partner, Row
 from support.rows_by_id import by_id
@@ -51,9 +52,12 @@ def test_the_pages_together_hold_every_row_once(partner: Partner, path: str, que
 @rule("Endpoints", says="visits", **LISTS["appointments"])
 @broken_by(pages(total_pages=1))
 def test_total_pages_follow_from_total_count(partner: Partner, path: str, query: Row) -> None:
-    page = partner.page(path, per_page=7, **query)
-    assert page["total_count"] % 7, "a world in which this cannot be seen"
-    assert page["total_pages"] == -(-page["total_count"] // 7)
+    for size in (7, 9):
+        page = partner.page(path, per_page=size, **query)
+        if page["total_count"] % size:
+            assert page["total_pages"] == -(-page["total_count"] // size)
+            return
+    pytest.fail("a world in which this cannot be seen")
 
 
 @rule("Endpoints / List phone calls", says="page", **LISTS["phone_calls"])

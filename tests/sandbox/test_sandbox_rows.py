@@ -27,6 +27,7 @@ def test_the_pages_together_are_the_truth(partner: Partner, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["appointments", "staff_tasks"])
 def test_updated_at_moves_with_every_change(partner: Partner, name: str) -> None:
+    partner.platform.advance(timedelta(hours=27))
     before = by_id(partner.truth(name))
     partner.platform.advance(timedelta(days=4))
     after = by_id(partner.truth(name))

@@ -51,6 +51,12 @@ MISTAKES = {
     "[spark]\nscratch = 'warehouse'": "spark.scratch must not hold warehouse.path",
     '[dashboard]\nhost = "0.0.0.0"\nuser_header = "X-User"': "name in proxies the addresses of the proxies",
     '[dashboard]\nproxies = ["proxy"]': r"dashboard.proxies\[0\] must be an address such as 10.0.0.7",
+    "[act.templates.call_back]\ntitle = 'Call {name}'": (
+        "act.templates.call_back.title names an unknown field; known are practice, channel,"
+    ),
+    "[act.templates.call_back]\ndescription = 'Call {client_name!r}'": "client_name alone, as {client_name}",
+    "[act.templates.text]\ndescription = 'Call us }'": "act.templates.text.description has a single { or }",
+    "[act.templates.fax]\ntitle = 'x'": "unknown key act.templates.fax; ",
     '[warehouse]\npath = "o\'neil.duckdb"': 'warehouse.path must not hold the character "\'": dbt',
     "[warehouse]\npublished = 'a;b.duckdb'": "warehouse.published must not hold the character ';': dbt",
     "[warehouse]\npath = 'number #1/vetl.duckdb'": "warehouse.path must not hold the character '#': dbt",

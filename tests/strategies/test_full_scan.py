@@ -3,13 +3,19 @@
 from datetime import UTC, datetime, timedelta
 from random import Random
 
+import pytest
 from hypothesis import strategies as st
+from support import model_source
 from support.known_capabilities import paged
-from support.model_driver import sync
+from support.model_driver import Driver, sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
+from pipelines.reading.conventions import QueryConventions, Saving
+from pipelines.reading.following import MOST_KEPT, kept_bytes
+from pipelines.reading.paging import read_pass
+from pipelines.reading.whole_list import WHOLE, read_whole_list
 
 manners = st.builds(
     Manners,
@@ -73,6 +79,35 @@ def test_a_page_base_that_was_learnt_wrongly_is_learnt_again() -> None:
     assert source.rows == store.rows
     assert outcome.certified
     assert store.capabilities["page"]["base"] == 0
+
+
+@pytest.mark.parametrize("weight", [9_000_000, 500_000])
+def test_rows_that_take_much_memory_are_saved_while_a_pass_goes_on(
+    monkeypatch: pytest.MonkeyPatch, weight: int
+) -> None:
+    """The pass keeps ids and times of them, and rows of a few megabytes at most."""
+    monkeypatch.setattr(model_source, "WEIGHTS", (weight,))
+    rng = Random(5)
+    source, store = filled(rng, Manners(order="id", largest_page=100), 6000), ModelStore()
+    conventions = QueryConventions(STAFF_TASKS.names, saving=Saving())
+
+    whole = Driver(source, store, rng).run(read_whole_list(conventions))
+
+    assert whole.certified
+    assert source.rows == store.rows
+    assert kept_bytes(whole.last.pages) <= MOST_KEPT
+    assert [set(row) <= {"id", "created_at", "updated_at"} for row in whole.last.evidence].count(False) <= 3_200
+
+
+def test_rows_that_are_wanted_together_end_a_pass_that_takes_too_much_memory() -> None:
+    rng = Random(4)
+    source, store = filled(rng, Manners(largest_page=5), 300), ModelStore()
+
+    done = Driver(source, store, rng).run(read_pass(QueryConventions(STAFF_TASKS.names), WHOLE))
+
+    assert not done.whole
+    assert done.finding == "its pages have more than 16 MiB"
+    assert len(done.pages) < 20
 
 
 def test_a_list_that_cannot_be_paged_deep_is_not_certified_and_says_why() -> None:

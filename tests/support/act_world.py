@@ -66,13 +66,13 @@ class ActWorld:
         """Return the settings with other values in `[act]`."""
         return self.settings.model_copy(update={"act": self.settings.act.model_copy(update=changes)})
 
-    def build(self, wishes: Sequence[Leak]) -> None:
+    def build(self, requests: Sequence[Leak]) -> None:
         """Put these leaks into the marts, as a build would."""
         with duckdb.connect(str(self.settings.warehouse.path)) as connection:
             connection.execute("set TimeZone = 'UTC'")
             connection.execute(_TABLES)
             began = datetime(2026, 1, 5, 15, tzinfo=UTC)
-            for place, leak in enumerate(wishes):
+            for place, leak in enumerate(requests):
                 last = began + timedelta(minutes=leak.number)
                 if not leak.booked:
                     connection.execute(
@@ -111,6 +111,11 @@ class ActWorld:
         tasks = self.platform.truth(PRACTICE, "staff_tasks")
         return [task for task in tasks if codes_in(task["description"])]
 
+    def posts(self) -> int:
+        """Return how many requests asked for a task."""
+        log = self.platform.requests.log
+        return sum(seen.method == "POST" and seen.path.endswith("/staff_tasks") for seen in log)
+
     def plan_and_apply(self, settings: Settings | None = None) -> Any:
         """Plan and apply; return the result."""
         settings = settings or self.settings
@@ -127,3 +132,16 @@ def act_world(platform: sandbox.Handle, folder: Path, **act: Any) -> ActWorld:
     wanted = {"enabled": True, "practices": (PRACTICE,), "per_practice_per_day": 10_000, "per_day": 10_000}
     own = ActSettings(ledger=folder / "acts.sqlite", stop_file=folder / "act.stop").model_copy(update=wanted | act)
     return ActWorld(platform, base.model_copy(update={"act": own}))
+
+
+def toml_of(world: ActWorld, *, enabled: bool = False) -> str:
+    """Return the text of `vetl.toml` in the folder of the world's warehouse."""
+    practice = world.settings.practices[0]
+    return (
+        f"[partner]\nbase_url = '{world.platform.base_url}'\n"
+        f"[warehouse]\npath = 'vetl.duckdb'\npublished = 'analytics.duckdb'\nlock_wait_seconds = 0\n"
+        f"[act]\nenabled = {str(enabled).lower()}\npractices = ['{practice.id}']\nledger = 'acts.sqlite'\n"
+        "stop_file = 'act.stop'\n"
+        f"[[practices]]\nid = '{practice.id}'\nname = '{practice.name}'\ntime_zone = '{practice.time_zone}'\n"
+        f"history_start = {practice.history_start}\n"
+    )

@@ -76,7 +76,8 @@ class Attribution:
 
         self.calls, self.sessions, self.tasks = of("phone_calls"), of("booking_sessions"), of("staff_tasks")
         self.requests, self.clients = of("ai_outbound_requests"), of("clients")
-        self.appointments = of("appointments")
+        self.appointments, self.messages = of("appointments"), of("messages")
+        self.acts = [row for row in tables.get("control.acts", ()) if row["practice_id"] == practice]
         self.named = {row["request_id"]: row for row in of("outreach_events") if row["appointment_id"]}
         self.by_remote_id = unambiguous(self._remote_ids())
         self.by_remote_patient = unambiguous(

@@ -17,7 +17,9 @@ from support.processes import until
 
 import sandbox
 from pipelines.cli import app
+from pipelines.jobs.act import plan_acts
 from pipelines.loading.control.activity import Kind, read_activity
+from pipelines.settings import load_settings
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 PUBLISHED = Path("warehouse/data/analytics.duckdb")
@@ -137,6 +139,16 @@ def bad_row_acknowledged(site: Site) -> None:
     assert site.vetl("sync") == 0
 
 
+def acknowledged_row_changed(site: Site) -> None:
+    bad_row_acknowledged(site)
+    practice = site.platform.practices[0].id
+    [row] = [
+        item for item in site.platform.truth(practice, "staff_tasks") if item["cancellation_allowed"] == "perhaps"
+    ]
+    site.platform.update(practice, "staff_tasks", row["id"], {"cancellation_allowed": "never"})
+    assert site.vetl("sync") == 3
+
+
 def build_failed(site: Site) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VETL_WAREHOUSE__MEMORY_LIMIT", "1MB")
@@ -174,8 +186,11 @@ def rolled_back(site: Site) -> None:
 
 
 def released(site: Site) -> None:
+    before = PUBLISHED.stat().st_ino
     rolled_back(site)
     assert site.vetl("publish", "--release") == 0
+    assert PUBLISHED.stat().st_ino != before
+    assert site.vetl("run") == 0
 
 
 def no_cron(site: Site) -> None:
@@ -216,10 +231,22 @@ def nothing(_site: Site) -> None:
     """Run `vetl run` successfully just now."""
 
 
+def ledger_random(_: Site) -> None:
+    Path("warehouse/data/acts.sqlite").write_bytes(os.urandom(8192))
+
+
+def task_unknown(site: Site) -> None:
+    """The clock of the platform is months behind that of this machine, so the request is old at once."""
+    site.add("[act]\nenabled = true\npractices = ['loc-001']\nper_practice_per_day = 1\n")
+    site.platform.faults.set([sandbox.Fault("status", path="POST */staff_tasks", in_a_row=None)])
+    assert site.vetl("act", "apply", plan_acts(load_settings(), None).digest) == 3
+
+
 DAYS: dict[str, tuple[Callable[[Site], None], int, str]] = {
     "the last run succeeded": (nothing, 0, "certified"),
     "a list was withdrawn by the platform": (list_withdrawn, 0, "2 withdrawn"),
     "rows in quarantine, all acknowledged": (bad_row_acknowledged, 0, "(1 acknowledged)"),
+    "an acknowledged row came with another payload": (acknowledged_row_changed, 3, "1 row quarantined"),
     "a rollback was released": (released, 0, "certified"),
     "no run for longer than `max_age`": (no_cron, 1, "allowed by [schedule] max_age"),
     "no run for long, and `max_age` is off": (cron_is_off, 0, "certified"),
@@ -248,5 +275,7 @@ DAYS: dict[str, tuple[Callable[[Site], None], int, str]] = {
     "the warehouse is cut off": (warehouse_cut_off, 1, "is cut off"),
     "nothing was ever synced here": (everything_gone, 1, "nothing has been synced yet"),
     "the inbox of webhooks cannot be read": (inbox_random, 1, "inbox.sqlite"),
+    "the ledger of acts cannot be read": (ledger_random, 1, "acts.sqlite: file is not a database"),
+    "a staff task has been unknown for longer than a day": (task_unknown, 3, "whether 1 staff task was made"),
 }
 """The bad days by name: a function that causes it, the exit code of `vetl status`, and words of its output."""

@@ -25,8 +25,10 @@ from pipelines.partner.retry_policy import RetryPolicy
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(
     [
-        *("support.concurrent_commands", "pipelines.cli.forget", "pipelines.cli.lake", "pipelines.cli.quarantine"),
-        *("pipelines.cli.reconcile", "pipelines.cli.run", "pipelines.cli.webhooks", "pipelines.jobs.drain"),
+        "support.quiet_end",
+        "support.concurrent_commands",
+        *(f"pipelines.cli.{name}" for name in ("forget", "lake", "quarantine", "reconcile", "run", "webhooks")),
+        "pipelines.jobs.drain",
     ]
 )
 

@@ -70,6 +70,11 @@ class Episode:
         return f"{self.contacts[0].channel}:{self.contacts[0].id}"
 
     @property
+    def names(self) -> set[str]:
+        """Return the names of all contacts: each of them may have been an episode of its own."""
+        return {f"{one.channel}:{one.id}" for one in self.contacts}
+
+    @property
     def tries(self) -> list[Contact]:
         """Return the client's own contacts: what the practice does is no try."""
         return [one for one in self.contacts if one.begun_by == "client"]
@@ -140,11 +145,33 @@ class Demand(Attribution):
             for call in self.calls
         ):
             return "open_task"
+        acts = [(row, sent) for row, sent in self.acts_sent() if row["episode_id"] in episode.names]
+        if any(self._is_waiting(row) for row, _ in acts):
+            return "open_task"
         is_again = any(
             other.party == party and other.tries and not other.booking and other.contacts[0].at > last
             for other in episodes
         )
-        return "asked_again" if is_again else None
+        if is_again:
+            return "asked_again"
+        return "followed_up" if any(sent >= last for _, sent in acts) else None
+
+    def acts_sent(self) -> list[tuple[Row, datetime]]:
+        """Return the acts of vetl whose request left and was not refused, and when it left."""
+        return [
+            (row, row["asked_at"] or row["planned_at"])
+            for row in self.acts
+            if row["state"] not in {"planned", "holdout", "refused"}
+        ]
+
+    def _is_waiting(self, act: Row) -> bool:
+        status = {row["id"]: row["status"] for row in self.tasks}.get(act["task_id"]) or "pending"
+        return act["kind"] == "call_back" and act["state"] != "canceled" and status == "pending"
+
+    def is_made_by_vetl(self, task: Row) -> bool:
+        """Return whether `vetl act` made a staff task."""
+        texts = (task.get("description") or "", task.get("title") or "")
+        return any("[vetl " in text for text in texts) or task["id"] in {row["task_id"] for row in self.acts}
 
     def party_of(self, contact: Contact) -> str:
         return self.party(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"
@@ -197,7 +224,8 @@ class Demand(Attribution):
                     attribution="exact" if named else "inferred",
                 )
         for row in self.tasks:
-            if row["created_at"] and row["client_id"] and row["task_type"] == "task":
+            is_wish = row["task_type"] == "task" and not self.is_made_by_vetl(row)
+            if row["created_at"] and row["client_id"] and is_wish:
                 state = f"task {row['status']}"
                 yield Contact("task", row["id"], row["created_at"], row["client_id"], None, state, "task")
 

@@ -52,7 +52,8 @@ def known_from(chapter: Chapter) -> Known:
         tables[name] = [row for row in tables[name] if (row["practice_id"], row["id"]) in ids]
     read = {practice_id for practice_id, _ in chapter.visits[-1].lists}
     unread = frozenset(one.id for one in chapter.practices) - read
-    return Known(chapter.practices, chapter.visits[-1].at, {**tables, **_webhooks(chapter)}, unread)
+    own = {**_webhooks(chapter), "control.acts": chapter.acts}
+    return Known(chapter.practices, chapter.visits[-1].at, {**tables, **own}, unread)
 
 
 def _every(tables: Tables, table: str) -> list[Row]:

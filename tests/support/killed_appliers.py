@@ -9,7 +9,7 @@ from support.act_world import ActWorld, leaks
 from support.killed_sync import impatient, processes
 
 import sandbox
-from pipelines.acting.applying import ApplyResult
+from pipelines.acting.platform import ApplyResult
 from pipelines.core.errors import VetlError
 from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.settings import Settings
@@ -33,23 +33,23 @@ def apply_and_exit(settings: Settings, digest: str, ended: Path) -> None:
     ended.write_text(str(code), "utf-8")
 
 
-def tell_story(world: ActWorld, folder: Path, *, wishes: int, kills: int, seed: int) -> None:
-    """Apply a plan for so many wishes with so many kills; at rest each wish has one task, and none has two."""
+def tell_story(world: ActWorld, folder: Path, *, requests: int, kills: int, seed: int) -> None:
+    """Apply a plan for so many requests with so many kills; at rest each has one task, and none has two."""
     rng = Random(seed)
     settings = world.settings.model_copy(
         update={"warehouse": world.settings.warehouse.model_copy(update={"lock_wait_seconds": 600})}
     )
-    world.build(leaks(wishes))
+    world.build(leaks(requests))
     plan = plan_acts(settings, None)
     wanted = {act.code for act in plan.acts}
-    assert len(wanted) == wishes
+    assert len(wanted) == requests
     world.platform.faults.set([LOST], seed=seed)
-    each = 3 * wishes // kills
+    each = 3 * requests // kills
 
     killed = 0
     while killed < kills:
         killed += _kill_some(world, settings, plan.digest, folder, rng.randint(0, each), rng.uniform(0, 0.03))
-        assert len(world.codes()) == len(set(world.codes())), f"a wish has two tasks; seed {seed}"
+        assert len(world.codes()) == len(set(world.codes())), f"a booking request has two tasks; seed {seed}"
         if rng.random() < 0.7:
             world.platform.advance(LATER)
     results: list[ApplyResult] = []
@@ -59,7 +59,7 @@ def tell_story(world: ActWorld, folder: Path, *, wishes: int, kills: int, seed: 
 
     assert results[-1].exit_code == 0, (seed, results)
     codes = world.codes()
-    assert sorted(codes) == sorted(wanted), f"{len(codes)} tasks for {len(wanted)} wishes; seed {seed}"
+    assert sorted(codes) == sorted(wanted), f"{len(codes)} tasks for {len(wanted)} booking requests; seed {seed}"
 
 
 def _kill_some(
@@ -69,14 +69,14 @@ def _kill_some(
     endings = [folder / "first", folder / "second"]
     for ended in endings:
         ended.unlink(missing_ok=True)
-    begun = _posts(world)
+    begun = world.posts()
     appliers = [processes.Process(target=apply_and_exit, args=(settings, digest, ended)) for ended in endings]
     for applier in appliers:
         applier.start()
     deadline = time.monotonic() + 60
     while (
         any(applier.is_alive() for applier in appliers)
-        and _posts(world) - begun < requests
+        and world.posts() - begun < requests
         and time.monotonic() < deadline
     ):
         appliers[0].join(0.005)
@@ -85,8 +85,3 @@ def _kill_some(
         applier.kill()
         applier.join()
     return sum(not ended.exists() for ended in endings)
-
-
-def _posts(world: ActWorld) -> int:
-    log = world.platform.requests.log
-    return sum(seen.method == "POST" and seen.path.endswith("/staff_tasks") for seen in log)

@@ -15,7 +15,7 @@ from pipelines.settings import Settings
 
 processes = multiprocessing.get_context("forkserver")
 # The server imports vetl once; each process that it forks starts in milliseconds.
-processes.set_forkserver_preload(["pipelines.jobs.sync"])
+processes.set_forkserver_preload(["support.quiet_end", "pipelines.jobs.sync", "pipelines.jobs.act"])
 
 
 def impatient() -> None:

@@ -26,10 +26,13 @@ def lying(
     instead: Instead = lambda _path, _authorization: None,
     dated: Callable[[str], str] = lambda date: date,
     spoiled: Callable[[dict[str, Any]], None] = lambda _row: None,
+    rewritten: Callable[[str], str] = lambda text: text,
+    practice: str | None = None,
 ) -> Generator[str]:
     """Serve the answers of `base_url` with changes, and return the address.
 
-    `dated` makes the `Date` header of an answer from the true one; `spoiled` changes a row or a record in place.
+    `dated` makes the `Date` header of an answer from the true one; `spoiled` changes a row or a record in place,
+    and `rewritten` makes a CSV from the true one, both for one practice or for all.
     """
     behind = urlsplit(base_url)
 
@@ -52,7 +55,14 @@ def lying(
             sent = {name: value for name, value in self.headers.items() if name.lower() != "accept-encoding"}
             connection.request(self.command, self.path, body, sent)
             answer = connection.getresponse()
-            content = _changed(self.path, answer.read(), change, spoiled)
+            content = answer.read()
+            if practice in (None, self.headers.get("X-Client-Id")):
+                is_csv = answer.getheader("Content-Type", "").startswith("text/csv")
+                content = (
+                    rewritten(content.decode()).encode(errors="surrogatepass")
+                    if is_csv
+                    else _changed(self.path, content, change, spoiled)
+                )
             connection.close()
             passed = {name: value for name in PASSED_ON if (value := answer.getheader(name)) is not None}
             self._answer(answer.status, {**passed, "Date": dated(passed["Date"])}, content)

@@ -13,6 +13,8 @@ RATES = {
     "intent_rate": ("intent_calls", "calls"),
     "intent_conversion_rate": ("intent_booked_calls", "intent_calls"),
     "new_booking_conversion_rate": ("new_booking_calls", "new_booking_intent_calls"),
+    "acts_booked_rate": ("acts_booked", "acts"),
+    "held_out_booked_rate": ("held_out_booked", "held_out"),
     "outreach_booked_rate": ("outreach_booked", "outreach_contacted"),
 }
 
@@ -78,7 +80,12 @@ REOPENED = Mart(
     {"task_type": "task_day__task_type"},
     {"reopened": "tasks_reopened"},
 )
-MARTS = (FUNNEL, STAGES, INTENT, OUTCOMES, TASKS, REOPENED)
+ACTS = Mart(
+    "acts_daily",
+    {"kind": "act__kind"},
+    named("", "acts", "acts_booked", "acts_booked_rate", "held_out", "held_out_booked", "held_out_booked_rate"),
+)
+MARTS = (FUNNEL, STAGES, INTENT, OUTCOMES, TASKS, REOPENED, ACTS)
 
 MONTHS = ["practice__group_name", "metric_time__month"]
 NOT_BY_HOUR = "new_booking_conversion_rate"

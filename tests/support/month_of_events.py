@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from support.acting_month import act, acting, leaks_of, work
 from support.mart_builds import build_marts_untested
 from support.story import MOVING, START, Chapter, Follower, following
 
@@ -90,11 +91,14 @@ def play_month(folder: Path) -> tuple[Chapter, Chapter]:
         _take_their_time(follower)
         follower.visit()
         at_rest = follower.chapter(build_marts_untested)
+        follower.settings = follower.settings.model_copy(update={"act": acting(folder, KNOWN)})
+        clients = leaks_of(follower)
+        follower.acts = act(follower)
         follower.platform.set(webhooks_to=f"{address}/webhooks")
         follower.platform.advance(timedelta(minutes=7))
         _arrive(follower, walkers)
         follower.visit(endpoints=MOVING)
-        a_month(follower)
+        a_month(follower, clients)
         follower.visit(endpoints=("appointments",), reconcile="full")
         follower.platform.set(appointments_withdrawn=410)
         follower.unreachable = frozenset((practice, "appointments") for practice in KNOWN)
@@ -120,14 +124,17 @@ def receiving(folder: Path, platform: sandbox.Handle) -> Generator[str]:
         yield address
 
 
-def a_month(follower: Follower) -> None:
+def a_month(follower: Follower, clients: dict[tuple[str, str], str | None]) -> None:
     """Let thirty days pass, with a visit now and then; people, who are read one by one, only at the end."""
     random, platform = Random(SEED), follower.platform
     for practice in KNOWN:
         _text(follower, practice)
     platform.advance(DAY)
     _reopen(follower, random)
+    work(follower, follower.acts, clients)
     follower.visit(endpoints=MOVING)
+    assert build_marts_untested(follower.settings).exit_code == 0
+    follower.leaks_next_day = set(leaks_of(follower))
     platform.advance(3 * DAY)
     platform.set(webhooks_to=None)
     platform.advance(10 * DAY)

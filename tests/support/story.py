@@ -51,6 +51,7 @@ class Visit:
 class Chapter:
     """A build: all visits until then, and the marts.
 
+    `acts`: what vetl did about each unbooked request; `leaks_next_day`: the leak list a day after it.
     `webhooks`: kind and payload of each accepted webhook; `answers`: all rows that answer each question of
     warehouse/README.md in the published file; `in_full`: the build was not incremental.
     """
@@ -63,6 +64,8 @@ class Chapter:
     answers: dict[str, list[tuple[Any, ...]]]
     unpublished: list[str]
     in_full: bool
+    acts: list[dict[str, Any]]
+    leaks_next_day: set[tuple[str, str]]
     began: datetime
     """The dates by this machine's clock, which is the clock of received webhooks."""
 
@@ -80,6 +83,8 @@ class Follower:
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     visits: list[Visit] = field(default_factory=list)
     texted: list[tuple[str, str]] = field(default_factory=list)
+    acts: list[dict[str, Any]] = field(default_factory=list)
+    leaks_next_day: set[tuple[str, str]] = field(default_factory=set)
     unreachable: frozenset[tuple[str, str]] = frozenset()
     """Lists that the platform does not show at present, by practice and name."""
 
@@ -112,6 +117,8 @@ class Follower:
             answers=_answers(self.settings.warehouse.published),
             unpublished=_unpublished(self.settings),
             in_full=_is_in_full(self.settings.warehouse.path),
+            acts=list(self.acts),
+            leaks_next_day=self.leaks_next_day,
             began=self.began,
         )
 

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import duckdb
 import pytest
 from support.dbt_build import Build, build
-from support.random_rows import CLOCKS, PRACTICES, Tables, random_tables
+from support.random_acts import random_acts
+from support.random_rows import CLOCKS, PRACTICES, SOURCE_CLOCK, Tables, random_tables
 from support.raw_tables import create_warehouse
 from support.run_once import shared_folder, shared_result
 
@@ -18,7 +20,8 @@ Query = Callable[[str], list[tuple[Any, ...]]]
 @pytest.fixture(scope="session")
 def rows() -> Tables:
     """Provide the rows of the filled warehouse, as `sync` would have left it."""
-    return random_tables(seed=20251112)
+    tables = random_tables(seed=20251112)
+    return {**tables, **random_acts(Random(20251112), tables, SOURCE_CLOCK)}
 
 
 @pytest.fixture(scope="session")

@@ -27,9 +27,10 @@ from pipelines.core.practice import Practice
 from pipelines.jobs.build import dbt_variables
 from pipelines.jobs.dbt_process import CHANGED_ONLY, fingerprint
 from pipelines.loading.published.descriptions import grains, personal_columns
+from pipelines.loading.published.last_publication import read_record
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.publish import Published, publish
-from pipelines.loading.published.record import how_to_publish, last_build, read_record
+from pipelines.loading.published.record import how_to_publish, last_build
 from pipelines.settings import Settings
 from pipelines.settings.privacy import PrivacySettings
 

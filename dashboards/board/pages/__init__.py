@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from board.freshness import COUNTED_LISTS
-from board.pages import appointments, calls, funnel, health, leaks, messages, outreach, overview, tasks
+from board.pages import acts, appointments, calls, funnel, health, leaks, messages, outreach, overview, rows, tasks
 from board.parts import View
 
 
@@ -28,5 +28,7 @@ PAGES = (
     Page("Messages", "messages", ":material/sms:", messages.draw, ()),
     Page("Staff tasks", "tasks", ":material/task_alt:", tasks.draw, ("staff_tasks",)),
     Page("Leaks", "leaks", ":material/phone_callback:", leaks.draw),
+    Page("Acting", "acting", ":material/assignment_ind:", acts.draw),
+    Page("Rows behind a figure", "rows", ":material/receipt_long:", rows.draw),
     Page("Data health", "health", ":material/verified:", health.draw),
 )

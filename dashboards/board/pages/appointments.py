@@ -14,18 +14,19 @@ VISITS = """
           and booking_date_local < $until::date + 1
 """
 COUNTS = """
-    count(*) as appointments, count(*) filter (where course = 'kept') as kept,
-    count(*) filter (where course = 'canceled') as canceled, count(*) filter (where course = 'no_show') as no_show,
-    count(*) filter (where course = 'open') as open
+    count(*) as appointments, count(*) filter (where attendance = 'kept') as kept,
+    count(*) filter (where attendance = 'canceled') as canceled,
+    count(*) filter (where attendance = 'no_show') as no_show,
+    count(*) filter (where attendance = 'open') as open
 """
 SHARES = f"""
-    {COUNTS}, count(*) filter (where course = 'kept') / count(*) as kept_share,
-    count(*) filter (where course = 'canceled') / count(*) as canceled_share,
-    count(*) filter (where course = 'no_show')
-        / nullif(count(*) filter (where course in ('kept', 'no_show')), 0) as no_show_share
+    {COUNTS}, count(*) filter (where attendance = 'kept') / count(*) as kept_share,
+    count(*) filter (where attendance = 'canceled') / count(*) as canceled_share,
+    count(*) filter (where attendance = 'no_show')
+        / nullif(count(*) filter (where attendance in ('kept', 'no_show')), 0) as no_show_share
 """
 TOTALS = f"""
-    select {COUNTS}, count(*) filter (where course in ('kept', 'no_show')) as due from ({VISITS})
+    select {COUNTS}, count(*) filter (where attendance in ('kept', 'no_show')) as due from ({VISITS})
 """
 BOOKED_VIA = (
     f"select booked_via, {SHARES} from ({VISITS}) group by booked_via order by appointments desc, booked_via"
@@ -66,7 +67,7 @@ def draw(view: View) -> None:
                 *(view, table, charts.bars(worded, "no_show_share", column, share=True)),
                 name=f"visits-{column.replace('_', '-')}",
                 says=says,
-                defined_by=[("appointments", "course"), *DEFINED],
+                defined_by=[("appointments", "attendance"), *DEFINED],
             )
     if len(view.scope.practices) > 1:
         with part("By practice"):
@@ -75,7 +76,7 @@ def draw(view: View) -> None:
                 *(view, table, charts.bars(view.short(table), "no_show_share", "practice", share=True)),
                 name="visits-by-practice",
                 says="Visits missed without a word by practice, the largest share first",
-                defined_by=[("appointments", "course"), *DEFINED],
+                defined_by=[("appointments", "attendance"), *DEFINED],
             )
     with part("Week by week"):
         table = view.ask(WEEKS)

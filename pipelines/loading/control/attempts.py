@@ -11,7 +11,7 @@ def keep_attempts(
 ) -> None:
     """Replace the last attempt of each list by the results of a run (`SyncResult.as_json`).
 
-    A failed list keeps the `certified_through` of its earlier attempt.
+    A failed list keeps the `certified_through` and the `read_at` of its earlier attempt.
     """
     if not results:
         return
@@ -20,7 +20,8 @@ def keep_attempts(
     given = ", ".join(f"unnest(?::varchar[]) as {name}" for name in names)
     connection.execute(
         f"create or replace temp table latest_attempts as select given.* replace ("
-        " coalesce(given.certified_through, before.certified_through) as certified_through)"
+        " coalesce(given.certified_through, before.certified_through) as certified_through),"
+        " if(given.state = 'failed', before.read_at, now()) as read_at"
         f" from (select {given}) as given left join control.attempts as before using (practice_id, endpoint)",
         columns,
     )

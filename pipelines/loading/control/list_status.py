@@ -17,11 +17,16 @@ FINE = frozenset(("certified", "withdrawn", "received"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """The outcome of the last sync of a list. `finished`: this machine's clock."""
+    """The outcome of the last sync of a list.
+
+    `finished` is the end of that sync, `last_read` the end of the last sync that read the list without a failure.
+    Both are of this machine's clock.
+    """
 
     state: str
     reason: str
     finished: str
+    last_read: str | None = None
     command: str = "sync"
     run_id: str | None = None
 
@@ -85,9 +90,15 @@ class ListStatus:
 
     @property
     def read_at(self) -> datetime | None:
-        """Return the time when the list was last read without a failure; `None` before the first time."""
-        has_read = self.attempt and self.attempt.state != "failed"
-        instant = self.attempt.finished if self.attempt and has_read else self.last_read
+        """Return when the list was last read without a failure, by this machine's clock.
+
+        It is `None` before the first time. The platform's clock may be hours ahead, and would hide a stale list.
+        """
+        if self.attempt is None:
+            return None
+        # The snapshot of an earlier vetl has no `last_read`.
+        of_success = self.attempt.finished if self.attempt.state != "failed" else None
+        instant = self.attempt.last_read or of_success
         return datetime.fromisoformat(instant) if instant else None
 
     def as_json(self) -> str:

@@ -44,7 +44,7 @@ _FACTS = {
         "select practice_id, endpoint, count(*), max(noticed_at) from control.restatements {only} group by all"
     ),
     "attempt": (
-        "select practice_id, endpoint, state, reason, command, run_id, finished_at, certified_through"
+        "select practice_id, endpoint, state, reason, command, run_id, finished_at, read_at, certified_through"
         " from control.attempts {only}"
     ),
 }
@@ -269,9 +269,12 @@ def _attempt(row: tuple[Any, ...] | None) -> tuple[Attempt | None, str | None]:
     """Return the last attempt, and the instant up to which it certified its list."""
     if row is None:
         return None, None
-    state, reason, command, run_id, finished, through = row
+    state, reason, command, run_id, finished, read, through = row
     at = finished.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    return Attempt(state=state, reason=reason, command=command, run_id=run_id, finished=at), through
+    attempt = Attempt(
+        state=state, reason=reason, command=command, run_id=run_id, finished=at, last_read=_iso(read)
+    )
+    return attempt, through
 
 
 def _last_window(row: tuple[Any, ...] | None) -> LastWindow | None:

@@ -21,9 +21,12 @@ from pipelines.loading.published.marts import Columns
 from pipelines.loading.published.query import Read, reading
 
 DIGESTS = "digests"
-"""The table beside the marts. vetl writes it while it publishes; no model of dbt makes it."""
+"""The table beside the marts. vetl writes it while it publishes; no model of dbt makes it.
 
-_TABLE = f"target.marts.{DIGESTS}"
+Leaves with a dot in `mart` are of the private file (`inputs.py`).
+"""
+
+TARGET = f"target.marts.{DIGESTS}"
 _PROBE = (
     "hash(hash(row(1, 2.5, 'three', true, date '2026-01-02', timestamptz '2026-01-02 03:04:05Z', null)), 'probe')"
 )
@@ -62,18 +65,18 @@ def begin(connection: duckdb.DuckDBPyConnection) -> bool:
     if there == [(comment,)]:
         return True
     connection.execute(
-        f"create or replace table {_TABLE} (mart varchar not null, practice_id varchar, day date, rows bigint,"
+        f"create or replace table {TARGET} (mart varchar not null, practice_id varchar, day date, rows bigint,"
         " digest varchar)"
     )
-    connection.execute(f"comment on table {_TABLE} is {literal(comment)}")
+    connection.execute(f"comment on table {TARGET} is {literal(comment)}")
     return False
 
 
 def digest_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns) -> None:
     """Store the digests of a mart that the target holds now."""
-    connection.execute(f"delete from {_TABLE} where mart = {literal(mart)}")
+    connection.execute(f"delete from {TARGET} where mart = {literal(mart)}")
     connection.execute(
-        f"insert into {_TABLE} select {literal(mart)}, practice_id, day, rows, cast(digest as varchar)"
+        f"insert into {TARGET} select {literal(mart)}, practice_id, day, rows, cast(digest as varchar)"
         f" from ({_leaves(columns, f'target.marts.{quoted(mart)}')})"
     )
 
@@ -84,14 +87,14 @@ def digest_changes(
     """Take the rows of the table `gone` out of the digests of a mart, and those of the table `new` into them."""
     connection.execute(
         "create or replace temp table moved as select practice_id, day, sum(rows) as rows, sum(digest) as digest"
-        f" from (select practice_id, day, rows, cast(digest as hugeint) as digest from {_TABLE}"
+        f" from (select practice_id, day, rows, cast(digest as hugeint) as digest from {TARGET}"
         f" where mart = {literal(mart)} union all ({_leaves(columns, new)})"
         f" union all select practice_id, day, -rows, -digest from ({_leaves(columns, gone)}))"
         " group by all having sum(rows) <> 0 or sum(digest) <> 0"
     )
-    connection.execute(f"delete from {_TABLE} where mart = {literal(mart)}")
+    connection.execute(f"delete from {TARGET} where mart = {literal(mart)}")
     connection.execute(
-        f"insert into {_TABLE} select {literal(mart)}, practice_id, day, rows, cast(digest as varchar) from moved"
+        f"insert into {TARGET} select {literal(mart)}, practice_id, day, rows, cast(digest as varchar) from moved"
     )
 
 
@@ -156,7 +159,10 @@ def _narrowed(practice_column: str, day_column: str, practice: str | None, day: 
 
 
 def _kept(read: Read, chosen: str) -> dict[Leaf, tuple[int, int]]:
-    rows = read(f"select mart, practice_id, day, rows, digest from marts.{DIGESTS} where {chosen}").rows
+    rows = read(
+        f"select mart, practice_id, day, rows, digest from marts.{DIGESTS}"
+        f" where {chosen} and not contains(mart, '.')"
+    ).rows
     return {Leaf(*leaf): (count, int(digest)) for *leaf, count, digest in rows}
 
 

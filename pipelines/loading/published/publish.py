@@ -20,6 +20,8 @@ from pipelines.loading.connection import literal
 from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.migrate import refuse_newer
 from pipelines.loading.published import digests
+from pipelines.loading.published.inputs import digest_inputs
+from pipelines.loading.published.last_publication import read_record
 from pipelines.loading.published.marts import (
     GONE,
     NEW,
@@ -33,7 +35,7 @@ from pipelines.loading.published.marts import (
     noted_marts,
 )
 from pipelines.loading.published.ownership import refuse_foreign, set_mark
-from pipelines.loading.published.record import how_to_publish, last_build, read_record, write_record
+from pipelines.loading.published.record import how_to_publish, last_build, write_record
 from pipelines.loading.published.retention import keep_before, remove_kept
 from pipelines.loading.published.words import Marts, learnt_words, shown_words, still_hold
 
@@ -183,6 +185,7 @@ def _bring(
             digests.digest_changes(connection, name, columns, gone=GONE, new=NEW)
         else:
             digests.digest_whole(connection, name, columns)
+    digest_inputs(connection, digests.TARGET)
 
 
 def _check(draft: Path, result: Published) -> None:

@@ -6,22 +6,20 @@ interrupt ends the statement at once.
 
 import io
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import duckdb
 
-from pipelines.core.errors import WarehouseError, WrongUse
-from pipelines.loading.connection import MEMORY_LIMIT, attach_shards, literal
+from pipelines.core.errors import WrongUse
 from pipelines.loading.failures import as_warehouse_error, first_line, is_of_the_machine
-from pipelines.loading.published.contacts import attach_contacts
 from pipelines.loading.published.marts import marts_of
+from pipelines.loading.published.opened import opened, opened_for
 
 T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
@@ -86,13 +84,15 @@ def query(file: Path, sql: str) -> QueryResult:
 
 
 @contextmanager
-def reading(file: Path) -> Generator[Read]:
+def reading(file: Path, practices: Collection[str] | None = None) -> Generator[Read]:
     """Open a file once for several statements; yield the function that runs one of them.
+
+    With `practices`, each table of the marts has only the rows of these practices, whatever the statements ask.
 
     Raises:
         The same as `streamed`.
     """
-    with _opened(file, None) as connection:
+    with opened(file, None) if practices is None else opened_for(file, practices) as connection:
 
         def read(sql: str) -> QueryResult:
             with _run(connection, file, sql) as statement:
@@ -159,7 +159,7 @@ def tables_and_columns(file: Path) -> dict[str, list[str]]:
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse.
     """
-    with _opened(file, None) as connection:
+    with opened(file, None) as connection:
         (database,) = connection.execute("select current_database()").fetchall()[0]
         return {name: list(columns) for name, columns in marts_of(connection, database).items()}
 
@@ -172,32 +172,6 @@ def query_to_parquet(file: Path, sql: str, target: Path) -> None:
     """
     with _statement(file, sql, writes_to=target.parent) as (connection, statement):
         statement.run(lambda: connection.sql(sql).write_parquet(str(target)))
-
-
-@contextmanager
-def _opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConnection]:
-    """Open one file for reading. DuckDB spills to a temporary folder, which is removed afterwards."""
-    if not file.exists():
-        raise WarehouseError(f"{file}: there is no such file yet; `vetl run` makes it")
-    with TemporaryDirectory(prefix="vetl-query-") as spilled:
-        try:
-            connection = duckdb.connect(
-                str(file), read_only=True, config={"memory_limit": f"{MEMORY_LIMIT}B", "temp_directory": spilled}
-            )
-        except duckdb.Error as error:
-            raise as_warehouse_error(error, file) from None
-        with closing(connection):
-            connection.execute("set TimeZone = 'UTC'")
-            connection.execute("set arrow_lossless_conversion = true")
-            if connection.execute("select 1 from duckdb_schemas() where schema_name = 'marts'").fetchall():
-                connection.execute("set search_path = 'marts,main'")
-            attach_contacts(connection, file)
-            attach_shards(connection, file)
-            if writes_to:
-                connection.execute(f"set allowed_directories = [{literal(str(writes_to))}]")
-            connection.execute("set enable_external_access = false")
-            connection.execute("set lock_configuration = true")
-            yield connection
 
 
 def _only_reads(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
@@ -271,7 +245,7 @@ class _Statement:
 def _statement(
     file: Path, sql: str, *, writes_to: Path | None = None
 ) -> Generator[tuple[duckdb.DuckDBPyConnection, _Statement]]:
-    with _opened(file, writes_to) as connection, _run(connection, file, sql) as statement:
+    with opened(file, writes_to) as connection, _run(connection, file, sql) as statement:
         yield connection, statement
 
 

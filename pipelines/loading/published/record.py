@@ -15,6 +15,7 @@ from typing import Literal
 import duckdb
 
 from pipelines.drafts import replace_text
+from pipelines.loading.published.last_publication import PublicationRecord, identity_of, record_path
 from pipelines.loading.published.marts import Masking
 
 _SCHEME = 2
@@ -30,23 +31,6 @@ class Build:
 
     build_id: str
     previous: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class PublicationRecord:
-    """The last publication. `file` is the identity of its file: inode, bytes and time of change in nanoseconds.
-
-    `salt` is the salt of masked words, `words` are the learnt words that were shown. `masked_words` is the number
-    of different values that were masked in columns of words.
-    """
-
-    build_id: str
-    masking: str
-    whole_bytes: int
-    salt: str
-    words: tuple[str, ...]
-    masked_words: int
-    file: tuple[int, int, int]
 
 
 def last_build(connection: duckdb.DuckDBPyConnection) -> Build | None:
@@ -67,7 +51,7 @@ def how_to_publish(
     if (
         record is None
         or build is None
-        or _identity(published) != record.file
+        or identity_of(published) != record.file
         or _digest(masking) != record.masking
     ):
         return "whole"
@@ -75,18 +59,6 @@ def how_to_publish(
         return "nothing"
     is_next = record.build_id == build.previous and record.file[1] <= _LARGER * record.whole_bytes
     return "changes" if is_next else "whole"
-
-
-def read_record(private: Path) -> PublicationRecord | None:
-    """Read the record beside the private file; return `None` if it is missing or cannot be parsed."""
-    try:
-        document = json.loads(_path(private).read_text("utf-8"))
-        return PublicationRecord(
-            *(document["build_id"], document["masking"], document["whole_bytes"], document["salt"]),
-            *(tuple(document["words"]), document["masked_words"], tuple(document["file"])),
-        )
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def write_record(
@@ -99,27 +71,15 @@ def write_record(
     masked_words: int = 0,
 ) -> None:
     """Record a publication. `whole_bytes`: the file's size at the last whole copy; `None` for a whole copy."""
-    file = _identity(published)
+    file = identity_of(published)
     if build is None or file is None:
-        _path(private).unlink(missing_ok=True)
+        record_path(private).unlink(missing_ok=True)
         return
     record = PublicationRecord(
         *(build.build_id, _digest(masking), whole_bytes or file[1], masking.salt),
         *(tuple(sorted(words)), masked_words, file),
     )
-    replace_text(_path(private), json.dumps(asdict(record)))
-
-
-def _path(private: Path) -> Path:
-    return private.with_name(f"{private.name}.published.json")
-
-
-def _identity(published: Path) -> tuple[int, int, int] | None:
-    try:
-        stat = published.stat()
-    except OSError:
-        return None
-    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+    replace_text(record_path(private), json.dumps(asdict(record)))
 
 
 def _digest(masking: Masking) -> str:

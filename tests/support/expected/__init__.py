@@ -5,10 +5,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from support.cells import cells, same
-from support.expected import booking, calls, demand, outreach, overview, practice, rows, tasks
+from support.expected import (
+    acts,
+    anomalies,
+    booking,
+    calls,
+    demand,
+    outreach,
+    overview,
+    peers,
+    practice,
+    rows,
+    tasks,
+    waits,
+)
 from support.mart_inputs import Expected, Known
 
 FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
+    (3, acts.acts),
+    (3, acts.acts_daily),
     (6, booking.booking_funnel_daily),
     (3, booking.booking_funnel_stages),
     (5, calls.booking_intent_daily),
@@ -26,6 +41,15 @@ FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (2, overview.practice_daily),
     (2, overview.practice_weekly),
     (4, overview.report_revisions),
+    (3, anomalies.anomalies_daily),
+    (2, peers.practice_peers),
+    (2, booking.rebookings_daily),
+    (2, booking.new_clients_monthly),
+    (2, outreach.recalls),
+    (2, outreach.recalls_daily),
+    (3, calls.call_endings_hourly),
+    (3, waits.visit_waits_daily),
+    (2, waits.unbooked_value_monthly),
     (3, demand.demand_contacts),
     (3, demand.first_responses_daily),
     (1, practice.practices),

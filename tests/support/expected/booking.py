@@ -1,12 +1,15 @@
 """The booking marts, implemented a second time from design §7: the funnel by day and by stage."""
 
 from collections import Counter, defaultdict
+from datetime import timedelta
 from typing import Any
 
 from support.cells import median_of, rate
 from support.daily import funnel
-from support.expected.rows import appointments
+from support.expected.demand import demands
+from support.expected.rows import COURSES, appointments
 from support.mart_inputs import Expected, Known
+from support.random_rows import Row
 from support.zones import on_the_wall
 
 REFERRAL = ("referral_source", "referral_campaign", "referral_medium", "client_type")
@@ -78,6 +81,86 @@ def booking_funnel_stages(source: Known) -> Expected:
             lost = rate(reached - continued, reached)
             expected[*day, stage] = (place + 1, at[stage], reached, continued, lost)
     return expected
+
+
+THIRTY_DAYS = timedelta(days=30)
+
+
+def booked_for(source: Known, row: Row) -> str | None:
+    """Return the client or number that an appointment is for."""
+    demand = demands(source)[row["practice_id"]]
+    return demand.party(*demand.booked_for(row))
+
+
+def rebookings_daily(source: Known) -> Expected:
+    """Return the next appointments of the people who came on a day."""
+    of_person: dict[Any, list[Row]] = defaultdict(list)
+    for row in source.rows("appointments"):
+        if party := booked_for(source, row):
+            of_person[row["practice_id"], party].append(row)
+    cells: dict[Any, list[tuple[bool, bool, bool, bool]]] = defaultdict(list)
+    for (practice, _), rows in of_person.items():
+        for row in rows:
+            if row["status"] == "COMPLETED" and row["booking_date"]:
+                local = source.local(row, "booking_date")
+                cells[practice, local and local.date()].append(next_visit(source, row, rows))
+    return {key: rebookings(visits) for key, visits in cells.items()}
+
+
+def next_visit(source: Known, visit: Row, rows: list[Row]) -> tuple[bool, bool, bool, bool]:
+    """Return whether a later one was made before, on the day, within 30 days, and whether these are over."""
+    at, as_of = visit["booking_date"], source.as_of(visit["practice_id"])
+    later = [row for row in rows if row["booking_date"] and row["booking_date"] > at and row["created_at"]]
+    after = [row for row in later if row["created_at"] >= at]
+    came = source.local(visit, "booking_date")
+    days = [made.date() for row in after if (made := source.local(row, "created_at"))]
+    configured = source.zone_of(visit["practice_id"]) is not None
+    return (
+        any(row["created_at"] < at and row["status"] != "CANCELED" for row in later),
+        bool(came and came.date() in days),
+        any(row["created_at"] - at <= THIRTY_DAYS for row in after),
+        bool(configured and as_of and as_of - at >= THIRTY_DAYS),
+    )
+
+
+def rebookings(visits: list[tuple[bool, bool, bool, bool]]) -> dict[str, Any]:
+    return {
+        "kept_visits": len(visits),
+        "booked_before": sum(before for before, *_ in visits),
+        "booked_when_leaving": sum(before or there for before, there, *_ in visits),
+        "booked_within_30_days": sum(before or soon for before, _, soon, _ in visits),
+        "is_mature": all(over for *_, over in visits),
+    }
+
+
+def new_clients_monthly(source: Known) -> Expected:
+    """Return what became of new clients, by the month of their first appointment."""
+    people: dict[Any, list[Row]] = defaultdict(list)
+    for row in source.rows("appointments"):
+        people[row["practice_id"], booked_for(source, row) or f"appointment:{row['id']}"].append(row)
+    months: dict[Any, list[Counter[str]]] = defaultdict(list)
+    for (practice, _), rows in people.items():
+        if any(row["client_type"] == "new" for row in rows):
+            made = min((at for row in rows if (at := source.local(row, "created_at"))), default=None)
+            courses = Counter(COURSES.get(row["status"] or "", "open") for row in rows)
+            months[practice, made.date().replace(day=1) if made else None].append(courses)
+    return {key: fates(of_month) for key, of_month in months.items()}
+
+
+def fates(people: list[Counter[str]]) -> dict[str, Any]:
+    came = sum(one["kept"] > 0 for one in people)
+    stayed_away = [one for one in people if not one["kept"]]
+    expected = sum(one["open"] > 0 for one in stayed_away)
+    missed = sum(not one["open"] and one["no_show"] > 0 for one in stayed_away)
+    return {
+        "new_clients": len(people),
+        "came": came,
+        "came_again": sum(one["kept"] > 1 for one in people),
+        "expected": expected,
+        "missed": missed,
+        "canceled": len(people) - came - expected - missed,
+        "came_rate": rate(came, len(people) - expected),
+    }
 
 
 def lead_time(days: int | None) -> str | None:

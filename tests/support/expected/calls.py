@@ -94,6 +94,17 @@ def call_endings_daily(source: Known) -> Expected:
     return {key: endings(rows) for key, rows in calls.items()}
 
 
+def call_endings_hourly(source: Known) -> Expected:
+    """Return how inbound calls ended, by the hour of the wall clock."""
+    calls: dict[Any, list[Row]] = defaultdict(list)
+    for row in source.rows("phone_calls"):
+        if row["direction"] == "inbound":
+            local = row["called_at_local"]
+            calls[row["practice_id"], local.hour, row["call_classification"] or None].append(row)
+    columns = ("calls", "resolved", "handed_over", "lost", "containment_rate")
+    return {key: {name: endings(rows)[name] for name in columns} for key, rows in calls.items()}
+
+
 def endings(rows: list[Row]) -> dict[str, Any]:
     counts = Counter(ending(row) for row in rows)
     ended = {name: counts[name] for name in ("resolved", "handed_over", "lost")}

@@ -237,7 +237,9 @@ def acts_of(demand: Demand) -> Mapping[str, list[datetime]]:
     acts: dict[str, list[datetime]] = defaultdict(list)
     told = [(demand.caller(row), row["called_at"]) for row in demand.calls if row["direction"] == "outbound"]
     told += [(demand.contacted(row), row["contacted_at"]) for row in demand.requests]
-    told += [((row["client_id"] or None, None), row["created_at"]) for row in demand.tasks]
+    by_people = [row for row in demand.tasks if not demand.is_made_by_vetl(row)]
+    told += [((row["client_id"] or None, None), row["created_at"]) for row in by_people]
+    told += [((row["client_id"] or None, None), row["sent_at"]) for row in demand.messages]
     for person, at in told:
         party = demand.party(*person)
         if party and at:

@@ -312,6 +312,26 @@ def first_responses(marts: Marts) -> Answer:
     ]
 
 
+def acting_difference(marts: Marts) -> Answer:
+    answer: Answer = []
+    for (practice,), rows in grouped(
+        [row for row in marts("acts_daily") if row["is_mature"]], "practice_id"
+    ).items():
+        acts, booked, left, left_booked = (
+            total(rows, name) or 0 for name in ("acts", "acts_booked", "held_out", "held_out_booked")
+        )
+        both = acts and left
+        difference = rounded(booked / acts - left_booked / left, 3) if both else None
+        answer.append((practice, acts, booked, left, left_booked, difference))
+    return answer
+
+
+def acting_tasks(marts: Marts) -> Answer:
+    acted = [row for row in marts("acts") if not row["holdout"]]
+    by_end = grouped(acted, "practice_id", "kind", "state", "task_status").items()
+    return [(*key, len(rows), count(rows, lambda row: row["booked_within_14_days"])) for key, rows in by_end]
+
+
 ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
     "missed-hours": missed_by_hour,
     "campaigns": campaigns,
@@ -336,5 +356,7 @@ ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
     "after-hours": after_hours,
     "emergencies": emergencies,
     "first-response": first_responses,
+    "acting-difference": acting_difference,
+    "acting-tasks": acting_tasks,
 }
 """The functions by the names of the questions."""

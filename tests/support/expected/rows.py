@@ -38,6 +38,7 @@ def phone_calls(source: Known) -> Expected:
             "practice_name": row.get("practice") or None,
             **{name: row[name] for name in ("duration_seconds", "booking_intent", "booked")},
             "is_missed_intent": bool(row["booking_intent"]) and not row["booked"],
+            "wanted": wish(row),
             "wish": wish(row),
             "is_answered": row["state"] in {"completed", "in_progress"},
             "is_new_booking_intent": (new := wish(row) == "new_booking"),
@@ -122,6 +123,7 @@ def appointments(source: Known) -> Expected:
             "request_id": evidence.get("outreach"),
             "booked_via": booking and booking.via,
             "attribution": booking and booking.attribution,
+            "attendance": COURSES.get(row["status"] or "", "open"),
             "course": COURSES.get(row["status"] or "", "open"),
             "is_kept": {"open": None, "kept": True}.get(COURSES.get(row["status"] or "", "open"), False),
         }

@@ -21,11 +21,11 @@ select
     episodes.booked_at is null as is_leaked,
     leaks.episode_id is not null as is_leaking,
     episodes.client_id is null and episodes.phone is null as is_anonymous,
-    {{ hours_between('episodes.first_at', 'clock.source_clock') }} > 14 * 24
+    {{ hours_between('episodes.first_at', own_clock()) }} > 14 * 24
     and (episodes.booked_at is not null or episodes.lost_at is not null) as is_mature,
     episodes.day
 from episodes
-cross join {{ ref('int_source_clock') }} as clock
+{{ with_own_clock('episodes') }}
 left join leaks
     on
         episodes.practice_id = leaks.practice_id

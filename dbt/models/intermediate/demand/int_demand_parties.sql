@@ -86,7 +86,7 @@ tasks as (
         {{ is_one_of('task_type', var('wish_task_types')) }}
         and client_id is not null
         -- A task that `vetl act` made follows from a wish and is none itself.
-        and coalesce(description, '') not like '%[vetl %'
+        and not {{ is_made_by_vetl() }}
 ),
 
 contacts as (

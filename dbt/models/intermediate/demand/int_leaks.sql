@@ -8,9 +8,9 @@ aged as (
         episodes.*,
         refusals.refusal,
         answered.answer,
-        {{ hours_between('episodes.last_contact_at', 'clock.source_clock') }} as age_hours
+        {{ hours_between('episodes.last_contact_at', own_clock()) }} as age_hours
     from episodes
-    cross join {{ ref('int_source_clock') }} as clock
+    {{ with_own_clock('episodes') }}
     left join {{ ref('int_refusals') }} as refusals
         on
             episodes.practice_id = refusals.practice_id

@@ -9,14 +9,14 @@ with leaks as (
         episodes.client_id,
         episodes.first_at,
         episodes.last_contact_at,
-        clock.source_clock
+        {{ own_clock() }} as source_clock
     from {{ ref('int_demand_episodes') }} as episodes
-    cross join {{ ref('int_source_clock') }} as clock
+    {{ with_own_clock('episodes') }}
     where
         episodes.booked_at is null
         and episodes.has_client_contact
         and (episodes.client_id is not null or episodes.phone is not null)
-        and {{ hours_between('episodes.last_contact_at', 'clock.source_clock') }}
+        and {{ hours_between('episodes.last_contact_at', own_clock()) }}
         <= {{ var('call_back_within_days') }} * 24
 ),
 
@@ -90,6 +90,20 @@ answers as (
             leaks.practice_id = later.practice_id
             and leaks.party = later.party
     where later.first_at > leaks.last_contact_at
+    union all
+    -- A task of `vetl act` stands for its booking request, also if it names no client.
+    select
+        leaks.practice_id,
+        leaks.episode_id,
+        case when acts.is_open then 3 else 5 end as place,
+        case when acts.is_open then 'open_task' else 'followed_up' end as answer,
+        acts.sent_at as answered_at
+    from leaks
+    inner join {{ ref('int_acts') }} as acts
+        on
+            leaks.practice_id = acts.practice_id
+            and leaks.episode_id = acts.present_episode_id
+    where acts.is_open or (acts.is_sent and coalesce(acts.sent_at, acts.planned_at) >= leaks.last_contact_at)
 )
 
 select

@@ -1,9 +1,5 @@
 with requests as (
     select * from {{ ref('stg_partner__ai_outbound_requests') }}
-),
-
-clock as (
-    select * from {{ ref('int_source_clock') }}
 )
 
 select
@@ -37,7 +33,7 @@ select
     coalesce(requests.status = 'failed', false)
     and coalesce(requests.outcome, '') != 'undeliverable' as is_failed_undispatched,
     coalesce(
-        {{ hours_between('requests.created_at', 'clock.source_clock') }} >= {{ var('mature_after_hours') }}, false
+        {{ hours_between('requests.created_at', own_clock()) }} >= {{ var('mature_after_hours') }}, false
     ) as is_mature,
 
     -- times
@@ -49,4 +45,4 @@ select
     requests.completed_at,
     requests.completed_at_local
 from requests
-cross join clock
+{{ with_own_clock('requests') }}

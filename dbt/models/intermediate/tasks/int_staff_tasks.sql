@@ -1,9 +1,9 @@
 with tasks as (
     select
         tasks.*,
-        clock.source_clock
+        {{ own_clock() }} as source_clock
     from {{ ref('stg_partner__staff_tasks') }} as tasks
-    cross join {{ ref('int_source_clock') }} as clock
+    {{ with_own_clock('tasks') }}
 )
 
 select

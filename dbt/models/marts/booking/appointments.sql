@@ -23,6 +23,7 @@ select
     appointments.status,
     booked_via.booked_via,
     booked_via.attribution,
+    appointments.course as attendance,
     appointments.course,
     appointments.client_type,
     appointments.referral_source,

@@ -1,11 +1,19 @@
+{%- set is_open, ending = is_open_at('called_at_local'), call_ending('outcome', 'is_answered') -%}
+{{ config(meta={'counts': {
+    'rows': 'phone_calls',
+    'from': '(select *, coalesce(' ~ is_open ~ ', false) as is_open, ' ~ ending ~ ' as ending'
+        ~ " from marts.phone_calls where direction = 'inbound')",
+    'by': {'is_open': 'is_open'},
+}}) }}
+
 with calls as (
     select
         practice_id,
         day,
         call_classification,
-        coalesce({{ is_open_at('called_at_local') }}, false) as is_open,
+        coalesce({{ is_open }}, false) as is_open,
         is_answered,
-        {{ call_ending('outcome', 'is_answered') }} as ending
+        {{ ending }} as ending
     from {{ ref('phone_calls') }}
     where direction = 'inbound'
 ),

@@ -26,6 +26,7 @@ select
     calls.call_classification,
     calls.customer_sentiment,
     calls.outcome,
+    calls.wish as wanted,
     calls.wish,
     calls.client_name,
     calls.patient_name,

@@ -1,50 +1,12 @@
-with contacts as (
-    select
-        contacts.practice_id,
-        contacts.channel,
-        contacts.contact_id,
-        contacts.party,
-        contacts.happened_at,
-        cast({{ local_time('contacts.happened_at', 'practices.time_zone') }} as date) as day
-    from {{ ref('int_demand_timeline') }} as contacts
-    left join {{ ref('practices') }} as practices
-        on contacts.practice_id = practices.practice_id
-    where
-        contacts.kind = 'contact'
-        and contacts.begun_by = 'client'
-        and not contacts.is_booked
-        and (contacts.client_id is not null or contacts.phone is not null)
-),
-
-responses as (
-    select
-        contacts.practice_id,
-        contacts.channel,
-        contacts.contact_id,
-        min({{ hours_between('contacts.happened_at', 'acts.acted_at') }}) as hours
-    from contacts
-    inner join {{ ref('int_practice_acts') }} as acts
-        on
-            contacts.practice_id = acts.practice_id
-            and contacts.party = acts.party
-    where {{ hours_between('contacts.happened_at', 'acts.acted_at') }} between 0 and {{ var('episode_days') }} * 24
-    group by contacts.practice_id, contacts.channel, contacts.contact_id
-)
-
 select
-    contacts.practice_id,
-    contacts.day,
-    contacts.channel,
+    practice_id,
+    day,
+    channel,
     count(*) as contacts,
-    count(*) filter (where responses.hours * 60 <= 5) as responded_within_5_minutes,
-    count(*) filter (where responses.hours <= 1) as responded_within_1_hour,
-    count(*) filter (where responses.hours <= 24) as responded_within_1_day,
-    count(responses.hours) as responded,
-    {{ median('responses.hours') }} as median_hours_to_response
-from contacts
-left join responses
-    on
-        contacts.practice_id = responses.practice_id
-        and contacts.channel = responses.channel
-        and contacts.contact_id = responses.contact_id
-group by contacts.practice_id, contacts.day, contacts.channel
+    count(*) filter (where hours_to_response * 60 <= 5) as responded_within_5_minutes,
+    count(*) filter (where hours_to_response <= 1) as responded_within_1_hour,
+    count(*) filter (where hours_to_response <= 24) as responded_within_1_day,
+    count(hours_to_response) as responded,
+    {{ median('hours_to_response') }} as median_hours_to_response
+from {{ ref('int_first_responses') }}
+group by practice_id, day, channel

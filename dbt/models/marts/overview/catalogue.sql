@@ -2,29 +2,27 @@
 {%- set rows = [] -%}
 {%- if execute -%}
     {%- for model in graph.nodes.values() if model.resource_type == 'model' and model.fqn[1] == 'marts' -%}
-        {%- do rows.append([model.name, none, model.description, none, none, 'from marts.' ~ model.name ~ ' limit 5', none]) -%}
+        {%- do rows.append([model.name, none, model.description, none, none, 'from marts.' ~ model.name ~ ' limit 5', none, none, none]) -%}
         {%- for column in model.columns.values() -%}
             {%- set meta = column.config.meta or {} -%}
             {%- do rows.append([
                 model.name, column.name, column.description, meta.get('unit') or unit_of(column.name, column.data_type),
                 meta.get('definition'), 'select ' ~ column.name ~ ' from marts.' ~ model.name ~ ' limit 5',
-                meta.get('counted_as'),
+                meta.get('counted_as'), counting_of(model, meta), meta.get('deprecated'),
             ]) -%}
         {%- endfor -%}
     {%- endfor -%}
     {%- for name, meaning in definitions().items() -%}
-        {%- do rows.append(['definitions', name, meaning, none, tojson(var(name)), none, none]) -%}
+        {%- do rows.append(['definitions', name, meaning, none, tojson(var(name)), none, none, none, none]) -%}
     {%- endfor -%}
 {%- endif -%}
 
-{%- set names = ['table_name', 'column_name', 'description', 'unit', 'definition', 'example', 'counted_as'] -%}
+{%- set names = ['table_name', 'column_name', 'description', 'unit', 'definition', 'example', 'counted_as', 'counting', 'deprecated'] -%}
 with told as (
     select *
     from (
         values
-        {%- for row in rows or [[none] * 7] %}
-        ({% for value in row %}{{ text_literal(value) }}{{ ', ' if not loop.last }}{% endfor %}){{ ',' if not loop.last }}
-        {%- endfor %}
+        {{ literal_rows(rows or [[none] * 9]) }}
     ) as listed ({{ names | join(', ') }})
 )
 

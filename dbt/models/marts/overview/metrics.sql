@@ -51,18 +51,19 @@
 {%- set names = [
     'metric', 'words', 'unit', 'dimensions', 'grain', 'better', 'additive', 'maturity', 'definition', 'mart', 'counting',
 ] -%}
+{%- set texts = [] -%}
+{%- for row in rows -%}
+    {%- set written = [] -%}
+    {%- for value in row -%}
+        {%- do written.append(tojson(value, sort_keys=true) if value is mapping or value is boolean else value) -%}
+    {%- endfor -%}
+    {%- do texts.append(written) -%}
+{%- endfor -%}
 with listed as (
     select *
     from (
         values
-        {%- for row in rows | sort(attribute='0') or [[none] * 11] %}
-        (
-            {%- for value in row -%}
-                {{ text_literal(tojson(value, sort_keys=true) if value is mapping or value is boolean else value) }}
-                {{- ', ' if not loop.last }}
-            {%- endfor -%}
-        ){{ ',' if not loop.last }}
-        {%- endfor %}
+        {{ literal_rows(texts | sort(attribute='0') or [[none] * 11]) }}
     ) as listed ({{ names | join(', ') }})
 )
 

@@ -4,7 +4,7 @@ A rate is the sum of its numerators by the sum of its denominators, never a mean
 read from the marts that keep them, never added up. A median is computed from the rows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,8 +13,14 @@ from typing import Any
 from pipelines.core.errors import WarehouseError, WrongUse
 from pipelines.loading.connection import literal, quoted
 from pipelines.loading.published.figures.catalogue import Metric, metric_named, metrics_of
-from pipelines.loading.published.figures.comparisons import Comparison, conditions, parsed, refuse_unknown
-from pipelines.loading.published.figures.evidence import Evidence, evidence_of
+from pipelines.loading.published.figures.comparisons import (
+    Comparison,
+    conditions,
+    parsed,
+    refuse_unknown,
+    unmatched,
+)
+from pipelines.loading.published.figures.evidence import Evidence, doubts_of, evidence_of
 from pipelines.loading.published.query import reading
 
 _PRACTICE = {
@@ -41,6 +47,8 @@ class MetricQuestion:
     where: Sequence[str] = ()
     since: date | None = None
     until: date | None = None
+    most: int | None = None
+    """The most rows to return; all if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +56,26 @@ class MetricAnswer:
     """The values of a metric, one row for each combination of dimensions, and the evidence for them.
 
     The last columns of each row are the value (of a rate after its numerator and its denominator), `days`, the
-    number of practice-local days that it covers, and `is_final`, whether all of them are final.
+    number of practice-local days that it covers, and `is_final`, whether all of them are final. `notes` are the
+    reasons to read the values with care.
     """
 
     metric: Metric
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
     evidence: list[Evidence]
+    notes: tuple[str, ...]
 
 
-def ask(file: Path, question: MetricQuestion) -> MetricAnswer:
-    """Answer a question from a published file.
+def ask(file: Path, question: MetricQuestion, practices: Collection[str] | None = None) -> MetricAnswer:
+    """Answer a question from a published file, or from the rows of some of its practices.
 
     Raises:
         WrongUse: the question names something unknown, or its answer would be a wrong kind of number.
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
-    with reading(file) as read:
+    with reading(file, practices) as read:
         metrics = metrics_of(read, file)
         metric = metric_named(metrics, question.metric)
         parts = parts_of(metrics, metric)
@@ -78,20 +88,28 @@ def ask(file: Path, question: MetricQuestion) -> MetricAnswer:
             statement, columns = _people(metric, question, where)
         else:
             statement, columns = _counted(metric, parts, question, where, dimensions)
-        answer = read(statement)
-        practices = conditions(where, {"practice": "practice_id", "group": "group_name"})
-        return MetricAnswer(metric, columns, answer.rows, evidence_of(read, metric.lists, practices))
+        rows = read(statement if question.most is None else f"{statement} limit {question.most + 1}").rows
+        evidence = evidence_of(
+            read, metric.lists, conditions(where, {"practice": "practice_id", "group": "group_name"})
+        )
+        notes = [
+            *_notes(metric, rows, question.most),
+            *unmatched(read, next(iter(parts.values())).mart, where, dimensions),
+            *doubts_of(read, evidence),
+        ]
+        return MetricAnswer(metric, columns, rows[: question.most], evidence, tuple(notes))
 
 
-def list_of(file: Path) -> dict[str, Metric]:
-    """Return the metrics of a published file, by name.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
-    """
-    with reading(file) as read:
-        return metrics_of(read, file)
+def _notes(metric: Metric, rows: Sequence[tuple[Any, ...]], most: int | None) -> list[str]:
+    """Return what the values of an answer may be mistaken for."""
+    lines: list[str] = []
+    if most is not None and len(rows) > most:
+        lines.append(f"only the first {most:,} rows are here: ask for less")
+    open_rows = sum(not row[-1] for row in rows[:most])
+    if open_rows:
+        of = f"{open_rows:,} of {len(rows[:most]):,} rows are" if len(rows) > 1 else "the value is"
+        lines.append(f"{of} not final: {metric.maturity}")
+    return lines
 
 
 def dimensions_of(metrics: Mapping[str, Metric], metric: Metric) -> tuple[str, ...]:

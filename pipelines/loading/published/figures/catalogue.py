@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.core.errors import WarehouseError
+from pipelines.loading.connection import quoted
 from pipelines.loading.published.figures.comparisons import refuse_unknown
 from pipelines.loading.published.query import Read
 
@@ -17,8 +18,8 @@ _COLUMNS = ("metric", "words", "unit", "better", "additive", "maturity", "defini
 class Metric:
     """A metric and how it is counted.
 
-    `aggregation` is `count`, `sum` or `median` of an SQL `expression` over the rows of `mart`; `ratio` of the
-    metrics `numerator` and `denominator`; or `people`, whose values are kept in the marts of `by`.
+    `aggregation` is `count`, `distinct`, `sum` or `median` of an SQL `expression` over the rows of `mart`; `ratio`
+    of the metrics `numerator` and `denominator`; or `people`, whose values are kept in the marts of `by`.
     """
 
     name: str
@@ -37,6 +38,20 @@ class Metric:
     by: Mapping[str, str]
     needs: tuple[str, ...]
     lists: tuple[str, ...]
+    relation: str = ""
+    """SQL for the rows, if they are not those of `mart` as they are."""
+
+    @property
+    def source(self) -> str:
+        """SQL for the rows that are counted."""
+        return self.relation or f"marts.{quoted(self.mart)}"
+
+    @property
+    def total(self) -> str:
+        """SQL for the value over these rows."""
+        if self.aggregation == "distinct":
+            return f"count(distinct {self.expression})"
+        return f"{self.aggregation}({self.expression})"
 
 
 def metrics_of(read: Read, file: Path) -> dict[str, Metric]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from pipelines.core.errors import WrongUse
-from pipelines.loading.connection import literal
+from pipelines.loading.connection import literal, quoted
+from pipelines.loading.published.query import Read
 
 _COMPARISON = re.compile(r"\s*(\w+)\s*(!=|<=|>=|=|<|>)(.*)", re.DOTALL)
 _NULL = "null"
@@ -67,3 +68,39 @@ def _parsed(text: str, known: Collection[str], option: str) -> Comparison:
     if value == _NULL and operator not in {"=", "!="}:
         raise WrongUse(f"{option} {text}: null can only be compared by = and !=")
     return Comparison(name, operator, value)
+
+
+_KNOWN = 10
+"""The most values in a note."""
+
+
+def unmatched(
+    read: Read, mart: str, comparisons: Sequence[Comparison], expressions: Mapping[str, str]
+) -> list[str]:
+    """Return a line for each comparison by `=` with a value that no row of the mart has.
+
+    Raises:
+        WrongUse: no row has this practice, and neither is it configured.
+    """
+    lines: list[str] = []
+    for one in comparisons:
+        if one.operator != "=":
+            continue
+        held = f"from marts.{quoted(mart)} as counted where {one.sql(expressions[one.name])} limit 1"
+        if read(f"select 1 {held}").rows:
+            continue
+        if one.name != "practice":
+            lines.append(f"no row has {one.name}={one.value}; {values_of(read, mart, expressions[one.name])}")
+        elif not read(f"select 1 from marts.practices where practice_id = {literal(one.value)}").rows:
+            raise WrongUse(f"--where practice={one.value}: there is no such practice here")
+    return lines
+
+
+def values_of(read: Read, mart: str, expression: str) -> str:
+    """Return the frequent values of a dimension, in words."""
+    rows = read(
+        f"select cast({expression} as varchar) as value from marts.{quoted(mart)} as counted"
+        f" where ({expression}) is not null group by all order by count(*) desc, value limit {_KNOWN + 1}"
+    ).rows
+    values = ", ".join(value for (value,) in rows[:_KNOWN])
+    return f"values are {values}{' and more' if len(rows) > _KNOWN else ''}" if rows else "it has no values"

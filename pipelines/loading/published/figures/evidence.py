@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pipelines.loading.connection import literal
 from pipelines.loading.published.query import Read
@@ -34,3 +34,27 @@ def evidence_of(read: Read, lists: Sequence[str], practices: str = "true") -> li
         f" where endpoint in ({named}) and ({practices}) order by practice_id, endpoint",
     ).rows
     return [Evidence(*row) for row in rows]
+
+
+LATE = timedelta(days=2)
+"""A certificate or a practice that is so far behind is stale. A read just after midnight misses one day."""
+
+
+def doubts_of(read: Read, evidence: Sequence[Evidence]) -> list[str]:
+    """Return a line for each reason why rows of these lists may be missing."""
+    ((newest,),) = read("select max(as_of) from marts.practices").rows
+    lines: list[str] = []
+    for item in evidence:
+        name = f"{item.practice_id} {item.endpoint}"
+        if item.certified_through is None:
+            lines.append(f"{name}: no certificate yet")
+        elif item.as_of and item.as_of - item.certified_through >= LATE:
+            through, synced = item.certified_through.date(), item.as_of.date()
+            lines.append(f"{name}: stale: certified only through {through}, though synced on {synced}")
+        if item.as_of and newest and newest - item.as_of >= LATE:
+            lines.append(f"{name}: stale: last synced on {item.as_of.date()}, other practices on {newest.date()}")
+        if item.quarantined_rows:
+            lines.append(f"{name}: {item.quarantined_rows:,} rows in quarantine are not counted")
+        if item.last_reconcile_at is None:
+            lines.append(f"{name}: not reconciled yet, so late changes may be unseen")
+    return lines

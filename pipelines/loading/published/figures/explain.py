@@ -1,7 +1,6 @@
 """Explain a cell of a mart: the rows that it counts, the evidence for them, and what may still change it.
 
-The marts' yml files name the metric that a column shows (`counted_as`), and the semantic models say which rows the
-metric counts. Both are in the published file (`marts.catalogue`, `marts.metrics`); no count is defined here.
+The rows follow from the declarations in the published file (`figures/counting.py`); no count is defined here.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,16 +11,11 @@ from typing import Any
 
 from pipelines.core.errors import WrongUse
 from pipelines.loading.connection import literal, quoted
-from pipelines.loading.published.figures.ask import FRAME, parts_of
-from pipelines.loading.published.figures.catalogue import (
-    Metric,
-    columns_of,
-    metric_named,
-    metrics_of,
-    refuse_older,
-)
+from pipelines.loading.published.figures.ask import FRAME
+from pipelines.loading.published.figures.catalogue import Metric, columns_of, metrics_of, refuse_older
 from pipelines.loading.published.figures.comparisons import conditions, parsed, refuse_unknown
-from pipelines.loading.published.figures.evidence import Evidence, evidence_of
+from pipelines.loading.published.figures.counting import Counted, counted_columns
+from pipelines.loading.published.figures.evidence import Evidence, doubts_of, evidence_of
 from pipelines.loading.published.query import Read, reading
 
 _TIMES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
@@ -36,6 +30,8 @@ class CellQuestion:
     practice: str | None = None
     day: date | None = None
     where: Sequence[str] = ()
+    most: int | None = None
+    """The most rows to return of each count; all if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,56 +65,68 @@ class Explanation:
     is_final: bool
     may_change: tuple[str, ...]
 
+    @property
+    def agrees(self) -> bool:
+        """Whether the rows give the value of the mart; a sum of numbers may differ in its last bits."""
+        value, recounted = self.value, self.recounted
+        if isinstance(value, float) and isinstance(recounted, float):
+            return abs(value - recounted) <= 1e-9 * max(1.0, abs(value))
+        return value == recounted
 
-def explain(file: Path, question: CellQuestion) -> Explanation:
-    """Explain a cell from a published file.
+
+def explain(file: Path, question: CellQuestion, practices: Collection[str] | None = None) -> Explanation:
+    """Explain a cell from a published file, or from the rows of some of its practices.
 
     Raises:
         WrongUse: there is no such column, or the rows behind it are not declared.
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
-    with reading(file) as read:
-        refuse_older(read, file, "catalogue", "counted_as")
+    with reading(file, practices) as read:
+        refuse_older(read, file, "catalogue", "counting")
         marts = columns_of(read)
         refuse_unknown(question.mart, marts, "mart")
         refuse_unknown(question.column, marts[question.mart], question.mart)
-        shown = _counted_as(read, question.mart)
         metrics = metrics_of(read, file)
-        if shown.get(question.column) not in metrics:
-            raise WrongUse(_undeclared(question, [name for name, of in shown.items() if of in metrics]))
-        metric = metric_named(metrics, shown[question.column])
-        parts = parts_of(metrics, metric)
-        counted = {**FRAME, **next(iter(parts.values())).dimensions}
-        held = _of_the_mart(marts[question.mart], shown, counted)
+        columns = counted_columns(read, question.mart, metrics, marts)
+        if question.column not in columns.counted:
+            raise WrongUse(_undeclared(question, list(columns.counted)))
+        how = columns.counted[question.column]
+        metric, parts, counted = how.metric, how.parts, how.dimensions
+        held = _of_the_mart(marts[question.mart], columns.shown, (*counted, *how.ignored))
         where = parsed(_where(question, held), tuple(held))
-        rows_of = [(part, metric_rows(read, one, conditions(where, counted))) for part, one in parts.items()]
-        value = _cell(read, question, metric, parts, shown, conditions(where, held))
+        chosen = conditions(where, counted)
+        rows_of = [(part, metric_rows(read, one, chosen, question.most)) for part, one in parts.items()]
+        recounted = _recounted(read, metric, parts, chosen)
+        value = _cell(read, question, how, columns.shown, conditions(where, held), recounted)
         frame = conditions(where, FRAME)
         certificates = evidence_of(read, metric.lists, conditions(where, {"practice": "practice_id"}))
         is_final = _is_final(read, frame)
+        not_final = () if is_final else (f"not final: {metric.maturity}",)
         description, definition, unit = _described(read, question)
         return Explanation(
-            *(question.mart, question.column, value, _recounted(read, metric, parts, conditions(where, counted))),
+            *(question.mart, question.column, value, recounted),
             *(definition or description, unit, metric),
             *_with_their_count(rows_of),
             *(certificates, _revisions(read, question, where_has_more=len(where) > _plain(question))),
-            *(is_final, tuple(_changes(metric, certificates, is_final=is_final))),
+            *(is_final, (*not_final, *doubts_of(read, certificates))),
         )
 
 
 def explainable(file: Path) -> list[tuple[str, str]]:
     """Return the marts and columns that can be explained."""
     with reading(file) as read:
-        refuse_older(read, file, "catalogue", "counted_as")
+        refuse_older(read, file, "catalogue", "counting")
         rows = read(
             "select table_name, column_name from marts.catalogue"
-            " where counted_as in (select metric from marts.metrics) order by all"
+            " where counted_as in (select metric from marts.metrics) or counting is not null order by all"
         ).rows
     return [(mart, column) for mart, column in rows]
 
 
-def metric_rows(read: Read, metric: Metric, chosen: str) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+def metric_rows(
+    read: Read, metric: Metric, chosen: str, most: int | None = None
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Return the rows that a count is made of: their ids, times and dimensions, and the value of each."""
     kinds = read(
         "select column_name, data_type from duckdb_columns() where database_name = current_database() and"
@@ -126,21 +134,14 @@ def metric_rows(read: Read, metric: Metric, chosen: str) -> tuple[tuple[str, ...
     ).rows
     plain = {expression for name, expression in metric.dimensions.items() if name == expression}
     names = [name for name, kind in kinds if name.endswith(("_id", "_key")) or kind in _TIMES or name in plain]
+    order = ", ".join(("counts", *map(quoted, names))) if metric.aggregation == "median" else "all"
     statement = (
         f"select {', '.join(quoted(name) for name in names)}, ({metric.expression}) as counts"
-        f" from marts.{quoted(metric.mart)} as counted"
-        f" where ({chosen}) and ({metric.expression}) is not null order by all"
+        f" from {metric.source} as counted where ({chosen}) and ({metric.expression}) is not null"
+        f" order by {order}{'' if most is None else f' limit {most}'}"
     )
     answer = read(statement)
     return answer.columns, answer.rows
-
-
-def _counted_as(read: Read, mart: str) -> dict[str, str]:
-    rows = read(
-        f"select column_name, counted_as from marts.catalogue where table_name = {literal(mart)}"
-        " and column_name is not null and counted_as is not null",
-    ).rows
-    return dict(rows)
 
 
 def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
@@ -150,7 +151,7 @@ def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
     return f"{column}: its rows are not declared; of {question.mart} these are: {', '.join(declared)}"
 
 
-def _of_the_mart(columns: Collection[str], shown: Mapping[str, str], counted: Mapping[str, str]) -> dict[str, str]:
+def _of_the_mart(columns: Collection[str], shown: Mapping[str, str], counted: Collection[str]) -> dict[str, str]:
     """Return the dimensions that the mart and the counted rows share, as SQL over the mart."""
     names = {"practice": "practice_id", **{of: column for column, of in shown.items() if of in counted}}
     held = {name: names.get(name, name) for name in counted}
@@ -178,12 +179,14 @@ def _plain(question: CellQuestion) -> int:
 def _cell(
     read: Read,
     question: CellQuestion,
-    metric: Metric,
-    parts: Mapping[str, Metric],
+    how: Counted,
     shown: Mapping[str, str],
     chosen: str,
+    recounted: Any,  # noqa: ANN401 - as the value
 ) -> Any:  # noqa: ANN401 - the value of any column
     """Return the value of the mart: of one row as it is, of several rows counts added up and rates of the sums.
+
+    A rate of several rows of a mart that does not hold both counts is that of the counted rows.
 
     Raises:
         WrongUse: no row is chosen, or the values of several rows do not add up.
@@ -195,11 +198,13 @@ def _cell(
     if len(values) == 1:
         return values[0][0]
     by_metric = {of: name for name, of in shown.items()}
-    if metric.additive:
+    if how.metric.additive:
         return read(f"select cast(sum({column}) as bigint) from {source}").rows[0][0]
-    if metric.aggregation == "ratio" and all(part.name in by_metric for part in parts.values()):
-        top, bottom = (quoted(by_metric[part.name]) for part in parts.values())
+    if how.metric.aggregation == "ratio" and all(part.name in by_metric for part in how.parts.values()):
+        top, bottom = (quoted(by_metric[part.name]) for part in how.parts.values())
         return read(f"select sum({top}) / nullif(sum({bottom}), 0) from {source}").rows[0][0]
+    if how.metric.aggregation == "ratio":
+        return recounted
     raise WrongUse(
         f"{question.mart}.{question.column}: {len(values)} rows are chosen, and its values do not add up;"
         " choose one row by --practice, --day and --where"
@@ -209,10 +214,7 @@ def _cell(
 def _recounted(read: Read, metric: Metric, parts: Mapping[str, Metric], chosen: str) -> Any:  # noqa: ANN401 - as `_cell`
     """Return the value that the counted rows give."""
     values = [
-        read(
-            f"select {part.aggregation}({part.expression})"
-            f" from marts.{quoted(part.mart)} as counted where {chosen}",
-        ).rows[0][0]
+        read(f"select {part.total} from {part.source} as counted where {chosen}").rows[0][0]
         for part in parts.values()
     ]
     if metric.aggregation != "ratio":
@@ -250,17 +252,3 @@ def _revisions(read: Read, question: CellQuestion, *, where_has_more: bool) -> l
         f" and day = date {literal(question.day.isoformat())}",
     ).rows
     return [Revision(*row) for row in rows]
-
-
-def _changes(metric: Metric, certificates: Sequence[Evidence], *, is_final: bool) -> list[str]:
-    """Return what may still change the cell."""
-    lines = [] if is_final else [f"not final: {metric.maturity}"]
-    for item in certificates:
-        name = f"{item.practice_id} {item.endpoint}"
-        if item.certified_through is None:
-            lines.append(f"{name}: no certificate yet")
-        if item.quarantined_rows:
-            lines.append(f"{name}: {item.quarantined_rows:,} rows in quarantine are not counted")
-        if item.last_reconcile_at is None:
-            lines.append(f"{name}: not reconciled yet, so late changes may be unseen")
-    return lines

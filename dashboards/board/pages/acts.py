@@ -1,0 +1,96 @@
+"""Acting: what became of vetl's tasks, and what they bring beside the requests that were left alone."""
+
+import polars as pl
+import streamlit as st
+
+from board import charts
+from board.downloads import download
+from board.parts import View, listed, part, shown
+from board.scope import CHOSEN, IN_PERIOD
+from board.words import label
+from pipelines.core.noise import difference_interval, is_more_than_noise
+
+DAILY = "acts_daily"
+EFFECT = f"""
+    select practice_id, sum(acts)::bigint as acts, sum(acts_booked)::bigint as acts_booked,
+           sum(held_out)::bigint as held_out, sum(held_out_booked)::bigint as held_out_booked
+    from marts.{DAILY} where {CHOSEN} and is_mature group by practice_id order by acts desc, practice_id
+"""
+ENDS = f"""
+    select case when state in ('asking', 'unknown') then 'not known yet' when state = 'made' then
+                coalesce('task ' || task_status, 'made, not read yet') else state end as became, count(*) as acts
+    from marts.acts where {IN_PERIOD} and not holdout group by became order by acts desc, became
+"""
+WEEKS = f"""
+    select date_trunc('week', day)::date as week, sum(acts)::bigint as acts, sum(held_out)::bigint as held_out
+    from marts.{DAILY} where {IN_PERIOD} group by week order by week
+"""
+OFF = "vetl has acted for none of these practices. `vetl act plan` shows what it would do; it is off unless set."
+Difference = tuple[float | None, float | None, float | None]
+COUNTED = ("acts", "acts_booked", "held_out", "held_out_booked")
+
+
+def draw(view: View) -> None:
+    """Draw the page."""
+    with part("What it brings"):
+        _effect(view)
+    with part("What became of the acts"):
+        table = view.ask(ENDS)
+        shown(
+            *(view, table, charts.bars(table, "acts", "became") if len(table) else None),
+            name="acts-ends",
+            says="Acts planned in the period, by what became of them",
+            defined_by=[("acts", "state"), ("acts", "task_status")],
+        )
+    with part("Week by week"):
+        table = view.ask(WEEKS)
+        long = charts.by_measure(table, "week", ["acts", "held_out"], "requests were", "requests")
+        shown(
+            *(view, table, charts.over_time(long, "week", "requests", "requests were")),
+            name="acts-weeks",
+            says="Booking requests by the week of the plan: acted on, and left alone to compare with",
+            defined_by=[(DAILY, "acts"), (DAILY, "held_out")],
+        )
+
+
+def _effect(view: View) -> None:
+    """Compare those acted on with those left alone, of all plans that are older than 14 days."""
+    table = view.named(view.ask(EFFECT))
+    if table.is_empty():
+        st.info(OFF)
+        return
+    acts, booked, left, left_booked = (int(table.get_column(name).sum()) for name in COUNTED)
+    st.markdown(said(view, acts, booked, left, left_booked))
+    rows = [_compared(*row) for row in table.select(COUNTED).iter_rows()]
+    differences = pl.DataFrame(rows, ["difference_share", "low_share", "high_share"], orient="row")
+    table = pl.concat([table, differences], how="horizontal")
+    listed(table, "Booked within 14 days, acted on and left alone, by practice")
+    download(table, "acts-difference")
+    with st.expander("What it counts"):
+        for name in ("acts_booked_rate", "held_out"):
+            st.markdown(f"**{label(name)}**: {view.define((DAILY, name))}")
+
+
+def said(view: View, acts: int, booked: int, left: int, left_booked: int) -> str:
+    """Return what acting brings in two sentences: a difference with its interval, and no claim."""
+    words = view.words
+    first = (
+        f"Of {words.count(acts, 'request', 'requests')} acted on more than 14 days ago, "
+        f"**{words.percent(booked / acts if acts else None)}** booked within 14 days; of "
+        f"{words.number(left)} left alone, **{words.percent(left_booked / left if left else None)}**."
+    )
+    difference, low, high = _compared(acts, booked, left, left_booked)
+    if difference is None:
+        return f"{first} Without requests of both kinds there is nothing to compare."
+    chance = "" if is_more_than_noise((low or 0, high or 0)) else " It may be chance."
+    return (
+        f"{first} The difference of {words.points(difference)} lies between {words.points(low or 0)} and "
+        f"{words.points(high or 0)} (95 times of 100).{chance}"
+    )
+
+
+def _compared(acts: int, booked: int, left: int, left_booked: int) -> Difference:
+    """Return the difference of the booked shares and both ends of its interval."""
+    if not acts or not left:
+        return None, None, None
+    return (booked / acts - left_booked / left, *difference_interval(booked, acts, left_booked, left))

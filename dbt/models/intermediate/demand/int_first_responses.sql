@@ -1,0 +1,48 @@
+-- A table: the marts of contacts and of responses read it.
+{{ config(materialized='table') }}
+
+with contacts as (
+    select
+        contacts.practice_id,
+        contacts.channel,
+        contacts.contact_id,
+        contacts.party,
+        contacts.happened_at,
+        cast({{ local_time('contacts.happened_at', 'practices.time_zone') }} as date) as day
+    from {{ ref('int_demand_timeline') }} as contacts
+    left join {{ ref('practices') }} as practices
+        on contacts.practice_id = practices.practice_id
+    where
+        contacts.kind = 'contact'
+        and contacts.begun_by = 'client'
+        and not contacts.is_booked
+        and (contacts.client_id is not null or contacts.phone is not null)
+),
+
+responses as (
+    select
+        contacts.practice_id,
+        contacts.channel,
+        contacts.contact_id,
+        min({{ hours_between('contacts.happened_at', 'acts.acted_at') }}) as hours
+    from contacts
+    inner join {{ ref('int_practice_acts') }} as acts
+        on
+            contacts.practice_id = acts.practice_id
+            and contacts.party = acts.party
+    where {{ hours_between('contacts.happened_at', 'acts.acted_at') }} between 0 and {{ var('episode_days') }} * 24
+    group by contacts.practice_id, contacts.channel, contacts.contact_id
+)
+
+select
+    contacts.practice_id,
+    contacts.channel,
+    contacts.contact_id,
+    contacts.day,
+    responses.hours as hours_to_response
+from contacts
+left join responses
+    on
+        contacts.practice_id = responses.practice_id
+        and contacts.channel = responses.channel
+        and contacts.contact_id = responses.contact_id

@@ -1,0 +1,19 @@
+select
+    practice_id,
+    episode_id,
+    kind,
+    holdout,
+    day,
+    planned_at,
+    sent_at,
+    approved_by,
+    certified_through,
+    state,
+    task_id,
+    found_by,
+    task_status,
+    task_finalized_at,
+    booked_at,
+    booked_within_14_days,
+    is_mature
+from {{ ref('int_acts') }}

@@ -1,0 +1,24 @@
+with calls as (
+    select
+        practice_id,
+        extract(hour from called_at_local) as hour,
+        call_classification,
+        {{ call_ending('outcome', 'is_answered') }} as ending
+    from {{ ref('phone_calls') }}
+    where direction = 'inbound'
+)
+
+select
+    practice_id,
+    cast(hour as int) as hour,
+    call_classification,
+    count(*) as calls,
+    count(*) filter (where ending = 'resolved') as resolved,
+    count(*) filter (where ending = 'handed_over') as handed_over,
+    count(*) filter (where ending = 'lost') as lost,
+    {{ rate(
+        'count(*) filter (where ending = \'resolved\')',
+        'count(*) filter (where ending in (\'resolved\', \'handed_over\', \'lost\'))',
+    ) }} as containment_rate
+from calls
+group by practice_id, hour, call_classification

@@ -1,0 +1,94 @@
+"""Read how the columns of the marts are counted, from `marts.catalogue` of a published file.
+
+A column names a metric of the semantic models (`counted_as`), or the rows of another mart and the condition by
+which it counts them (`counting`). Both come from the yml files of the marts; no count is defined here.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pipelines.loading.connection import literal
+from pipelines.loading.published.figures.ask import FRAME, parts_of
+from pipelines.loading.published.figures.catalogue import Metric
+from pipelines.loading.published.query import Read
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How a column is counted: its counts (of a rate two), and the dimensions of its mart that do not split it."""
+
+    metric: Metric
+    parts: Mapping[str, Metric]
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def dimensions(self) -> dict[str, str]:
+        """The dimensions of the counted rows, as SQL over them."""
+        return {**FRAME, **next(iter(self.parts.values())).dimensions}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a mart: what each shows in the words of metrics, and how each is counted."""
+
+    shown: Mapping[str, str]
+    counted: Mapping[str, Counted]
+
+
+def counted_columns(
+    read: Read, mart: str, metrics: Mapping[str, Metric], marts: Mapping[str, Collection[str]]
+) -> Columns:
+    """Return how the columns of a mart are counted; `marts` has the columns of every mart."""
+    rows = read(
+        "select column_name, description, unit, counted_as, counting from marts.catalogue"
+        f" where table_name = {literal(mart)} and column_name is not null",
+    ).rows
+    shown = {name: counted_as for name, _, _, counted_as, _ in rows if counted_as}
+    names = [name for name, _, _, counted_as, counting in rows if counted_as not in metrics and not counting]
+    counted: dict[str, Counted] = {}
+    for name, description, unit, counted_as, counting in rows:
+        if counted_as in metrics:
+            metric = metrics[counted_as]
+            counted[name] = Counted(metric, parts_of(metrics, metric))
+        elif counting:
+            declared = json.loads(counting)
+            plain = [one for one in names if one in marts.get(declared["rows"], ())]
+            counted[name] = _counted(f"{mart}.{name}", description, unit, declared, plain, metrics)
+    return Columns(shown, counted)
+
+
+def _counted(
+    name: str,
+    description: str,
+    unit: str,
+    counting: Mapping[str, Any],
+    columns: Iterable[str],
+    metrics: Mapping[str, Metric],
+) -> Counted:
+    rows, by = counting["rows"], counting.get("by", {})
+    plain = {column: column for column in columns if column not in FRAME and column != "practice_id"}
+    expressions = {**plain, **by}
+    dimensions = {column: sql for column, sql in expressions.items() if sql is not None}
+    lists = next((one.lists for one in metrics.values() if one.mart == rows), ("phone_calls",))
+    maturity = next(one.maturity for one in metrics.values())
+
+    def metric(aggregation: str, expression: str, *, additive: bool = False) -> Metric:
+        return Metric(
+            *(name, description, unit, None, additive, maturity, description, rows, aggregation, expression),
+            *(dimensions, None, None, {}, (), tuple(lists), counting.get("from", "")),
+        )
+
+    ignored = tuple(column for column, sql in by.items() if sql is None)
+    if "numerator" in counting:
+        parts = {part: metric("count", _case(counting[part])) for part in ("numerator", "denominator")}
+        return Counted(metric("ratio", ""), parts, ignored)
+    aggregation = next((one for one in ("distinct", "sum", "median") if one in counting), "count")
+    value = _case(counting.get("if", "true"), counting.get(aggregation, "1"))
+    one = metric(aggregation, value, additive=aggregation in {"count", "sum"})
+    return Counted(one, {"value": one}, ignored)
+
+
+def _case(condition: str, value: str = "1") -> str:
+    return f"case when {condition} then {value} end"

@@ -1,0 +1,54 @@
+"""Read the record of the last publication beside the private file, without DuckDB."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class PublicationRecord:
+    """The last publication. `file` is the identity of its file: inode, bytes and time of change in nanoseconds.
+
+    `salt` is the salt of masked words, `words` are the learnt words that were shown. `masked_words` is the number
+    of different values that were masked in columns of words.
+    """
+
+    build_id: str
+    masking: str
+    whole_bytes: int
+    salt: str
+    words: tuple[str, ...]
+    masked_words: int
+    file: tuple[int, int, int]
+
+
+def read_record(private: Path) -> PublicationRecord | None:
+    """Read the record beside the private file; return `None` if it is missing or cannot be parsed."""
+    try:
+        document = json.loads(record_path(private).read_text("utf-8"))
+        return PublicationRecord(
+            *(document["build_id"], document["masking"], document["whole_bytes"], document["salt"]),
+            *(tuple(document["words"]), document["masked_words"], tuple(document["file"])),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def masked_in(private: Path, published: Path) -> int | None:
+    """Return how many different values of words are masked in the published file; `None` if it is another file."""
+    record = read_record(private)
+    return record.masked_words if record and record.file == identity_of(published) else None
+
+
+def record_path(private: Path) -> Path:
+    """Return the path of the record."""
+    return private.with_name(f"{private.name}.published.json")
+
+
+def identity_of(published: Path) -> tuple[int, int, int] | None:
+    """Return inode, bytes and time of change of a file; `None` if there is none."""
+    try:
+        stat = published.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns

@@ -1,0 +1,203 @@
+"""The reasons for which nothing is sent, or less than a plan has: each is one line."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Event
+
+import pytest
+from support.act_world import ActWorld, Leak, leaks
+
+from pipelines.core.errors import ConfigurationError, LedgerError, WarehouseBusy, WarehouseError, WrongUse
+from pipelines.jobs.act import apply_acts, plan_acts
+from pipelines.jobs.act_status import utc_now
+from pipelines.loading.writer_lock import writing
+from sandbox import Fault
+from sandbox.faults import Faults
+
+TASKS = "POST */staff_tasks"
+
+
+def test_caps_hold_over_several_plans_of_a_day(world: ActWorld) -> None:
+    world.build(leaks(5))
+    capped = world.act(per_practice_per_day=2)
+
+    first, second = world.plan_and_apply(capped), world.plan_and_apply(capped)
+    world.platform.advance(timedelta(days=1))
+    world.sync()
+    world.build(leaks(5))
+    third = world.plan_and_apply(capped)
+
+    assert (first.sent, second.sent, third.sent) == (2, 0, 2)
+
+
+def test_nothing_leaves_in_quiet_hours(world: ActWorld) -> None:
+    world.build(leaks(2))
+
+    result = world.plan_and_apply(world.act(quiet_hours=(0, 24)))
+
+    assert (result.sent, [held.reason for held in result.held_back]) == (0, ["quiet_hours", "quiet_hours"])
+    assert world.posts() == 0
+
+
+def test_the_kill_switch_is_a_setting_and_a_file(world: ActWorld) -> None:
+    world.build(leaks(1))
+    digest = plan_acts(world.settings, None).digest
+    with pytest.raises(ConfigurationError, match=r"stopped by act\.stop; nothing is sent"):
+        apply_acts(world.act(stop=True), digest)
+    world.settings.act.stop_file.touch()
+    with pytest.raises(ConfigurationError, match=r"act\.stop; nothing is sent"):
+        apply_acts(world.settings, digest)
+
+    assert world.posts() == 0
+
+
+class Stopper(Faults):
+    """Makes the file that stops acting, as a person does, while the first task is being made."""
+
+    def __init__(self, world: ActWorld) -> None:
+        super().__init__()
+        self._file = world.settings.act.stop_file
+
+    def strike(self, path: str, event: str, /) -> Fault | None:
+        """Return no fault."""
+        del event
+        if path.startswith("POST ") and path.endswith("/staff_tasks"):
+            self._file.touch()
+        return None
+
+
+def test_the_kill_switch_stops_an_applier_at_work(world: ActWorld) -> None:
+    world.build(leaks(3))
+    digest = plan_acts(world.settings, None).digest
+    world.platform.platform.faults = Stopper(world)
+
+    result = apply_acts(world.settings, digest)
+
+    assert (result.sent, len(result.held_back)) == (1, 2)
+    assert {held.reason for held in result.held_back} == {"stopped"}
+
+
+def test_acting_is_off_by_default(world: ActWorld) -> None:
+    world.build(leaks(1))
+    with pytest.raises(ConfigurationError, match=r"act\.enabled is false: nothing is sent"):
+        apply_acts(world.act(enabled=False), "0" * 16)
+
+
+def test_a_plan_that_no_longer_fits_is_refused(world: ActWorld) -> None:
+    world.build(leaks(2))
+    digest = plan_acts(world.settings, None).digest
+    world.build(leaks(3))
+
+    with pytest.raises(WrongUse, match="no longer fits the data"):
+        apply_acts(world.settings, digest)
+    assert world.posts() == 0
+
+
+def test_a_plan_of_another_ledger_is_refused(world: ActWorld) -> None:
+    with pytest.raises(WrongUse, match="no such plan was made with this ledger"):
+        apply_acts(world.settings, "feedfacefeedface")
+
+
+def test_a_practice_that_refuses_writing_is_one_line(world: ActWorld) -> None:
+    world.build(leaks(3))
+    digest = plan_acts(world.settings, None).digest
+    world.platform.faults.set([Fault("status", status=403, path=TASKS, in_a_row=None)])
+
+    result = apply_acts(world.settings, digest)
+
+    assert result.exit_code == 1
+    assert len(result.failures) == 1
+    assert "403" in result.failures[0]
+    assert world.codes() == []
+    world.platform.faults.set([])
+    assert apply_acts(world.settings, digest).sent == 3
+
+
+def test_a_refused_task_is_not_sent_again_by_itself(world: ActWorld) -> None:
+    world.build([Leak(0, client_id="no-such-client")])
+
+    first = world.plan_and_apply()
+
+    assert (first.sent, first.exit_code) == (0, 1)
+    assert [held.reason for held in plan_acts(world.settings, None).held_back] == ["refused"]
+
+
+def test_a_request_that_nobody_can_reach_is_held_back(world: ActWorld) -> None:
+    world.build([Leak(0, phone_number=None), Leak(1, phone_number="ask at the desk"), Leak(2)])
+
+    plan = plan_acts(world.settings, None)
+
+    assert [held.reason for held in plan.held_back] == ["unreachable", "unreachable"]
+    assert len(plan.acts) == 1
+
+
+def test_an_uncertified_list_holds_a_practice_back(world: ActWorld) -> None:
+    world.platform.set(staff_tasks={"told_total": 10_000})
+    world.read(reconcile="full")
+    world.build(leaks(2))
+
+    assert {held.reason for held in plan_acts(world.settings, None).held_back} == {"uncertified"}
+
+
+@pytest.mark.parametrize("away", [timedelta(hours=27), timedelta(days=-1)], ids=["late", "clock put back"])
+def test_old_lists_and_a_clock_that_was_put_back_hold_a_practice_back(world: ActWorld, away: timedelta) -> None:
+    world.build(leaks(2))
+    plan = plan_acts(world.settings, None, now=lambda: utc_now() + away)
+
+    assert {held.reason for held in plan.held_back} == {"too_old"}
+
+
+def test_marts_that_are_older_than_the_data_hold_a_practice_back(world: ActWorld) -> None:
+    world.build(leaks(2))
+    world.platform.advance(timedelta(minutes=5))
+    world.sync()
+
+    assert {held.reason for held in plan_acts(world.settings, None).held_back} == {"not_built"}
+
+
+def test_without_marts_there_is_one_line(world: ActWorld) -> None:
+    with pytest.raises(WarehouseError, match="run `vetl run` first"):
+        plan_acts(world.settings, None)
+
+
+def test_a_second_applier_leaves_with_one_line(world: ActWorld) -> None:
+    world.build(leaks(1))
+    digest = plan_acts(world.settings, None).digest
+    held, done = Event(), Event()
+
+    def hold() -> None:
+        with writing(world.settings.warehouse.path, lock_wait_seconds=0):
+            held.set()
+            done.wait(30)
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(hold)
+        assert held.wait(30)
+        with pytest.raises(WarehouseBusy, match="is still writing to it"):
+            apply_acts(world.settings, digest)
+        done.set()
+
+    assert world.posts() == 0
+    assert apply_acts(world.settings, digest).sent == 1
+
+
+def test_a_ledger_that_is_no_database_is_one_line(world: ActWorld) -> None:
+    world.build(leaks(1))
+    world.settings.act.ledger.write_bytes(os.urandom(8192))
+    with pytest.raises(LedgerError, match=r"acts\.sqlite: file is not a database"):
+        plan_acts(world.settings, None)
+
+
+def test_nothing_is_sent_if_the_disk_is_full(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.build(leaks(2))
+    digest = plan_acts(world.settings, None).digest
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(LedgerError, match="No space left on device"):
+        apply_acts(world.settings, digest)
+
+    assert world.posts() == 0

@@ -1,0 +1,63 @@
+"""The page on acting shows a difference with its interval, or that there is nothing to compare."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pipelines.core.noise import difference_interval
+
+Open = Callable[..., AppTest]
+Ask = Callable[..., list[tuple[Any, ...]]]
+
+
+def with_acts(published: Path, folder: Path, *days: tuple[int, int, int, int, bool]) -> Path:
+    """Return a copy of the file with these days of acts, of the first practice."""
+    file = Path(shutil.copy(published, folder / "acted.duckdb"))
+    with duckdb.connect(file) as connection:
+        for number, (acts, booked, left, left_booked, is_mature) in enumerate(days):
+            connection.execute(
+                "insert into marts.acts_daily (practice_id, day, kind, acts, acts_booked, held_out,"
+                " held_out_booked, is_mature) select practice_id, today - $1 - 20, 'call_back', $2, $3, $4, $5, $6"
+                " from marts.practices order by practice_id limit 1",
+                [number, acts, booked, left, left_booked, is_mature],
+            )
+    return file
+
+
+def text(page: AppTest) -> str:
+    assert not page.exception
+    return " ".join(str(item.value) for item in (*page.markdown, *page.info))
+
+
+def test_nothing_is_claimed_before_vetl_has_acted(opened: Open) -> None:
+    assert "vetl has acted for none of these practices" in text(opened("acting"))
+
+
+@pytest.mark.parametrize(("booked", "is_chance"), [(30, False), (12, True)])
+def test_the_difference_has_its_interval(
+    booked: int,
+    is_chance: bool,  # noqa: FBT001 - drawn
+    opened: Open,
+    published: Path,
+    tmp_path: Path,
+) -> None:
+    file = with_acts(published, tmp_path, (60, booked, 25, 4, True), (40, 10, 15, 2, True), (99, 99, 9, 0, False))
+
+    page = opened("acting", file)
+    said = text(page)
+
+    low, high = difference_interval(booked + 10, 100, 6, 40)
+    assert f"**{booked + 10}%** booked within 14 days; of 40 left alone, **15%**" in said
+    assert f"between {100 * low:+.1f} points and {100 * high:+.1f} points (95 times of 100)" in said
+    assert ("It may be chance" in said) is is_chance
+
+
+def test_without_a_holdout_there_is_nothing_to_compare(opened: Open, published: Path, tmp_path: Path) -> None:
+    assert "there is nothing to compare" in text(
+        opened("acting", with_acts(published, tmp_path, (9, 3, 0, 0, True)))
+    )

@@ -1,0 +1,354 @@
+"""`vetl mcp` over stdio, asked as an assistant asks: right numbers, and no number of the wrong kind.
+
+Two servers answer: one for all practices, one for the user of one practice.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+Call = Callable[..., dict[str, Any]]
+
+VETL: tuple[str, ...] = (sys.executable, "-c", "from pipelines.cli.app import main; main()")
+
+
+class Assistant:
+    """A client of a server."""
+
+    def __init__(self, portal: BlockingPortal, client: Client) -> None:
+        self._portal, self._client = portal, client
+
+    def tools(self) -> dict[str, Any]:
+        return {tool.name: tool for tool in self._portal.call(self._client.list_tools).tools}
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = self._portal.call(self._client.call_tool, tool, arguments)
+        assert not result.is_error, result.content
+        assert isinstance(result.structured_content, dict)
+        return result.structured_content
+
+    def refused(self, tool: str, **arguments: Any) -> str:
+        result = self._portal.call(self._client.call_tool, tool, arguments)
+        assert result.is_error, result.structured_content
+        (content,) = result.content
+        return getattr(content, "text", "")
+
+    def ask(self, metric: str, **arguments: Any) -> list[list[Any]]:
+        return self.call("ask", metric=metric, **arguments)["rows"]
+
+
+@asynccontextmanager
+async def client_of(*options: str) -> AsyncGenerator[Client]:
+    command, *arguments = [*VETL, "mcp", *options]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+    async with Client(StdioServerParameters(command=command, args=arguments, env=environment)) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[BlockingPortal]:
+    with start_blocking_portal() as portal:
+        yield portal
+
+
+@pytest.fixture(scope="module")
+def assistant(portal: BlockingPortal, stale: Path) -> Iterator[Assistant]:
+    with portal.wrap_async_context_manager(client_of("--file", str(stale), "--rows", "40")) as client:
+        yield Assistant(portal, client)
+
+
+@pytest.fixture(scope="module")
+def of_one_practice(portal: BlockingPortal, stale: Path) -> Iterator[Assistant]:
+    with portal.wrap_async_context_manager(client_of("--file", str(stale), "--practice", "loc-002")) as client:
+        yield Assistant(portal, client)
+
+
+@pytest.fixture
+def sql(stale: Path) -> Iterator[Callable[[str], list[list[Any]]]]:
+    """Provide rows of the published file, with days as JSON has them."""
+    with duckdb.connect(stale, read_only=True) as connection:
+        yield lambda statement: json.loads(
+            json.dumps([list(row) for row in connection.execute(statement).fetchall()], default=str)
+        )
+
+
+QUESTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "how many calls": ("calls", {}, "select count(*) from marts.phone_calls"),
+    "calls of one practice": (
+        "calls",
+        {"where": ["practice=loc-002"]},
+        "select count(*) from marts.phone_calls where practice_id = 'loc-002'",
+    ),
+    "missed intents, inbound": (
+        "missed_intent_calls",
+        {"where": ["direction=inbound"]},
+        "select count(*) from marts.phone_calls where is_missed_intent and direction = 'inbound'",
+    ),
+    "calls by practice": (
+        "calls",
+        {"by": ["practice"]},
+        "select practice_id, count(*) from marts.phone_calls group by all order by all",
+    ),
+    "calls by week of one practice": (
+        "calls",
+        {"by": ["week"], "where": ["practice=loc-001"]},
+        (
+            "select cast(date_trunc('week', day) as date) as week, count(*) from marts.phone_calls"
+            " where practice_id = 'loc-001' group by all order by all"
+        ),
+    ),
+    "calls by weekday": (
+        "calls",
+        {"by": ["weekday"]},
+        (
+            "select cast(isodow(day) as integer) as day_of_week, count(*) from marts.phone_calls"
+            " group by all order by all"
+        ),
+    ),
+    "calls since a day": (
+        "calls",
+        {"since": "2026-01-10"},
+        "select count(*) from marts.phone_calls where day >= date '2026-01-10'",
+    ),
+    "calls until a day": (
+        "calls",
+        {"since": "2026-01-05", "until": "2026-01-06"},
+        "select count(*) from marts.phone_calls where day between date '2026-01-05' and date '2026-01-06'",
+    ),
+    "which callers are unknown": (
+        "calls",
+        {"where": ["caller_type=null"]},
+        "select count(*) from marts.phone_calls where caller_type is null",
+    ),
+    "calls in the morning": (
+        "calls",
+        {"where": ["hour_of_day<12"]},
+        "select count(*) from marts.phone_calls where hour(called_at_local) < 12",
+    ),
+    "the conversion of those who wanted to book": (
+        "intent_conversion_rate",
+        {},
+        (
+            "select sum(intent_booked_calls), sum(intent_calls), sum(intent_booked_calls) / sum(intent_calls)"
+            " from marts.booking_intent_daily"
+        ),
+    ),
+    "the completion rate by source": (
+        "completion_rate",
+        {"by": ["referral_source"]},
+        (
+            "select referral_source, sum(completed), sum(sessions), sum(completed) / sum(sessions)"
+            " from marts.booking_funnel_daily group by all order by all"
+        ),
+    ),
+    "outreach that booked": (
+        "outreach_booked_rate",
+        {"by": ["purpose"]},
+        (
+            "select purpose, sum(booked), sum(contacted), sum(booked) / nullif(sum(contacted), 0)"
+            " from marts.outreach_outcomes_daily group by all order by all"
+        ),
+    ),
+    "how long tasks take": (
+        "median_hours_to_finalize",
+        {},
+        "select median(hours_to_finalize) from marts.staff_tasks where status = 'completed'",
+    ),
+    "callers by week": (
+        "unique_callers",
+        {"by": ["practice", "week"], "where": ["practice=loc-003"]},
+        (
+            "select practice_id, week, unique_callers from marts.practice_weekly where practice_id = 'loc-003'"
+            " order by all"
+        ),
+    ),
+    "drop-off by stage": (
+        "drop_off_rate",
+        {"by": ["stage"]},
+        (
+            "select stage, sum(reached - continued), sum(reached),"
+            " sum(reached - continued) / nullif(sum(reached), 0)"
+            " from marts.booking_funnel_stages group by all order by all"
+        ),
+    ),
+    "booking requests on the leak list": (
+        "episodes_leaking",
+        {"by": ["first_channel"]},
+        (
+            "select first_channel, count(*) filter (where is_leaking) from marts.demand_ledger"
+            " group by all order by all"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_has_the_answer_of_the_marts_and_its_receipt(
+    question: str, assistant: Assistant, sql: Callable[[str], list[list[Any]]]
+) -> None:
+    metric, arguments, statement = QUESTIONS[question]
+    answer = assistant.call("ask", metric=metric, **arguments)
+    expected = sql(statement)
+
+    assert [row[:-2] for row in answer["rows"]] == [
+        [pytest.approx(value) if isinstance(value, float) else value for value in row] for row in expected
+    ]
+    assert answer["columns"][-2:] == ["days", "is_final"]
+    assert answer["definition"]
+    assert answer["is_final_when"]
+    assert all(one["as_of"] and one["evidence"] for one in answer["evidence"])
+    assert {"certified_through", "quarantined_rows", "last_reconcile_at"} <= answer["evidence"][0].keys()
+
+
+def test_there_are_as_many_questions_as_promised() -> None:
+    assert len(QUESTIONS) == 17
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a sum of distinct people": ("ask", {"metric": "unique_callers"}, "do not add up; ask --by practice,day"),
+    "people of a month": ("ask", {"metric": "unique_callers", "by": ["practice", "month"]}, "do not add up"),
+    "people of all practices": ("ask", {"metric": "unique_callers", "by": ["week"]}, "do not add up"),
+    "people of one direction": (
+        "ask",
+        {"metric": "unique_callers", "by": ["practice", "week"], "where": ["direction=inbound"]},
+        "not known here",
+    ),
+    "stages added up": ("ask", {"metric": "stage_reached"}, "do not add up; ask --by stage"),
+    "a metric that is none": ("ask", {"metric": "revenue"}, "metric revenue: not known here"),
+    "a dimension that is none": ("ask", {"metric": "calls", "by": ["client_name"]}, "not known here"),
+    "SQL for a dimension": ("ask", {"metric": "calls", "by": ["(select 1)"]}, "not known here"),
+    "SQL for a filter": ("ask", {"metric": "calls", "where": ["1=1 or practice=loc-001"]}, "not known here"),
+    "a filter on a name": ("ask", {"metric": "calls", "where": ["client_name=Ann"]}, "not known here"),
+    "a practice that is none": (
+        "ask",
+        {"metric": "calls", "where": ["practice=loc-009"]},
+        "no such practice here",
+    ),
+    "an argument that is none": ("ask", {"metric": "calls", "filter": "direction = 'inbound'"}, "filter"),
+    "a file": ("explain", {"figure": "read_text('/etc/passwd')"}, "must be a mart and a column|not known here"),
+    "a table that is no mart": ("explain", {"figure": "duckdb_settings.value"}, "mart duckdb_settings: not known"),
+    "a median of several rows": (
+        "explain",
+        {"figure": "staff_task_turnaround_daily.median_hours_to_finalize"},
+        "do not add up",
+    ),
+}
+
+
+@pytest.mark.parametrize("trap", REFUSED)
+def test_a_trap_is_refused_in_a_line_that_says_why(trap: str, assistant: Assistant) -> None:
+    tool, arguments, message = REFUSED[trap]
+    said = assistant.refused(tool, **arguments)
+
+    assert any(part in said for part in message.split("|")), said
+
+
+def test_a_trap_of_rates_a_mean_would_be_another_number(assistant: Assistant) -> None:
+    by_practice = assistant.ask("intent_conversion_rate", by=["practice", "caller_type"])
+    ((_, _, whole, _, _),) = assistant.ask("intent_conversion_rate")
+
+    assert sum(row[2] for row in by_practice) / sum(row[3] for row in by_practice) == pytest.approx(whole)
+    assert sum(row[4] for row in by_practice) / len(by_practice) != pytest.approx(whole, abs=1e-4)
+    assert assistant.call("describe", metric="intent_conversion_rate")["may_be_added"] is False
+
+
+def test_a_trap_of_open_days_an_answer_says_that_it_is_not_final(assistant: Assistant) -> None:
+    open_days = assistant.call("ask", metric="episodes_lost", since="2026-01-10")
+
+    assert open_days["rows"][0][-1] is False
+    assert "the value is not final: final once" in open_days["notes"][0]
+
+
+def test_a_trap_of_a_stale_list_the_practice_and_its_last_sync_are_named(assistant: Assistant) -> None:
+    notes = assistant.call("ask", metric="calls")["notes"]
+
+    assert [note.split(" 20")[0] for note in notes if "stale" in note] == [
+        f"loc-00{number} phone_calls: stale: last synced on" for number in (2, 3)
+    ]
+
+
+def test_a_trap_of_a_value_that_no_row_has_is_no_silent_zero(assistant: Assistant) -> None:
+    for value in ("inbnd", "inbound' or 1=1 --"):
+        answer = assistant.call("ask", metric="calls", where=[f"direction={value}"])
+        assert answer["rows"][0][0] == 0
+        assert f"no row has direction={value}; values are inbound, outbound" in answer["notes"]
+
+
+def test_a_trap_of_many_rows_an_answer_says_that_it_was_cut(assistant: Assistant) -> None:
+    answer = assistant.call("ask", metric="calls", by=["practice", "day"])
+    rows = assistant.call("explain", figure="practice_daily.calls", practice="loc-001")["rows"]
+
+    assert len(answer["rows"]) == len(rows) == 40
+    assert "only the first 40 rows are here: ask for less" in answer["notes"]
+
+
+def test_a_user_of_one_practice_reaches_no_row_of_another(
+    of_one_practice: Assistant, sql: Callable[[str], list[list[Any]]]
+) -> None:
+    ((own,),) = sql("select count(*) from marts.phone_calls where practice_id = 'loc-002'")
+
+    assert of_one_practice.ask("calls", by=["practice"])[0][:2] == ["loc-002", own]
+    assert of_one_practice.ask("calls")[0][0] == own
+    assert [row[0] for row in of_one_practice.ask("unique_callers", by=["practice", "week"])][:1] == ["loc-002"]
+    assert "no such practice" in of_one_practice.refused("ask", metric="calls", where=["practice=loc-001"])
+    assert "no row is chosen" in of_one_practice.refused(
+        "explain", figure="practice_daily.calls", practice="loc-001"
+    )
+    assert of_one_practice.call("explain", figure="practice_daily.calls")["value"] == own
+    seen = json.dumps(
+        [
+            of_one_practice.call("list_metrics"),
+            of_one_practice.call("describe", metric="episodes"),
+            of_one_practice.call("ask", metric="drop_off_rate", by=["practice", "stage"]),
+            of_one_practice.call("ask", metric="calls", where=["practice!=loc-002"]),
+            of_one_practice.call("ask", metric="calls", where=["practice>a"], by=["practice", "group"]),
+        ]
+    )
+    assert "loc-001" not in seen
+    assert "loc-003" not in seen
+
+
+def test_the_tools_only_read_and_name_no_person(assistant: Assistant) -> None:
+    tools = assistant.tools()
+    cell = assistant.call("explain", figure="booking_intent_daily.missed_intent_calls", practice="loc-001")
+
+    assert tools.keys() == {"list_metrics", "describe", "ask", "explain"}
+    assert all(tool.annotations.read_only_hint for tool in tools.values())
+    assert all(tool.input_schema["additionalProperties"] is False for tool in tools.values())
+    assert cell["rows_agree"] is True
+    assert {"definition", "is_final", "may_change", "revisions", "evidence"} <= cell.keys()
+    assert not {"client_name", "phone_number", "summary"} & set(cell["columns"])
+    assert {one["name"] for one in assistant.call("list_metrics")["metrics"]} > {"calls", "unique_callers"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--practice", "loc-01"), "--practice loc-01: not known here; did you mean loc-001?"),
+        (("--http",), "--http needs a token: set VETL_ASSISTANT__TOKEN"),
+    ],
+)
+def test_a_server_that_must_not_start_says_why(options: tuple[str, ...], message: str, stale: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+    done = subprocess.run(
+        [*VETL, "mcp", "--file", str(stale), *options],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
