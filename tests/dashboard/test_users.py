@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from board.pages import PAGES
 from board.published import now_published
 from streamlit.testing.v1 import AppTest
 
@@ -15,7 +16,8 @@ from pipelines.passwords import is_password_of, set_password
 
 Open = Callable[..., AppTest]
 Ask = Callable[..., list[tuple[Any, ...]]]
-PAGES = ("", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "health")
+PATHS = ["", *(page.path for page in PAGES[1:])]
+"""The first page has the bare address."""
 PASSWORD = "quite long and secret"
 
 
@@ -49,7 +51,7 @@ def shown(page: AppTest) -> str:
 
 
 @pytest.mark.usefixtures("users")
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", PATHS)
 def test_no_page_shows_another_practice(path: str, opened: Open, ask: Ask, file: Path) -> None:
     names = dict(ask("select practice_id, name from marts.practices"))
     page = signed_in(opened(path, file, practice="loc-002"))

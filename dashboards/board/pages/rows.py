@@ -4,6 +4,7 @@ import polars as pl
 import streamlit as st
 
 from board.address import pick, pick_day
+from board.audit import note_people
 from board.charts import worded
 from board.downloads import download
 from board.parts import View, explained_columns, listed
@@ -44,7 +45,7 @@ def draw(view: View) -> None:
         question = CellQuestion(mart, column, where=where, most=MOST)
     st.markdown(view.define((mart, column)))
     try:
-        _explained(view, explain(view.file.path, question, practices))
+        _explained(view, explain(view.file.path, question, view.file.within(practices)))
     except VetlError as refused:
         st.info(f"{refused}. Choose one day of one practice above." if span != "day" else str(refused))
 
@@ -81,6 +82,7 @@ def _with_names(view: View, found: Explanation) -> pl.DataFrame:
     if not view.file.names_people or key is None or table.is_empty():
         return table
     names = view.ask(NAMES.format(key=key, table=_NAMED_BY[key]))
+    note_people(view.audit, view.user, "rows", table, named=True)
     return table.join(
         names.unique(["practice_id", key]), on=["practice_id", key], how="left", maintain_order="left"
     )
