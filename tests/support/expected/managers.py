@@ -1,0 +1,124 @@
+"""The answers to the questions about marts that compare: days, practices, clients, visits."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from support.cells import rate
+from support.expected.questions import ANSWERS as ANALYSTS
+from support.expected.questions import Answer, Marts, count, grouped, picked, rounded, total
+
+
+def unlike_others(marts: Marts) -> Answer:
+    today = {row["practice_id"]: row["today"] for row in marts("practices")}
+    rows = [
+        row
+        for row in marts("anomalies_daily")
+        if row["is_anomaly"] and row["day"] >= today[row["practice_id"]] - timedelta(days=30)
+    ]
+    rows.sort(key=lambda row: (-abs(row["distance"]), row["practice_id"], row["measure"], row["day"]))
+    return [
+        (
+            *(row["practice_id"], row["day"], row["measure"], rounded(row["value"], 2)),
+            *(rounded(row["expected"], 2), rounded(row["distance"], 1), row["verdict"]),
+        )
+        for row in rows[:10]
+    ]
+
+
+def peers(marts: Marts) -> Answer:
+    return [
+        (
+            *(row["measure"], row["practice_id"], rounded(row["value"], 3), row["cases"], rounded(row["low"], 3)),
+            *(rounded(row["high"], 3), rounded(row["peers"], 3), row["place"], row["verdict"]),
+        )
+        for row in marts("practice_peers")
+    ]
+
+
+def rebooked(marts: Marts) -> Answer:
+    old = [row for row in marts("rebookings_daily") if row["is_mature"]]
+    answer: Answer = []
+    for (practice,), rows in grouped(old, "practice_id").items():
+        kept, soon = total(rows, "kept_visits") or 0, total(rows, "booked_within_30_days") or 0
+        answer.append((practice, kept, total(rows, "booked_when_leaving"), soon, rounded(rate(soon, kept), 3)))
+    return answer
+
+
+def new_clients(marts: Marts) -> Answer:
+    columns = ("new_clients", "came", "came_again", "expected", "missed", "canceled")
+    dated = [row for row in marts("new_clients_monthly") if row["month"]]
+    return [
+        (month, *(total(rows, name) for name in columns)) for (month,), rows in grouped(dated, "month").items()
+    ]
+
+
+def recalls(marts: Marts) -> Answer:
+    return [
+        (
+            *key,
+            len(rows),
+            *(count(rows, lambda row, at=at: row[at]) for at in ("is_booked_before", "is_booked_after")),
+        )
+        for key, rows in grouped(marts("recalls"), "practice_id", "state").items()
+    ]
+
+
+def waits(marts: Marts) -> Answer:
+    answer: Answer = []
+    for key, rows in grouped(marts("visit_waits_daily"), "practice_id", "first_channel").items():
+        visits = total(rows, "with_visit") or 0
+        seen = [total(rows, f"seen_within_{days}") or 0 for days in ("1_day", "7_days", "14_days")]
+        answer.append((*key, visits, *(rounded(rate(within, visits), 3) for within in seen)))
+    return answer
+
+
+def contained(rows: list[dict[str, Any]]) -> float | None:
+    ended = [total(rows, name) or 0 for name in ("resolved", "handed_over", "lost")]
+    return rounded(rate(ended[0], sum(ended)), 3)
+
+
+def lost_hours(marts: Marts) -> Answer:
+    return [
+        (hour, total(rows, "calls"), total(rows, "lost"), contained(rows))
+        for (hour,), rows in grouped(marts("call_endings_hourly"), "hour").items()
+    ]
+
+
+def subjects(marts: Marts) -> Answer:
+    return [
+        (subject, total(rows, "calls"), total(rows, "handed_over"), contained(rows))
+        for (subject,), rows in grouped(marts("call_endings_hourly"), "call_classification").items()
+    ]
+
+
+def worth(marts: Marts) -> Answer:
+    dated = [row for row in marts("unbooked_value_monthly") if row["month"]]
+    dated.sort(key=lambda row: (-row["month"].toordinal(), row["practice_id"]))
+    columns = ("practice_id", "month", "unbooked_requests", "assumed_value_low", "assumed_value_high")
+    return picked(dated[:6], *columns)
+
+
+def cancellations(marts: Marts) -> Answer:
+    past = [row for row in marts("visits_daily") if row["is_past"]]
+    answer: Answer = []
+    for (way,), rows in grouped(past, "booked_via").items():
+        ended, canceled = sum(row["appointments"] - row["open"] for row in rows), total(rows, "canceled") or 0
+        answer.append((way, ended, canceled, rounded(rate(canceled, ended), 3)))
+    return answer
+
+
+ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
+    **ANALYSTS,
+    "unlike-others": unlike_others,
+    "peers": peers,
+    "rebooked": rebooked,
+    "new-clients": new_clients,
+    "recalls": recalls,
+    "waits": waits,
+    "lost-hours": lost_hours,
+    "subjects": subjects,
+    "worth": worth,
+    "cancellations": cancellations,
+}
+"""The functions by the names of all questions."""
