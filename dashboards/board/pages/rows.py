@@ -45,7 +45,7 @@ def draw(view: View) -> None:
         question = CellQuestion(mart, column, where=where, most=MOST)
     st.markdown(view.define((mart, column)))
     try:
-        _explained(view, explain(view.file.path, question, practices))
+        _explained(view, explain(view.file.path, question, view.file.within(practices)))
     except VetlError as refused:
         st.info(str(refused) if span == "day" else f"{refused}. Or choose one day of one practice above.")
 
@@ -81,7 +81,7 @@ def _with_names(view: View, found: Explanation) -> pl.DataFrame:
     key = next((name for name in _NAMED_BY if name in table.columns), None)
     if key is None or table.is_empty():
         return table
-    note_people(view.audit, view.user, "rows", table, named=view.file.names_people, key=key)
+    note_people(view.audit, view.user, "rows", table, named=view.file.names_people)
     if not view.file.names_people:
         return table
     names = view.ask(NAMES.format(key=key, table=_NAMED_BY[key]))
