@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +59,10 @@ class Published:
             MissingError: The file has no such mart or column.
         """
         return _answer(str(self.path), self.identity, self.contacts, self.practices, sql, parameters)
+
+    def within(self, practices: Sequence[str]) -> list[str]:
+        """Return those of the practices that the user sees, for readers that open the file themselves."""
+        return [key for key in practices if self.practices is None or key in self.practices]
 
     def setting(self, name: str, usual: int) -> int:
         """Return a number of `[definitions]` that the file was built with; `usual` if it has none."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from pipelines.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table
-from pipelines.jobs.watch import look
+from pipelines.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
+from pipelines.jobs.watch import look, unknown_notices
 from pipelines.notices.watching import Episode, Watched, amount, line
 from pipelines.settings import load_settings
 
@@ -34,6 +34,9 @@ def watch(since: date | None, *, as_json: bool) -> int:
     if not settings.watch.thresholds:
         mention("no threshold is set: [watch] thresholds in vetl.toml")
     found = look(settings)
+    unknown = unknown_notices(settings)
+    if unknown and not as_json:
+        say(f"of {count(unknown, 'notice')} it is not known whether they arrived: vetl was killed while they left")
     if since:
         tests = [_backtest(one, since) for one in found]
         _print_json(map(_test_json, tests), since) if as_json else _show_backtest(tests, since)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from email.message import EmailMessage
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from pipelines.settings.report import Reader
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class LetterSent:
     """A letter on one way, and the end of it: `sent`, `sent before`, `failed`, or `unknown` after a kill."""
 
     reader: str
@@ -39,7 +40,7 @@ class Delivery:
 class Reported:
     """The deliveries of one command, and the readers without a letter, as no week is closed."""
 
-    deliveries: tuple[Delivery, ...]
+    deliveries: tuple[LetterSent, ...]
     without: tuple[str, ...] = ()
 
     @property
@@ -61,14 +62,14 @@ def report(
         WrongUse: there is no such reader.
     """
     at = now or datetime.now(UTC)
-    deliveries: list[Delivery] = []
+    deliveries: list[LetterSent] = []
     without: list[str] = []
     with NoticeLedger.open(settings.report.ledger) as ledger:
         for reader, letter in letters(settings, readers):
             if letter is None:
                 without.append(reader.name)
                 continue
-            for way, send in _ways(settings, reader, letter):
+            for way, send in _ways(settings, reader, letter, at.isoformat() if again else ""):
                 deliveries.append(_once(ledger, letter, way, send, at, again=again))
     return Reported(tuple(deliveries), tuple(without))
 
@@ -137,9 +138,9 @@ def _done(settings: Settings, practices: Sequence[str]) -> list[str]:
 Send = Callable[[], None]
 
 
-def _ways(settings: Settings, reader: Reader, letter: Letter) -> Iterator[tuple[str, Send]]:
-    if reader.to:
-        yield "mail", lambda: send_mail(settings.alerts, mail(settings, reader, letter))
+def _ways(settings: Settings, reader: Reader, letter: Letter, again: str) -> Iterator[tuple[str, Send]]:
+    for to in reader.to:
+        yield f"mail to {to}", partial(_mail, settings, letter, to, again)
     address = settings.report.webhook_of(reader.name) if reader.webhook else None
     if address:
         yield "webhook", lambda: post_text(address, summary(letter))
@@ -148,37 +149,45 @@ def _ways(settings: Settings, reader: Reader, letter: Letter) -> Iterator[tuple[
         yield "folder", lambda: _ignore(_write(folder, letter))
 
 
+def _mail(settings: Settings, letter: Letter, to: str, again: str) -> None:
+    send_mail(settings.alerts, mail(settings, letter, to, again))
+
+
 def _ignore(_written: Iterable[Path]) -> None: ...
 
 
-def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: datetime, *, again: bool) -> Delivery:
+def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: datetime, *, again: bool) -> LetterSent:
     """Send a letter on one way, unless the ledger has it."""
     key, recipient = f"letter {letter.week}", f"{letter.reader} by {way}"
     ledger.due(key, [recipient], letter.subject, at)
     [noted] = [item for item in ledger.messages() if (item.id, item.recipient) == (key, recipient)]
     if not ledger.claim([noted], again=again):
         state = "sent before" if _now(ledger, noted).state == "sent" else "unknown"
-        return Delivery(letter.reader, way, letter.week, state)
+        return LetterSent(letter.reader, way, letter.week, state)
     try:
         send()
     except NotDelivered as error:
         ledger.ended([noted], "failed", at, str(error))
-        return Delivery(letter.reader, way, letter.week, "failed", str(error))
+        return LetterSent(letter.reader, way, letter.week, "failed", str(error))
     ledger.ended([noted], "sent", at)
-    return Delivery(letter.reader, way, letter.week, "sent")
+    return LetterSent(letter.reader, way, letter.week, "sent")
 
 
 def _now(ledger: NoticeLedger, noted: Notice) -> Notice:
     return next(item for item in ledger.messages() if (item.id, item.recipient) == (noted.id, noted.recipient))
 
 
-def mail(settings: Settings, reader: Reader, letter: Letter) -> EmailMessage:
-    """Return the letter as a mail: text, HTML with its charts inside, and the PDF."""
+def mail(settings: Settings, letter: Letter, to: str, again: str = "") -> EmailMessage:
+    """Return the letter as a mail: text, HTML with its charts inside, and the PDF.
+
+    A letter that is repeated because its first answer was lost has the same Message-ID, so that a server can drop
+    it. With `again`, the time of `--again`, it has another one.
+    """
     message = EmailMessage()
     message["Subject"] = letter.subject
-    message["From"], message["To"] = settings.alerts.email_from, ", ".join(reader.to)
+    message["From"], message["To"] = settings.alerts.email_from, to
     domain = settings.alerts.email_from.rpartition("@")[2]
-    digest = sha256(f"{letter.week} {reader.name}".encode()).hexdigest()[:32]
+    digest = sha256(f"{letter.week} {letter.reader} {to}{again}".encode()).hexdigest()[:32]
     message["Message-ID"] = f"<{digest}@{domain}>"
     message.set_content(as_text(letter))
     pictures = charts(letter)

@@ -1,7 +1,7 @@
 """Look at the thresholds of `[watch]` after each publication, and send a notice of each episode once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from email.message import EmailMessage
 from hashlib import sha256
@@ -10,7 +10,7 @@ from itertools import groupby
 from pipelines.core.errors import NotDelivered, VetlError
 from pipelines.loading.published.figures.periods import series
 from pipelines.loading.published.query import query
-from pipelines.notices.ledger import Notice, NoticeLedger, ToldEpisode
+from pipelines.notices.ledger import Notice, NoticeLedger, ToldEpisode, open_episodes
 from pipelines.notices.mail import send_mail
 from pipelines.notices.watching import Episode, Watched, end_line, line, watched
 from pipelines.notices.webhook import post_text
@@ -70,6 +70,7 @@ def tell(settings: Settings, now: datetime | None = None) -> Told:
             for one in found:
                 with ledger.writing():
                     _keep(settings, ledger, one, at, rang, ended)
+            _close_unwatched(ledger, open_episodes(settings.watch.ledger), found)
             sent, failures = _send(settings, ledger, at)
             return Told(tuple(rang), tuple(ended), sent, tuple(failures))
     except VetlError as error:
@@ -98,17 +99,25 @@ def _keep(
             rang.append(text)
     for told in known:
         episode = of_known.get(told.began)
-        if told.is_over or (episode is not None and episode.ended is None):
-            if episode is not None and not told.is_over:
-                last = max(told.last, episode.last.value.start)
-                ledger.keep(ToldEpisode(told.watch, told.practice_id, told.began, last, None, False, told.line))
+        if told.is_over:
+            continue
+        if episode is not None and episode.ended is None:
+            ledger.keep(replace(told, last=max(told.last, episode.last.value.start)))
             continue
         end = episode.ended if episode else None
-        ledger.keep(ToldEpisode(told.watch, told.practice_id, told.began, told.last, end, True, told.line))
+        ledger.keep(replace(told, ended=end, is_over=True))
         text = end_line(one, told.began, end)
         ledger.due(_event(one, told.began, "ended"), recipients(settings, one.threshold), text, at)
         ended.append(text)
     ledger.looked(one.key, one.practice_id, one.through)
+
+
+def _close_unwatched(ledger: NoticeLedger, episodes: Sequence[ToldEpisode], found: Sequence[Watched]) -> None:
+    """End the episodes of thresholds and practices that were taken out of the settings, without a notice."""
+    watched_now = {(one.key, one.practice_id) for one in found}
+    for episode in episodes:
+        if (episode.watch, episode.practice_id) not in watched_now:
+            ledger.keep(replace(episode, is_over=True))
 
 
 def recipients(settings: Settings, threshold: Threshold) -> list[str]:
@@ -116,6 +125,18 @@ def recipients(settings: Settings, threshold: Threshold) -> list[str]:
     if threshold.to:
         return list(threshold.to)
     return [*settings.alerts.email_to, *([WEBHOOK] if settings.alerts.webhook else [])]
+
+
+def unknown_notices(settings: Settings) -> int:
+    """Return the number of notices that were leaving when vetl was killed.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    if not settings.watch.ledger.exists():
+        return 0
+    with NoticeLedger.open(settings.watch.ledger) as ledger:
+        return len(ledger.messages(("sending",)))
 
 
 def _event(one: Watched, began: date, what: str) -> str:

@@ -114,13 +114,17 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A difference that is more than chance by three standard errors, of a figure at a practice."""
+    """A difference that is more than chance by three standard errors, of a figure at a practice.
+
+    `other` are the counts of the week before, or those of the practices `others`.
+    """
 
     measure: ShareOf
     practice_id: str
     week: date
     now: Counts
     other: Counts
+    others: tuple[str, ...] = ()
 
     @property
     def difference(self) -> float:
@@ -167,14 +171,23 @@ def changed(measure: ShareOf, weeks: Weeks, practices: Sequence[str]) -> list[Fo
 
 
 def outside(measure: ShareOf, weeks: Weeks, practices: Sequence[str]) -> list[Found]:
-    """Return the practices whose figure differs from that of the others by more than chance."""
+    """Return the practices whose figure differs from that of the others by more than chance.
+
+    The farthest one is no longer one of the others for the rest: beside it each of them would stand out.
+    """
     week = newest_week(weeks, practices)
     if week is None:
         return []
     own = {key: weeks[key][week] for key in practices if week in weeks.get(key, {})}
-    whole = total(own.values())
-    rest = {key: (whole[0] - counts[0], whole[1] - counts[1]) for key, counts in own.items()}
-    return _far([Found(measure, key, week, own[key], rest[key]) for key in own])
+    found: list[Found] = []
+    while True:
+        whole = total(own.values())
+        rest = {key: (whole[0] - counts[0], whole[1] - counts[1]) for key, counts in own.items()}
+        far = _far([Found(measure, key, week, own[key], rest[key], tuple(own.keys() - {key})) for key in own])
+        if not far:
+            return found
+        found.append(max(far, key=lambda one: one.weight))
+        del own[found[-1].practice_id]
 
 
 def _far(found: Sequence[Found]) -> list[Found]:

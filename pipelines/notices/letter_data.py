@@ -158,7 +158,7 @@ def _change(data: LetterData, found: Found) -> Line:
 
 
 def _outlier(data: LetterData, found: Found, practices: Sequence[str]) -> Line:
-    others = [key for key in practices if key != found.practice_id]
+    others = [key for key in found.others if key in practices]
     here = _ends(data, found, [found.practice_id], found.week, found.now)
     there = _ends(data, found, others, found.week, found.other)
     return Line(

@@ -29,7 +29,7 @@ def as_html(letter: Letter, sources: Sequence[str]) -> str:
         f'<h1 style="margin:0;font-size:22px;line-height:28px;">{escape(letter.subject)}</h1>'
         f'<p style="margin:4px 0 12px;{_GREY}">{escape(letter.reader)}</p>'
         f'<table role="presentation" width="100%" cellpadding="0" cellspacing="0">{figures}</table>'
-        f"{_practices(letter)}{parts}"
+        f"{parts}{_practices(letter)}"
         "</td></tr></table></td></tr></table></body></html>"
     )
 

@@ -3,6 +3,7 @@
 import smtplib
 import ssl
 from email.message import EmailMessage
+from email.utils import formatdate
 
 from pipelines.core.errors import NotDelivered
 from pipelines.settings.dashboard import is_local
@@ -22,6 +23,8 @@ def send_mail(settings: AlertSettings, message: EmailMessage, context: ssl.SSLCo
         NotDelivered: the server cannot be reached, offers no TLS, or did not take the message.
     """
     host, port = settings.smtp_host, settings.smtp_port
+    message["Date"] = formatdate()
+    message["Auto-Submitted"] = "auto-generated"  # no server answers that somebody is on holiday
     trusted = context or ssl.create_default_context()
     try:
         with _connected(host, port, trusted) as server:

@@ -24,6 +24,10 @@ from pipelines.settings.schedule import open_hours
 
 Row = tuple[object, ...]
 
+_ROWS_IN_A_LINE = 3
+_LINES = 20
+"""The most lines of an error or an alert."""
+
 USUAL_HOURS = OpeningHours(opens=8, closes=18, weekdays=6)
 """The opening hours if `[definitions]` sets none, the same as in `dbt_project.yml`."""
 
@@ -43,16 +47,30 @@ class Verdict:
             {"found": table(self.columns, self.rows), "count": len(self.rows)} if self.rows else {"count": 0}
         )
         return dg.AssetCheckResult(
-            passed=not self.rows, asset_key=key, check_name=name, severity=severity, metadata=metadata
+            passed=not self.rows,
+            asset_key=key,
+            check_name=name,
+            severity=severity,
+            metadata=metadata,
+            description=self.line() or None,
         )
 
     def line(self) -> str:
-        """Return the rows in one line, for the alert about a failed run."""
-        return "; ".join(": ".join(map(str, row)) for row in self.rows[:3])
+        """Return the first rows in one line, for the page of the check."""
+        more = len(self.rows) - _ROWS_IN_A_LINE
+        lines = [": ".join(map(_in_words, self.columns, row)) for row in self.rows[:_ROWS_IN_A_LINE]]
+        return "; ".join([*lines, *([f"and {more} more"] if more > 0 else [])])
+
+
+def _in_words(column: str, value: object) -> str:
+    """Return a text as it is, and any other value with the name of its column."""
+    if isinstance(value, str):
+        return value
+    return f"{column} {value:%Y-%m-%d %H:%M} UTC" if isinstance(value, datetime) else f"{value} {column}"
 
 
 def certified(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
-    """Every window is certified. A list that could not be read is an error."""
+    """Every window is certified. A list that could not be read is an error: `vetl doctor` examines it."""
     failed = [item for item in lists if item.state == "failed"]
     unproven = [item for item in lists if item.state == "uncertified"]
     rows = [(item.practice_id, item.state, item.reason) for item in (*failed, *unproven)]
@@ -60,7 +78,7 @@ def certified(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) 
 
 
 def fresh(lists: Sequence[ListStatus], settings: Settings, now: datetime) -> Verdict:
-    """The list was read within the allowed number of opening hours. A stale list is an error."""
+    """The list was read within the allowed opening hours. If not, look for failed runs, then at the schedule."""
     zones = {practice.id: practice.time_zone for practice in settings.practices}
     usual = settings.definitions.opening_hours or USUAL_HOURS
     own = settings.definitions.opening_hours_by_practice or {}
@@ -125,7 +143,7 @@ def _judged(context: dg.AssetCheckExecutionContext, settings: Settings) -> Itera
     now = datetime.now(UTC)
     with as_failures():
         lists = list_statuses(settings)
-    errors: list[str] = []
+    errors: list[tuple[str, str, Verdict]] = []
     for endpoint in REGISTRY:
         ours = [item for item in lists if item.endpoint == endpoint.name]
         for name, judge in LIST_CHECKS.items():
@@ -133,6 +151,23 @@ def _judged(context: dg.AssetCheckExecutionContext, settings: Settings) -> Itera
             if key in context.selected_asset_check_keys:
                 verdict = judge(ours, settings, now)
                 yield verdict.result(key.asset_key, name)
-                errors += [f"{endpoint.name} is not {name}: {verdict.line()}"] if verdict.is_error else []
+                errors += [(endpoint.name, name, verdict)] if verdict.is_error else []
     if errors:
-        raise dg.Failure("\n".join(errors), allow_retries=False)
+        raise dg.Failure("\n".join(_failures(errors)), allow_retries=False)
+
+
+def _failures(errors: Sequence[tuple[str, str, Verdict]]) -> Iterator[str]:
+    """Yield a line for each practice and check, with the first reason: a refused practice fails all of its lists.
+
+    `errors` are the verdicts with the names of their list and check.
+    """
+    found: dict[tuple[str, object], list[str]] = {}
+    for endpoint, name, verdict in errors:
+        for row in verdict.rows:
+            words = f"{endpoint}: {': '.join(map(_in_words, verdict.columns[1:], row[1:]))}"
+            found.setdefault((name, row[0]), []).append(words)
+    for (name, practice), lists in list(found.items())[:_LINES]:
+        many = f"{len(lists)} lists are" if len(lists) > 1 else "a list is"
+        yield f"{practice}: {many} not {name}; {lists[0]}"
+    if len(found) > _LINES:
+        yield f"and {len(found) - _LINES} more; the checks show them"

@@ -55,6 +55,10 @@ from pipelines.settings import Settings
 ONLY_NEWS = ("everything", "after_lists", "drain")
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
 
+_LOGGED = "Errors parsed from dbt logs:"
+_ROOM = 1024 * 1024
+"""Bytes without which dbt cannot write its own files."""
+
 _UP_TO_DATE = "No new data; the published file is up to date."
 _BROKEN = "{rows} rows fail this test. The published file stays as it was; `vetl build` lists the failed tests."
 
@@ -146,11 +150,25 @@ def _built(
                 yield from (_of_asset(event) for event in invocation.stream())
                 if invocation.is_successful():
                     return
-                why = failures_of(settings.warehouse.path) or (one_line(str(invocation.get_error())),)
+                why = failures_of(settings.warehouse.path) or (
+                    reason_of(str(invocation.get_error()), shutil.disk_usage(settings.warehouse.path.parent).free),
+                )
                 recorder.error = f"{why[0]} (Dagster's run {context.run.run_id})"
             # Another program may have opened the file before dbt did. Nothing was built, so wait again.
             if not _was_locked_out(invocation, settings.warehouse.path) or time.monotonic() >= deadline:
                 raise dg.Failure("\n".join(why), allow_retries=False)
+
+
+def reason_of(error: str, free: int) -> str:
+    """Return why dbt failed before it ran a model, from dagster-dbt's error and the free bytes of the disk.
+
+    That error begins with dbt's whole command line, which fills a page.
+    """
+    logged = one_line(error.partition(_LOGGED)[2])
+    words = logged or "dbt ended before it ran a model; its output is in the log of this run"
+    if free >= _ROOM and "No space left" not in words:
+        return words
+    return f"{logged or 'dbt could not write its files'}: the disk is full; make room and run it again"
 
 
 def _of_asset(event: Any) -> Any:  # noqa: ANN401 - any event of dagster-dbt
@@ -233,13 +251,24 @@ def areas_of(manifest: Path) -> Areas:
 
 
 def manifest_of(settings: Settings) -> Path:
-    """Return the project's manifest; write it first if it is missing or older than the project."""
+    """Return the project's manifest; write it first if it is missing, cut off or older than the project.
+
+    A dbt that meets a full disk leaves half a manifest, with which no run could begin.
+    """
     manifest = state_folder(settings.warehouse.path) / "target" / "manifest.json"
     written = manifest.stat().st_mtime if manifest.exists() else 0.0
     sources = (path for path in bundled.dbt_project().rglob("*") if path.suffix in {".sql", ".yml", ".md", ".csv"})
-    if any(path.stat().st_mtime > written for path in sources):
+    if any(path.stat().st_mtime > written for path in sources) or not _is_whole(manifest):
         return dbt_parse(settings.warehouse.path, dbt_variables(settings))
     return manifest
+
+
+def _is_whole(manifest: Path) -> bool:
+    try:
+        json.loads(manifest.read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 @contextmanager

@@ -69,7 +69,7 @@ def _synced(
     """Read the lists and yield their events. On the last attempt the marts are built even if nothing was read."""
     wanted = [endpoint for endpoint in REGISTRY if raw_key(endpoint.table) in context.selected_asset_keys]
     started = time.monotonic()
-    with as_failures():
+    with as_failures(may_retry=not is_last):
         result = _read(context, config, settings, wanted)
     if _nothing_was_read(result) and not is_last:
         raise dg.Failure("; ".join({f"{item.practice_id}: {item.reason}": None for item in result.results}))

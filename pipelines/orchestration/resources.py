@@ -41,9 +41,12 @@ class VetlResource(dg.ConfigurableResource[None]):
 
 
 @contextmanager
-def as_failures() -> Generator[None]:
-    """Raise vetl's errors as Dagster's. Only a transient error allows a retry."""
+def as_failures(*, may_retry: bool = True) -> Generator[None]:
+    """Raise vetl's errors as Dagster's. Only a transient error allows a retry.
+
+    On the last attempt no error does: the run would show "Exceeded max_retries" instead of the error.
+    """
     try:
         yield
     except VetlError as error:
-        raise dg.Failure(str(error), allow_retries=isinstance(error, Transient)) from None
+        raise dg.Failure(str(error), allow_retries=may_retry and isinstance(error, Transient)) from None

@@ -85,6 +85,9 @@ def check_room(path: Path) -> None:
         raise InboxError(f"{path}: {os.strerror(error.errno or 0)}") from None
 
 
+_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR")
+
+
 @contextmanager
 def as_vetl_errors(path: Path) -> Generator[None]:
     """Turn errors of SQLite into errors of one line with the path.
@@ -95,4 +98,7 @@ def as_vetl_errors(path: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise InboxError(f"{path}: {error}") from None
+        # On a full disk SQLite reports either error, by the file that it writes first.
+        name = getattr(error, "sqlite_errorname", "")
+        hint = "; is the disk full? make room and run it again" if name.startswith(_NO_ROOM) else ""
+        raise InboxError(f"{path}: {error}{hint}") from None

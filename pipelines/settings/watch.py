@@ -69,13 +69,14 @@ class Threshold(Section):
 
 DEFAULT = (
     Threshold(measure="calls", where=("direction=inbound",), by="day", unusual=True),
+    Threshold(measure="answered_calls", where=("direction=inbound",), by="week", unusual=True),
     Threshold(measure="sessions", by="week", unusual=True),
     Threshold(measure="new_booking_conversion_rate", where=("direction=inbound",), by="week", unusual=True),
 )
 
 
 class WatchSettings(Section):
-    """`[watch]`: the thresholds that every build looks at, and the file of what was told to whom."""
+    """`[watch]`: the thresholds that every build looks at, and the ledger of notices."""
 
     thresholds: tuple[Threshold, ...] = DEFAULT
     ledger: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/watch.sqlite")

@@ -11,7 +11,7 @@ from typing import Any
 from zlib import crc32
 
 import duckdb
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from support import truth
 from support.deliveries import body_of, message, outreach, reminder
@@ -74,7 +74,8 @@ class Spoiler:
     def row(self, row: dict[str, Any]) -> None:
         number = crc32(f"{row.get('id')}".encode())
         if number % 3:
-            self.whole.add(str(row.get("id")))
+            if "call_classification" not in row:  # a call is stored from the CSV, which has no id
+                self.whole.add(str(row.get("id")))
             return
         names = ["id"] if number % 10 == 0 else sorted(set(row) - {"id"})
         row[names[number // 10 % len(names)]] = self._value(number)
@@ -119,7 +120,11 @@ def keep_deliveries(inbox: Path, spoiler: Spoiler, practice: str) -> None:
         )
 
 
-@settings(max_examples=examples(1), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(1),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(st.lists(JSON, min_size=30, max_size=60))
 def test_a_value_of_any_kind_costs_its_row_only(drawn: list[Any]) -> None:
     """Many values in one warehouse: two syncs, the second over stored rows, deliveries, a build, a publication."""

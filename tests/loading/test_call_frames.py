@@ -2,6 +2,7 @@
 
 import csv
 import io
+from datetime import date
 from typing import Any
 
 import pytest
@@ -60,6 +61,17 @@ def test_an_unknown_column_is_kept() -> None:
     body = f"{HEADER},Recording,Agent\n{call_line()},https://x,\n{call_line()},,\n".encode()
 
     assert split(body).frame["_extra"].to_list() == ['{"Agent":null,"Recording":"https://x"}', None]
+
+
+def test_a_date_that_is_no_minute_does_not_count_for_the_range_of_a_page() -> None:
+    """Such a row goes to quarantine; otherwise a single one would look like a server that ignores the range."""
+    dates = ("2025-05-01 10:00", "0001-01-01T00:00:00Z", "9999-12-31", "2025-05-02 09:30")
+    body = "".join(f"{line}\n" for line in (HEADER, *map(call_line, dates))).encode()
+
+    page = parse_calls(CsvAnswer(body, len(dates)))
+
+    assert (page.first_day, page.last_day) == (date(2025, 5, 1), date(2025, 5, 2))
+    assert page.rows == len(dates)
 
 
 def test_a_missing_column_breaks_the_contract_and_is_named() -> None:

@@ -127,7 +127,7 @@ def test_attempts_of_an_earlier_vetl_are_taken_from_its_runs(filled: Filled) -> 
     )
     run(filled, "second", "failed", reason="HTTP 500")
     filled.connection.execute("drop table control.attempts")
-    filled.connection.execute("delete from control.migrations where name in ('0006_attempts', '0012_last_reads')")
+    filled.connection.execute("delete from control.migrations where name in ('0006_attempts', '0013_last_reads')")
     filled.warehouse.close()
 
     again = Filled(filled.path)

@@ -1,5 +1,6 @@
 """The whole code location loads without a warning, has lineage without gaps, and describes its assets."""
 
+import json
 import tomllib
 import warnings
 from collections.abc import Iterator
@@ -14,10 +15,12 @@ from pipelines.core.endpoint import Endpoint
 from pipelines.endpoints import REGISTRY
 from pipelines.orchestration.areas import ELSEWHERE
 from pipelines.orchestration.checks import LIST_CHECKS
+from pipelines.orchestration.dbt import manifest_of, reason_of
 from pipelines.orchestration.lists import raw_key
 from pipelines.orchestration.metadata import documented_in
 from pipelines.orchestration.practices import PRACTICES
 from pipelines.orchestration.resources import WRITER_POOL
+from pipelines.settings import Settings, WarehouseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,6 +37,34 @@ def definitions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.Definit
             warnings.filterwarnings("ignore", "sqlglotrs is deprecated")  # the default of dagster-dbt
             location = defs()
         yield location
+
+
+def test_a_manifest_that_a_full_disk_cut_off_is_written_again(tmp_path: Path) -> None:
+    """With half a manifest no run could begin, and its alert said nothing about the cause."""
+    settings = Settings(warehouse=WarehouseSettings(path=tmp_path / "vetl.duckdb"))
+    manifest = manifest_of(settings)
+    whole = manifest.read_text("utf-8")
+    manifest.write_text(whole[: len(whole) // 2], "utf-8")
+
+    assert (
+        json.loads(manifest_of(settings).read_text("utf-8"))["nodes"].keys() == json.loads(whole)["nodes"].keys()
+    )
+
+
+LONG = "The dbt CLI process with command\n\n`dbt build --vars {...}`\n\nfailed with exit code `2`. Check it"
+LOGGED = "\n\nErrors parsed from dbt logs:\n\nRuntime Error\n  the profile is wrong"
+
+
+@pytest.mark.parametrize(
+    ("error", "free", "words"),
+    [
+        (LONG + LOGGED, 10**9, "Runtime Error the profile is wrong"),
+        (LONG, 10**9, "dbt ended before it ran a model; its output is in the log of this run"),
+        (LONG, 4096, "dbt could not write its files: the disk is full; make room and run it again"),
+    ],
+)
+def test_a_dbt_that_did_not_begin_says_why_without_its_command_line(error: str, free: int, words: str) -> None:
+    assert reason_of(error, free) == words
 
 
 def test_it_loads_without_a_warning(definitions: dg.Definitions) -> None:

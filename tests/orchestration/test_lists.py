@@ -179,6 +179,16 @@ def test_a_temporary_failure_is_retried(site: Site) -> None:
     assert result.success
 
 
+def test_the_last_attempt_fails_with_its_own_error(site: Site) -> None:
+    """Otherwise the run shows that it exceeded `max_retries`, and the error is at the end of a stack trace."""
+    result = site.run(*[Unreachable("sign-in: 503")] * 3)
+
+    failure = result.failure_data_for_node("sync")
+    assert len(site.asked) == 3
+    assert failure.user_failure_data.description == "sign-in: 503"
+    assert "max_retries" not in failure.error.message
+
+
 def test_a_wrong_setting_is_a_failure_that_is_not_retried(site: Site) -> None:
     result = site.run(ConfigurationError("VETL_PARTNER__PASSWORD: not set"))
 

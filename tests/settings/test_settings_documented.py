@@ -28,7 +28,7 @@ def test_the_example_names_every_key_and_says_the_defaults() -> None:
     defaults = load_settings().model_dump(mode="json")
 
     for section, keys in sections():
-        documented = everything[section]
+        documented = everything.get(section, {})  # a section may have secrets alone
         for key in keys:
             if key in ENVIRONMENT_ONLY.get(section, ()):
                 assert f"VETL_{section}__{key}=".upper() in text

@@ -1,4 +1,4 @@
-"""Acting: what became of vetl's tasks, and what they bring beside the requests that were left alone."""
+"""Acting: the ends of vetl's tasks, and the booked share beside that of the requests left alone."""
 
 import polars as pl
 import streamlit as st
@@ -72,7 +72,7 @@ def _effect(view: View) -> None:
 
 
 def said(view: View, acts: int, booked: int, left: int, left_booked: int) -> str:
-    """Return what acting brings in two sentences: a difference with its interval, and no claim."""
+    """Return the comparison in two sentences: a difference with its interval, and no claim."""
     words = view.words
     first = (
         f"Of {words.count(acts, 'request', 'requests')} acted on more than 14 days ago, "

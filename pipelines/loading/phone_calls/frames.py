@@ -107,7 +107,8 @@ def _days(texts: pl.DataFrame) -> tuple[date | None, date | None]:
         return _day(texts["Date"].min()), _day(texts["Date"].max())
     except (TypeError, ValueError):
         pass
-    days = texts.select(pl.col("Date").str.slice(0, 10).unique().str.to_date("%Y-%m-%d", strict=False))
+    # A row with another text than a minute goes to quarantine, so its day proves nothing about the range.
+    days = texts.select(pl.col("Date").unique().str.to_datetime(DATE_FORMAT, strict=False).dt.date())
     first, last = days.select(first=pl.col("Date").min(), last=pl.col("Date").max()).row(0)
     return first, last
 

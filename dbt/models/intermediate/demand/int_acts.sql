@@ -39,12 +39,12 @@ placed as (
         tasks.status as task_status,
         tasks.finalized_at as task_finalized_at,
         bookings.booked_at,
-        clock.source_clock,
+        {{ own_clock() }} as source_clock,
         acts.state = 'holdout' as holdout,
         acts.state not in ('planned', 'holdout', 'refused') as is_sent,
         cast({{ local_time('acts.planned_at', 'practices.time_zone') }} as date) as day
     from acts
-    cross join {{ ref('int_source_clock') }} as clock
+    {{ with_own_clock('acts') }}
     left join contacts
         on
             acts.practice_id = contacts.practice_id
