@@ -1,4 +1,4 @@
-"""The rows behind a figure, as `vetl explain` shows them: what proves it, and what may still change it."""
+"""The rows behind a figure, as `vetl explain` shows them: its proof, and the changes that may still come."""
 
 import polars as pl
 import streamlit as st
