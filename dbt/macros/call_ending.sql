@@ -9,10 +9,3 @@
         else 'other'
     end
 {%- endmacro %}
-
-{#- Whether a time of the wall clock is within the opening hours (variables `opening_*`). -#}
-{% macro is_open_at(time) -%}
-    {{ iso_weekday(time) }} <= {{ var('opening_weekdays') }}
-    and extract(hour from {{ time }}) >= {{ var('opening_hour') }}
-    and extract(hour from {{ time }}) < {{ var('closing_hour') }}
-{%- endmacro %}

@@ -47,6 +47,7 @@
         'opening_hour': 'The hour of the wall clock at which practices open.',
         'closing_hour': 'The hour at which they close.',
         'opening_weekdays': 'On how many days of the week they are open, from Monday.',
+        'opening_hours_by_practice': 'The opening hours of practices with other hours.',
     }) }}
 {%- endmacro %}
 

@@ -18,7 +18,7 @@ from pipelines.settings import load_settings
 HOST = "127.0.0.1"
 
 
-def serve(file: Path | None, practices: Collection[str] | None, *, most: int, http: bool, port: int) -> int:
+def serve(file: Path | None, practices: Collection[str] | None, *, most: int, http: bool, port: int | None) -> int:
     """Run `vetl mcp` until its client leaves, or, over HTTP, until it is interrupted.
 
     Raises:
@@ -38,6 +38,7 @@ def serve(file: Path | None, practices: Collection[str] | None, *, most: int, ht
     if not http:
         server(tools, version("vetl")).run("stdio")
         return 0
+    port = port or load_settings().assistant.port
     refuse_taken(HOST, port)
     made = server(tools, version("vetl"), **_one_token(f"http://{HOST}:{port}"))
     say(f"serving {published} to assistants on http://{HOST}:{port}/mcp (Ctrl+C ends it)")

@@ -5,13 +5,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from pipelines.cli.metric import published_file, show_evidence
 from pipelines.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, say
 from pipelines.core.errors import WarehouseBusy, WrongUse
 from pipelines.core.text import cell, text
 from pipelines.loading.published.figures.explain import CellQuestion, Explanation, explain, explainable
-from pipelines.loading.published.figures.reads import WindowRead, reads_of
+from pipelines.loading.published.figures.reads import MovedRow, WindowRead, moved_rows, reads_of
 from pipelines.settings import load_settings
 
 _SHOWN = 40
@@ -46,32 +47,48 @@ def question_about(figure: str, practice: str | None) -> CellQuestion:
 def explain_cell(file: Path | None, question: CellQuestion, *, as_csv: bool, as_json: bool) -> int:
     """Run `vetl explain MART.COLUMN`; the exit code is 1 if the rows do not give the value."""
     found = explain(published_file(file), question)
-    reads = [] if file else _reads(question, found)
+    reads, moved = ([], []) if file else _of_the_private_file(question, found)
     code = 0 if found.agrees else 1
     if as_json:
         rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-        print_json({"exit_code": code, **asdict(found), "rows": rows, "reads": [asdict(read) for read in reads]})
+        print_json({"exit_code": code, **asdict(found), "rows": rows, **_documents(reads, moved)})
     elif as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(found.columns)
         writer.writerows([cell(value) for value in row] for row in found.rows)
     else:
-        _show(found, reads)
+        _show(found, reads, moved)
     if code:
         say(f"the rows give {text(found.recounted)}, the mart has {text(found.value)}: the file was changed")
     return code
 
 
-def _reads(question: CellQuestion, found: Explanation) -> list[WindowRead]:
-    """Return the reads behind a figure of a day; none if the private file is not here or is in use."""
+def _of_the_private_file(
+    question: CellQuestion, found: Explanation
+) -> tuple[Sequence[WindowRead], Sequence[MovedRow]]:
+    """Return the reads behind a figure of a day and the rows that moved it.
+
+    Both are empty if the private file is not here or is in use.
+    """
     private = load_settings().warehouse.path
     if question.practice is None or question.day is None or not private.exists():
-        return []
+        return [], []
     try:
-        return reads_of(private, found.metric.lists, question.practice, question.day)
+        reads = reads_of(private, found.metric.lists, question.practice, question.day)
+        has_moved = any(item.reported != item.now for item in found.revisions)
+        moved = moved_rows(private, question.mart, question.practice, question.day) if has_moved else []
     except WarehouseBusy as busy:
         say(f"the reads are not shown: {busy}")
-        return []
+        return [], []
+    return reads, moved
+
+
+def _documents(reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> dict[str, Any]:
+    return {"reads": [asdict(read) for read in reads], "moved": [asdict(row) for row in moved]}
+
+
+def _rounded(value: Any) -> str:  # noqa: ANN401 - the value of any column
+    return text(round(value, 4) if isinstance(value, float) else value)
 
 
 def _ranked(found: Explanation) -> list[TableColumn]:
@@ -86,12 +103,16 @@ def _ranked(found: Explanation) -> list[TableColumn]:
     return columns
 
 
-def _show(found: Explanation, reads: Sequence[WindowRead]) -> None:
-    print_line(f"{found.mart}.{found.column}: {text(found.value)} ({found.unit})")
+def _show(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
+    print_line(f"{found.mart}.{found.column}: {_rounded(found.value)} ({found.unit})")
     print_aside(found.definition)
-    title = f"{count(len(found.rows), 'row')} of marts.{found.metric.mart} give {text(found.recounted)}"
-    hidden = f" ({_SHOWN} shown; --format csv writes all)" if len(found.rows) > _SHOWN else ""
-    print_table(title + hidden, _ranked(found), found.rows[:_SHOWN])
+    title = f"{count(len(found.rows), 'row')} of marts.{found.metric.mart} give {_rounded(found.recounted)}"
+    is_median = found.metric.aggregation == "median"
+    first = max(len(found.rows) - _SHOWN, 0) // 2 if is_median else 0
+    which = f"{_SHOWN} around the middle" if is_median else f"{_SHOWN}"
+    hidden = f" ({which} shown; --format csv writes all)" if len(found.rows) > _SHOWN else ""
+    rows = [[round(value, 4) if isinstance(value, float) else value for value in row] for row in found.rows]
+    print_table(title + hidden, _ranked(found), rows[first : first + _SHOWN])
     show_evidence(found.certificates)
     if reads:
         cells = [
@@ -109,5 +130,8 @@ def _show(found: Explanation, reads: Sequence[WindowRead]) -> None:
             else f"a report the day after could show {item.reported:,}"
         )
         print_aside(f"{item.day}: {said}, now {item.now:,}")
+    if moved:
+        cells = [(row.id, row.reported, row.now) for row in moved[:_SHOWN]]
+        print_table(f"{count(len(moved), 'row')} changed since", ("id", "in the report", "now"), cells)
     for line in found.may_change or ("nothing that vetl knows of will change it",):
         print_aside(line)

@@ -57,7 +57,7 @@ def mcp(
     ] = None,
     rows: Annotated[int, typer.Option("--rows", min=1, max=10_000, help="The most rows in an answer.")] = 200,
     http: Annotated[bool, typer.Option("--http", help="Over HTTP on this machine, not stdio.")] = False,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="With --http.")] = 8765,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of assistant.port.")] = None,
     file: OtherFile = None,
 ) -> int:
     """Serve the metrics to an assistant (MCP)."""

@@ -52,6 +52,7 @@ COMMON_WORDS = frozenset(
         # Words that vetl writes.
         *("no outcome", "no status", "of no status", "an unknown stage", "online_booking"),
         *("call", "session", "outreach", "task", "message", "appointment", "other", "none", "unknown"),
+        *("due", "overdue", "visit ahead"),
         *("planned", "holdout", "asking", "made", "refused", "canceling", "left"),
         # Appointments, sessions and sentiments: the contract shows few of their words.
         *(

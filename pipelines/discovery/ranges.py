@@ -16,6 +16,7 @@ from pipelines.core.pages import Page
 from pipelines.core.steps import Plan
 from pipelines.discovery.parameter_names import DATE_RANGE_NAMES
 from pipelines.discovery.probes import (
+    SLIGHT,
     TWICE,
     ListKnowledge,
     ask,
@@ -65,7 +66,8 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     if not whole.total_count and not (yield from _shown_by_an_end(knowledge)):
         return [_too_few(knowledge, "start"), _too_few(knowledge, "end")]
     knowledge.proven.add("start")
-    start = name_finding(knowledge, "start", configured.start, "a far future gives 0 rows, the past more")
+    evidence = f"a far future gives 0 rows, the past more{TWICE if whole.total_count <= SLIGHT else ''}"
+    start = name_finding(knowledge, "start", configured.start, evidence)
     return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
 
 

@@ -80,9 +80,10 @@ def certified(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) 
 def fresh(lists: Sequence[ListStatus], settings: Settings, now: datetime) -> Verdict:
     """The list was read within the allowed opening hours. If not, look for failed runs, then at the schedule."""
     zones = {practice.id: practice.time_zone for practice in settings.practices}
-    hours = settings.definitions.opening_hours or USUAL_HOURS
+    usual = settings.definitions.opening_hours or USUAL_HOURS
+    own = settings.definitions.opening_hours_by_practice or {}
     ages = [
-        (item, open_hours(item.read_at, now, zones[item.practice_id], hours))
+        (item, open_hours(item.read_at, now, zones[item.practice_id], own.get(item.practice_id, usual)))
         for item in lists
         if item.read_at is not None
     ]

@@ -68,6 +68,7 @@ class DefinitionsSettings(BaseModel):
     holidays: dict[str, tuple[Holiday, ...]] | None = None
     visit_value: dict[str, tuple[Worth, Worth]] | None = None
     opening_hours: OpeningHours | None = None
+    opening_hours_by_practice: dict[str, OpeningHours] | None = None
     phone_regions: dict[str, Annotated[str, Field(pattern="^[A-Z]{2}$")]] = {}
 
     def variables(self) -> dict[str, Any]:

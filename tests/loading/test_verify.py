@@ -211,7 +211,7 @@ def test_rows_that_differ_as_a_multiset_have_other_digests(
 @pytest.fixture
 def with_inputs(tmp_path: Path) -> tuple[Path, Path]:
     """Provide a private file with rows that fit their hashes, and the file that was published from it."""
-    tables = {name: rows for name, rows in random_tables(seed=1, rows=20).items() if "." not in name}
+    tables = {name: rows for name, rows in random_tables(seed=1, rows=200).items() if "." not in name}
     private = create_warehouse(tmp_path / "vetl.duckdb", practices=PRACTICES, clocks=CLOCKS, tables=tables)
     published = tmp_path / "analytics.duckdb"
     change(

@@ -12,6 +12,7 @@ from pipelines.core.capabilities import Result
 from pipelines.core.endpoint import QueryNames
 from pipelines.discovery.examination import discover
 from pipelines.discovery.probes import ListKnowledge
+from pipelines.discovery.ranges import check_range
 from pipelines.discovery.sizes import check_size
 from pipelines.discovery.statuses import check_statuses
 from pipelines.endpoints import by_name
@@ -99,3 +100,15 @@ def test_a_row_that_comes_or_goes_makes_no_ignored_parameter_work(check: str, ro
 @pytest.mark.parametrize(("check", "rows"), [("per_page", 2), ("status", 1), ("status", 2)])
 def test_a_size_and_a_status_that_work_are_believed_on_a_short_list(check: str, rows: int) -> None:
     assert is_believed(check, QueryNames(), rows, ())
+
+
+@pytest.mark.parametrize(("rows", "is_said"), [(1, True), (2, True), (9, False)])
+def test_the_evidence_of_a_range_says_whether_it_was_seen_there_and_back(rows: int, is_said: object) -> None:
+    source = ModelSource(Random(4), Manners(names=QueryNames(), order="updated_desc"))
+    for number in range(rows):
+        source.add(START - timedelta(days=3, hours=number))
+    reading = reading_of(by_name("booking_sessions"), source, ModelStore())
+    plan = check_range(ListKnowledge(reading, QueryNames()))
+    findings = Driver(source, ModelStore(), source.rng).run(plan)
+
+    assert [finding.evidence.endswith(", seen there and back") for finding in findings] == [is_said, is_said]

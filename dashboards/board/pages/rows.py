@@ -1,4 +1,4 @@
-"""The rows behind a figure, as `vetl explain` shows them: its proof, and the changes that may still come."""
+"""The rows behind a figure, as `vetl explain` shows them, with their certificates and open doubts."""
 
 import polars as pl
 import streamlit as st
@@ -40,14 +40,14 @@ def draw(view: View) -> None:
         day = pick_day("on", "Day", view.scope.until, view.scope.since, view.scope.until)
         question = CellQuestion(mart, column, practice, day, most=MOST)
     else:
-        name = "week" if mart == "practice_weekly" else "day"
-        where = (f"{name}>={view.scope.since}", f"{name}<={view.scope.until}")
+        name = next((one for one in ("day", "week") if (mart, one) in view.file.definitions()), None)
+        where = (f"{name}>={view.scope.since}", f"{name}<={view.scope.until}") if name else ()
         question = CellQuestion(mart, column, where=where, most=MOST)
     st.markdown(view.define((mart, column)))
     try:
         _explained(view, explain(view.file.path, question, view.file.within(practices)))
     except VetlError as refused:
-        st.info(f"{refused}. Choose one day of one practice above." if span != "day" else str(refused))
+        st.info(str(refused) if span == "day" else f"{refused}. Or choose one day of one practice above.")
 
 
 def _explained(view: View, found: Explanation) -> None:
@@ -76,13 +76,15 @@ def _explained(view: View, found: Explanation) -> None:
 
 
 def _with_names(view: View, found: Explanation) -> pl.DataFrame:
-    """Return the rows; with the names of the people where the contacts may be read."""
+    """Return the rows, with the names of the people if the contacts may be read. Note who saw them."""
     table = pl.DataFrame(found.rows, schema=list(found.columns), orient="row", infer_schema_length=None)
     key = next((name for name in _NAMED_BY if name in table.columns), None)
-    if not view.file.names_people or key is None or table.is_empty():
+    if key is None or table.is_empty():
+        return table
+    note_people(view.audit, view.user, "rows", table, named=view.file.names_people)
+    if not view.file.names_people:
         return table
     names = view.ask(NAMES.format(key=key, table=_NAMED_BY[key]))
-    note_people(view.audit, view.user, "rows", table, named=True)
     return table.join(
         names.unique(["practice_id", key]), on=["practice_id", key], how="left", maintain_order="left"
     )

@@ -31,6 +31,7 @@ FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (3, booking.appointments_daily),
     (5, booking.visits_daily),
     (4, calls.call_endings_daily),
+    (3, overview.caller_wishes),
     (4, outreach.outreach_outcomes_daily),
     (4, outreach.outreach_suppressions_daily),
     (3, tasks.staff_task_turnaround_daily),

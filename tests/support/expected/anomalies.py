@@ -27,7 +27,8 @@ Day = tuple[float, int | None]
 
 
 def anomalies_daily(source: Known) -> Expected:
-    counted, days = counted_by_day(source), practice_days(source)
+    days, every = practice_days(source), counted_by_day(source)
+    counted = {day: every[day] for day in days}
     return {
         (practice, day, measure): judged(counted[practice, day], before(counted, practice, day, measure), measure)
         | verdict(counted, practice, day, measure, is_over=bool(tuple(row)[4]))

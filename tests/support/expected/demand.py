@@ -73,6 +73,7 @@ def ledger_row(source: Known, practice: str, episode: Episode) -> dict[str, Any]
         "is_kept": KEPT.get(status or ""),
         "day": day_of(source, practice, episode),
         "is_leaking": booking is None and why_not(source, practice, episode) is None,
+        "is_anonymous": is_anonymous(episode),
     }
 
 
@@ -180,6 +181,8 @@ def contact_row(source: Known, practice: str, episode: Episode, contact: Contact
         "day": local.date() if local else None,
         "began_at": contact.at,
         "began_at_local": local,
+        "is_answerable": (practice, contact.channel, contact.id) in waits(source),
+        "hours_to_response": waits(source).get((practice, contact.channel, contact.id), (None, None))[1],
     }
 
 
@@ -219,7 +222,16 @@ def cohort(source: Known, of_day: list[Episode]) -> dict[str, Any]:
 
 def first_responses_daily(source: Known) -> Expected:
     """Return how soon the practice reacted to contacts of known people that booked nothing."""
-    waits: dict[tuple[Any, ...], list[float | None]] = defaultdict(list)
+    of_day: dict[tuple[Any, ...], list[float | None]] = defaultdict(list)
+    for (practice, channel, _), (day, wait) in waits(source).items():
+        of_day[practice, day, channel].append(wait)
+    return {key: responses(values) for key, values in of_day.items()}
+
+
+@once_for_each
+def waits(source: Known) -> dict[tuple[str, str, str], tuple[date | None, float | None]]:
+    """Return the day of each contact of known people that booked nothing, and the hours until a reaction."""
+    found: dict[tuple[str, str, str], tuple[date | None, float | None]] = {}
     for practice, demand in demands(source).items():
         acts = acts_of(demand)
         for contact in demand.contacts():
@@ -228,8 +240,8 @@ def first_responses_daily(source: Known) -> Expected:
                 local = on_the_wall(contact.at, source.zone_of(practice))
                 since = [hours(contact.at, at) or 0.0 for at in acts[party] if at >= contact.at]
                 wait = min((value for value in since if value <= TWO_WEEKS / HOUR), default=None)
-                waits[practice, local.date() if local else None, contact.channel].append(wait)
-    return {key: responses(values) for key, values in waits.items()}
+                found[practice, contact.channel, contact.id] = (local.date() if local else None, wait)
+    return found
 
 
 def acts_of(demand: Demand) -> Mapping[str, list[datetime]]:
@@ -239,7 +251,7 @@ def acts_of(demand: Demand) -> Mapping[str, list[datetime]]:
     told += [(demand.contacted(row), row["contacted_at"]) for row in demand.requests]
     by_people = [row for row in demand.tasks if not demand.is_made_by_vetl(row)]
     told += [((row["client_id"] or None, None), row["created_at"]) for row in by_people]
-    told += [((row["client_id"] or None, None), row["sent_at"]) for row in demand.messages]
+    told += [((row.get("client_id") or None, None), row["sent_at"]) for row in demand.messages]
     for person, at in told:
         party = demand.party(*person)
         if party and at:

@@ -16,13 +16,12 @@ def unlike_others(marts: Marts) -> Answer:
         for row in marts("anomalies_daily")
         if row["is_anomaly"] and row["day"] >= today[row["practice_id"]] - timedelta(days=30)
     ]
-    rows.sort(key=lambda row: (-abs(row["distance"]), row["practice_id"], row["measure"], row["day"]))
     return [
         (
             *(row["practice_id"], row["day"], row["measure"], rounded(row["value"], 2)),
             *(rounded(row["expected"], 2), rounded(row["distance"], 1), row["verdict"]),
         )
-        for row in rows[:10]
+        for row in rows
     ]
 
 
@@ -37,11 +36,10 @@ def peers(marts: Marts) -> Answer:
 
 
 def rebooked(marts: Marts) -> Answer:
-    old = [row for row in marts("rebookings_daily") if row["is_mature"]]
     answer: Answer = []
-    for (practice,), rows in grouped(old, "practice_id").items():
+    for key, rows in grouped(marts("rebookings_daily"), "practice_id", "is_mature").items():
         kept, soon = total(rows, "kept_visits") or 0, total(rows, "booked_within_30_days") or 0
-        answer.append((practice, kept, total(rows, "booked_when_leaving"), soon, rounded(rate(soon, kept), 3)))
+        answer.append((*key, kept, total(rows, "booked_when_leaving"), soon, rounded(rate(soon, kept), 3)))
     return answer
 
 
@@ -94,9 +92,8 @@ def subjects(marts: Marts) -> Answer:
 
 def worth(marts: Marts) -> Answer:
     dated = [row for row in marts("unbooked_value_monthly") if row["month"]]
-    dated.sort(key=lambda row: (-row["month"].toordinal(), row["practice_id"]))
     columns = ("practice_id", "month", "unbooked_requests", "assumed_value_low", "assumed_value_high")
-    return picked(dated[:6], *columns)
+    return picked(dated, *columns)
 
 
 def cancellations(marts: Marts) -> Answer:

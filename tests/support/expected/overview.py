@@ -9,6 +9,7 @@ from support.cells import count
 from support.demand import LAST, wish
 from support.expected.demand import day_of, demands, episodes, is_anonymous, once_for_each
 from support.expected.practice import practice_days
+from support.expected.rows import callers as identified
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 from support.zones import day_after, midnight
@@ -93,6 +94,27 @@ def callers(source: Known, period: Callable[[date], date]) -> dict[Key, dict[str
                 here[name] |= {party} if holds else set()
         assert demand
     return {key: {name: len(sets[name]) for name in CALLERS} for key, sets in kinds.items()}
+
+
+def caller_wishes(source: Known) -> Expected:
+    """Return the callers of each day who wanted a new appointment, and what became of their wish."""
+    expected: Expected = {}
+    people = identified(source)
+    for practice in demands(source):
+        booked = bookings(source, practice)
+        for (day, party), calls in by_caller(source, practice).items():
+            wished = [call["called_at"] for call in calls if is_new(call)]
+            missed = [call["called_at"] for call in calls if is_missed(call)]
+            key = min(people[practice, call["call_key"]]["caller_key"] or call["call_key"] for call in calls)
+            if wished:
+                expected[practice, day, key] = {
+                    "wished_at": min(wished),
+                    "missed_at": min(missed, default=None),
+                    "is_missed": bool(missed),
+                    "is_booked_within_7_days": in_a_week(wished, booked[party]),
+                    "is_recovered_within_7_days": in_a_week(missed, booked[party]),
+                }
+    return expected
 
 
 def in_a_week(since: list[datetime], booked: list[datetime]) -> bool:

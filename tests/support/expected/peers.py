@@ -1,5 +1,6 @@
 """Each practice beside all others, implemented a second time."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import date
 from math import sqrt
@@ -25,7 +26,7 @@ Total = tuple[list[date], int, int]
 def practice_peers(source: Known) -> Expected:
     expected: dict[Any, dict[str, Any]] = {}
     counted, who = counted_by_day(source), callers(source, lambda day: day)
-    here = {key: {**counts, **who.get(key, dict.fromkeys(CALLERS, 0))} for key, counts in counted.items()}
+    here = {key: Counter({**counts, **who.get(key, dict.fromkeys(CALLERS, 0))}) for key, counts in counted.items()}
     for measure, ready in READY.items():
         totals = {
             practice: total

@@ -8,7 +8,7 @@ from typing import Any
 from support.attribution import Attribution
 from support.cells import hours
 from support.demand import wish
-from support.expected.tasks import open_hours
+from support.expected.tasks import open_hours, reopened
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 
@@ -152,8 +152,10 @@ def outreach_requests(source: Known) -> Expected:
 def staff_tasks(source: Known) -> Expected:
     texts = ("client_id", "patient_id", "task_type", "status", "title", "description")
     times = ("created_at", "updated_at", "finalized_at", "reference_time_at")
+    again = reopened(source)
     return {
         (row["practice_id"], row["id"]): {
+            "is_reopened": (row["practice_id"], row["id"]) in again,
             **with_local_times(source, row, (*texts, "override_completion_action_text"), times),
             "cancellation_allowed": row["cancellation_allowed"],
             "hours_to_finalize": hours(row["created_at"], row["finalized_at"]),

@@ -22,7 +22,7 @@ select
 
     -- numerics
     {{ hours_between('created_at', 'finalized_at') }} as hours_to_finalize,
-    {{ open_hours_between('created_at_local', 'finalized_at_local') }} as open_hours_to_finalize,
+    {{ open_hours_between('practice_id', 'created_at_local', 'finalized_at_local') }} as open_hours_to_finalize,
     case when status = 'pending' then {{ hours_between('created_at', 'source_clock') }} end as hours_pending,
 
     -- booleans

@@ -3,7 +3,6 @@ with firsts as (
         practice_id,
         coalesce(party, 'appointment:' || appointment_id) as person,
         min(created_at_local) as first_at_local,
-        min(booking_date) filter (where course = 'kept') as first_kept_at,
         count(*) filter (where course = 'kept') as kept,
         count(*) filter (where course = 'open') as open,
         count(*) filter (where course = 'no_show') as no_show,

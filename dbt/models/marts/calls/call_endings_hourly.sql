@@ -1,9 +1,16 @@
+{%- set ending = call_ending('outcome', 'is_answered') -%}
+{{ config(meta={'counts': {
+    'rows': 'phone_calls',
+    'from': '(select *, ' ~ ending ~ " as ending from marts.phone_calls where direction = 'inbound')",
+    'by': {'hour': 'cast(extract(hour from called_at_local) as int)'},
+}}) }}
+
 with calls as (
     select
         practice_id,
         extract(hour from called_at_local) as hour,
         call_classification,
-        {{ call_ending('outcome', 'is_answered') }} as ending
+        {{ ending }} as ending
     from {{ ref('phone_calls') }}
     where direction = 'inbound'
 )

@@ -102,10 +102,11 @@ spread as (
 bounded as (
     select
         *,
-        greatest(expected - {{ var('anomaly_spreads') }} * spread, 0) as low,
+        -- The greatest and the least of a null and a number are the number.
+        case when expected is not null then greatest(expected - {{ var('anomaly_spreads') }} * spread, 0) end as low,
         case
             when whole is null then expected + {{ var('anomaly_spreads') }} * spread
-            else least(expected + {{ var('anomaly_spreads') }} * spread, 1)
+            when expected is not null then least(expected + {{ var('anomaly_spreads') }} * spread, 1)
         end as high
     from spread
 ),

@@ -28,8 +28,8 @@ counted as (
             'answered_calls': 'sum(answered_calls)',
             'new_booking_intent_calls': 'sum(new_booking_intent_calls)',
             'missed_new_booking_calls': 'sum(missed_new_booking_calls)',
-            'inbound_calls': 'sum(case when direction = \'inbound\' then calls end)',
-            'answered_inbound_calls': 'sum(case when direction = \'inbound\' then answered_calls end)',
+            'inbound_calls': 'sum(case when direction = \'inbound\' then calls else 0 end)',
+            'answered_inbound_calls': 'sum(case when direction = \'inbound\' then answered_calls else 0 end)',
         }) }}
     from {{ ref('booking_intent_daily') }}
     group by practice_id, day

@@ -63,9 +63,9 @@ compared as (
 bounded as (
     select
         *,
-        (value + {{ z * z }} / (2 * whole)) / (1 + {{ z * z }} / whole) as middle,
-        {{ z }} * sqrt(value * (1 - value) / whole + {{ z * z }} / (4 * whole * whole))
-        / (1 + {{ z * z }} / whole) as half
+        (value + {{ z * z }} / (2 * nullif(whole, 0))) / (1 + {{ z * z }} / nullif(whole, 0)) as middle,
+        {{ z }} * sqrt(value * (1 - value) / nullif(whole, 0) + {{ z * z }} / (4 * nullif(whole * whole, 0)))
+        / (1 + {{ z * z }} / nullif(whole, 0)) as half
     from compared
 )
 

@@ -71,7 +71,7 @@ def _counted(
     plain = {column: column for column in columns if column not in FRAME and column != "practice_id"}
     expressions = {**plain, **by}
     dimensions = {column: sql for column, sql in expressions.items() if sql is not None}
-    lists = next((one.lists for one in metrics.values() if one.mart == rows), ("phone_calls",))
+    lists = counting.get("lists") or next((one.lists for one in metrics.values() if one.mart == rows), ())
     maturity = next(one.maturity for one in metrics.values())
 
     def metric(aggregation: str, expression: str, *, additive: bool = False) -> Metric:

@@ -134,7 +134,9 @@ def metric_rows(
     ).rows
     plain = {expression for name, expression in metric.dimensions.items() if name == expression}
     names = [name for name, kind in kinds if name.endswith(("_id", "_key")) or kind in _TIMES or name in plain]
-    order = ", ".join(("counts", *map(quoted, names))) if metric.aggregation == "median" else "all"
+    # Of a median the rows around it are the middle ones; other rows come in the order of their times.
+    first = ["counts"] if metric.aggregation == "median" else [name for name, kind in kinds if kind in _TIMES]
+    order = ", ".join(quoted(name) for name in (*first, *names))
     statement = (
         f"select {', '.join(quoted(name) for name in names)}, ({metric.expression}) as counts"
         f" from {metric.source} as counted where ({chosen}) and ({metric.expression}) is not null"

@@ -1,4 +1,4 @@
-"""Return the reads behind a figure, from the private file: the last one of each window that touches its day."""
+"""Return from the private file the reads behind a figure, and the rows that changed since a report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +25,51 @@ class WindowRead:
     reason: str
     finished_at: datetime
     run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MovedRow:
+    """A row that counts in another way than it did in a report 24 hours after the end of its day.
+
+    `reported` and `now` are its counted columns as JSON; `None` if the row was not there.
+    """
+
+    id: str
+    reported: str | None
+    now: str | None
+
+
+_VERSIONS = {
+    "booking_intent_daily": ("stg_history__phone_calls", "call_key", ("booking_intent", "booked")),
+    "booking_funnel_daily": ("stg_history__booking_sessions", "session_id", ("status", "has_appointment")),
+}
+"""The versions that `marts.report_revisions` counts, by mart: their model, the key and the counted columns."""
+
+
+def moved_rows(private: Path, mart: str, practice: str, day: date) -> list[MovedRow]:
+    """Return the rows of a practice-local day that changed after its report; none if the mart has no reports.
+
+    Raises:
+        WarehouseBusy: a sync or a build holds the private file.
+        WarehouseError: the file is missing or is no warehouse.
+    """
+    if mart not in _VERSIONS:
+        return []
+    model, key, columns = _VERSIONS[mart]
+    state = "to_json(struct_pack(" + ", ".join(f"{name} := {name}" for name in columns) + "))"
+    of_the_day = f"practice_id = {literal(practice)} and day = date {literal(day.isoformat())}"
+    rows = query(
+        private,
+        f"with versions as (select {key} as id, cast({state} as varchar) as state, valid_from, valid_to,"
+        f" (select ends_at + interval 24 hours from marts.practice_days where {of_the_day}) as reported_at"
+        f" from staging.{model} where {of_the_day}),"
+        " reported as (select id, state from versions"
+        " where valid_from <= reported_at and coalesce(valid_to > reported_at, true)),"
+        " latest as (select id, state from versions where valid_to is null)"
+        " select id, reported.state, latest.state from reported full join latest using (id)"
+        " where reported.state is distinct from latest.state order by id",
+    ).rows
+    return [MovedRow(*row) for row in rows]
 
 
 def reads_of(private: Path, lists: Sequence[str], practice: str, day: date) -> list[WindowRead]:
