@@ -2,6 +2,9 @@
 
 METRIC_NAMES = frozenset(
     {
+        "acts",
+        "acts_booked",
+        "acts_booked_rate",
         "answered_calls",
         "appointments",
         "appointments_attributed",
@@ -18,6 +21,9 @@ METRIC_NAMES = frozenset(
         "episodes_kept",
         "episodes_leaking",
         "episodes_lost",
+        "held_out",
+        "held_out_booked",
+        "held_out_booked_rate",
         "intent_booked_calls",
         "intent_calls",
         "intent_conversion_rate",

@@ -6,9 +6,10 @@ from datetime import UTC, date, datetime
 from email.message import EmailMessage
 from hashlib import sha256
 from itertools import groupby
+from pathlib import Path
 
 from pipelines.core.errors import NotDelivered, VetlError
-from pipelines.loading.published.figures.periods import series
+from pipelines.loading.published.figures.periods import Series, series
 from pipelines.loading.published.query import query
 from pipelines.notices.ledger import Notice, NoticeLedger, ToldEpisode, open_episodes
 from pipelines.notices.mail import send_mail
@@ -39,19 +40,19 @@ def look(settings: Settings) -> list[Watched]:
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
-    file = settings.warehouse.published
-    names = dict(query(file, "select practice_id, name from marts.practices").rows)
-    return [one for threshold in settings.watch.thresholds for one in _at_each(settings, threshold, names)]
+    found = [
+        (threshold, _series(settings.warehouse.published, threshold)) for threshold in settings.watch.thresholds
+    ]
+    names = dict(query(settings.warehouse.published, "select practice_id, name from marts.practices").rows)
+    return [one for threshold, values in found for one in watched(threshold, values, names)]
 
 
-def _at_each(settings: Settings, threshold: Threshold, names: dict[str, str]) -> list[Watched]:
-    file = settings.warehouse.published
+def _series(file: Path, threshold: Threshold) -> Series:
     try:
-        found = series(file, threshold.measure, threshold.by, threshold.where, threshold.practices)
+        return series(file, threshold.measure, threshold.by, threshold.where, threshold.practices)
     except VetlError as error:
         error.add_note(f" (of the threshold: {threshold.rule})")
         raise
-    return watched(threshold, found, names)
 
 
 def tell(settings: Settings, now: datetime | None = None) -> Told:

@@ -1,4 +1,4 @@
-"""Messages and reminders, as webhooks bring them: what arrives, what fails, which reminders lead to a visit."""
+"""Messages and reminders, as webhooks bring them: deliveries, failures, and reminders that lead to a visit."""
 
 import streamlit as st
 
