@@ -191,6 +191,7 @@ def _appointment(random: Random, _practice: str) -> Row:
         "updated_at": _later(random, created, 100),
         "referral_source": random.choice(_SOURCES),
         "client_email": random.choice(["zoë@example.org", "", None]),
+        "client_type": ("new", "existing", "existing", "")[client % 4],
     }
 
 

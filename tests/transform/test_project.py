@@ -19,7 +19,7 @@ OF_NO_ROWS = {"catalogue", "metrics"}
 """They describe the marts and have no rows of the source: see `test_catalogue.py` and `test_metrics.py`."""
 
 PERSONAL = re.compile(
-    r"(^|(?<!group)_)(name|email|phone|phone_number|contact_number|summary|context|title|description)$|_(text|message)$"
+    r"^approved_by$|(^|(?<!group)_)(name|email|phone|phone_number|contact_number|summary|context|title|description)$|_(text|message)$"
 )
 NOT_PERSONAL = {
     *(("practices", "name"), ("phone_calls", "practice_name")),

@@ -62,7 +62,7 @@ def _effect(view: View) -> None:
     acts, booked, left, left_booked = (int(table.get_column(name).sum()) for name in COUNTED)
     st.markdown(said(view, acts, booked, left, left_booked))
     rows = [_compared(*row) for row in table.select(COUNTED).iter_rows()]
-    differences = pl.DataFrame(rows, ["difference_share", "low_share", "high_share"], orient="row")
+    differences = pl.DataFrame(rows, dict.fromkeys(("difference_share", "low_share", "high_share"), pl.Float64), orient="row")
     table = pl.concat([table, differences], how="horizontal")
     listed(table, "Booked within 14 days, acted on and left alone, by practice")
     download(table, "acts-difference")

@@ -140,7 +140,7 @@ def new_clients_monthly(source: Known) -> Expected:
         people[row["practice_id"], booked_for(source, row) or f"appointment:{row['id']}"].append(row)
     months: dict[Any, list[Counter[str]]] = defaultdict(list)
     for (practice, _), rows in people.items():
-        if any(row["client_type"] == "new" for row in rows):
+        if any(row.get("client_type") == "new" for row in rows):
             made = min((at for row in rows if (at := source.local(row, "created_at"))), default=None)
             courses = Counter(COURSES.get(row["status"] or "", "open") for row in rows)
             months[practice, made.date().replace(day=1) if made else None].append(courses)

@@ -10,7 +10,7 @@ with contacts as (
         contacts.happened_at,
         cast({{ local_time('contacts.happened_at', 'practices.time_zone') }} as date) as day
     from {{ ref('int_demand_timeline') }} as contacts
-    left join {{ ref('practices') }} as practices
+    left join {{ ref('stg_control__practices') }} as practices
         on contacts.practice_id = practices.practice_id
     where
         contacts.kind = 'contact'

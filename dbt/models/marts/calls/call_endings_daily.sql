@@ -5,7 +5,7 @@
     'from': '(select *, coalesce('
         ~ (is_open | replace(iso_weekday('called_at_local'), duckdb__iso_weekday('called_at_local')))
         ~ ', false) as is_open, ' ~ ending ~ ' as ending'
-        ~ " from marts.phone_calls where direction = 'inbound')",
+        ~ ' from marts.phone_calls where direction = \'inbound\')',
     'by': {'is_open': 'is_open'},
 }}) }}
 

@@ -1,7 +1,7 @@
 {%- set ending = call_ending('outcome', 'is_answered') -%}
 {{ config(meta={'counts': {
     'rows': 'phone_calls',
-    'from': '(select *, ' ~ ending ~ " as ending from marts.phone_calls where direction = 'inbound')",
+    'from': '(select *, ' ~ ending ~ ' as ending from marts.phone_calls where direction = \'inbound\')',
     'by': {'hour': 'cast(extract(hour from called_at_local) as int)'},
 }}) }}
 
