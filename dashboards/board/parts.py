@@ -165,7 +165,10 @@ class Compared:
     ) -> Figure:
         """Return the sum `total` as a figure; `by` is the column of its definition, if it has another name."""
         return Figure(
-            *(name, (self.mart, by or total), self.all[total] if is_hours else self.all[total] or 0, None),
+            name,
+            (self.mart, by or total),
+            self.all[total] if is_hours else self.all[total] or 0,
+            None,
             now=(self.now[total], None),
             before=(self.before[total], None),
             better=better,
@@ -187,7 +190,10 @@ class Compared:
     ) -> Figure:
         """Return the sum `some` of the sum `whole` as a figure."""
         return Figure(
-            *(name, (self.mart, by or some), self.all[some] or 0, self.all[whole] or 0),
+            name,
+            (self.mart, by or some),
+            self.all[some] or 0,
+            self.all[whole] or 0,
             now=(self.now[some], self.now[whole]),
             before=(self.before[some], self.before[whole]),
             better=better,

@@ -27,19 +27,24 @@ NAMES = {
 }
 VALUED = frozenset(
     {
-        *(
-            "booked_via",
-            "call_classification",
-            "channel",
-            "client_type",
-            "attendance",
-            "direction",
-            "first_channel",
-            "list",
-            "mart",
-        ),
-        *("not_actionable_because", "outcome", "purpose", "reason", "stage", "status", "suppression_reason"),
-        *("task_type", "wanted"),
+        "booked_via",
+        "call_classification",
+        "channel",
+        "client_type",
+        "attendance",
+        "direction",
+        "first_channel",
+        "list",
+        "mart",
+        "not_actionable_because",
+        "outcome",
+        "purpose",
+        "reason",
+        "stage",
+        "status",
+        "suppression_reason",
+        "task_type",
+        "wanted",
     }
 )
 """Columns whose values are words of the marts."""

@@ -160,7 +160,9 @@ class Ledger:
         self._change(
             [act],
             "state = 'made', task_id = ?, seen = ?, found_by = ?, note = ''",
-            *(task.id, task.digest, sighting.found_by),
+            task.id,
+            task.digest,
+            sighting.found_by,
         )
 
     def canceling(self, act: Act) -> None:

@@ -103,8 +103,12 @@ def status(*, as_json: bool) -> int:
         return found.exit_code
     rows = [
         (
-            *(entry.act.practice_id, entry.state.value, local(entry.asked_at) if entry.asked_at else ""),
-            *(entry.task_id or "", entry.found_by or "", entry.note),
+            entry.act.practice_id,
+            entry.state.value,
+            local(entry.asked_at) if entry.asked_at else "",
+            entry.task_id or "",
+            entry.found_by or "",
+            entry.note,
         )
         for entry in found.entries
     ]

@@ -117,8 +117,15 @@ def _show(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[Moved
     if reads:
         cells = [
             (
-                *(item.endpoint, item.kind, item.window_start, item.window_end, item.total, item.rows),
-                *("certified" if item.is_certified else "uncertified", item.reason, item.finished_at),
+                item.endpoint,
+                item.kind,
+                item.window_start,
+                item.window_end,
+                item.total,
+                item.rows,
+                "certified" if item.is_certified else "uncertified",
+                item.reason,
+                item.finished_at,
             )
             for item in reads
         ]

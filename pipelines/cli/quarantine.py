@@ -76,7 +76,11 @@ def retry(*, as_json: bool, verbosity: int) -> int:
 def _show(rows: Sequence[Held]) -> None:
     cells = [
         (
-            *(row.practice_id, row.endpoint, row.row_key, row.reason, local(row.first_seen)),
+            row.practice_id,
+            row.endpoint,
+            row.row_key,
+            row.reason,
+            local(row.first_seen),
             f"{local(row.acknowledged_at)}: {row.acknowledged_reason}" if row.acknowledged_at else "",
             row.payload,
         )

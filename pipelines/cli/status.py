@@ -169,7 +169,9 @@ def _row(item: ListStatus) -> tuple[object, ...]:
         item.state,
         local(item.certified_through),
         local(item.read_at),
-        *(item.rows, item.open, item.restated),
+        item.rows,
+        item.open,
+        item.restated,
         "; ".join(item.drift),
         item.certificate.reason if item.certificate else "",
     )

@@ -18,8 +18,11 @@ JOINED: Mapping[str, str] = {
     **dict.fromkeys(("clients.email", "appointments.client_email"), "email"),
     **dict.fromkeys(
         (
-            *("clients.phone", "phone_calls.phone_number", "outreach_requests.contact_number"),
-            *("leak_list.phone_number", "appointments.client_phone"),
+            "clients.phone",
+            "phone_calls.phone_number",
+            "outreach_requests.contact_number",
+            "leak_list.phone_number",
+            "appointments.client_phone",
         ),
         "phone_number",
     ),

@@ -24,7 +24,8 @@ Advance = Callable[[int, int], None]
 """Called with the number of finished nodes and the number of all nodes."""
 
 COMMAND: tuple[str, ...] = (
-    *(sys.executable, "-c"),
+    sys.executable,
+    "-c",
     "import gc; gc.set_threshold(50_000, 20, 100); from dbt.cli.main import cli; cli()",
 )
 """Python collects garbage after each 700 new objects, and dbt creates millions of objects that stay."""
@@ -33,8 +34,12 @@ DATA_ONLY = ("--exclude-resource-type", "unit_test")
 PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")
 """Only the tests of published models; other tests have a tag in dbt_project.yml (decision 0408)."""
 CHANGED_ONLY = (
-    *(*PUBLISHED_ONLY, "config.materialized:view", "catalogue", "metrics"),
-    *("--indirect-selection", "empty"),
+    *PUBLISHED_ONLY,
+    "config.materialized:view",
+    "catalogue",
+    "metrics",
+    "--indirect-selection",
+    "empty",
 )
 """Without views, `catalogue` and `metrics`, which only change with the project or its variables."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
@@ -200,10 +205,21 @@ def _run(
     command = [
         *(start or COMMAND),
         # A full log file has every statement, and takes a tenth of the time of a build with few changes.
-        *("--no-version-check", "--no-use-colors", "--log-format", "json", "--log-level-file", "warn"),
+        "--no-version-check",
+        "--no-use-colors",
+        "--log-format",
+        "json",
+        "--log-level-file",
+        "warn",
         *arguments,
-        *("--project-dir", str(project), "--profiles-dir", str(project)),
-        *("--target-path", str(state / "target"), "--log-path", str(state / "logs")),
+        "--project-dir",
+        str(project),
+        "--profiles-dir",
+        str(project),
+        "--target-path",
+        str(state / "target"),
+        "--log-path",
+        str(state / "logs"),
     ]
     with subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
         command,

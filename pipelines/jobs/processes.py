@@ -126,7 +126,14 @@ def _combined(reads: Sequence[ShardRead], outcomes: Sequence[SyncResult | VetlEr
 def _failed(read: ShardRead, error: VetlError) -> list[EndpointResult]:
     return [
         EndpointResult(
-            *(practice, endpoint, "failed", str(error), Changes(), 0, 0, None),
+            practice,
+            endpoint,
+            "failed",
+            str(error),
+            Changes(),
+            0,
+            0,
+            None,
             retryable=isinstance(error, Transient),
         )
         for practice in read.practices

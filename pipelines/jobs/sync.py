@@ -56,8 +56,11 @@ def run_sync(
     with writing(settings, shared=shared):
         reads = [
             ShardRead(
-                *(part, tuple(item.id for item in part.practices if item.id in chosen)),
-                *(tuple(names), since, reconcile),
+                part,
+                tuple(item.id for item in part.practices if item.id in chosen),
+                tuple(names),
+                since,
+                reconcile,
             )
             for part in parts(settings, chosen)
         ]

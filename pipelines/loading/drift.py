@@ -75,8 +75,13 @@ def record_drift(commit: Commit, departures: Iterable[Departure]) -> dict[str, C
         commit.connection.execute(
             "insert into control.schema_changes values (?, ?, ?, ?, ?, ?, ?)",
             [
-                *(practice_id, commit.endpoint_name, drift.kind, drift.name, drift.value),
-                *(commit.run_id, commit.clocks[practice_id]),
+                practice_id,
+                commit.endpoint_name,
+                drift.kind,
+                drift.name,
+                drift.value,
+                commit.run_id,
+                commit.clocks[practice_id],
             ],
         )
     return added(

@@ -23,8 +23,16 @@ PHONES = ("phone", "phone_number", "client_phone", "contact_number")
 EMAILS = ("email", "client_email")
 NAMES = ("name", "client_name", "client_first_name", "client_last_name", "patient_name")
 WORDS = (
-    *("summary", "title", "description", "override_completion_action_text", "context", "error_message"),
-    *("outcome_detail", "custom_fields", "body", "_extra"),
+    "summary",
+    "title",
+    "description",
+    "override_completion_action_text",
+    "context",
+    "error_message",
+    "outcome_detail",
+    "custom_fields",
+    "body",
+    "_extra",
 )
 LISTS = ("patients", "reminders")
 """Columns whose lists keep their length, because marts count their entries."""

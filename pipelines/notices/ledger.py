@@ -125,8 +125,13 @@ class NoticeLedger:
                 " on conflict (watch, practice_id, began) do update set last ="
                 " excluded.last, ended = excluded.ended, is_over = excluded.is_over",
                 [
-                    *(episode.watch, episode.practice_id, episode.began.isoformat(), episode.last.isoformat()),
-                    *(ended, int(episode.is_over), episode.line),
+                    episode.watch,
+                    episode.practice_id,
+                    episode.began.isoformat(),
+                    episode.last.isoformat(),
+                    ended,
+                    int(episode.is_over),
+                    episode.line,
                 ],
             )
 
@@ -206,8 +211,13 @@ def _episodes(connection: sqlite3.Connection, where: str, values: Sequence[str])
     )
     return [
         ToldEpisode(
-            *(watch, practice_id, date.fromisoformat(began), date.fromisoformat(last)),
-            *(date.fromisoformat(ended) if ended else None, bool(is_over), line),
+            watch,
+            practice_id,
+            date.fromisoformat(began),
+            date.fromisoformat(last),
+            date.fromisoformat(ended) if ended else None,
+            bool(is_over),
+            line,
         )
         for watch, practice_id, began, last, ended, is_over, line in rows
     ]

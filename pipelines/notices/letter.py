@@ -155,8 +155,13 @@ def figure_of(measure: ShareOf, weeks: Weeks, practices: Sequence[str]) -> Lette
     starts = [week - timedelta(days=7 * back) for back in range(WEEKS_SHOWN - 1, -1, -1)]
     history = [share(total(own[start] for own in here if start in own)) for start in starts]
     return LetterFigure(
-        *(measure.label, measure.of, week, total(own[week] for own in here)),
-        *(total(own[week] for own in both), total(own[earlier] for own in both), tuple(history)),
+        measure.label,
+        measure.of,
+        week,
+        total(own[week] for own in here),
+        total(own[week] for own in both),
+        total(own[earlier] for own in both),
+        tuple(history),
     )
 
 

@@ -70,7 +70,11 @@ def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list
         judged = _judged(threshold, series, practice)
         found.append(
             Watched(
-                *(threshold, practice, names.get(practice, practice), series.metric.words, series.metric.unit),
+                threshold,
+                practice,
+                names.get(practice, practice),
+                series.metric.words,
+                series.metric.unit,
                 judged,
                 episodes(judged, threshold.periods),
             )

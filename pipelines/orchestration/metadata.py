@@ -53,16 +53,34 @@ def run_totals(results: Sequence[EndpointResult], seconds: float) -> dict[str, A
 
 
 _COLUMNS = (
-    *("practice", "state", "rows", "new", "changed", "deleted", "quarantined"),
-    *("requests", "retries", "bytes", "reason"),
+    "practice",
+    "state",
+    "rows",
+    "new",
+    "changed",
+    "deleted",
+    "quarantined",
+    "requests",
+    "retries",
+    "bytes",
+    "reason",
 )
 
 
 def _row(item: EndpointResult) -> tuple[object, ...]:
     changes = item.changes
     return (
-        *(item.practice_id, item.state, item.rows, changes.inserted, changes.updated, changes.deleted),
-        *(changes.quarantined, item.requests, item.retries, item.bytes, item.reason),
+        item.practice_id,
+        item.state,
+        item.rows,
+        changes.inserted,
+        changes.updated,
+        changes.deleted,
+        changes.quarantined,
+        item.requests,
+        item.retries,
+        item.bytes,
+        item.reason,
     )
 
 

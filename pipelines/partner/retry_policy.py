@@ -173,8 +173,18 @@ class RetryBudget:
     """
 
     __slots__ = (
-        *("_begun", "_failures", "_limited", "_policy", "_refused", "_rejections", "_timing", "_waits"),
-        *("attempt", "forbidden", "label", "who"),
+        "_begun",
+        "_failures",
+        "_limited",
+        "_policy",
+        "_refused",
+        "_rejections",
+        "_timing",
+        "_waits",
+        "attempt",
+        "forbidden",
+        "label",
+        "who",
     )
 
     def __init__(self, label: str, who: str, waits: WaitBudget) -> None:

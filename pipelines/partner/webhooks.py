@@ -160,8 +160,18 @@ def content_hash(payload: Mapping[str, Any]) -> str:
 
 
 _REMINDER_FIELDS = (
-    *("practice_id", "practice_name", "id", "client_id", "remote_client_id", "patient_id", "remote_patient_id"),
-    *("notification_rule_name", "due_at", "reminders", "group_status", "custom_fields"),
+    "practice_id",
+    "practice_name",
+    "id",
+    "client_id",
+    "remote_client_id",
+    "patient_id",
+    "remote_patient_id",
+    "notification_rule_name",
+    "due_at",
+    "reminders",
+    "group_status",
+    "custom_fields",
 )
 
 

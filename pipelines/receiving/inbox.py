@@ -219,7 +219,10 @@ class Inbox:
             "insert into deliveries (channel, practice_id, key, body, received_at) values (?, ?, ?, ?, ?)"
             " on conflict (channel, practice_id, key) do nothing",
             [
-                *(entry.channel.value, entry.practice_id, hashlib.sha256(entry.body).digest(), entry.body),
+                entry.channel.value,
+                entry.practice_id,
+                hashlib.sha256(entry.body).digest(),
+                entry.body,
                 entry.received_at.astimezone(UTC).isoformat(),
             ],
         )

@@ -10,8 +10,15 @@ from pipelines.settings.section import Section
 from pipelines.settings.values import file_path, no_boolean
 
 TEMPLATE_FIELDS = (
-    *("practice", "channel", "last_at", "wanted", "reason", "tries"),
-    *("client_id", "client_name", "phone_number"),
+    "practice",
+    "channel",
+    "last_at",
+    "wanted",
+    "reason",
+    "tries",
+    "client_id",
+    "client_name",
+    "phone_number",
 )
 """The fields that a title or a description may name. None holds text that a person wrote, except `client_name`."""
 

@@ -33,7 +33,10 @@ def same_place(settings: "Settings", own: Sequence[Path]) -> str | None:
 def own_files(settings: "Settings") -> list[Path]:
     """Return the files that vetl writes and whose names no shard may have."""
     return [
-        *(settings.warehouse.published, settings.webhooks.inbox, settings.act.ledger, settings.watch.ledger),
+        settings.warehouse.published,
+        settings.webhooks.inbox,
+        settings.act.ledger,
+        settings.watch.ledger,
         settings.report.ledger,
     ]
 

@@ -23,9 +23,27 @@ COMMANDS = (
     ["publish"],
 )
 WITHOUT_PLATFORM = {
-    *("demo", "init", "sandbox serve", "dagster", "dbt", "dashboard", "notebook", "open", "query", "lake export"),
-    *("build", "forget", "quarantine list", "quarantine acknowledge", "webhooks serve"),
-    *("explain", "metric", "verify", "report", "watch", "mcp"),
+    "demo",
+    "init",
+    "sandbox serve",
+    "dagster",
+    "dbt",
+    "dashboard",
+    "notebook",
+    "open",
+    "query",
+    "lake export",
+    "build",
+    "forget",
+    "quarantine list",
+    "quarantine acknowledge",
+    "webhooks serve",
+    "explain",
+    "metric",
+    "verify",
+    "report",
+    "watch",
+    "mcp",
 }
 """Commands that are about other things, need a person, or go on until they are ended."""
 

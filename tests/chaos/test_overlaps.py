@@ -47,9 +47,19 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )
 """All commands that write, besides `forget`."""
 LEFT = {
-    *("vetl.toml", "vetl.duckdb", "vetl.duckdb.lock", "vetl.duckdb.dbt", "vetl.duckdb.status.json"),
-    *("vetl.duckdb.accepted.json", "vetl.duckdb.published.json", "analytics.duckdb", "inbox.sqlite", "lake"),
-    *("vetl.duckdb.last_sync.json", "vetl.duckdb.last_build.json", "vetl.duckdb.last_publication.json"),
+    "vetl.toml",
+    "vetl.duckdb",
+    "vetl.duckdb.lock",
+    "vetl.duckdb.dbt",
+    "vetl.duckdb.status.json",
+    "vetl.duckdb.accepted.json",
+    "vetl.duckdb.published.json",
+    "analytics.duckdb",
+    "inbox.sqlite",
+    "lake",
+    "vetl.duckdb.last_sync.json",
+    "vetl.duckdb.last_build.json",
+    "vetl.duckdb.last_publication.json",
 }
 """The files at rest, besides earlier published files."""
 

@@ -78,7 +78,11 @@ def test_a_file_that_grows_and_shrinks_is_sound_all_the_time(tmp_path: Path) -> 
     path = tmp_path / "any.duckdb"
     statements = [
         "create table a as select range as n, range::varchar as t from range(300_000)",
-        *("checkpoint", "delete from a where n % 3 = 0", "checkpoint", "drop table a", "checkpoint"),
+        "checkpoint",
+        "delete from a where n % 3 = 0",
+        "checkpoint",
+        "drop table a",
+        "checkpoint",
         "create table b as select 1 as n",
     ]
     with duckdb.connect(str(path)) as connection:

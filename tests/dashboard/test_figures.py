@@ -70,11 +70,13 @@ def test_the_figures_of_a_monday_morning_leave_open_days_out(
     callers = ask(
         """select sum(booked_within_7_days), sum(new_booking_callers), sum(recovered_within_7_days),
                   sum(missed_callers) from marts.practice_daily where day between ? and ?""",
-        *(since, until - CALLERS),
+        since,
+        until - CALLERS,
     )[0]
     outreach = ask(
         "select sum(booked), sum(contacted) from marts.practice_daily where day between ? and ?",
-        *(since, until - OUTREACH),
+        since,
+        until - OUTREACH,
     )[0]
     online = ask(
         "select sum(completed), sum(sessions) from marts.practice_daily where day between ? and ?", *days
@@ -101,7 +103,8 @@ def test_known_people_and_unknown_visitors_are_two_figures(
         """select count(*) from marts.leaks join marts.practices using (practice_id)
            where not_actionable_because = 'anonymous' and begun_by = 'client' and channel = 'session'
                  and timezone(time_zone, first_at)::date between ? and ?""",
-        *(days[0], days[1] - REQUESTS),
+        days[0],
+        days[1] - REQUESTS,
     )[0][0]
 
     assert str(opened().metric[5].value) == f"{visitors:,}"
@@ -213,7 +216,8 @@ def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date,
     ended = ask(
         """select sum(booked), sum(contacted), sum(opted_out)
            from marts.outreach_outcomes_daily where day between ? and ?""",
-        *(days[0], days[1] - OUTREACH),
+        days[0],
+        days[1] - OUTREACH,
     )[0]
     reasons = ask(
         """select suppression_reason, sum(requests) from marts.outreach_suppressions_daily

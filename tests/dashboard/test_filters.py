@@ -68,7 +68,8 @@ def test_the_channel_narrows_outreach(opened: Open, ask: Ask, today: date) -> No
     expected = ask(
         """select coalesce(sum(requests), 0)::bigint from marts.outreach_outcomes_daily
            where channel = 'sms' and day between ? and ?""",
-        *(today - timedelta(days=28), today - timedelta(days=1)),
+        today - timedelta(days=28),
+        today - timedelta(days=1),
     )
 
     assert page.selectbox(key="channel").value == "sms"

@@ -70,7 +70,11 @@ def test_workers_get_their_runs_from_celery_and_share_all_else(
     assert workers["run_launcher"]["class"] == "CeleryRunLauncher"
     assert hasattr(import_module(workers["run_launcher"]["module"]), "CeleryRunLauncher")
     assert {key for key in workers if workers[key] != one.get(key)} == {
-        *("storage", "run_launcher", "run_retries", "run_monitoring", "concurrency"),
+        "storage",
+        "run_launcher",
+        "run_retries",
+        "run_monitoring",
+        "concurrency",
     }
 
 

@@ -15,8 +15,14 @@ from pipelines.partner.retry_policy import RetryPolicy
 
 DAYS = 10
 COMMANDS = (
-    *(["sync"], ["reconcile"], ["publish"], ["lake", "export"], ["quarantine", "list"], ["quarantine", "retry"]),
-    *(["webhooks", "drain"], ["query", "--private", "from raw.phone_calls"]),
+    ["sync"],
+    ["reconcile"],
+    ["publish"],
+    ["lake", "export"],
+    ["quarantine", "list"],
+    ["quarantine", "retry"],
+    ["webhooks", "drain"],
+    ["query", "--private", "from raw.phone_calls"],
 )
 HEADERS = 12_288
 """Bytes that locate the blocks; their damage is found when the file is opened."""

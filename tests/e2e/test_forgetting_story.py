@@ -89,7 +89,13 @@ class Story:
     @property
     def commands(self) -> list[Callable[[], None]]:
         return [
-            *(self.sync, self.reconcile, self.reconcile_all, self.drain, self.publish, self.export, self.retry),
+            self.sync,
+            self.reconcile,
+            self.reconcile_all,
+            self.drain,
+            self.publish,
+            self.export,
+            self.retry,
             self.scrub,
         ]
 

@@ -159,9 +159,14 @@ def test_many_values_were_put_into_wrong_fields(outcome: Outcome) -> None:
     assert len(outcome.values) > 300
     with duckdb.connect(str(outcome.settings.warehouse.path), read_only=True) as connection:
         for mart, column in (
-            *(("booking_sessions", "referral_campaign"), ("appointments", "status"), ("staff_tasks", "task_type")),
-            *(("phone_calls", "outcome"), ("patients", "breed"), ("booking_funnel_daily", "referral_source")),
-            *(("demand_ledger", "appointment_status"), ("leaks", "wanted")),
+            ("booking_sessions", "referral_campaign"),
+            ("appointments", "status"),
+            ("staff_tasks", "task_type"),
+            ("phone_calls", "outcome"),
+            ("patients", "breed"),
+            ("booking_funnel_daily", "referral_source"),
+            ("demand_ledger", "appointment_status"),
+            ("leaks", "wanted"),
         ):
             rows = connection.execute(f"select distinct {column} from marts.{mart}").fetchall()
             assert held_in("\n".join(str(value) for (value,) in rows), outcome.values), (mart, column)

@@ -104,9 +104,20 @@ def test_a_sync_continues_that_of_0_1_0(tmp_path: Path) -> None:
 
 
 COMMANDS = (
-    *("status", "sync", "reconcile", "build", "run", "publish", "doctor", "quarantine list", "quarantine retry"),
-    *("webhooks drain", "forget --practice loc-001 --client 1 --yes", "query --private from.raw.clients"),
-    *("dbt ls", "dagster asset list"),
+    "status",
+    "sync",
+    "reconcile",
+    "build",
+    "run",
+    "publish",
+    "doctor",
+    "quarantine list",
+    "quarantine retry",
+    "webhooks drain",
+    "forget --practice loc-001 --client 1 --yes",
+    "query --private from.raw.clients",
+    "dbt ls",
+    "dagster asset list",
 )
 
 

@@ -89,16 +89,26 @@ def source(tmp_path: Path) -> Source:
 
 def test_a_word_is_published_once_many_people_share_it(source: Source) -> None:
     for value, people, rows in (
-        *(("spring_wellness", 5, 1), ("Puppy & kitten, first visit", 30, 1), ("Fête 2026", 9, 2)),
-        *(("winter", 4, 1), ("of one person", 1, 50), ("google", 1, 1), ("Golden Retriever", 10, 1)),
-        *(("golden years", 9, 1), ("Harbor Animal Hospital No. 12345678", 1, 1)),
+        ("spring_wellness", 5, 1),
+        ("Puppy & kitten, first visit", 30, 1),
+        ("Fête 2026", 9, 2),
+        ("winter", 4, 1),
+        ("of one person", 1, 50),
+        ("google", 1, 1),
+        ("Golden Retriever", 10, 1),
+        ("golden years", 9, 1),
+        ("Harbor Animal Hospital No. 12345678", 1, 1),
     ):
         source.add(value, people, rows)
 
     masked = source.publish()
 
     assert source.unmasked_values() == {
-        *("spring_wellness", "Puppy & kitten, first visit", "Fête 2026", "google", "Golden Retriever"),
+        "spring_wellness",
+        "Puppy & kitten, first visit",
+        "Fête 2026",
+        "google",
+        "Golden Retriever",
         "Harbor Animal Hospital No. 12345678",
     }
     assert masked == 3
@@ -183,7 +193,8 @@ def test_a_prefix_of_vetl_before_a_word_does_not_mask_it(source: Source) -> None
     with duckdb.connect(str(source.target), read_only=True) as connection:
         reasons = {row[0] for row in connection.execute("from marts.leaks").fetchall()}
     assert {reason for reason in reasons if not (reason or "").startswith("masked ")} == {
-        *("left at started", "task completed"),
+        "left at started",
+        "task completed",
         None,
     }
 

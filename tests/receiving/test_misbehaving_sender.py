@@ -57,8 +57,11 @@ class Side(WebhookSide):
         )
         ended = {
             (
-                *(item.payload["clinic_id"], item.payload["request_id"], item.payload["status"]),
-                *(item.payload["outcome"], (item.payload["outcome_detail"] or {}).get("appointment_id")),
+                item.payload["clinic_id"],
+                item.payload["request_id"],
+                item.payload["status"],
+                item.payload["outcome"],
+                (item.payload["outcome_detail"] or {}).get("appointment_id"),
             )
             for item in self.deliveries_of("ai_outbound")
         }

@@ -20,16 +20,26 @@ from pipelines.reading.window_read import ROWS_PER_WINDOW_ALLOWED, WINDOWS_ALLOW
 from pipelines.strategies.cursors import WindowsCursor
 
 NAMES = (
-    *(QueryNames(), QueryNames(), QueryNames(start="from", end="until"), QueryNames(end="to")),
-    *(QueryNames(start="commencing"), QueryNames(end="closing"), QueryNames(start="commencing", end="closing")),
+    QueryNames(),
+    QueryNames(),
+    QueryNames(start="from", end="until"),
+    QueryNames(end="to"),
+    QueryNames(start="commencing"),
+    QueryNames(end="closing"),
+    QueryNames(start="commencing", end="closing"),
 )
 """The configured names, other usual names, of two pairs or single; and names that nobody knows."""
 
 
 class Windows(StrategyMachine):
     KINDS = (
-        *("insert", "late insert", "update", "late update", "delete"),
-        *("reorder", "page size"),
+        "insert",
+        "late insert",
+        "update",
+        "late update",
+        "delete",
+        "reorder",
+        "page size",
     )
     ORDERS = ("updated_asc", "updated_desc", "created_desc", "id")
     STATUSES = ("active", "completed", "abandoned")

@@ -18,8 +18,15 @@ SHOWN = "strftime(called_at_local, '%Y-%m-%d %H:%M'), " + ", ".join(
 )
 NOT_TOLD = dict.fromkeys(
     (
-        *("practice", "direction", "caller_type", "patient_name", "call_classification", "booking_intent"),
-        *("customer_sentiment", "booked", "duration_seconds"),
+        "practice",
+        "direction",
+        "caller_type",
+        "patient_name",
+        "call_classification",
+        "booking_intent",
+        "customer_sentiment",
+        "booked",
+        "duration_seconds",
     ),
     "",
 )

@@ -48,8 +48,12 @@ def run(
 ) -> Done:
     """Run a command of dbt, with variables of the environment beside vetl's, and wait for it."""
     return dbt(
-        *("--no-version-check", "--no-use-colors", "--log-level-file", "none"),
-        *(*command, *places(project or dbt_project(), scratch)),
+        "--no-version-check",
+        "--no-use-colors",
+        "--log-level-file",
+        "none",
+        *command,
+        *places(project or dbt_project(), scratch),
         *([] if "--vars" in command else VARIABLES),
         folder=scratch,
         environment={**os.environ, **environment(warehouse), **variables},
@@ -59,6 +63,12 @@ def run(
 def places(project: Path, scratch: Path) -> list[str]:
     """Return options that name the project, and dbt's output folders."""
     return [
-        *("--project-dir", str(project), "--profiles-dir", str(project)),
-        *("--target-path", str(scratch / "target"), "--log-path", str(scratch / "logs")),
+        "--project-dir",
+        str(project),
+        "--profiles-dir",
+        str(project),
+        "--target-path",
+        str(scratch / "target"),
+        "--log-path",
+        str(scratch / "logs"),
     ]

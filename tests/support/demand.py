@@ -22,7 +22,10 @@ OTHER_WISHES = {
 ENDED = {"COMPLETED", "CANCELED", "NO_SHOW"}
 NEVER_CALL = {"do_not_call", "opted_out", "sms_opted_out", "notifications_disabled", "pet_deceased"}
 DO_NOT_CHASE = {
-    *("appointment_canceled", "recent_or_upcoming_appointment", "active_conversation", "client_inactive"),
+    "appointment_canceled",
+    "recent_or_upcoming_appointment",
+    "active_conversation",
+    "client_inactive",
 }
 
 
@@ -218,7 +221,13 @@ class Demand(Attribution):
                 result = row["outcome"] or row["suppression_reason"] or row["status"]
                 named = self.named.get(row["id"], {}).get("appointment_id")
                 yield Contact(
-                    *("outreach", row["id"], at, *self.contacted(row), result, row["purpose"] or None, "practice"),
+                    "outreach",
+                    row["id"],
+                    at,
+                    *self.contacted(row),
+                    result,
+                    row["purpose"] or None,
+                    "practice",
                     booked_at=max(ended, at) if booked else None,
                     appointment_id=named,
                     attribution="exact" if named else "inferred",
@@ -238,7 +247,14 @@ class Demand(Attribution):
             is_booked = bool(named) or row["status"] == "completed"
             if row["created_at"]:
                 yield Contact(
-                    *("session", row["id"], row["created_at"], None, None, result, "online_booking", "client"),
+                    "session",
+                    row["id"],
+                    row["created_at"],
+                    None,
+                    None,
+                    result,
+                    "online_booking",
+                    "client",
                     booked_at=max(ended, row["created_at"]) if is_booked else None,
                     appointment_id=row["appointment_id"] or None,
                     attribution="exact" if named else "inferred",

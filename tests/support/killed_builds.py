@@ -39,8 +39,16 @@ def build_until_killed(warehouse: Path, model: str, moment: Moment) -> None:
     """Build, and kill the build at a model; fail if the build ended before."""
     with subprocess.Popen(
         [
-            *(*warm_dbt.command(), "--no-version-check", "--log-level-file", "none", "--log-format", "json"),
-            *("build", *MODELS_ONLY, *VARIABLES, *places(dbt_project(), warehouse.parent)),
+            *warm_dbt.command(),
+            "--no-version-check",
+            "--log-level-file",
+            "none",
+            "--log-format",
+            "json",
+            "build",
+            *MODELS_ONLY,
+            *VARIABLES,
+            *places(dbt_project(), warehouse.parent),
         ],
         env={**os.environ, **environment(warehouse)},
         cwd=warehouse.parent,

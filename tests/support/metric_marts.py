@@ -98,8 +98,15 @@ OTHERS: dict[str, Question] = {
     ),
     "demand": (
         [
-            *("episodes", "episodes_booked", "episodes_booked_exactly", "episodes_lost", "episodes_leaking"),
-            *("demand_contacts", "demand_booked_rate", "median_hours_to_booking", "episodes_kept"),
+            "episodes",
+            "episodes_booked",
+            "episodes_booked_exactly",
+            "episodes_lost",
+            "episodes_leaking",
+            "demand_contacts",
+            "demand_booked_rate",
+            "median_hours_to_booking",
+            "episodes_kept",
         ],
         ["practice", "episode__first_channel"],
     ),

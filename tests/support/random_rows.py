@@ -33,7 +33,9 @@ _SOURCES = ["google", "Google", "mail", " ", "", None]
 _REASONS = ["recent_contact", "full_moon", "recent_or_upcoming_appointment", "pet_deceased", "", None]
 _CALL_OUTCOMES = [
     *(["appointment_booked", "resolved"] * 4),
-    *("appointment_rescheduled", "appointment_canceled", "do_not_call"),
+    "appointment_rescheduled",
+    "appointment_canceled",
+    "do_not_call",
 ]
 _OUTCOMES = {
     "completed": ["booked", "booked", "opted_out", "no_response", None],

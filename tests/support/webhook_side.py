@@ -17,8 +17,15 @@ from sandbox.webhooks.deliveries import Attempt
 Values = tuple[Any, ...]
 
 MESSAGE_TEXTS = (
-    *("id", "reference_id", "status", "status_reason", "channel_requested", "channel_used"),
-    *("client_id", "error_code", "error_message"),
+    "id",
+    "reference_id",
+    "status",
+    "status_reason",
+    "channel_requested",
+    "channel_used",
+    "client_id",
+    "error_code",
+    "error_message",
 )
 MESSAGE_TIMES = ("sent_at", "delivered_at", "read_at", "failed_at", "created_at")
 NUMBERS = (0, 1, 2, 4, 6, 12, 13, 15, 16, 18)

@@ -29,17 +29,33 @@ NO_COUNTS = {
 """Numbers that count no rows: a place in an order, hours that passed on the clock, and money that is assumed."""
 
 NOT_DECLARED = {
-    *("new_clients_monthly", "rebookings_daily"),  # the published appointments do not say which are of one person
-    *("practice_peers", "anomalies_daily"),  # comparisons of figures that have their rows
+    "new_clients_monthly",
+    "rebookings_daily",  # the published appointments do not say which are of one person
+    "practice_peers",
+    "anomalies_daily",  # comparisons of figures that have their rows
 }
 """Marts whose rows are not declared."""
 
 COUNTING = (
-    *("booking_funnel_daily", "booking_funnel_stages", "appointments_daily", "visits_daily"),
-    *("booking_intent_daily", "booking_intent_hourly", "call_endings_daily"),
-    *("outreach_outcomes_daily", "outreach_suppressions_daily", "staff_task_turnaround_daily"),
-    *("demand_daily", "first_responses_daily", "practice_daily", "practice_weekly", "acts_daily"),
-    *("call_endings_hourly", "recalls_daily", "unbooked_value_monthly", "visit_waits_daily"),
+    "booking_funnel_daily",
+    "booking_funnel_stages",
+    "appointments_daily",
+    "visits_daily",
+    "booking_intent_daily",
+    "booking_intent_hourly",
+    "call_endings_daily",
+    "outreach_outcomes_daily",
+    "outreach_suppressions_daily",
+    "staff_task_turnaround_daily",
+    "demand_daily",
+    "first_responses_daily",
+    "practice_daily",
+    "practice_weekly",
+    "acts_daily",
+    "call_endings_hourly",
+    "recalls_daily",
+    "unbooked_value_monthly",
+    "visit_waits_daily",
 )
 """The marts that count rows of other marts."""
 

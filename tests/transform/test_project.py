@@ -22,7 +22,8 @@ PERSONAL = re.compile(
     r"^approved_by$|(^|(?<!group)_)(name|email|phone|phone_number|contact_number|summary|context|title|description)$|_(text|message)$"
 )
 NOT_PERSONAL = {
-    *(("practices", "name"), ("phone_calls", "practice_name")),
+    ("practices", "name"),
+    ("phone_calls", "practice_name"),
     *(("catalogue", name) for name in ("table_name", "column_name", "description")),
 }
 

@@ -37,7 +37,9 @@ def draw(view: View) -> None:
     with part("What became of the acts"):
         table = view.ask(ENDS)
         shown(
-            *(view, table, charts.bars(table, "acts", "became") if len(table) else None),
+            view,
+            table,
+            charts.bars(table, "acts", "became") if len(table) else None,
             name="acts-ends",
             says="Acts planned in the period, by what became of them",
             defined_by=[("acts", "state"), ("acts", "task_status")],
@@ -46,7 +48,9 @@ def draw(view: View) -> None:
         table = view.ask(WEEKS)
         long = charts.by_measure(table, "week", ["acts", "held_out"], "requests were", "requests")
         shown(
-            *(view, table, charts.over_time(long, "week", "requests", "requests were")),
+            view,
+            table,
+            charts.over_time(long, "week", "requests", "requests were"),
             name="acts-weeks",
             says="Booking requests by the week of the plan: acted on, and left alone to compare with",
             defined_by=[(DAILY, "acts"), (DAILY, "held_out")],
@@ -62,7 +66,9 @@ def _effect(view: View) -> None:
     acts, booked, left, left_booked = (int(table.get_column(name).sum()) for name in COUNTED)
     st.markdown(said(view, acts, booked, left, left_booked))
     rows = [_compared(*row) for row in table.select(COUNTED).iter_rows()]
-    differences = pl.DataFrame(rows, dict.fromkeys(("difference_share", "low_share", "high_share"), pl.Float64), orient="row")
+    differences = pl.DataFrame(
+        rows, dict.fromkeys(("difference_share", "low_share", "high_share"), pl.Float64), orient="row"
+    )
     table = pl.concat([table, differences], how="horizontal")
     listed(table, "Booked within 14 days, acted on and left alone, by practice")
     download(table, "acts-difference")

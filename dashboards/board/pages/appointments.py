@@ -64,7 +64,9 @@ def draw(view: View) -> None:
             table = view.ask(sql)
             worded = charts.worded(table, column)
             shown(
-                *(view, table, charts.bars(worded, "no_show_share", column, share=True)),
+                view,
+                table,
+                charts.bars(worded, "no_show_share", column, share=True),
                 name=f"visits-{column.replace('_', '-')}",
                 says=says,
                 defined_by=[("appointments", "attendance"), *DEFINED],
@@ -73,7 +75,9 @@ def draw(view: View) -> None:
         with part("By practice"):
             table = view.named(view.ask(PRACTICES))
             shown(
-                *(view, table, charts.bars(view.short(table), "no_show_share", "practice", share=True)),
+                view,
+                table,
+                charts.bars(view.short(table), "no_show_share", "practice", share=True),
                 name="visits-by-practice",
                 says="Visits missed without a word by practice, the largest share first",
                 defined_by=[("appointments", "attendance"), *DEFINED],
@@ -83,7 +87,9 @@ def draw(view: View) -> None:
         st.caption(WHOLE_WEEKS_SAID)
         long = charts.by_measure(table, "week", ["kept", "canceled", "no_show"], "visits were", "appointments")
         shown(
-            *(view, table, charts.over_time(long, "week", "appointments", "visits were")),
+            view,
+            table,
+            charts.over_time(long, "week", "appointments", "visits were"),
             name="visits-weeks",
             says="Appointments by the week of the visit: kept, canceled, and missed without a word",
             defined_by=DEFINED,

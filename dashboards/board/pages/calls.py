@@ -107,7 +107,9 @@ def draw(view: View) -> None:
     with part("When callers who wanted an appointment did not get one"):
         table = view.ask(HOURS, {"direction": direction})
         shown(
-            *(view, table, charts.hours_of_the_week(table, "missed_new_booking_calls", view.words)),
+            view,
+            table,
+            charts.hours_of_the_week(table, "missed_new_booking_calls", view.words),
             name="missed-by-hour",
             says="Calls for a new appointment that ended without one, by weekday and hour of the practice's clock",
             defined_by=[(MART, "missed_new_booking_calls"), (MART, "new_booking_intent_calls")],
@@ -129,13 +131,9 @@ def draw(view: View) -> None:
         table = view.ask(WEEKS, {"direction": direction})
         st.caption(WHOLE_WEEKS_SAID)
         shown(
-            *(
-                view,
-                table,
-                charts.over_time(
-                    charts.worded(table, "direction"), "week", "answered_share", "direction", share=True
-                ),
-            ),
+            view,
+            table,
+            charts.over_time(charts.worded(table, "direction"), "week", "answered_share", "direction", share=True),
             name="answered",
             says="Share of answered calls by week, inbound and outbound apart",
             defined_by=[(MART, "answered_calls"), (MART, "calls")],
@@ -178,7 +176,9 @@ def _after_hours(view: View, direction: str | None) -> None:
         f"{hours['opening_weekdays']} days of the week: `[definitions]` in `vetl.toml` sets them."
     )
     shown(
-        *(view, table, charts.bars(table, "missed_new_booking_calls", "hours")),
+        view,
+        table,
+        charts.bars(table, "missed_new_booking_calls", "hours"),
         name="after-hours",
         says="Calls for a new appointment that ended without one, in and after opening hours",
         defined_by=[(MART, "missed_new_booking_calls"), (MART, "new_booking_intent_calls"), (MART, "calls")],
@@ -188,7 +188,9 @@ def _after_hours(view: View, direction: str | None) -> None:
 def _ends(view: View, direction: str | None) -> None:
     groups = view.ask(GROUPS, {"direction": direction})
     shown(
-        *(view, groups, charts.bars(groups, "calls", "ended")),
+        view,
+        groups,
+        charts.bars(groups, "calls", "ended"),
         name="calls-by-end",
         says="Calls by how they ended, in five groups",
         defined_by=[("phone_calls", "outcome"), (MART, "answered_calls")],
@@ -204,7 +206,10 @@ def _ends(view: View, direction: str | None) -> None:
 
 def _by(view: View, table: pl.DataFrame, column: str, says: str) -> None:
     by_value(
-        *(view, table, column, "calls"),
+        view,
+        table,
+        column,
+        "calls",
         name=f"calls-by-{column.replace('_', '-')}",
         says=says,
         defined_by=[("phone_calls", column), (MART, "calls"), (MART, "answered_calls")],

@@ -48,7 +48,9 @@ def draw(view: View) -> None:
         table = view.ask(WEEKS)
         st.caption(WHOLE_WEEKS_SAID)
         shown(
-            *(view, table, charts.over_time(table, "week", "completion_rate", share=True)),
+            view,
+            table,
+            charts.over_time(table, "week", "completion_rate", share=True),
             name="funnel-weeks",
             says="Share of online sessions that are completed, by week",
             defined_by=[("booking_funnel_daily", "completion_rate"), *MEASURED],
@@ -84,7 +86,9 @@ def _by(view: View) -> None:
     if few:
         st.caption(f"{few} with fewer than {view.few} sessions are in the table alone: their shares say little.")
     shown(
-        *(view, table, chart),
+        view,
+        table,
+        chart,
         name="funnel-by",
         says="Share of online sessions that are completed, by where they come from, the most sessions first",
         defined_by=[*MEASURED, ("booking_funnel_daily", "completion_rate")],
@@ -112,7 +116,9 @@ def _stages(view: View) -> None:
                 f"the {view.words.number(worst['reached'])} that reached it."
             )
     shown(
-        *(view, table, chart),
+        view,
+        table,
+        chart,
         name="funnel-stages",
         says="Online sessions that reached each stage, by those that went on and those that left there",
         defined_by=[

@@ -43,7 +43,9 @@ def draw(view: View) -> None:
         st.caption("They are kept under their own names and counted as they are.")
         table = view.ask(UNKNOWN)
         shown(
-            *(view, table, None),
+            view,
+            table,
+            None,
             name="unknown-values",
             empty="There is none.",
             says="Values that the platform's interface does not list",
@@ -52,7 +54,9 @@ def draw(view: View) -> None:
     with part("Numbers that changed after they could have been reported"):
         table = view.named(view.ask(REVISED))
         shown(
-            *(view, table, None),
+            view,
+            table,
+            None,
             name="revisions",
             empty="None has changed.",
             says="Numbers of days that are different now from what a report of the next day said",
@@ -67,14 +71,18 @@ def _proof(view: View) -> None:
     if len(view.scope.chosen) > 1:
         st.header("Each practice", anchor=False)
         shown(
-            *(view, by_practice(table, view), None),
+            view,
+            by_practice(table, view),
+            None,
             name="freshness",
             says="Each practice: whether every list is whole, until which day, and what is set aside",
             defined_by=[("proof", "certified_through"), ("proof", "quarantined_rows")],
         )
     st.header("Each list of each practice", anchor=False)
     shown(
-        *(view, table, None),
+        view,
+        table,
+        None,
         name="proof",
         says="Each list of each practice: rows, until when it is certain, and by which evidence",
         defined_by=[

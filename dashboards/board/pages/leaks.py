@@ -60,7 +60,10 @@ def draw(view: View) -> None:
             "that nobody can or should call back about, by the first reason."
         )
         by_value(
-            *(view, view.ask(NOT_ON_IT, {"contact": contact}), "not_actionable_because", "booking_requests"),
+            view,
+            view.ask(NOT_ON_IT, {"contact": contact}),
+            "not_actionable_because",
+            "booking_requests",
             name="not-on-the-list",
             says="Booking requests not booked that are not on the call-back list, by reason",
             defined_by=[("leaks", "is_actionable"), ("leaks", "not_actionable_because")],

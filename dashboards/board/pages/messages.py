@@ -58,7 +58,10 @@ def _messages(view: View) -> None:
         ],
     )
     by_value(
-        *(view, view.ask(REASONS), "reason", "messages"),
+        view,
+        view.ask(REASONS),
+        "reason",
+        "messages",
         name="messages-not-delivered",
         says="Messages that did not arrive, by reason",
         defined_by=[("messages", "status_reason"), ("messages", "status")],
@@ -68,7 +71,9 @@ def _messages(view: View) -> None:
     st.caption(WHOLE_WEEKS_SAID)
     long = charts.by_measure(table, "week", ["sent", "delivered", "failed"], "messages were", "messages")
     shown(
-        *(view, table, charts.over_time(long, "week", "messages", "messages were")),
+        view,
+        table,
+        charts.over_time(long, "week", "messages", "messages were"),
         name="messages-weeks",
         says="Messages by week: sent, delivered and failed ones",
         defined_by=[("messages", "is_sent"), ("messages", "is_delivered"), ("messages", "is_failed")],
@@ -96,7 +101,10 @@ def _reminders(view: View) -> None:
         ],
     )
     by_value(
-        *(view, view.ask(RULES), "status", "reminders"),
+        view,
+        view.ask(RULES),
+        "status",
+        "reminders",
         name="reminders-by-status",
         says="Reminders by status, and how many led to an appointment",
         defined_by=[("service_reminders", "status"), ("service_reminders", "is_followed")],

@@ -59,7 +59,10 @@ def draw(view: View) -> None:
         _weeks(view, channel)
     with part("What held it back"):
         by_value(
-            *(view, view.ask(SUPPRESSED, {"channel": channel}), "suppression_reason", "requests"),
+            view,
+            view.ask(SUPPRESSED, {"channel": channel}),
+            "suppression_reason",
+            "requests",
             name="suppressions",
             says="Suppressed requests by reason, the most frequent first",
             defined_by=[("outreach_suppressions_daily", name) for name in ("requests", "suppression_reason")],
@@ -67,7 +70,10 @@ def draw(view: View) -> None:
     with part("How long it takes"):
         st.caption("A request without an answer ends by the platform's own timer, which says nothing of clients.")
         by_value(
-            *(view, view.ask(TIMES, {"channel": channel}), "purpose", "median_hours_to_contact"),
+            view,
+            view.ask(TIMES, {"channel": channel}),
+            "purpose",
+            "median_hours_to_contact",
             name="outreach-times",
             says="Median hours from a request to its first message, by purpose; the table has those to a booking",
             defined_by=[(MART, "median_hours_to_contact"), (MART, "median_hours_to_outcome")],
@@ -91,7 +97,9 @@ def _purposes(view: View, channel: str | None) -> None:
     table = view.ask(PURPOSES, {"channel": channel})
     long = charts.by_measure(charts.worded(table, "purpose"), "purpose", OUTCOMES, "came to", "requests")
     shown(
-        *(view, table, charts.bars(long, "requests", "purpose", colour="came to")),
+        view,
+        table,
+        charts.bars(long, "requests", "purpose", colour="came to"),
         name="outreach-purposes",
         says="Outreach requests by purpose and by what came of them",
         defined_by=[(MART, name) for name in ("requests", "contacted", *OUTCOMES)],
@@ -107,7 +115,9 @@ def _weeks(view: View, channel: str | None) -> None:
     )
     st.caption(WHOLE_WEEKS_SAID + late)
     shown(
-        *(view, ended.drop("is_mature"), charts.over_time(ended, "week", "booked_rate", share=True)),
+        view,
+        ended.drop("is_mature"),
+        charts.over_time(ended, "week", "booked_rate", share=True),
         name="outreach-weeks",
         says="Share of contacted clients who booked, by the week in which the request was made",
         defined_by=[(MART, "booked_rate"), (MART, "is_mature")],

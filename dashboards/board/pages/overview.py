@@ -66,7 +66,10 @@ def _figures(view: View) -> None:
         [
             sums.share("Callers booked", "got", "wanted", callers, by="booked_within_7_days", window="caller"),
             sums.share(
-                *("Missed, won back", "recovered", "missed", callers),
+                "Missed, won back",
+                "recovered",
+                "missed",
+                callers,
                 by="recovered_within_7_days",
                 window="caller",
             ),
@@ -76,7 +79,7 @@ def _figures(view: View) -> None:
                 "People not booked", "people", "known people", better="less", by="leaked", window="wish"
             ),
             requests.count(
-                *("Visitors left", "anonymous", "unknown online"), better="less", by="leaked", window="wish"
+                "Visitors left", "anonymous", "unknown online", better="less", by="leaked", window="wish"
             ),
         ],
     )
@@ -104,7 +107,9 @@ def _scorecard(view: View) -> None:
     found = scores(view)
     table = matrix(found)
     shown(
-        *(view, table, None),
+        view,
+        table,
+        None,
         name="practices",
         says="Practices by figure, and in which figure each stands out",
         defined_by=[measure.defined_by for measure in MEASURES],
@@ -113,7 +118,9 @@ def _scorecard(view: View) -> None:
     of_one = of_measure(found, key)
     some, whole = (sum(score.now[which] for score in found if score.measure.key == key) for which in (0, 1))
     shown(
-        *(view, of_one, charts.intervals(view.short(of_one), "practice", some / whole if whole else None)),
+        view,
+        of_one,
+        charts.intervals(view.short(of_one), "practice", some / whole if whole else None),
         name="practices-by-figure",
         says=f"{BY_KEY[key].label} by practice, with the interval of chance; the dashed line is all practices",
         defined_by=[BY_KEY[key].defined_by],
@@ -133,7 +140,9 @@ def _weeks(view: View) -> None:
     long = charts.by_measure(table, "week", steps, "measure", "callers and sessions")
     st.caption(f"{WHOLE_WEEKS_SAID} Callers booked end with the last week that is 7 days old.")
     shown(
-        *(view, table, charts.over_time(long, "week", "callers and sessions", "measure")),
+        view,
+        table,
+        charts.over_time(long, "week", "callers and sessions", "measure"),
         name="weeks",
         says="Callers who wanted an appointment, those booked, online sessions and completed ones, by week",
         defined_by=[("practice_weekly", column) for column in (*steps, "is_final")],

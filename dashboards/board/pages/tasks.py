@@ -59,7 +59,10 @@ def draw(view: View) -> None:
         _totals(view)
     with part("How long they take, by type"):
         by_value(
-            *(view, view.ask(TYPES), "task_type", "median_hours_to_finalize"),
+            view,
+            view.ask(TYPES),
+            "task_type",
+            "median_hours_to_finalize",
             name="tasks-by-type",
             says="Median hours from the creation of a task to its completion, by type",
             defined_by=[
@@ -71,7 +74,9 @@ def draw(view: View) -> None:
         with part("How long they take, by practice"):
             table = view.named(view.ask(PRACTICES))
             shown(
-                *(view, table, charts.bars(view.short(table), "p90_hours_to_finalize", "practice")),
+                view,
+                table,
+                charts.bars(view.short(table), "p90_hours_to_finalize", "practice"),
                 name="tasks-by-practice",
                 says="Hours within which nine of ten completed tasks were done, by practice, the slowest first",
                 defined_by=[(MART, "median_hours_to_finalize"), (MART, "completed")],
@@ -81,7 +86,9 @@ def draw(view: View) -> None:
         st.caption(WHOLE_WEEKS_SAID)
         long = charts.by_measure(table, "week", ["created", "completed", "pending"], "state", "tasks")
         shown(
-            *(view, table, charts.over_time(long, "week", "tasks", "state")),
+            view,
+            table,
+            charts.over_time(long, "week", "tasks", "state"),
             name="tasks-weeks",
             says="Tasks by the week of their creation: all, completed ones, those that still wait",
             defined_by=[(MART, name) for name in ("created", "completed", "canceled", "pending", "reopened")],
@@ -99,7 +106,9 @@ def _backlog(view: View) -> None:
         )
     ages = view.ask(WAITING).drop("shortest")
     shown(
-        *(view, ages, charts.bars(ages, "tasks", "waiting")),
+        view,
+        ages,
+        charts.bars(ages, "tasks", "waiting"),
         name="tasks-waiting",
         says="Tasks that wait now, by how long they have waited, whenever they were created",
         defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
@@ -107,7 +116,9 @@ def _backlog(view: View) -> None:
     )
     if len(view.scope.chosen) > 1 and waiting:
         shown(
-            *(view, table, charts.bars(view.short(table), "pending", "practice")),
+            view,
+            table,
+            charts.bars(view.short(table), "pending", "practice"),
             name="tasks-waiting-by-practice",
             says="Tasks that wait now by practice: how many, and for how many days",
             defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],

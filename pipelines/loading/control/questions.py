@@ -22,8 +22,13 @@ from pipelines.core.steps import (
 from pipelines.loading.tables import RawTable
 
 _CALL_FIELDS = (
-    *("called_at_local", "direction", "client_name", "patient_name", "phone_number"),
-    *("duration_seconds", "summary"),
+    "called_at_local",
+    "direction",
+    "client_name",
+    "patient_name",
+    "phone_number",
+    "duration_seconds",
+    "summary",
 )
 
 

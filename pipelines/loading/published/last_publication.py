@@ -27,8 +27,13 @@ def read_record(private: Path) -> PublicationRecord | None:
     try:
         document = json.loads(record_path(private).read_text("utf-8"))
         return PublicationRecord(
-            *(document["build_id"], document["masking"], document["whole_bytes"], document["salt"]),
-            *(tuple(document["words"]), document["masked_words"], tuple(document["file"])),
+            document["build_id"],
+            document["masking"],
+            document["whole_bytes"],
+            document["salt"],
+            tuple(document["words"]),
+            document["masked_words"],
+            tuple(document["file"]),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -76,8 +76,13 @@ def write_record(
         record_path(private).unlink(missing_ok=True)
         return
     record = PublicationRecord(
-        *(build.build_id, _digest(masking), whole_bytes or file[1], masking.salt),
-        *(tuple(sorted(words)), masked_words, file),
+        build.build_id,
+        _digest(masking),
+        whole_bytes or file[1],
+        masking.salt,
+        tuple(sorted(words)),
+        masked_words,
+        file,
     )
     replace_text(record_path(private), json.dumps(asdict(record)))
 

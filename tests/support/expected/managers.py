@@ -18,8 +18,13 @@ def unlike_others(marts: Marts) -> Answer:
     ]
     return [
         (
-            *(row["practice_id"], row["day"], row["measure"], rounded(row["value"], 2)),
-            *(rounded(row["expected"], 2), rounded(row["distance"], 1), row["verdict"]),
+            row["practice_id"],
+            row["day"],
+            row["measure"],
+            rounded(row["value"], 2),
+            rounded(row["expected"], 2),
+            rounded(row["distance"], 1),
+            row["verdict"],
         )
         for row in rows
     ]
@@ -28,8 +33,15 @@ def unlike_others(marts: Marts) -> Answer:
 def peers(marts: Marts) -> Answer:
     return [
         (
-            *(row["measure"], row["practice_id"], rounded(row["value"], 3), row["cases"], rounded(row["low"], 3)),
-            *(rounded(row["high"], 3), rounded(row["peers"], 3), row["place"], row["verdict"]),
+            row["measure"],
+            row["practice_id"],
+            rounded(row["value"], 3),
+            row["cases"],
+            rounded(row["low"], 3),
+            rounded(row["high"], 3),
+            rounded(row["peers"], 3),
+            row["place"],
+            row["verdict"],
         )
         for row in marts("practice_peers")
     ]

@@ -18,13 +18,28 @@ SMALL = 30
 WEEK = timedelta(days=7)
 Key = tuple[str, date | None]
 CALLERS = (
-    *("unique_callers", "new_booking_callers", "booked_within_7_days", "missed_callers"),
+    "unique_callers",
+    "new_booking_callers",
+    "booked_within_7_days",
+    "missed_callers",
     "recovered_within_7_days",
 )
 COUNTS = (
-    *("calls", "answered_calls", "new_booking_intent_calls", "missed_new_booking_calls", "sessions", "completed"),
-    *("outreach_requests", "contacted", "booked", "tasks_created", "tasks_completed", "leaks"),
-    *("inbound_calls", "answered_inbound_calls", "anonymous_leaks"),
+    "calls",
+    "answered_calls",
+    "new_booking_intent_calls",
+    "missed_new_booking_calls",
+    "sessions",
+    "completed",
+    "outreach_requests",
+    "contacted",
+    "booked",
+    "tasks_created",
+    "tasks_completed",
+    "leaks",
+    "inbound_calls",
+    "answered_inbound_calls",
+    "anonymous_leaks",
 )
 
 

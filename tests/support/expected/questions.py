@@ -66,8 +66,11 @@ def picked(rows: Iterable[Row], *columns: str) -> Answer:
 def missed_by_hour(marts: Marts) -> Answer:
     return [
         (
-            *(row["practice_id"], row["weekday"], row["hour"]),
-            *(row["missed_bookable_inbound_calls"], row["unanswered_inbound_calls"]),
+            row["practice_id"],
+            row["weekday"],
+            row["hour"],
+            row["missed_bookable_inbound_calls"],
+            row["unanswered_inbound_calls"],
             rounded(row["missed_bookable_inbound_calls"] / row["hours"], 2),
         )
         for row in marts("booking_intent_hourly")
@@ -164,8 +167,13 @@ def stages(marts: Marts) -> Answer:
 def to_call(marts: Marts) -> Answer:
     return [
         (
-            *(row["practice_id"], row["urgency"], row["client_id"] is not None, row["wanted"], row["contacts"]),
-            *(row["reason"], rounded(row["age_hours"], 1)),
+            row["practice_id"],
+            row["urgency"],
+            row["client_id"] is not None,
+            row["wanted"],
+            row["contacts"],
+            row["reason"],
+            rounded(row["age_hours"], 1),
         )
         for row in marts("leak_list")
     ]
@@ -175,7 +183,9 @@ def appointments_by_week(marts: Marts) -> Answer:
     days = [{**row, "week": monday(row["day"]) if row["day"] else None} for row in marts("appointments_daily")]
     return [
         (
-            *(*key, total(rows, "appointments"), total(rows, "kept")),
+            *key,
+            total(rows, "appointments"),
+            total(rows, "kept"),
             sum(row["canceled"] + row["no_show"] for row in rows),
         )
         for key, rows in grouped(days, "week", "booked_via").items()
@@ -217,7 +227,9 @@ def reminders(marts: Marts) -> Answer:
     of_practices = [row for row in marts("service_reminders") if row["practice_id"] in since]
     return [
         (
-            *(rule, len(rows), count(rows, lambda row: (row["hours_to_appointment"] or math.inf) <= 30 * 24)),
+            rule,
+            len(rows),
+            count(rows, lambda row: (row["hours_to_appointment"] or math.inf) <= 30 * 24),
             count(rows, lambda row: row["first_told_at"] < since[row["practice_id"]]),
         )
         for (rule,), rows in grouped(of_practices, "notification_rule").items()

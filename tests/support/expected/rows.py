@@ -13,8 +13,18 @@ from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 
 CALL_TEXTS = (
-    *("remote_client_id", "patient_id", "remote_patient_id", "direction", "state", "caller_type"),
-    *("call_classification", "customer_sentiment", "outcome", "client_name", "patient_name", "phone_number"),
+    "remote_client_id",
+    "patient_id",
+    "remote_patient_id",
+    "direction",
+    "state",
+    "caller_type",
+    "call_classification",
+    "customer_sentiment",
+    "outcome",
+    "client_name",
+    "patient_name",
+    "phone_number",
     "summary",
 )
 
@@ -87,22 +97,18 @@ COURSES = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
 
 def appointments(source: Known) -> Expected:
     texts = (
-        *(
-            "remote_client_id",
-            "remote_patient_id",
-            "status",
-            "client_type",
-            "client_first_name",
-            "client_last_name",
-        ),
-        *(
-            "client_email",
-            "client_phone",
-            "patient_name",
-            "referral_source",
-            "referral_campaign",
-            "referral_medium",
-        ),
+        "remote_client_id",
+        "remote_patient_id",
+        "status",
+        "client_type",
+        "client_first_name",
+        "client_last_name",
+        "client_email",
+        "client_phone",
+        "patient_name",
+        "referral_source",
+        "referral_campaign",
+        "referral_medium",
     )
     by_practice = {
         practice: Attribution(practice, source.tables, source.region_of(practice))
@@ -132,8 +138,17 @@ def appointments(source: Known) -> Expected:
 
 def outreach_requests(source: Known) -> Expected:
     texts = (
-        *("partner_request_id", "client_id", "patient_id", "channel", "purpose", "status", "outcome"),
-        *("suppression_reason", "error_message", "contact_number", "context"),
+        "partner_request_id",
+        "client_id",
+        "patient_id",
+        "channel",
+        "purpose",
+        "status",
+        "outcome",
+        "suppression_reason",
+        "error_message",
+        "contact_number",
+        "context",
     )
     return {
         (row["practice_id"], row["id"]): {

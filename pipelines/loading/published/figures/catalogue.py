@@ -99,8 +99,20 @@ def refuse_older(read: Read, file: Path, mart: str, column: str) -> None:
 def _metric(row: dict[str, Any]) -> Metric:
     counting = json.loads(row["counting"])
     return Metric(
-        *(row["metric"], row["words"], row["unit"], row["better"], row["additive"], row["maturity"]),
-        *(row["definition"], row["mart"], counting["aggregation"], counting.get("expression") or ""),
-        *(counting.get("dimensions") or {}, counting.get("numerator"), counting.get("denominator")),
-        *(counting.get("by") or {}, tuple(counting.get("needs") or ()), tuple(counting["lists"])),
+        row["metric"],
+        row["words"],
+        row["unit"],
+        row["better"],
+        row["additive"],
+        row["maturity"],
+        row["definition"],
+        row["mart"],
+        counting["aggregation"],
+        counting.get("expression") or "",
+        counting.get("dimensions") or {},
+        counting.get("numerator"),
+        counting.get("denominator"),
+        counting.get("by") or {},
+        tuple(counting.get("needs") or ()),
+        tuple(counting["lists"]),
     )

@@ -76,8 +76,23 @@ def _counted(
 
     def metric(aggregation: str, expression: str, *, additive: bool = False) -> Metric:
         return Metric(
-            *(name, description, unit, None, additive, maturity, description, rows, aggregation, expression),
-            *(dimensions, None, None, {}, (), tuple(lists), counting.get("from", "")),
+            name,
+            description,
+            unit,
+            None,
+            additive,
+            maturity,
+            description,
+            rows,
+            aggregation,
+            expression,
+            dimensions,
+            None,
+            None,
+            {},
+            (),
+            tuple(lists),
+            counting.get("from", ""),
         )
 
     ignored = tuple(column for column, sql in by.items() if sql is None)

@@ -105,11 +105,18 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         not_final = () if is_final else (f"not final: {metric.maturity}",)
         description, definition, unit = _described(read, question)
         return Explanation(
-            *(question.mart, question.column, value, recounted),
-            *(definition or description, unit, metric),
+            question.mart,
+            question.column,
+            value,
+            recounted,
+            definition or description,
+            unit,
+            metric,
             *_with_their_count(rows_of),
-            *(certificates, _revisions(read, question, where_has_more=len(where) > _plain(question))),
-            *(is_final, (*not_final, *doubts_of(read, certificates))),
+            certificates,
+            _revisions(read, question, where_has_more=len(where) > _plain(question)),
+            is_final,
+            (*not_final, *doubts_of(read, certificates)),
         )
 
 
