@@ -140,7 +140,7 @@ class Acting(RuleBasedStateMachine):
         number = len(self.requests)
         contacts = (f"call:c-{number}",)
         last_at = datetime(2026, 2, 1, tzinfo=UTC) + timedelta(minutes=number)
-        fields = dict.fromkeys(TEMPLATE_FIELDS, "text")
+        fields: dict[str, str] = dict.fromkeys(TEMPLATE_FIELDS, "text")
         self.requests[number] = BookingRequest("p", contacts[0], contacts, "ann", None, last_at, number, fields)
 
     @rule(pick=st.integers(0, 40))

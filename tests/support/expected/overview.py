@@ -176,7 +176,8 @@ def old_days(source: Known) -> set[Key]:
 
 
 def practice_daily(source: Known) -> Expected:
-    who, nobody = callers(source, lambda day: day), dict.fromkeys(CALLERS, 0)
+    who = callers(source, lambda day: day)
+    nobody: dict[str, int] = dict.fromkeys(CALLERS, 0)
     return {
         key: {
             **{name: counts[name] for name in COUNTS},
@@ -195,7 +196,8 @@ def monday(day: date) -> date:
 
 
 def practice_weekly(source: Known) -> Expected:
-    who, nobody = callers(source, monday), dict.fromkeys(CALLERS, 0)
+    who = callers(source, monday)
+    nobody: dict[str, int] = dict.fromkeys(CALLERS, 0)
     weeks: dict[Key, Counter[str]] = defaultdict(Counter)
     final: dict[Key, bool] = {}
     old: dict[Key, bool] = {}
