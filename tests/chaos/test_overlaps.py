@@ -27,7 +27,7 @@ import sandbox
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "2").rpartition("-")
+FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "1").rpartition("-")
 SEEDS = range(int(FIRST or 0), int(LAST))
 DAYS = 6
 WEBHOOKS = 20
@@ -60,6 +60,7 @@ LEFT = {
     "vetl.duckdb.last_sync.json",
     "vetl.duckdb.last_build.json",
     "vetl.duckdb.last_publication.json",
+    "watch.sqlite",
 }
 """The files at rest, besides earlier published files."""
 
@@ -98,7 +99,7 @@ def synced_folder(
     (folder / "vetl.toml").write_text(
         f'[partner]\nbase_url = "{platform.base_url}"\n'
         '[warehouse]\npath = "vetl.duckdb"\npublished = "analytics.duckdb"\n'
-        '[webhooks]\ninbox = "inbox.sqlite"\n[lake]\npath = "lake"\n'
+        '[webhooks]\ninbox = "inbox.sqlite"\n[lake]\npath = "lake"\n[watch]\nledger = "watch.sqlite"\n'
         f'[[practices]]\nid = "{practice.id}"\nname = "{practice.name}"\ntime_zone = "{practice.time_zone}"\n'
         f"history_start = {first_day(platform) + timedelta(days=3)}\n",
         "utf-8",
