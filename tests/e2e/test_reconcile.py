@@ -28,13 +28,14 @@ def restatements(warehouse: Path) -> set[tuple[Any, ...]]:
         )
 
 
-def some_row(practices: Any, practice: str, name: str, days_ago: int) -> dict[str, Any]:
-    """Return a settled row of about that age."""
+def some_row(practices: Any, practice: str, name: str, days_ago: int, but: str = "") -> dict[str, Any]:
+    """Return a settled row of about that age, with another id than `but`."""
     until = (practices.platform.now() - timedelta(days=days_ago)).isoformat()
     rows = [
         row
         for row in practices.platform.truth(practice, name)
         if row.get("updated_at", row["created_at"]) < until
+        and row["id"] != but
         and row.get("status") not in ("active", "pending", "received", "queued", "in_progress")
     ]
     return max(rows, key=lambda row: row["created_at"])
@@ -49,7 +50,7 @@ def test_edits_and_deletions_without_a_trace_are_repaired_and_recorded(
     for name in EVERY_LIST:
         edited = some_row(practices, "loc-001", name, days_ago)
         practices.platform.update("loc-001", name, edited["id"], {SILENT_EDIT[name]: "restated"})
-        deleted = some_row(practices, "loc-001", name, days_ago + 3)
+        deleted = some_row(practices, "loc-001", name, days_ago + 3, but=edited["id"])
         practices.platform.delete("loc-001", name, deleted["id"])
     practices.platform.advance(timedelta(minutes=5))
 
