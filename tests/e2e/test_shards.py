@@ -56,15 +56,19 @@ def marts(settings: Settings) -> dict[str, list[Any]]:
 
 
 def act_for_everybody(settings: Settings, folder: Path) -> None:
-    """Make a task for each practice; the act is in the shard of its practice."""
+    """Make a task for each practice with a leak; the act is in the shard of its practice."""
     ids = tuple(practice.id for practice in settings.practices)
     act = ActSettings(enabled=True, practices=ids, per_practice_per_day=1, ledger=folder / "acts.sqlite")
     acting = settings.model_copy(update={"act": act.model_copy(update={"stop_file": folder / "act.stop"})})
     result = apply_acts(acting, plan_acts(acting, None).digest)
-    assert (result.sent, result.exit_code) == (3, 0), result
+    assert result.exit_code == 0, result
+    acted = 0
     for part in parts(settings):
-        acted = query(part.warehouse.path, "select practice_id from control.acts order by all").rows
-        assert acted == [(name,) for name in sorted(practice.id for practice in part.practices)]
+        rows = query(part.warehouse.path, "select practice_id from control.acts").rows
+        assert rows
+        assert {name for (name,) in rows} <= {practice.id for practice in part.practices}
+        acted += len(rows)
+    assert acted == result.sent
 
 
 @pytest.fixture(scope="module")

@@ -39,8 +39,8 @@ def digest_inputs(connection: duckdb.DuckDBPyConnection, target: str) -> None:
     connection.execute(f"delete from {target} where starts_with(mart, 'raw.') or mart = '{_LAST_RUN}'")
     columns = connection.execute(
         "select table_name, list(column_name) from duckdb_columns() where (database_name, schema_name) ="
-        " ('source', 'raw')"
-        " and table_name in (select table_name from duckdb_tables() where database_name = 'source')"
+        " ('source', 'raw') and table_name in (select table_name from duckdb_tables()"
+        " where (database_name, schema_name) = ('source', 'raw'))"
         " group by all having list_contains(list(column_name), '_row_hash')"
     ).fetchall()
     for table, names in columns:
