@@ -106,7 +106,7 @@ def _entry(  # noqa: PLR0913, PLR0917 - the columns of a row
 def act_json(act: Act) -> str:
     """Return the parts of an act that have no column of their own."""
     fields = {name: value for name, value in asdict(act).items() if name not in _COLUMNS}
-    return json.dumps({**fields, "reference_time_at": act.reference_time_at.isoformat()})
+    return json.dumps({**fields, "reference_time_at": act.reference_time_at.isoformat()}, ensure_ascii=False)
 
 
 def key_of_act(act: Act) -> tuple[str, str]:

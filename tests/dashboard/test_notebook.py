@@ -28,7 +28,7 @@ def test_every_cell_runs_and_shows_the_marts_numbers(
     first = ask("select practice_id from marts.practices order by name limit 1")[0][0]
     leaks = ask("select leaks from marts.practice_weekly where practice_id = ? order by week", first)
     assert [(number,) for number in defined["weeks"].get_column("leaks")] == leaks
-    assert len(outputs) == 6
+    assert len(outputs) == 7
     defined["marts"].close()
 
 

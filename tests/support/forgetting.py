@@ -175,7 +175,7 @@ def _in_values(file: Path, content: bytes, texts: list[str], ids: list[str]) -> 
             described = connection.execute(f"describe from {source}").fetchall()
             names = [name for name, kind, *_ in described if kind in TEXTS]
             return [name for name in names if _holds(connection, source, name, texts, ids)]
-    if content[:6] == b"SQLite":
+    if content[:6] == b"SQLite" and file.name.startswith("inbox"):
         with closing(sqlite3.connect(file)) as connection:
             bodies = [json.loads(body) for (body,) in connection.execute("select body from deliveries")]
             return ["client_id" for body in bodies if body.get("client_id") in ids]
