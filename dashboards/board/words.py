@@ -112,6 +112,7 @@ class Words:
 
     def signed(self, value: float, unit: str = "") -> str:
         """Format a difference with its sign."""
+        value = round(value, 1) + 0.0  # no negative zero
         return f"{'+' * (value >= 0)}{self.number(value, 1)} {unit}".strip()
 
     def percent(self, value: float | None) -> str:

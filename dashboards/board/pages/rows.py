@@ -60,7 +60,10 @@ def _explained(view: View, found: Explanation) -> None:
             "The rows do not give this figure: the file was changed after it was published. See `vetl verify`."
         )
     table = view.named(_with_names(view, found))
-    kept = [name for name in table.columns if name != "counts" and not table.get_column(name).is_null().all()]
+    empty = {name for name in table.columns if table.get_column(name).is_null().all()}
+    kept = [name for name in table.columns if name not in {"counts", *empty}]
+    if "count" in kept and table.get_column("count").n_unique() == 1:
+        kept.remove("count")  # the rows of a count are of one kind, those of a rate of two
     st.caption(f"{words.number(len(table))} rows of `marts.{found.metric.mart}`, of each count at most {MOST}.")
     listed(worded(table.select(kept), *(name for name in kept if name in VALUED)), "The rows that are counted")
     download(table.select(kept), "rows-behind-a-figure")
