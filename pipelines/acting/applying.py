@@ -14,22 +14,11 @@ from pipelines.acting.ledger import Ledger
 from pipelines.acting.planning import ActFacts, ActPlan, ActRules, make_plan
 from pipelines.acting.platform import ActLimits, ActPlatform, ApplyResult
 from pipelines.acting.reading import task_of
+from pipelines.acting.sending import send_in_turn
 from pipelines.acting.sighting import Sightings, TasksRead, compare
 from pipelines.acting.texting import Texter
-from pipelines.core.errors import (
-    ContractBroken,
-    PracticeRefused,
-    RateLimited,
-    RequestRefused,
-    SignInRefused,
-    TokenRejected,
-    Transient,
-    VetlError,
-)
+from pipelines.core.errors import RequestRefused, VetlError
 from pipelines.partner.request_models import NewStaffTask, StaffTaskChanges
-
-SILENT = 5
-"""Requests in a row without an answer, after which a practice gets no more of them in this run."""
 
 
 class Applier:
@@ -216,27 +205,20 @@ class Applier:
         fitting = {act.code: act for act in plan.acts if act.practice_id == practice_id}
         due = [entry.act for entry in self._own(practice_id) if self._is_due(entry)]
         order = {code: place for place, code in enumerate(fitting)}
-        silent = 0
-        self._ledger.check_room()
-        for act in sorted(due, key=lambda act: order.get(act.code, len(order))):
-            reason = None
-            if fitting.get(act.code) != act:
-                reason = reasons.get((practice_id, act.episode_id), "no_longer_fits")
-            reason = reason or self._obstacle(practice_id) or ("platform_silent" if silent >= SILENT else None)
-            if reason:
-                self.result.held_back.append(HeldBack(practice_id, act.episode_id, reason))
-                continue
-            try:
-                silent = 0 if await self._send_one(act) else silent + 1
-            except (PracticeRefused, RateLimited, TokenRejected, SignInRefused) as error:
-                # The platform says that it changed nothing, and it would say the same of the other acts.
-                self._ledger.not_made([act], "the platform refused the practice")
-                self.result.failures.append(f"{practice_id}: nothing more is sent: {error}")
-                self._hold_rest(practice_id, "practice_refused")
-                return
 
-    async def _send_one(self, act: Act) -> bool:
-        """Ask for one task. Return whether the platform answered."""
+        def reason_to_hold(act: Act) -> str | None:
+            if fitting.get(act.code) != act:
+                return reasons.get((practice_id, act.episode_id), "no_longer_fits")
+            return self._obstacle(practice_id)
+
+        by_urgency = sorted(due, key=lambda act: order.get(act.code, len(order)))
+        if not await send_in_turn(
+            by_urgency, reason_to_hold, self._send_one, self._ledger, self._platform, self.result
+        ):
+            self._hold_rest(practice_id, "practice_refused")
+
+    async def _send_one(self, act: Act) -> None:
+        """Ask for one task."""
         self._ledger.asking(act, self._platform.clock())
         task = NewStaffTask(
             title=act.title,
@@ -250,15 +232,9 @@ class Applier:
         except RequestRefused as error:
             self._ledger.refused(act, str(error))
             self.result.failures.append(f"{act.practice_id}: a task was refused: {error}")
-            return True
-        except (RateLimited, TokenRejected):
-            raise
-        except (Transient, ContractBroken) as error:
-            self._ledger.unknown([act], self._platform.clock(), str(error))
-            return False
+            return
         self._ledger.answered(act, made.id, task_of(made.model_dump()).digest)
         self.result.sent += 1
-        return True
 
     def _hold_rest(self, practice_id: str, reason: str) -> None:
         due = [entry.act for entry in self._own(practice_id) if self._is_due(entry)]

@@ -7,21 +7,10 @@ from pipelines.acting.codes import codes_of
 from pipelines.acting.ledger import Ledger
 from pipelines.acting.planning import ActPlan
 from pipelines.acting.platform import ActLimits, ActPlatform, ApplyResult, MessageDesk
+from pipelines.acting.sending import send_in_turn
 from pipelines.acting.sighting import SeenTask, Sighting
-from pipelines.core.errors import (
-    ContractBroken,
-    PracticeRefused,
-    RateLimited,
-    RequestRefused,
-    SignInRefused,
-    TokenRejected,
-    Transient,
-    VetlError,
-)
+from pipelines.core.errors import RequestRefused, VetlError
 from pipelines.partner.request_models import NewMessage, Recipient
-
-SILENT = 5
-"""Requests in a row without an answer, after which a practice gets no more of them in this run."""
 
 
 class Texter:
@@ -46,22 +35,13 @@ class Texter:
         due = [*due, *[act for act in unknown if await self._was_not_sent(act)]]
         fitting = {act.code: act for act in plan.acts if act.practice_id == practice_id}
         reasons = {held.episode_id: held.reason for held in plan.held_back if held.practice_id == practice_id}
-        silent = 0
-        self._ledger.check_room()
-        for act in due:
+
+        def reason_to_hold(act: Act) -> str | None:
             reason = None if fitting.get(act.code) == act else reasons.get(act.episode_id, "no_longer_fits")
-            if reason == "unknown":
-                reason = None  # by the plan that was made before the look
-            reason = reason or self._obstacle(act) or ("platform_silent" if silent >= SILENT else None)
-            if reason:
-                self._result.held_back.append(HeldBack(practice_id, act.episode_id, reason))
-                continue
-            try:
-                silent = 0 if await self._send(act) else silent + 1
-            except (PracticeRefused, RateLimited, TokenRejected, SignInRefused) as error:
-                self._ledger.not_made([act], "the platform refused the practice")
-                self._result.failures.append(f"{practice_id}: nothing more is sent: {error}")
-                return
+            # The plan was made before the look, so an act that was unknown then may be known now.
+            return self._obstacle(act) if reason in (None, "unknown") else reason
+
+        await send_in_turn(due, reason_to_hold, self._send, self._ledger, self._platform, self._result)
 
     def _obstacle(self, act: Act) -> str | None:
         is_quiet = self._limits.is_quiet(act.practice_id, act.kind, self._platform.clock())
@@ -87,12 +67,12 @@ class Texter:
                 return True
         return False
 
-    async def _send(self, act: Act) -> bool:
-        """Send one message. Return whether the platform answered."""
+    async def _send(self, act: Act) -> None:
+        """Send one message."""
         others = codes_of(act.practice_id, act.kind, act.contacts) - {act.code}
         try:
             if others and await self._find(act, sorted(others)):
-                return True  # the request was two when its message was sent
+                return  # the request was two when its message was sent
             self._ledger.asking(act, self._platform.clock())
             sent = await self._desk.send_message(
                 NewMessage(
@@ -103,22 +83,16 @@ class Texter:
             )
         except RequestRefused as error:
             self._refused(act, error)
-            return True
-        except (RateLimited, TokenRejected):
-            raise
-        except (Transient, ContractBroken) as error:
-            self._ledger.unknown([act], self._platform.clock(), str(error))
-            return False
+            return
         if sent.message.status == "suppressed":
             self._ledger.refused(act, f"not sent: {sent.message.status_reason or 'suppressed'}")
             self._result.held_back.append(HeldBack(act.practice_id, act.episode_id, "suppressed"))
-            return True
+            return
         self._ledger.answered(act, sent.message.id, "")
         if sent.new:
             self._result.sent += 1
         else:
             self._result.adopted += 1
-        return True
 
     def _refused(self, act: Act, error: RequestRefused) -> None:
         """A problem without a field is that of the sending hours: nothing is wrong with the message."""
