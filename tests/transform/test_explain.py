@@ -32,6 +32,8 @@ NOT_DECLARED = {
     "new_clients_monthly",
     "rebookings_daily",  # the published appointments do not say which are of one person
     "practice_peers",
+    "calls_forecast",
+    "calls_forecast_scores",  # predictions
     "anomalies_daily",  # comparisons of figures that have their rows
 }
 """Marts whose rows are not declared."""
