@@ -1,4 +1,4 @@
-"""Forecasts of `vetl forecast` about random rows: some hours predicted twice, some that are over and some ahead."""
+"""Forecasts of `vetl forecast` beside random rows: some hours are predicted twice, some are over, some ahead."""
 
 from datetime import datetime, timedelta
 from random import Random
@@ -10,7 +10,7 @@ MEASURES = ("calls", "bookable_calls", "staff_minutes")
 
 
 def random_forecasts(random: Random, clock: datetime) -> Tables:
-    """Return the rows of `control.forecasts`: three forecasts of each practice, two days apart, about five days."""
+    """Return the rows of `control.forecasts`: three forecasts of three practices, each about five days."""
     made = [(practice, clock - timedelta(days=ago)) for practice in ("ny", "syd", "phx") for ago in (9, 7, 2)]
     return {
         "control.forecasts": [

@@ -4,7 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from board.freshness import COUNTED_LISTS
-from board.pages import acts, appointments, calls, funnel, health, leaks, messages, outreach, overview, rows, tasks
+from board.pages import (
+    acts,
+    appointments,
+    calls,
+    forecast,
+    funnel,
+    health,
+    leaks,
+    messages,
+    outreach,
+    overview,
+    rows,
+    tasks,
+)
 from board.parts import View
 
 
@@ -23,6 +36,7 @@ PAGES = (
     Page("Overview", "overview", ":material/monitoring:", overview.draw),
     Page("Booking funnel", "funnel", ":material/filter_alt:", funnel.draw, ("booking_sessions",)),
     Page("Phone calls", "calls", ":material/call:", calls.draw, ("phone_calls",)),
+    Page("Next week", "forecast", ":material/event_upcoming:", forecast.draw, ("phone_calls",)),
     Page("Appointments", "appointments", ":material/event:", appointments.draw, ("appointments",)),
     Page("Outreach", "outreach", ":material/campaign:", outreach.draw, ("ai_outbound",)),
     Page("Messages", "messages", ":material/sms:", messages.draw, ()),
