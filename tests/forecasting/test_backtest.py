@@ -1,6 +1,6 @@
 """Forecasts of weeks that are known: seasons, holidays, trends and moods of days are planted.
 
-docs/forecast.md has the same of every week and 50 practices: `PYTHONPATH=tests:. python -m forecasting.test_backtest`.
+docs/forecast.md has each week of 50 practices: `PYTHONPATH=tests:. python -m forecasting.test_backtest`.
 """
 
 import sys

@@ -30,18 +30,18 @@ _HOURS = """
     with hours as (
         select practice_id, unnest(generate_series(
             since::timestamp, through::timestamp + interval 23 hours, interval 1 hour
-        )) as at from spans
+        )) as hour_at from spans
     ),
     counted as (
-        select practice_id, date_trunc('hour', called_at_local) as at,
+        select practice_id, date_trunc('hour', called_at_local) as hour_at,
                count(*)::float as calls,
                count(*) filter (where is_new_booking_intent)::float as bookable_calls,
                coalesce(sum(duration_seconds) filter (where is_answered), 0)::float / 60 as staff_minutes
         from marts.phone_calls where direction = 'inbound' group by all
     )
-    select practice_id, at, coalesce(calls, 0) as calls, coalesce(bookable_calls, 0) as bookable_calls,
+    select practice_id, hour_at, coalesce(calls, 0) as calls, coalesce(bookable_calls, 0) as bookable_calls,
            coalesce(staff_minutes, 0) as staff_minutes
-    from hours left join counted using (practice_id, at) order by practice_id, at
+    from hours left join counted using (practice_id, hour_at) order by practice_id, hour_at
 """
 
 
@@ -87,4 +87,4 @@ def calls_by_hour(file: Path, since: dict[str, tuple[date, date]]) -> pl.DataFra
     )
     with opened(file, None) as connection:
         connection.register("spans", wanted.to_arrow())
-        return connection.sql(_HOURS).pl()
+        return connection.sql(_HOURS).pl().rename({"hour_at": "at"})
