@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import Page
 
 Visit = Callable[..., Page]
-LAST_LINE = re.compile(r"^Read (until .*, )?from ")
+LAST_LINE = re.compile(r"^(Complete until .*, f|Read f)rom ")
 
 
 @dataclass(frozen=True)
