@@ -1,5 +1,6 @@
 """The figures of a Monday morning, the practices beside each other, and whom to call back."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import polars as pl
@@ -10,7 +11,7 @@ from board.address import pick_at_once
 from board.freshness import NAMED_AT_MOST
 from board.parts import View, compared, figures, part, shown
 from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS_SAID, closed
-from board.scorecard import BY_KEY, MEASURES, largest_change, matrix, of_measure, outliers, scores
+from board.scorecard import BY_KEY, MEASURES, Score, largest_change, matrix, of_measure, outliers, scores
 from board.thresholds import out_now
 
 FIGURES = f"""
@@ -45,6 +46,9 @@ WEEKS = """
 """
 TO_CALL_BACK = f"select count(*) from marts.leak_list where {CHOSEN}"
 
+MOST_SENTENCES = 5
+"""Outliers in words: more than these nobody reads."""
+
 
 def draw(view: View) -> None:
     """Draw the page."""
@@ -52,10 +56,11 @@ def draw(view: View) -> None:
         _figures(view)
     with part():
         _thresholds(view)
-        _sentences(view, largest_change(view, scores(view)))
-    if len(view.scope.practices) > 1:
-        with part("Practices"):
-            _scorecard(view)
+        found = scores(view)
+        _sentences(view, largest_change(view, found))
+        if len(view.scope.practices) > 1:
+            st.header("Practices", anchor=False)
+            _scorecard(view, found)
     with part("Week by week"):
         _weeks(view)
 
@@ -117,8 +122,15 @@ def _sentences(view: View, change: str | None) -> None:
         )
 
 
-def _scorecard(view: View) -> None:
-    found = scores(view)
+def _scorecard(view: View, found: Sequence[Score]) -> None:
+    said = outliers(view, found)
+    if said:
+        lines = said[:MOST_SENTENCES]
+        if len(said) > MOST_SENTENCES:
+            lines.append(f"and {view.words.number(len(said) - MOST_SENTENCES)} more: see *Stands out*")
+        st.markdown("Different from the others by more than chance:\n" + "".join(f"\n- {line}" for line in lines))
+    else:
+        st.markdown("No practice differs from the others by more than chance.")
     table = matrix(found)
     shown(
         view,
@@ -139,11 +151,6 @@ def _scorecard(view: View) -> None:
         says=f"{BY_KEY[key].label} by practice, with the interval of chance; the dashed line is all practices",
         defined_by=[BY_KEY[key].defined_by],
     )
-    said = outliers(view, [score for score in found if score.measure.key == key])
-    for line in said:
-        st.markdown(line)
-    if not said:
-        st.caption("No practice differs from the others by more than chance.")
 
 
 def _weeks(view: View) -> None:
