@@ -43,14 +43,14 @@ def forecast(settings: Settings) -> Forecast:
         raise ConfigurationError("statsforecast is not installed: pip install 'vetl[forecast]'")
     found = {span.practice_id: span for span in spans(settings.warehouse.published)}
     names = dict.fromkeys([*(practice.id for practice in settings.practices), *found])
-    reasons = {name: _reason(found.get(name)) for name in names}
+    reasons = {name: reason_without(found.get(name)) for name in names}
     chosen = [found[name] for name, reason in reasons.items() if reason is None]
     added = _predict(settings, chosen) if chosen else 0
     without = {name: reason for name, reason in reasons.items() if reason}
     return Forecast(added, {span.practice_id: _weeks(span) for span in chosen}, without)
 
 
-def _reason(span: Span | None) -> str | None:
+def reason_without(span: Span | None) -> str | None:
     """Return why nothing can be predicted for a practice, or `None` if something can."""
     if span is None:
         return "no inbound call is certified"
