@@ -162,6 +162,21 @@ def test_days_are_judged_by_the_mart_of_anomalies_if_it_is_there(settings: Setti
     assert [episode.began for episode in own.episodes] == [dead + timedelta(days=2)]
 
 
+def test_a_line_that_stays_dead_never_becomes_usual(settings: Settings, world: World) -> None:
+    """The mart calls no call at all ordinary after some dead days, because they are in its baseline."""
+    settings, dead = only(settings, CALLS), world.tuesday(2)
+    world.run(f"delete from marts.phone_calls where practice_id = 'loc-001' and day >= date '{dead}'")
+    world.run("drop table if exists marts.anomalies_daily")
+    world.run(
+        "create table marts.anomalies_daily as select practice_id, day, 'inbound_calls' as measure,"
+        " 20e0 as expected, 0e0 as low, 900e0 as high, 'ordinary' as verdict from marts.practice_days"
+    )
+
+    [own] = [one for one in look(settings) if one.practice_id == "loc-001"]
+    assert own.open
+    assert own.open.began == dead
+
+
 def only_sessions(found: list[Watched]) -> list[Watched]:
     return [one for one in found if one.threshold.measure == "sessions"]
 
