@@ -8,7 +8,7 @@ with told as (
         phone_number,
         phone,
         min(first_call) as first_call
-    from {{ ref('int_call_parties') }}
+    from {{ ref('int_call_people') }}
     group by practice_id, client_id, remote_client_id, phone_number, phone
 ),
 
@@ -45,7 +45,7 @@ keyed as (
             when client_id is not null or phone is not null
                 then split_part(
                     min(first_call) over (
-                        partition by practice_id, {{ party('client_id', 'phone', 'null') }}
+                        partition by practice_id, {{ person('client_id', 'phone', 'null') }}
                     ), ' ', 3
                 )
         end as caller_key

@@ -15,7 +15,7 @@ with told as (
         practice_id,
         client_id,
         phone
-    from {{ ref('int_call_parties') }}
+    from {{ ref('int_call_people') }}
     union all
     select
         requests.practice_id,

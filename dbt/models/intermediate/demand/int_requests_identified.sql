@@ -32,5 +32,5 @@ identified as (
 
 select
     *,
-    {{ party('client_id', 'phone', 'contact') }} as party
+    {{ person('client_id', 'phone', 'contact') }} as person
 from identified
