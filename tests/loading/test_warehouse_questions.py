@@ -50,7 +50,7 @@ def test_questions_about_days_of_calls(filled: Filled) -> None:
 
 def test_referenced_ids_are_unknown_ones_first_then_those_read_longest_ago(filled: Filled) -> None:
     def ask(stale_before: datetime, limit: int = 10) -> list[str]:
-        return filled.warehouse.answer("p1", CLIENTS, ReferencedIds(stale_before, limit))
+        return filled.answer(CLIENTS, ReferencedIds(stale_before, limit))
 
     filled.merge("staff_tasks", *({"id": n, "client_id": f"c{n}"} for n in range(5)), {"id": 9, "client_id": ""})
     assert ask(START) == ["c0", "c1", "c2", "c3", "c4"]
