@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from support.cells import Query
 from support.dbt_build import Build
-from support.demand import Episode
+from support.episodes import Episode
 from support.expected import EXPECTED, Mart, assert_mart_is_true
 from support.expected.booking import stage_order
 from support.expected.demand import episodes

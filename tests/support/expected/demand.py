@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from support.attribution import HOUR
 from support.cells import hours, median_of
-from support.demand import CALLED_BACK_WITHIN, DO_NOT_CHASE, LOST_AFTER, Contact, Demand, Episode
+from support.demand import CALLED_BACK_WITHIN, DO_NOT_CHASE, LOST_AFTER, Demand
+from support.episodes import Contact, Episode
 from support.mart_inputs import Expected, Known
 from support.zones import on_the_wall
 

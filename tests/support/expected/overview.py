@@ -6,7 +6,8 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from support.cells import count
-from support.demand import LAST, wanted_of
+from support.demand import wanted_of
+from support.episodes import LAST
 from support.expected.demand import day_of, demands, episodes, is_anonymous, once_for_each
 from support.expected.practice import practice_days
 from support.expected.rows import callers as identified
