@@ -2,13 +2,13 @@
 
 with appointments as (
     select
-        told.*,
-        {{ phone('told.client_phone', 'spellings') }} as phone
-    from {{ ref('stg_partner__appointments') }} as told
+        staged.*,
+        {{ phone('staged.client_phone', 'spellings') }} as phone
+    from {{ ref('stg_partner__appointments') }} as staged
     left join {{ ref('stg_control__phone_numbers') }} as spellings
         on
-            told.practice_id = spellings.practice_id
-            and told.client_phone = spellings.spelling
+            staged.practice_id = spellings.practice_id
+            and staged.client_phone = spellings.spelling
 ),
 
 identified as (

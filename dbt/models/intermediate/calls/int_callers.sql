@@ -1,6 +1,6 @@
 {{ config(materialized='table') }}
 
-with told as (
+with people as (
     select
         practice_id,
         client_id,
@@ -14,29 +14,29 @@ with told as (
 
 identified as (
     select
-        told.practice_id,
-        told.client_id as told_client_id,
-        told.remote_client_id,
-        told.phone_number,
-        told.phone,
-        coalesce(told.client_id, clients.client_id, phones.client_id) as client_id,
-        told.first_call
-    from told
+        people.practice_id,
+        people.client_id as call_client_id,
+        people.remote_client_id,
+        people.phone_number,
+        people.phone,
+        coalesce(people.client_id, clients.client_id, phones.client_id) as client_id,
+        people.first_call
+    from people
     left join {{ ref('int_remote_clients') }} as clients
         on
-            told.practice_id = clients.practice_id
-            and told.remote_client_id = clients.remote_client_id
+            people.practice_id = clients.practice_id
+            and people.remote_client_id = clients.remote_client_id
     left join {{ ref('int_client_phones') }} as phones
         on
-            told.practice_id = phones.practice_id
-            and told.phone = phones.phone
+            people.practice_id = phones.practice_id
+            and people.phone = phones.phone
 ),
 
 -- The key of a caller is that of the caller's first call: it reveals no number, and later calls do not change it.
 keyed as (
     select
         practice_id,
-        told_client_id,
+        call_client_id,
         remote_client_id,
         phone_number,
         phone,

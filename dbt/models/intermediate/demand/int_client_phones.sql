@@ -1,6 +1,6 @@
 {{ config(materialized='table') }}
 
-with told as (
+with named as (
     select
         clients.practice_id,
         clients.client_id,
@@ -32,7 +32,7 @@ select
     practice_id,
     phone,
     min(client_id) as client_id
-from told
+from named
 where
     phone is not null
     and client_id is not null

@@ -121,7 +121,7 @@ booked as (
     ) = 1
 ),
 
-told as (
+signs as (
     select
         contacts.practice_id,
         contacts.channel,
@@ -162,4 +162,4 @@ select
     case when is_booked then appointment_id end as appointment_id,
     case when is_booked then attribution end as attribution,
     result
-from told
+from signs
