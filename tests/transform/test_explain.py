@@ -27,6 +27,7 @@ NO_COUNTS = {
     "unbooked_value_monthly": {"assumed_value_low", "assumed_value_high"},
     "anomalies_daily": {"low", "high", "distance"},
     "practice_peers": {"low", "high", "peers", "place", "practices"},
+    "phone_load_hourly": {"days", "staff_hours_needed", "usual_at_once", "most_at_once"},
 }
 """Numbers that count no rows of the practice: a place in an order, hours on the clock, money that is assumed,
 bounds of chance, and the figures of other practices."""
@@ -48,6 +49,7 @@ COUNTING = (
     "practice_weekly",
     "acts_daily",
     "call_endings_hourly",
+    "phone_load_hourly",
     "recalls_daily",
     "unbooked_value_monthly",
     "visit_waits_daily",
