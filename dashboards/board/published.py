@@ -13,6 +13,7 @@ import duckdb
 import polars as pl
 import streamlit as st
 
+from pipelines.core.errors import WarehouseError
 from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, answered
 from pipelines.loading.published.figures.catalogue import Metric, metrics_of
 from pipelines.loading.published.query import QueryResult
@@ -68,16 +69,19 @@ class Published:
         """Return the metrics of `marts.metrics`, by name.
 
         Raises:
-            WarehouseError: An older vetl published the file.
+            MissingError: An older vetl published the file.
         """
-        return metrics_of(self._read, self.path)
+        try:
+            return metrics_of(self._read, self.path)
+        except WarehouseError as older:
+            raise MissingError(str(older)) from None
 
     def metric(self, question: MetricQuestion) -> MetricAnswer:
         """Answer a question as `vetl metric` does.
 
         Raises:
             WrongUse: The answer would be a wrong kind of number.
-            WarehouseError: An older vetl published the file.
+            MissingError: An older vetl published the file.
         """
         return answered(self._read, self.metrics(), question)
 

@@ -153,7 +153,7 @@ OTHERS: dict[str, Question] = {
         ["practice", "episode__first_channel"],
     ),
     "appointments": (["appointments", "appointments_attributed"], ["practice", "appointment__booked_via"]),
-    "minutes": (["staff_minutes"], ["practice", "call__direction"]),
+    "minutes": (["staff_minutes", "answered_rate"], ["practice", "call__direction"]),
     "leavers": (["stage_left"], ["practice", "stage_of_day__stage"]),
 }
 

@@ -164,7 +164,8 @@ def test_metrics_of_appointments_are_their_rows(asked: MetricAnswers, query: Que
 
 def test_minutes_on_the_telephone_are_those_of_answered_calls(asked: MetricAnswers, query: Query) -> None:
     expected = query(
-        "select practice_id, direction, sum(duration_seconds) filter (where is_answered) / 60"
+        "select practice_id, direction, sum(duration_seconds) filter (where is_answered) / 60,"
+        " count(*) filter (where is_answered) / count(*)"
         " from marts.phone_calls group by all"
     )
 

@@ -8,9 +8,9 @@ import streamlit as st
 from board import charts
 from board.address import pick
 from board.downloads import download
-from board.parts import View, listed
+from board.parts import View, listed, part
 from board.words import NOTHING, label, named
-from pipelines.core.errors import VetlError
+from pipelines.core.errors import WrongUse
 from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, dimensions_of
 from pipelines.loading.published.figures.catalogue import Metric
 
@@ -32,17 +32,22 @@ WORDS = """
 
 def draw(view: View) -> None:
     """Draw the page."""
+    with part():
+        _draw(view)
+
+
+def _draw(view: View) -> None:
     try:
         metrics = view.file.metrics()
         metric = metrics[_chosen(metrics)]
         by = _dimensions(view, metrics, metric)
         st.markdown(f"**{metric.words}**: {metric.definition}")
-        if metric.aggregation != "people" and not metric.needs:
+        if metric.aggregation != "people" and not _needs(metrics, metric):
             _total(view, metrics, _asked(view, metric, ()))
         if by:
             _table(view, _asked(view, metric, by), by)
         _what_it_counts(view, metrics, metric)
-    except VetlError as refused:
+    except WrongUse as refused:
         st.info(str(refused))
 
 
@@ -57,15 +62,19 @@ def _dimensions(view: View, metrics: Mapping[str, Metric], metric: Metric) -> li
     known = {name: label(name) for name in dimensions_of(metrics, metric)}
     is_people = metric.aggregation == "people"
     usual = "practice" if is_people or len(view.scope.practices) > 1 else "week"
-    part = metrics[metric.numerator] if metric.numerator else metric
     first_of = {name: known[name] for name in ("practice",)} if is_people else known
     with st.container(horizontal=True, key="measure-dimensions"):
-        first = _pick("by", "By", first_of, next(iter(part.needs), usual))
+        first = _pick("by", "By", first_of, next(iter(_needs(metrics, metric)), usual))
         others = {name: text for name, text in known.items() if name != first}
         if is_people:
             others = {name: known[name] for name in metric.by}
         second = _pick("and", "And by", others, "week" if is_people else None)
     return [name for name in (first, second) if name]
+
+
+def _needs(metrics: Mapping[str, Metric], metric: Metric) -> tuple[str, ...]:
+    """Return the dimensions without which the values do not add up."""
+    return (metrics[metric.numerator] if metric.numerator else metric).needs
 
 
 def _pick(name: str, title: str, options: Mapping[str, str], usual: str | None) -> str | None:
@@ -91,7 +100,7 @@ def _total(view: View, metrics: Mapping[str, Metric], answer: MetricAnswer) -> N
     if metric.aggregation == "ratio":
         st.metric(metric.words, words.percent(value))
         top, bottom = metrics[metric.numerator or ""], metrics[metric.denominator or ""]
-        counts = [words.number(row.get(part) or 0) for part in ("numerator", "denominator")]
+        counts = [words.number(row.get(name) or 0) for name in ("numerator", "denominator")]
         st.caption(f"{top.words}: {counts[0]}, of {bottom.words.lower()}: {counts[1]}")
     else:
         st.metric(metric.words, NOTHING if value is None else words.number(value, 0 if metric.additive else 1))
@@ -148,9 +157,9 @@ def _chart(view: View, table: pl.DataFrame, value: str, by: Sequence[str], *, sh
 
 def _what_it_counts(view: View, metrics: Mapping[str, Metric], metric: Metric) -> None:
     """Draw the words about what the measure, and of a rate its two counts, leave out and how they mislead."""
-    parts = [metric, *(metrics[name] for name in (metric.numerator, metric.denominator) if name)]
+    counts = [metric, *(metrics[name] for name in (metric.numerator, metric.denominator) if name)]
     with st.expander("What it counts"):
-        for part in parts:
-            found = view.file.ask(WORDS, metric=part.name, mart=part.mart).rows()
-            text = view.define(found[0]) if found else f"{part.definition}  \n`vetl metric {part.name}`"
-            st.markdown(f"**{part.words}**: {text}")
+        for one in counts:
+            found = view.file.ask(WORDS, metric=one.name, mart=one.mart).rows()
+            text = view.define(found[0]) if found else f"{one.definition}  \n`vetl metric {one.name}`"
+            st.markdown(f"**{one.words}**: {text}")
