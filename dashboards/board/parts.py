@@ -13,9 +13,10 @@ import streamlit as st
 from board.charts import Chart, bars, localised, shortened, worded
 from board.downloads import download
 from board.freshness import NAMED_AT_MOST
-from board.published import MissingError, Published
+from board.published import REBUILD, MissingError, Published
 from board.scope import Scope
 from board.words import FEW, NOTHING, VALUED, Words, label
+from pipelines.core.errors import WrongUse
 from pipelines.core.noise import Interval, count_interval, difference_interval, is_more_than_noise
 from pipelines.loading.published.figures.ask import MetricQuestion
 
@@ -68,7 +69,13 @@ class View:
             days[f"{prefix}until"],
             practices=days["practices"],
         )
-        return {row[0]: (int(row[1] or 0), int(row[2] or 0)) for row in self.file.metric(question).rows}
+        try:
+            rows = self.file.metric(question).rows
+        except WrongUse:
+            raise MissingError(
+                f"This file has no metric `{metric}`: an older vetl published it. {REBUILD}"
+            ) from None
+        return {row[0]: (int(row[1] or 0), int(row[2] or 0)) for row in rows}
 
     def define(self, column: Column) -> str:
         """Return the catalogue's words for a figure, and its mart and column."""
