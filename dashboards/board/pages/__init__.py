@@ -4,7 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from board.freshness import COUNTED_LISTS
-from board.pages import acts, appointments, calls, funnel, health, leaks, messages, outreach, overview, rows, tasks
+from board.pages import (
+    acts,
+    appointments,
+    calls,
+    funnel,
+    health,
+    leaks,
+    measures,
+    messages,
+    outreach,
+    overview,
+    rows,
+    tasks,
+)
 from board.parts import View
 
 
@@ -29,6 +42,7 @@ PAGES = (
     Page("Staff tasks", "tasks", ":material/task_alt:", tasks.draw, ("staff_tasks",)),
     Page("Leaks", "leaks", ":material/phone_callback:", leaks.draw),
     Page("Acting", "acting", ":material/assignment_ind:", acts.draw),
+    Page("Any measure", "measures", ":material/query_stats:", measures.draw),
     Page("Rows behind a figure", "rows", ":material/receipt_long:", rows.draw),
     Page("Data health", "health", ":material/verified:", health.draw),
 )

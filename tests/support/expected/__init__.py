@@ -49,6 +49,7 @@ FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (2, outreach.recalls),
     (2, outreach.recalls_daily),
     (3, calls.call_endings_hourly),
+    (3, calls.phone_load_hourly),
     (3, waits.visit_waits_daily),
     (2, waits.unbooked_value_monthly),
     (3, demand.demand_contacts),

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 from support.attribution import Attribution
@@ -91,6 +92,8 @@ def booking_sessions(source: Known) -> Expected:
     return expected
 
 
+NEVER = datetime.max.replace(tzinfo=UTC)
+
 COURSES = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
 """The result of an appointment, by its status; with any other status it is open."""
 
@@ -114,9 +117,12 @@ def appointments(source: Known) -> Expected:
         practice: Attribution(practice, source.tables, source.region_of(practice))
         for practice in source.practices_in("appointments")
     }
+    first: dict[Any, str] = {}
+    for row in sorted(source.rows("appointments"), key=lambda row: (row["created_at"] or NEVER, row["id"])):
+        first.setdefault(person_of(by_practice, row), row["id"])
     expected: dict[Any, dict[str, Any]] = {}
     for row in source.rows("appointments"):
-        here = by_practice[row["practice_id"]]
+        here, person = by_practice[row["practice_id"]], person_of(by_practice, row)
         booking = here.bookings[row["id"]]
         evidence = {booking.via: booking.evidence_id} if booking else {}
         expected[row["practice_id"], row["id"]] = {
@@ -124,6 +130,7 @@ def appointments(source: Known) -> Expected:
             "remote_appointment_id": row["remote_id"] or None,
             "client_id": here.by_remote_id.get(row["remote_client_id"] or ""),
             "patient_id": here.by_remote_patient.get(row.get("remote_patient_id") or ""),
+            "person_key": first[person] if person[1] else None,
             "session_id": evidence.get("session"),
             "call_key": evidence.get("call"),
             "request_id": evidence.get("outreach"),
@@ -134,6 +141,12 @@ def appointments(source: Known) -> Expected:
             "is_kept": {"open": None, "kept": True}.get(COURSES.get(row["status"] or "", "open"), False),
         }
     return expected
+
+
+def person_of(by_practice: dict[str, Attribution], row: Row) -> tuple[str, str | None]:
+    """Return the practice of an appointment, and its client or number."""
+    here = by_practice[row["practice_id"]]
+    return row["practice_id"], here.person(*here.booked_for(row))
 
 
 def outreach_requests(source: Known) -> Expected:
