@@ -13,10 +13,12 @@ import streamlit as st
 from board.charts import Chart, bars, localised, shortened, worded
 from board.downloads import download
 from board.freshness import NAMED_AT_MOST
-from board.published import MissingError, Published
+from board.published import REBUILD, MissingError, Published
 from board.scope import Scope
 from board.words import FEW, NOTHING, VALUED, Words, label
+from pipelines.core.errors import WrongUse
 from pipelines.core.noise import Interval, count_interval, difference_interval, is_more_than_noise
+from pipelines.loading.published.figures.ask import MetricQuestion
 
 Better = Literal["more", "less", "neither"]
 _COLOURS: dict[Better, Literal["normal", "inverse", "off"]] = {
@@ -50,6 +52,31 @@ class View:
         """
         parameters = {**self.scope.parameters(before=before, lasting=lasting), **(more or {})}
         return self.file.ask(sql, **{name: value for name, value in parameters.items() if f"${name}" in sql})
+
+    def rates(
+        self, metric: str, where: Sequence[str] = (), window: str | None = None, *, before: bool = False
+    ) -> dict[str, tuple[int, int]]:
+        """Return the two counts of a rate by practice, as `vetl metric` counts them; of the days of a window.
+
+        Raises:
+            MissingError: The file has no such metric.
+        """
+        days, prefix = self.scope.parameters(before=before), f"{window}_" if window else ""
+        question = MetricQuestion(
+            metric,
+            ("practice",),
+            where,
+            days[f"{prefix}since"],
+            days[f"{prefix}until"],
+            practices=days["practices"],
+        )
+        try:
+            rows = self.file.metric(question).rows
+        except WrongUse:
+            raise MissingError(
+                f"This file has no metric `{metric}`: an older vetl published it. {REBUILD}"
+            ) from None
+        return {row[0]: (int(row[1] or 0), int(row[2] or 0)) for row in rows}
 
     def define(self, column: Column) -> str:
         """Return the catalogue's words for a figure, and its mart and column."""

@@ -1,11 +1,11 @@
 """The scorecard of practices: shares beside those of the other practices, and what an outlier is made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from board.parts import View
+from board.parts import Figure, View
 from board.scope import IN_PERIOD, closed
 from board.words import Words, named
 from pipelines.core.noise import Counts, Outlier, distance, is_far, share_interval
@@ -14,9 +14,10 @@ from pipelines.core.noise import outliers as outliers_of
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A share by practice: the columns of `SUMS` that it divides, and its definition.
+    """A share by practice, and its definition.
 
-    `causes` counts the cases that did not go well by what happened to them.
+    `metric` is the rate that it is, of the rows `where`; without a metric it divides the columns `key` and
+    `<key>_of` of `CALLERS`. `causes` counts the cases that did not go well by what happened to them.
     """
 
     key: str
@@ -24,27 +25,18 @@ class Measure:
     defined_by: tuple[str, str]
     causes: str
     window: str | None = None
+    metric: str | None = None
+    where: tuple[str, ...] = ()
 
 
-SUMS = f"""
-    with daily as (
-        select practice_id,
-               sum(new_booking_callers) filter (where {closed("caller")}) as callers_of,
-               sum(booked_within_7_days) filter (where {closed("caller")}) as callers,
-               sum(missed_callers) filter (where {closed("caller")}) as won_back_of,
-               sum(recovered_within_7_days) filter (where {closed("caller")}) as won_back,
-               sum(sessions) as online_of, sum(completed) as online,
-               sum(contacted) filter (where {closed("outreach")}) as outreach_of,
-               sum(booked) filter (where {closed("outreach")}) as outreach
-        from marts.practice_daily where {IN_PERIOD} group by practice_id
-    ), inbound as (
-        select practice_id, sum(calls) as answered_of, sum(answered_calls) as answered
-        from marts.booking_intent_daily where {IN_PERIOD} and direction = 'inbound' group by practice_id
-    )
-    select columns(* exclude (practice_id))::bigint, practice_id
-    from daily full join inbound using (practice_id)
+# Callers of a day are people, whom no metric adds up over days: these figures are of callers a day.
+CALLERS = f"""
+    select practice_id, sum(new_booking_callers)::bigint as callers_of,
+           sum(booked_within_7_days)::bigint as callers,
+           sum(missed_callers)::bigint as won_back_of, sum(recovered_within_7_days)::bigint as won_back
+    from marts.practice_daily where {IN_PERIOD} and {closed("caller")} group by practice_id
 """
-_WISHES = """
+_UNBOOKED = """
     select coalesce(outcome, state) as cause, count(*) as cases from marts.phone_calls
     where {period} and direction = 'inbound' and is_missed_new_booking group by cause
 """
@@ -53,14 +45,14 @@ MEASURES = (
         "callers",
         "Callers booked",
         ("practice_daily", "booked_within_7_days"),
-        _WISHES.format(period=f"{IN_PERIOD} and {closed('caller')}"),
+        _UNBOOKED.format(period=f"{IN_PERIOD} and {closed('caller')}"),
         "caller",
     ),
     Measure(
         "won_back",
         "Missed, won back",
         ("practice_daily", "recovered_within_7_days"),
-        _WISHES.format(period=f"{IN_PERIOD} and {closed('caller')}"),
+        _UNBOOKED.format(period=f"{IN_PERIOD} and {closed('caller')}"),
         "caller",
     ),
     Measure(
@@ -69,6 +61,8 @@ MEASURES = (
         ("booking_intent_daily", "answered_calls"),
         f"""select state as cause, count(*) as cases from marts.phone_calls
             where {IN_PERIOD} and direction = 'inbound' and not is_answered group by cause""",
+        metric="answered_rate",
+        where=("direction=inbound",),
     ),
     Measure(
         "online",
@@ -76,6 +70,7 @@ MEASURES = (
         ("booking_funnel_daily", "completion_rate"),
         f"""select stage as cause, count(*) as cases from marts.booking_sessions
             where {IN_PERIOD} and status <> 'completed' group by cause""",
+        metric="completion_rate",
     ),
     Measure(
         "outreach",
@@ -85,6 +80,7 @@ MEASURES = (
             where {IN_PERIOD} and {closed("outreach")} and is_contacted and outcome is distinct from 'booked'
             group by cause""",
         "outreach",
+        metric="outreach_booked_rate",
     ),
 )
 BY_KEY = {measure.key: measure for measure in MEASURES}
@@ -131,8 +127,39 @@ def scores(view: View) -> list[Score]:
 
 
 def _sums(view: View, is_before: bool) -> dict[str, dict[str, Counts]]:  # noqa: FBT001 - one of two periods
-    rows = view.ask(SUMS, before=is_before).iter_rows(named=True)
-    return {row["practice_id"]: {key: (row[key] or 0, row[f"{key}_of"] or 0) for key in BY_KEY} for row in rows}
+    rows = view.ask(CALLERS, before=is_before).iter_rows(named=True)
+    sums: dict[str, dict[str, Counts]] = {
+        row["practice_id"]: {key: (row[key] or 0, row[f"{key}_of"] or 0) for key in ("callers", "won_back")}
+        for row in rows
+    }
+    for measure in MEASURES:
+        if measure.metric:
+            rates = view.rates(measure.metric, measure.where, measure.window, before=is_before)
+            for practice, pair in rates.items():
+                sums.setdefault(practice, {})[measure.key] = pair
+    return sums
+
+
+def _add(sums: Iterable[Counts]) -> Counts:
+    pairs = list(sums)
+    return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+
+
+def figure(view: View, found: Sequence[Score], key: str, of: str) -> Figure:
+    """Return a measure of all practices together as a figure, compared over the practices that last."""
+    measure, lasting = BY_KEY[key], {practice.id for practice in view.scope.lasting}
+    here = [score for score in found if score.measure.key == key]
+    part, whole = _add(score.now for score in here)
+    return Figure(
+        measure.label,
+        measure.defined_by,
+        part,
+        whole,
+        now=_add(score.now for score in here if score.practice_id in lasting),
+        before=_add(score.before for score in here),
+        of=of,
+        window=measure.window,
+    )
 
 
 def matrix(found: Sequence[Score]) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from board.pages import (
     funnel,
     health,
     leaks,
+    measures,
     messages,
     outreach,
     overview,
@@ -43,6 +44,7 @@ PAGES = (
     Page("Staff tasks", "tasks", ":material/task_alt:", tasks.draw, ("staff_tasks",)),
     Page("Leaks", "leaks", ":material/phone_callback:", leaks.draw),
     Page("Acting", "acting", ":material/assignment_ind:", acts.draw),
+    Page("Any measure", "measures", ":material/query_stats:", measures.draw),
     Page("Rows behind a figure", "rows", ":material/receipt_long:", rows.draw),
     Page("Data health", "health", ":material/verified:", health.draw),
 )

@@ -11,19 +11,19 @@ from board.address import pick_at_once
 from board.freshness import NAMED_AT_MOST
 from board.parts import View, compared, figures, part, shown
 from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS_SAID, closed
-from board.scorecard import BY_KEY, MEASURES, Score, largest_change, matrix, of_measure, outliers, scores
+from board.scorecard import (
+    BY_KEY,
+    MEASURES,
+    Score,
+    figure,
+    largest_change,
+    matrix,
+    of_measure,
+    outliers,
+    scores,
+)
 from board.thresholds import out_now
 
-FIGURES = f"""
-    select sum(new_booking_callers) filter (where {closed("caller")})::bigint as wanted,
-           sum(booked_within_7_days) filter (where {closed("caller")})::bigint as got,
-           sum(missed_callers) filter (where {closed("caller")})::bigint as missed,
-           sum(recovered_within_7_days) filter (where {closed("caller")})::bigint as recovered,
-           sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
-           sum(contacted) filter (where {closed("outreach")})::bigint as contacted,
-           sum(booked) filter (where {closed("outreach")})::bigint as booked
-    from marts.practice_daily where {IN_PERIOD}
-"""
 REQUESTS = f"""
     with requests as (
         select practice_id, timezone(practices.time_zone, first_at)::date as day, booked_at is null as is_unbooked,
@@ -31,8 +31,8 @@ REQUESTS = f"""
         from marts.demand_ledger join marts.practices using (practice_id)
         where begun_by = 'client' and first_at between $since::date - 2 and $until::date + 2
     )
-    select count(*) filter (where not is_anonymous and is_unbooked and {closed("wish")}) as people,
-           count(*) filter (where is_anonymous and is_unbooked and {closed("wish")}) as anonymous
+    select count(*) filter (where not is_anonymous and is_unbooked and {closed("request")}) as people,
+           count(*) filter (where is_anonymous and is_unbooked and {closed("request")}) as anonymous
     from requests where {IN_PERIOD}
 """
 WEEKS = """
@@ -52,42 +52,35 @@ MOST_SENTENCES = 5
 
 def draw(view: View) -> None:
     """Draw the page."""
-    with part():
-        _figures(view)
+    found: list[Score] = []
     with part():
         _thresholds(view)
         found = scores(view)
-        _sentences(view, largest_change(view, found))
-        if len(view.scope.practices) > 1:
+        _figures(view, found)
+    with part():
+        _sentences(view, found)
+        if found and len(view.scope.practices) > 1:
             st.header("Practices", anchor=False)
             _scorecard(view, found)
     with part("Week by week"):
         _weeks(view)
 
 
-def _figures(view: View) -> None:
-    sums = compared(view, "practice_daily", FIGURES)
+def _figures(view: View, found: Sequence[Score]) -> None:
     requests = compared(view, "demand_daily", REQUESTS)
     callers = "callers a day"
     figures(
         view,
         [
-            sums.share("Callers booked", "got", "wanted", callers, by="booked_within_7_days", window="caller"),
-            sums.share(
-                "Missed, won back",
-                "recovered",
-                "missed",
-                callers,
-                by="recovered_within_7_days",
-                window="caller",
-            ),
-            sums.share("Online, completed", "completed", "sessions", "sessions"),
-            sums.share("Outreach, booked", "booked", "contacted", "contacted", window="outreach"),
+            figure(view, found, "callers", callers),
+            figure(view, found, "won_back", callers),
+            figure(view, found, "online", "sessions"),
+            figure(view, found, "outreach", "contacted"),
             requests.count(
-                "People not booked", "people", "known people", better="less", by="leaked", window="wish"
+                "People not booked", "people", "known people", better="less", by="leaked", window="request"
             ),
             requests.count(
-                "Visitors left", "anonymous", "unknown online", better="less", by="leaked", window="wish"
+                "Visitors left", "anonymous", "unknown online", better="less", by="leaked", window="request"
             ),
         ],
     )
@@ -108,11 +101,11 @@ def _thresholds(view: View) -> None:
         st.caption(f"{view.words.number(len(out) - NAMED_AT_MOST)} more are outside of a threshold: `vetl watch`.")
 
 
-def _sentences(view: View, change: str | None) -> None:
-    people = view.ask(TO_CALL_BACK).item()
+def _sentences(view: View, found: Sequence[Score]) -> None:
+    people, change = view.ask(TO_CALL_BACK).item(), largest_change(view, found)
     if change:
         st.markdown(change)
-    elif view.scope.lasting:
+    elif found and view.scope.lasting:
         st.markdown("**No practice changed by more than chance** against the period before.")
     if people:
         st.page_link(

@@ -52,6 +52,7 @@ FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (3, forecast.calls_forecast),
     (3, forecast.calls_forecast_scores),
     (3, calls.call_endings_hourly),
+    (3, calls.phone_load_hourly),
     (3, waits.visit_waits_daily),
     (2, waits.unbooked_value_monthly),
     (3, demand.demand_contacts),
