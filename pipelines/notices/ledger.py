@@ -187,8 +187,10 @@ class NoticeLedger:
                 raise
 
 
-def open_episodes(path: Path) -> list[ToldEpisode]:
-    """Return the episodes that are not over, of a ledger that is neither made nor written; none without a file.
+def open_episodes(path: Path, since: date | None = None) -> list[ToldEpisode]:
+    """Return the episodes that are not over, and those whose last period began on the day `since` or later.
+
+    The ledger is neither made nor written; without a file there is no episode.
 
     Raises:
         LedgerError: it cannot be read, or is no ledger.
@@ -200,7 +202,7 @@ def open_episodes(path: Path) -> list[ToldEpisode]:
         closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
     ):
         connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
-        return _episodes(connection, "where is_over = 0", [])
+        return _episodes(connection, "where is_over = 0 or last >= ?", [since.isoformat() if since else "never"])
 
 
 def _episodes(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[ToldEpisode]:

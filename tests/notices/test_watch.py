@@ -83,14 +83,14 @@ def test_a_dead_line_is_told_of_once_with_its_end(settings: Settings, world: Wor
     [mail] = mailbox.messages
     [name] = next(iter(world.rows("select name from marts.practices where practice_id = 'loc-001'")))
     assert mail["To"] == "ops@example.com"
-    assert f"{name}: Calls (direction=inbound) on {dead}: 0; usual are about " in mail.get_content()
+    assert f"{name}: Calls (inbound) on {dead}: 0; usual are about " in mail.get_content()
     [episode] = open_episodes(settings.watch.ledger)
     assert (episode.practice_id, episode.began, episode.ended) == ("loc-001", dead, None)
 
     world.closed_through(dead + timedelta(days=1))
     assert [len(tell(settings).ended) for _ in range(2)] == [1, 0]
     assert len(mailbox.messages) == 2
-    assert f"again as it should be since {dead + timedelta(days=1)}" in mailbox.messages[1].get_content()
+    assert f"again as usual since {dead + timedelta(days=1)}" in mailbox.messages[1].get_content()
     assert open_episodes(settings.watch.ledger) == []
 
 
