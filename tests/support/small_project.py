@@ -15,15 +15,14 @@ from pipelines.jobs.build import dbt_variables
 from pipelines.jobs.dbt_process import dbt_parse
 from pipelines.settings import Settings
 
-MODELS = ("leaks", "practices", "proof", "int_time_boundaries", "int_lists_certified")
-"""`leaks` is made from the tables that take in changes; vetl itself reads the others."""
+READ_BY_VETL = ("practices", "proof", "int_time_boundaries")
 LEFT_OUT = shutil.ignore_patterns("target", "logs", "exposures", "metrics", "rows_that_change_alike_*.sql")
 
 
-def small_project(folder: Path) -> Path:
-    """Return the folder of a new project in the given folder."""
+def small_project(folder: Path, *models: str) -> Path:
+    """Return the folder of a new project with these models in the given folder."""
     manifest = dbt_parse(folder / "none.duckdb", dbt_variables(Settings.model_construct()))
-    wanted = _models_with_inputs(json.loads(manifest.read_text("utf-8"))["nodes"])
+    wanted = _with_inputs({*READ_BY_VETL, *models}, json.loads(manifest.read_text("utf-8"))["nodes"])
     project = folder / "dbt"
     shutil.copytree(dbt_project(), project, ignore=LEFT_OUT)
     for model in (project / "models").rglob("*.sql"):
@@ -38,11 +37,11 @@ def small_project(folder: Path) -> Path:
     return project
 
 
-def _models_with_inputs(nodes: dict[str, Any]) -> set[str]:
+def _with_inputs(models: set[str], nodes: dict[str, Any]) -> set[str]:
     """Return the names of the models, of all models from which they are made, and of those that tests need."""
     tests = [(node.get("attached_node"), node["depends_on"]["nodes"]) for node in nodes.values()]
     found: set[str] = set()
-    ahead = [f"model.vetl.{name}" for name in MODELS]
+    ahead = [f"model.vetl.{name}" for name in models]
     while ahead:
         model = ahead.pop()
         if model in nodes and model not in found:
