@@ -30,13 +30,13 @@ from pipelines.jobs.quarantine import retry
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "40").rpartition("-")
-DAYS = 6
+FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "6").rpartition("-")
+DAYS = 4
 
 
 @pytest.fixture(scope="module")
 def platform() -> Iterator[sandbox.Handle]:
-    with sandbox.running(practices=1, days=DAYS, calls=60, seed=11, frozen=True) as handle:
+    with sandbox.running(practices=1, days=DAYS, calls=30, seed=11, frozen=True) as handle:
         yield handle
 
 
