@@ -72,14 +72,14 @@ def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None
     return chart.encode(**encoded)
 
 
-def grouped_bars(table: pl.DataFrame, amount: str, by: str, step: str) -> Chart:
-    """Return for each of `by` one bar for each step, in the order of the rows."""
+def grouped_bars(table: pl.DataFrame, amount: str, by: str, step: str, *, share: bool = False) -> Chart:
+    """Return for each of `by` one bar for each step, in the order of the rows; `share`: values are of 0 to 1."""
     steps = table.get_column(step).unique(maintain_order=True).to_list()
     return (
         alt.Chart(table, height=alt.Step(_BAR / 2))
         .mark_bar()
         .encode(
-            x=alt.X(f"{amount}:Q", axis=alt.Axis(**_ticks(share=False)), title=label(amount)),
+            x=alt.X(f"{amount}:Q", axis=alt.Axis(**_ticks(share=share)), title=label(amount)),
             y=alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES),
             yOffset=alt.YOffset(f"{step}:N", sort=steps),
             color=alt.Color(f"{step}:N", sort=steps, legend=_LEGEND),
@@ -141,7 +141,7 @@ def _dates(table: pl.DataFrame, day: str) -> list[alt.DateTime]:
     return [alt.DateTime(year=item.year, month=item.month, date=item.day) for item in days]
 
 
-def hours_of_the_week(table: pl.DataFrame, amount: str, words: Words) -> Chart:
+def hours_of_the_week(table: pl.DataFrame, amount: str, words: Words, digits: int = 0) -> Chart:
     """Return a heat map, Monday first. `table` has the columns `weekday` (1 to 7), `hour` (0 to 23), `amount`."""
     days = get_day_names("abbreviated", locale=words.locale)
     hours = pl.DataFrame({"weekday": range(1, 8)}).join(pl.DataFrame({"hour": range(24)}), how="cross")
@@ -164,7 +164,9 @@ def hours_of_the_week(table: pl.DataFrame, amount: str, words: Words) -> Chart:
                 axis=alt.Axis(labelOverlap=False),
             ),
             color=alt.Color(
-                f"{amount}:Q", title=None, legend=alt.Legend(orient="top", format=",.0f", tickMinStep=1)
+                f"{amount}:Q",
+                title=None,
+                legend=alt.Legend(orient="top", format=f",.{digits}f", tickMinStep=1 / 10**digits),
             ),
             tooltip=_tooltips(labelled),
         )

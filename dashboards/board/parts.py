@@ -13,10 +13,12 @@ import streamlit as st
 from board.charts import Chart, bars, localised, shortened, worded
 from board.downloads import download
 from board.freshness import NAMED_AT_MOST
-from board.published import MissingError, Published
+from board.published import REBUILD, MissingError, Published
 from board.scope import Scope
 from board.words import FEW, NOTHING, VALUED, Words, label
+from pipelines.core.errors import WrongUse
 from pipelines.core.noise import Interval, count_interval, difference_interval, is_more_than_noise
+from pipelines.loading.published.figures.ask import MetricQuestion
 
 Better = Literal["more", "less", "neither"]
 _COLOURS: dict[Better, Literal["normal", "inverse", "off"]] = {
@@ -31,13 +33,14 @@ Column = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The file, the scope and the words that a page is drawn from; who looks, and the log of people shown."""
+    """The file, the scope and the words of a page; who looks, the log of people shown, the ledger of `[watch]`."""
 
     file: Published
     scope: Scope
     words: Words
     audit: Path | None = None
     user: str = ""
+    watch: Path | None = None
 
     def ask(
         self, sql: str, more: Mapping[str, Any] | None = None, *, before: bool = False, lasting: bool = False
@@ -49,6 +52,31 @@ class View:
         """
         parameters = {**self.scope.parameters(before=before, lasting=lasting), **(more or {})}
         return self.file.ask(sql, **{name: value for name, value in parameters.items() if f"${name}" in sql})
+
+    def rates(
+        self, metric: str, where: Sequence[str] = (), window: str | None = None, *, before: bool = False
+    ) -> dict[str, tuple[int, int]]:
+        """Return the two counts of a rate by practice, as `vetl metric` counts them; of the days of a window.
+
+        Raises:
+            MissingError: The file has no such metric.
+        """
+        days, prefix = self.scope.parameters(before=before), f"{window}_" if window else ""
+        question = MetricQuestion(
+            metric,
+            ("practice",),
+            where,
+            days[f"{prefix}since"],
+            days[f"{prefix}until"],
+            practices=days["practices"],
+        )
+        try:
+            rows = self.file.metric(question).rows
+        except WrongUse:
+            raise MissingError(
+                f"This file has no metric `{metric}`: an older vetl published it. {REBUILD}"
+            ) from None
+        return {row[0]: (int(row[1] or 0), int(row[2] or 0)) for row in rows}
 
     def define(self, column: Column) -> str:
         """Return the catalogue's words for a figure, and its mart and column."""
@@ -255,11 +283,10 @@ def _delta(view: View, figure: Figure) -> str | None:
     words, difference = view.words, figure.difference
     if difference is None:
         return None
-    if not difference:
+    is_share = figure.whole is not None
+    if not round(difference * 100 if is_share else difference, 1):
         return "no change"
-    return (
-        words.points(difference) if figure.whole is not None else words.signed(difference, "h" * figure.is_hours)
-    )
+    return words.points(difference) if is_share else words.signed(difference, "h" * figure.is_hours)
 
 
 def _help(view: View, figure: Figure, *, shows_change: bool) -> str:
@@ -332,6 +359,16 @@ def shown(
     with tabs["What it counts"]:
         for column in defined_by:
             st.markdown(f"**{label(column[1])}**: {view.define(column)}")
+
+
+def enough(view: View, table: pl.DataFrame, cases: str) -> pl.DataFrame:
+    """Return the rows with enough `cases` for a chart of shares; a line says how many stay in the table alone."""
+    is_enough = pl.col(cases) >= view.few
+    few = table.filter(~is_enough).height
+    if few:
+        least = f"{view.few} {label(cases).lower()}"
+        st.caption(f"{few} with fewer than {least} are in the table alone: their shares say little.")
+    return table.filter(is_enough)
 
 
 def _valued(table: pl.DataFrame) -> list[str]:

@@ -13,6 +13,11 @@ import duckdb
 import polars as pl
 import streamlit as st
 
+from pipelines.core.errors import WarehouseError
+from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, answered
+from pipelines.loading.published.figures.catalogue import Metric, metrics_of
+from pipelines.loading.published.query import QueryResult
+
 Identity = tuple[int, int, int, int]
 """Device, inode, size and time of change: another file under the same name has another identity."""
 
@@ -59,6 +64,30 @@ class Published:
             MissingError: The file has no such mart or column.
         """
         return _answer(str(self.path), self.identity, self.contacts, self.practices, sql, parameters)
+
+    def metrics(self) -> Mapping[str, Metric]:
+        """Return the metrics of `marts.metrics`, by name.
+
+        Raises:
+            MissingError: An older vetl published the file.
+        """
+        try:
+            return metrics_of(self._read, self.path)
+        except WarehouseError as older:
+            raise MissingError(str(older)) from None
+
+    def metric(self, question: MetricQuestion) -> MetricAnswer:
+        """Answer a question as `vetl metric` does.
+
+        Raises:
+            WrongUse: The answer would be a wrong kind of number.
+            MissingError: An older vetl published the file.
+        """
+        return answered(self._read, self.metrics(), question)
+
+    def _read(self, sql: str) -> QueryResult:
+        table = self.ask(sql)
+        return QueryResult(tuple(table.columns), table.rows())
 
     def within(self, practices: Sequence[str]) -> list[str]:
         """Return those of the practices that the user sees, for readers that open the file themselves."""

@@ -66,6 +66,11 @@ LABELS = {
     "p90_hours_to_finalize": "Nine of ten within, hours",
     "median_days_pending": "Half wait at most, days",
     "no_show_share": "No-shows, share",
+    "usual_at_once": "Calls at once, usually",
+    "most_at_once": "Calls at once, at most",
+    "staff_hours_needed": "People who speak all the time",
+    "assumed_value_low": "Worth by assumption, from",
+    "assumed_value_high": "Worth by assumption, to",
     "age_days": "Days ago",
     "age_hours": "Hours ago",
     "booked_within_7_days": "Callers booked within 7 days",
@@ -74,6 +79,9 @@ LABELS = {
     "drop_off_rate": "Left here, share",
     "difference_share": "Difference",
     "episodes": "Booking requests",
+    "error_share": "Error beside last week's",
+    "expected_bookable_calls": "Calls to book expected",
+    "expected_calls": "Calls expected",
     "held_out": "Left alone",
     "held_out_booked": "Left alone, booked",
     "is_final": "Final",
@@ -96,6 +104,7 @@ LABELS = {
     "restated_rows": "Rows changed late",
     "sessions": "Online sessions",
     "unanswered_calls": "Not answered",
+    "within_share": "Within the interval",
 }
 """The labels of columns on tables, axes and legends, if the column's own name is unclear."""
 

@@ -10,5 +10,6 @@
 
 {#- The rule after which a number no longer changes by itself. -#}
 {% macro metric_maturity() -%}
-    {{ return('final once practice_days.is_final holds for each of its days') }}
+    {%- set days = (final_after_hours() | int) // 24 -%}
+    {{ return('final when ' ~ days ~ ' days have passed since the end of each of its days (practice_days.is_final)') }}
 {%- endmacro %}

@@ -147,6 +147,8 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
         "[definitions]",
         f"funnel_stages = {json.dumps(STAGES)}",
         f"holidays = {{ default = {json.dumps(HOLIDAYS)} }}",
+        "# An assumption: what a visit is worth. Replace it by your own, or remove it.",
+        "visit_value = { default = [90, 160] }",
     ]
     for practice in platform.practices:
         lines += [

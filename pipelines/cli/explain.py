@@ -91,11 +91,31 @@ def _rounded(value: Any) -> str:  # noqa: ANN401 - the value of any column
     return text(round(value, 4) if isinstance(value, float) else value)
 
 
-def _ranked(found: Explanation) -> list[TableColumn]:
+def _titled(found: Explanation) -> str:
+    """Return how many rows give which value; of a rate how many are in each of its counts."""
+    source, value = f"marts.{found.metric.mart}", _rounded(found.recounted)
+    if found.metric.aggregation != "ratio":
+        different = " different ones" if found.metric.aggregation == "distinct" else ""
+        return f"{count(len(found.rows), 'row')} of {source} give {value}{different}"
+    top = sum(row[0] == "numerator" for row in found.rows)
+    counts = f"{count(top, 'row')} in the numerator and {len(found.rows) - top:,} in the denominator"
+    return f"{counts} give {value}: {source}"
+
+
+def _telling(found: Explanation) -> list[str]:
+    """Return the columns that tell rows apart or say what is counted: none that is empty, or 1 in each row."""
+    rate, distinct = found.metric.aggregation == "ratio", found.metric.aggregation == "distinct"
+    names = [name for name in found.columns if (name != "count" or rate) and (name != "counts" or not distinct)]
+    values = {name: {row[place] for row in found.rows} for place, name in enumerate(found.columns)}
+    return [name for name in names if values[name] - {None} and not (name == "counts" and values[name] <= {1})]
+
+
+def _ranked(found: Explanation, names: Sequence[str]) -> list[TableColumn]:
     """Return the columns in the order in which a narrow terminal hides them: equal values and other ids first."""
-    own_id, *_ = [name for name in found.columns if name.endswith("_id") and name != "practice_id"] or [""]
+    own_id, *_ = [name for name in names if name.endswith("_id") and name != "practice_id"] or [""]
     columns: list[TableColumn] = []
-    for number, name in enumerate(found.columns):
+    for name in names:
+        number = found.columns.index(name)
         is_equal = len({row[number] for row in found.rows}) <= 1
         is_other_id = name.endswith(("_id", "_key", "created_at")) and name != own_id
         rank = 3 if is_equal and len(found.rows) > 1 else 2 if is_other_id else int(name != own_id)
@@ -106,13 +126,15 @@ def _ranked(found: Explanation) -> list[TableColumn]:
 def _show(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
     print_line(f"{found.mart}.{found.column}: {_rounded(found.value)} ({found.unit})")
     print_aside(found.definition)
-    title = f"{count(len(found.rows), 'row')} of marts.{found.metric.mart} give {_rounded(found.recounted)}"
     is_median = found.metric.aggregation == "median"
     first = max(len(found.rows) - _SHOWN, 0) // 2 if is_median else 0
     which = f"{_SHOWN} around the middle" if is_median else f"{_SHOWN}"
     hidden = f" ({which} shown; --format csv writes all)" if len(found.rows) > _SHOWN else ""
-    rows = [[round(value, 4) if isinstance(value, float) else value for value in row] for row in found.rows]
-    print_table(title + hidden, _ranked(found), rows[first : first + _SHOWN])
+    names = _telling(found)
+    places = [found.columns.index(name) for name in names]
+    shown = [[row[place] for place in places] for row in found.rows[first : first + _SHOWN]]
+    rows = [[round(value, 4) if isinstance(value, float) else value for value in row] for row in shown]
+    print_table(_titled(found) + hidden, _ranked(found, names), rows)
     show_evidence(found.certificates)
     if reads:
         cells = [

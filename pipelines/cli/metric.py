@@ -75,11 +75,13 @@ def show_evidence(evidence: Sequence[Evidence]) -> None:
     """Print a line for each list: its freshness and its certificate."""
     for item in evidence:
         through = (
-            f"certified through {text(item.certified_through)}" if item.certified_through else "not certified"
+            f"nothing is missing through {text(item.certified_through)} (certified)"
+            if item.certified_through
+            else "not certified"
         )
         held = f", {item.quarantined_rows:,} in quarantine" if item.quarantined_rows else ""
-        counts = f"{item.warehouse_count:,} rows{held}"
-        print_aside(f"{item.practice_id} {item.endpoint}: as of {text(item.as_of)}, {through}, {counts}")
+        counts = f"{item.warehouse_count:,} rows in all{held}"
+        print_aside(f"{item.practice_id} {item.endpoint}: synced at {text(item.as_of)}, {through}, {counts}")
 
 
 def _period(since: date | None, until: date | None) -> str:

@@ -36,7 +36,8 @@ def verify(file: Path | None, practice: str | None, day: date | None, *, as_json
         print_table(f"Not as published: {short(published)}: {checked}", ("mart", "practice", "day"), rows)
         by_mart = Counter(leaf.mart for leaf in found.different)
         say("different from its digests: " + ", ".join(f"{mart} ({number:,})" for mart, number in by_mart.items()))
-    print_aside(f"root {found.root}")
+    if found.root:
+        print_aside(f"root {found.root}")
     if inputs:
         _show_inputs(inputs)
     return code

@@ -4,7 +4,7 @@ Client and warehouse are protocols here, so this module is read and tested witho
 """
 
 import asyncio
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -34,6 +34,7 @@ from pipelines.core.steps import (
     SideBySide,
     Step,
 )
+from pipelines.engine.expected_rows import ExpectedRows
 from pipelines.engine.gather import gather
 from pipelines.engine.protocols import CsvParser, Source, Store, Take
 from pipelines.engine.room import ListRoom, Room
@@ -58,9 +59,6 @@ UNKNOWN_ID = (400, 404, 410, 422)
 
 UNKNOWN_WORDS = (400, 422)
 """Statuses of a list whose query parameters have other names on this server. `vetl doctor` finds those names."""
-
-WHOLE_PAGES = 20
-"""Pages with a smaller page size are read for their total or for a proof, not for their rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +100,6 @@ class Run:
     def practices_at_once(self) -> int:
         """Return how many practices are read concurrently."""
         return max(1, min(PRACTICES_AT_ONCE, len(self.order.practices)))
-
-
-class ExpectedRows:
-    """The sum of the totals of a list's windows, from which a sync reports its progress.
-
-    A window that is read again counts once.
-    """
-
-    def __init__(self) -> None:
-        self._totals: dict[Hashable, int] = {}
-
-    def note(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
-        """Remember the total of a window from one of its pages."""
-        if step.size >= WHOLE_PAGES and not step.lenient:
-            window = tuple(sorted((name, str(value)) for name, value in step.query.items() if name != "page"))
-            self._totals[window] = page.total_count
-
-    def total(self, read: int) -> int | None:
-        """Return the expected rows, at least as many as were `read`; `None` before the first page."""
-        return max(read, sum(self._totals.values())) if self._totals else None
 
 
 class RowsById(dict[str, Row | None]):

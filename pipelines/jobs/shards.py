@@ -14,6 +14,7 @@ from pipelines.core.steps import Save
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.one_writer import writing
 from pipelines.loading.control.acts import KeptAct
+from pipelines.loading.control.forecasts import Predictions, of_practices, predicted_practices
 from pipelines.loading.control.quarantine import Held
 from pipelines.loading.layout import Layout, read_layout, shard_file
 from pipelines.loading.pseudonyms import Pseudonyms
@@ -34,13 +35,13 @@ def parts(settings: Settings, practices: Sequence[str] | None = None) -> list[Se
         WarehouseError: a file cannot be opened or written.
     """
     warehouse = settings.warehouse
-    wanted = layout_of(settings)
-    arrange(warehouse.path, wanted, lock_wait_seconds=warehouse.lock_wait_seconds)
-    if not wanted:
+    layout = layout_of(settings)
+    arrange(warehouse.path, layout, lock_wait_seconds=warehouse.lock_wait_seconds)
+    if not layout:
         return [settings]
     return [
         _part(settings, name, own)
-        for name, own in wanted.items()
+        for name, own in layout.items()
         if practices is None or not set(practices).isdisjoint(own)
     ]
 
@@ -97,6 +98,14 @@ class OpenWarehouse:
         """Copy acts of the ledger, each into the file of its practice."""
         for file in self.files:
             file.keep_acts([act for act in acts if self.of(act.practice_id) is file])
+
+    def keep_forecasts(self, predictions: Predictions) -> int:
+        """Add predictions, each to the file of its practice; return their number."""
+        added = 0
+        for file in self.files:
+            own = [name for name in predicted_practices(predictions) if self.of(name) is file]
+            added += file.keep_forecasts(of_practices(predictions, own)) if own else 0
+        return added
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
         """Commit changes of one list."""

@@ -17,7 +17,7 @@ from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import ConfigurationError
 from pipelines.core.pages import Changes
 from pipelines.core.practice import Practice
-from pipelines.core.steps import Question, Save
+from pipelines.core.steps import Save
 from pipelines.endpoints.received import MESSAGES, RECEIVED
 from pipelines.loading import received
 from pipelines.loading.connection import MEMORY_FOR_ROWS, attach, limit_memory
@@ -25,6 +25,7 @@ from pipelines.loading.context import Commit
 from pipelines.loading.control import (
     acts,
     attempts,
+    forecasts,
     lookups,
     poll_schedule,
     practices,
@@ -129,6 +130,11 @@ class Warehouse:
         with self._writing():
             acts.keep_acts(self._connection, kept)
 
+    def keep_forecasts(self, predictions: forecasts.Predictions) -> int:
+        """Add predictions, see `forecasts.keep_forecasts`."""
+        with self._writing():
+            return forecasts.keep_forecasts(self._connection, predictions)
+
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """Record that a command begins to read the source."""
         with self._writing():
@@ -209,10 +215,6 @@ class Warehouse:
         """Record ids that were requested, whatever the answer, so that they are not requested again at once."""
         with self._writing():
             lookups.keep_looks(self._context("", endpoint, {}), practice_id, ids, now)
-
-    def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
-        """Answer one question, see `answer_all`."""
-        return self.answer_all([(practice_id, endpoint, question)])[0]
 
     def answer_all(self, asked: Sequence[questions.Asked]) -> list[Any]:
         """Answer strategies' questions (`steps.Question`) from committed data, in order."""

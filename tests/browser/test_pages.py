@@ -18,6 +18,8 @@ PAGES = {
     "tasks": "Staff tasks",
     "leaks": "Leaks",
     "acting": "Acting",
+    "measures": "Any measure",
+    "measures?metric=calls&by=week&and=direction": "Any measure",
     "health": "Data health",
 }
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}

@@ -113,6 +113,9 @@ def test_what_an_address_names_and_no_filter_knows_is_said(opened: Open) -> None
         ("outreach", {"channel": "smoke"}),
         ("overview", {"figure": "moon"}),
         ("overview", {"channel": "call"}),
+        ("measures", {"metric": "moon"}),
+        ("measures", {"by": "moon"}),
+        ("measures", {"metric": "unique_callers", "and": "direction"}),
     ],
 )
 def test_each_filter_says_what_it_cannot_show(opened: Open, path: str, address: dict[str, str]) -> None:

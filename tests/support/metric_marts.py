@@ -16,12 +16,18 @@ RATES = {
     "acts_booked_rate": ("acts_booked", "acts"),
     "held_out_booked_rate": ("held_out_booked", "held_out"),
     "outreach_booked_rate": ("outreach_booked", "outreach_contacted"),
+    "no_show_rate": ("visits_missed", "visits_due"),
+    "cancellation_rate": ("visits_canceled", "visits_with_a_result"),
+    "rebooked_rate": ("rebooked_within_30_days", "kept_visits"),
+    "seen_within_7_days_rate": ("seen_within_7_days", "requests_with_visit"),
+    "containment_rate": ("calls_resolved", "calls_with_an_ending"),
+    "response_within_1_day_rate": ("responded_within_1_day", "contacts_to_answer"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Mart:
-    """A mart and the names of its columns as metrics and dimensions."""
+    """A mart and the names of its columns, or SQL over these, as metrics and dimensions."""
 
     daily: str
     dimensions: Mapping[str, str]
@@ -85,7 +91,42 @@ ACTS = Mart(
     {"kind": "act__kind"},
     named("", "acts", "acts_booked", "acts_booked_rate", "held_out", "held_out_booked", "held_out_booked_rate"),
 )
-MARTS = (FUNNEL, STAGES, INTENT, OUTCOMES, TASKS, REOPENED, ACTS)
+VISITS = Mart(
+    "visits_daily",
+    named("visit_group__", "booked_via", "client_type", "lead_time"),
+    {"appointments": "visits", "kept": "visits_kept", "canceled": "visits_canceled", "no_show": "visits_missed"}
+    | {"kept + no_show": "visits_due", "appointments - open": "visits_with_a_result"}
+    | named("", "no_show_rate", "cancellation_rate"),
+)
+REBOOKINGS = Mart(
+    "rebookings_daily",
+    {},
+    {"kept_visits": "kept_visits"}
+    | {f"booked_{when}": f"rebooked_{when}" for when in ("when_leaving", "within_30_days")}
+    | {"booked_within_30_days / kept_visits": "rebooked_rate"},
+)
+WAITS = Mart(
+    "visit_waits_daily",
+    {"first_channel": "wait_group__first_channel"},
+    {"with_visit": "requests_with_visit"}
+    | named("", "seen_within_7_days", "seen_within_14_days")
+    | {"seen_within_7_days / nullif(with_visit, 0)": "seen_within_7_days_rate"},
+)
+ENDINGS = Mart(
+    "call_endings_daily",
+    named("ending_group__", "is_open", "call_classification"),
+    {"calls": "inbound_calls"}
+    | named("calls_", "resolved", "handed_over", "lost")
+    | {"resolved + handed_over + lost": "calls_with_an_ending", "containment_rate": "containment_rate"},
+)
+RESPONSES = Mart(
+    "first_responses_daily",
+    {"channel": "response_group__channel"},
+    {"contacts": "contacts_to_answer", "responded": "contacts_responded"}
+    | named("", "responded_within_5_minutes", "responded_within_1_hour", "responded_within_1_day")
+    | {"responded_within_1_day / contacts": "response_within_1_day_rate"},
+)
+MARTS = (FUNNEL, STAGES, INTENT, OUTCOMES, TASKS, REOPENED, ACTS, VISITS, REBOOKINGS, WAITS, ENDINGS, RESPONSES)
 
 MONTHS = ["practice__group_name", "metric_time__month"]
 NOT_BY_HOUR = "new_booking_conversion_rate"
@@ -107,10 +148,12 @@ OTHERS: dict[str, Question] = {
             "demand_booked_rate",
             "median_hours_to_booking",
             "episodes_kept",
+            "episodes_of_known_unbooked",
         ],
         ["practice", "episode__first_channel"],
     ),
     "appointments": (["appointments", "appointments_attributed"], ["practice", "appointment__booked_via"]),
+    "minutes": (["staff_minutes", "answered_rate"], ["practice", "call__direction"]),
     "leavers": (["stage_left"], ["practice", "stage_of_day__stage"]),
 }
 

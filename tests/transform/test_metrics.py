@@ -146,7 +146,8 @@ def test_metrics_of_demand_are_the_ledger_and_the_leak_list(asked: MetricAnswers
         "select practice_id, first_channel, count(*), count(booked_via),"
         " count(*) filter (where attribution = 'exact'), count(lost_at), count(leaks.episode_id),"
         " sum(demand_ledger.contacts), count(booked_via) / count(*), median(hours_to_booking),"
-        " count(*) filter (where is_kept)"
+        " count(*) filter (where is_kept),"
+        " count(*) filter (where begun_by = 'client' and booked_at is null and not is_anonymous)"
         " from marts.demand_ledger left join marts.leak_list as leaks using (practice_id, episode_id) group by all"
     )
 
@@ -159,6 +160,16 @@ def test_metrics_of_appointments_are_their_rows(asked: MetricAnswers, query: Que
     )
 
     assert_equal(cells(expected, 2), cells(asked.answers["appointments", ""], 2))
+
+
+def test_minutes_on_the_telephone_are_those_of_answered_calls(asked: MetricAnswers, query: Query) -> None:
+    expected = query(
+        "select practice_id, direction, sum(duration_seconds) filter (where is_answered) / 60,"
+        " count(*) filter (where is_answered) / count(*)"
+        " from marts.phone_calls group by all"
+    )
+
+    assert_equal(cells(expected, 2), cells(asked.answers["minutes", ""], 2))
 
 
 def test_who_leaves_at_a_stage_is_the_stages_mart(asked: MetricAnswers, query: Query) -> None:

@@ -4,7 +4,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from board.freshness import COUNTED_LISTS
-from board.pages import acts, appointments, calls, funnel, health, leaks, messages, outreach, overview, rows, tasks
+from board.pages import (
+    acts,
+    appointments,
+    calls,
+    forecast,
+    funnel,
+    health,
+    leaks,
+    measures,
+    messages,
+    outreach,
+    overview,
+    rows,
+    tasks,
+)
 from board.parts import View
 
 
@@ -23,12 +37,14 @@ PAGES = (
     Page("Overview", "overview", ":material/monitoring:", overview.draw),
     Page("Booking funnel", "funnel", ":material/filter_alt:", funnel.draw, ("booking_sessions",)),
     Page("Phone calls", "calls", ":material/call:", calls.draw, ("phone_calls",)),
+    Page("Next week", "forecast", ":material/event_upcoming:", forecast.draw, ("phone_calls",)),
     Page("Appointments", "appointments", ":material/event:", appointments.draw, ("appointments",)),
     Page("Outreach", "outreach", ":material/campaign:", outreach.draw, ("ai_outbound",)),
     Page("Messages", "messages", ":material/sms:", messages.draw, ()),
     Page("Staff tasks", "tasks", ":material/task_alt:", tasks.draw, ("staff_tasks",)),
     Page("Leaks", "leaks", ":material/phone_callback:", leaks.draw),
     Page("Acting", "acting", ":material/assignment_ind:", acts.draw),
+    Page("Any measure", "measures", ":material/query_stats:", measures.draw),
     Page("Rows behind a figure", "rows", ":material/receipt_long:", rows.draw),
     Page("Data health", "health", ":material/verified:", health.draw),
 )

@@ -58,6 +58,12 @@ HOURS = f"""
            count(*) filter (where not is_answered) / count(*) as unanswered_share
     from marts.phone_calls where {WITHIN} group by all order by all
 """
+LOAD = """
+    select weekday::bigint as weekday, hour::bigint as hour, sum(calls)::bigint as calls,
+           sum(staff_hours_needed) as staff_hours_needed, max(usual_at_once) as usual_at_once,
+           max(most_at_once) as most_at_once
+    from marts.phone_load_hourly where practice_id in (select unnest($practices)) group by all order by all
+"""
 AFTER_HOURS = f"""
     select case when {OPEN} then 'Opening hours' else 'After hours' end as hours, count(*) as calls,
            count(*) filter (where not is_answered) / count(*) as unanswered_share,
@@ -116,6 +122,8 @@ def draw(view: View) -> None:
         )
         if len({practice.time_zone for practice in view.scope.practices}) > 1:
             st.caption("Each call counts in the hour of its own practice's clock.")
+    with part("How many people the telephone needs"):
+        _load(view)
     with part("In and after opening hours"):
         _after_hours(view, direction)
     with part("How calls end"):
@@ -164,6 +172,22 @@ def _reconciled(view: View) -> None:
         f"{number['callers_missed']} of these missed it in a call. Calls within 14 days are one booking request: "
         f"**{number['requests']} booking requests** began by phone; {number['requests_unbooked']} of these are "
         "not booked so far."
+    )
+
+
+def _load(view: View) -> None:
+    table = view.ask(LOAD)
+    st.caption(
+        "Of the last 13 weeks, whatever the period, in both directions: people who speak all the time, if the "
+        "staff takes every call. The table has the calls at once, of several practices those of the busiest."
+    )
+    shown(
+        view,
+        table,
+        charts.hours_of_the_week(table, "staff_hours_needed", view.words, digits=1),
+        name="telephone-load",
+        says="People who speak all the time, by weekday and hour of the practice's clock",
+        defined_by=[("phone_load_hourly", name) for name in ("staff_hours_needed", "usual_at_once")],
     )
 
 

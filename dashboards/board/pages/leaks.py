@@ -7,7 +7,7 @@ from board.address import pick, pick_number
 from board.audit import note_people
 from board.charts import worded
 from board.downloads import download
-from board.parts import View, by_value, listed, part
+from board.parts import View, by_value, listed, part, shown
 from board.scope import CHOSEN
 from board.words import label, named
 
@@ -47,6 +47,16 @@ NOT_ON_IT = f"""
 """
 
 
+WORTH = """
+    select month, sum(unbooked_requests)::bigint as unbooked_requests, sum(assumed_value_low) as assumed_value_low,
+           sum(assumed_value_high) as assumed_value_high
+    from marts.unbooked_value_monthly
+    where practice_id in (select unnest($chosen)) and assumed_value_high is not null
+          and month between date_trunc('month', $since::date) and $until
+    group by month order by month desc
+"""
+
+
 def draw(view: View) -> None:
     """Draw the page."""
     contact = pick(
@@ -54,6 +64,8 @@ def draw(view: View) -> None:
     )
     with part():
         _work_list(view, contact)
+    with part("What they may be worth"):
+        _worth(view)
     with part("Not on the list"):
         st.caption(
             f"Booking requests of {view.words.days(view.scope.since, view.scope.until)} that were not booked, and "
@@ -68,6 +80,27 @@ def draw(view: View) -> None:
             says="Booking requests not booked that are not on the call-back list, by reason",
             defined_by=[("leaks", "is_actionable"), ("leaks", "not_actionable_because")],
         )
+
+
+def _worth(view: View) -> None:
+    table = view.ask(WORTH)
+    if table.is_empty():
+        st.caption("No value of a visit is assumed here: `[definitions] visit_value` in `vetl.toml` sets a range.")
+        return
+    words, sums = view.words, table.sum().row(0, named=True)
+    low, high = (words.number(sums[name]) for name in ("assumed_value_low", "assumed_value_high"))
+    st.markdown(
+        f"**{low} to {high}, by assumption**: {words.number(sums['unbooked_requests'])} unbooked requests of "
+        "known people in these months, times the range that the practice assumes for a visit. It is no revenue."
+    )
+    shown(
+        view,
+        table,
+        None,
+        name="assumed-worth",
+        says="Unbooked requests of known people by month, and what they may be worth by assumption",
+        defined_by=[("unbooked_value_monthly", "assumed_value_high")],
+    )
 
 
 def _work_list(view: View, contact: str | None) -> None:

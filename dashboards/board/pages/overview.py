@@ -1,5 +1,6 @@
 """The figures of a Monday morning, the practices beside each other, and whom to call back."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import polars as pl
@@ -7,20 +8,22 @@ import streamlit as st
 
 from board import charts
 from board.address import pick_at_once
+from board.freshness import NAMED_AT_MOST
 from board.parts import View, compared, figures, part, shown
 from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS_SAID, closed
-from board.scorecard import BY_KEY, MEASURES, largest_change, matrix, of_measure, outliers, scores
+from board.scorecard import (
+    BY_KEY,
+    MEASURES,
+    Score,
+    figure,
+    largest_change,
+    matrix,
+    of_measure,
+    outliers,
+    scores,
+)
+from board.thresholds import out_now
 
-FIGURES = f"""
-    select sum(new_booking_callers) filter (where {closed("caller")})::bigint as wanted,
-           sum(booked_within_7_days) filter (where {closed("caller")})::bigint as got,
-           sum(missed_callers) filter (where {closed("caller")})::bigint as missed,
-           sum(recovered_within_7_days) filter (where {closed("caller")})::bigint as recovered,
-           sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
-           sum(contacted) filter (where {closed("outreach")})::bigint as contacted,
-           sum(booked) filter (where {closed("outreach")})::bigint as booked
-    from marts.practice_daily where {IN_PERIOD}
-"""
 REQUESTS = f"""
     with requests as (
         select practice_id, timezone(practices.time_zone, first_at)::date as day, booked_at is null as is_unbooked,
@@ -28,8 +31,8 @@ REQUESTS = f"""
         from marts.demand_ledger join marts.practices using (practice_id)
         where begun_by = 'client' and first_at between $since::date - 2 and $until::date + 2
     )
-    select count(*) filter (where not is_anonymous and is_unbooked and {closed("wish")}) as people,
-           count(*) filter (where is_anonymous and is_unbooked and {closed("wish")}) as anonymous
+    select count(*) filter (where not is_anonymous and is_unbooked and {closed("request")}) as people,
+           count(*) filter (where is_anonymous and is_unbooked and {closed("request")}) as anonymous
     from requests where {IN_PERIOD}
 """
 WEEKS = """
@@ -43,43 +46,41 @@ WEEKS = """
 """
 TO_CALL_BACK = f"select count(*) from marts.leak_list where {CHOSEN}"
 
+MOST_SENTENCES = 5
+"""Outliers in words: more than these nobody reads."""
+
 
 def draw(view: View) -> None:
     """Draw the page."""
+    found: list[Score] = []
     with part():
-        _figures(view)
+        _thresholds(view)
+        found = scores(view)
+        _figures(view, found)
     with part():
-        _sentences(view, largest_change(view, scores(view)))
-    if len(view.scope.practices) > 1:
-        with part("Practices"):
-            _scorecard(view)
+        _sentences(view, found)
+        if found and len(view.scope.practices) > 1:
+            st.header("Practices", anchor=False)
+            _scorecard(view, found)
     with part("Week by week"):
         _weeks(view)
 
 
-def _figures(view: View) -> None:
-    sums = compared(view, "practice_daily", FIGURES)
+def _figures(view: View, found: Sequence[Score]) -> None:
     requests = compared(view, "demand_daily", REQUESTS)
     callers = "callers a day"
     figures(
         view,
         [
-            sums.share("Callers booked", "got", "wanted", callers, by="booked_within_7_days", window="caller"),
-            sums.share(
-                "Missed, won back",
-                "recovered",
-                "missed",
-                callers,
-                by="recovered_within_7_days",
-                window="caller",
-            ),
-            sums.share("Online, completed", "completed", "sessions", "sessions"),
-            sums.share("Outreach, booked", "booked", "contacted", "contacted", window="outreach"),
+            figure(view, found, "callers", callers),
+            figure(view, found, "won_back", callers),
+            figure(view, found, "online", "sessions"),
+            figure(view, found, "outreach", "contacted"),
             requests.count(
-                "People not booked", "people", "known people", better="less", by="leaked", window="wish"
+                "People not booked", "people", "known people", better="less", by="leaked", window="request"
             ),
             requests.count(
-                "Visitors left", "anonymous", "unknown online", better="less", by="leaked", window="wish"
+                "Visitors left", "anonymous", "unknown online", better="less", by="leaked", window="request"
             ),
         ],
     )
@@ -89,11 +90,22 @@ def _figures(view: View) -> None:
     )
 
 
-def _sentences(view: View, change: str | None) -> None:
-    people = view.ask(TO_CALL_BACK).item()
+def _thresholds(view: View) -> None:
+    """Name the chosen practices that are outside of a threshold of `[watch]` now, and since when."""
+    chosen = {practice.id for practice in view.scope.chosen}
+    out = [episode for episode in out_now(view.watch, view.file) if episode.practice_id in chosen]
+    for episode in out[:NAMED_AT_MOST]:
+        line = episode.line.partition(", out since")[0]
+        st.warning(f"{line}; out since {view.words.day(episode.began)}", icon=":material/notifications:")
+    if len(out) > NAMED_AT_MOST:
+        st.caption(f"{view.words.number(len(out) - NAMED_AT_MOST)} more are outside of a threshold: `vetl watch`.")
+
+
+def _sentences(view: View, found: Sequence[Score]) -> None:
+    people, change = view.ask(TO_CALL_BACK).item(), largest_change(view, found)
     if change:
         st.markdown(change)
-    elif view.scope.lasting:
+    elif found and view.scope.lasting:
         st.markdown("**No practice changed by more than chance** against the period before.")
     if people:
         st.page_link(
@@ -103,8 +115,15 @@ def _sentences(view: View, change: str | None) -> None:
         )
 
 
-def _scorecard(view: View) -> None:
-    found = scores(view)
+def _scorecard(view: View, found: Sequence[Score]) -> None:
+    said = outliers(view, found)
+    if said:
+        lines = said[:MOST_SENTENCES]
+        if len(said) > MOST_SENTENCES:
+            lines.append(f"and {view.words.number(len(said) - MOST_SENTENCES)} more: see *Stands out*")
+        st.markdown("Different from the others by more than chance:\n" + "".join(f"\n- {line}" for line in lines))
+    else:
+        st.markdown("No practice differs from the others by more than chance.")
     table = matrix(found)
     shown(
         view,
@@ -125,11 +144,6 @@ def _scorecard(view: View) -> None:
         says=f"{BY_KEY[key].label} by practice, with the interval of chance; the dashed line is all practices",
         defined_by=[BY_KEY[key].defined_by],
     )
-    said = outliers(view, [score for score in found if score.measure.key == key])
-    for line in said:
-        st.markdown(line)
-    if not said:
-        st.caption("No practice differs from the others by more than chance.")
 
 
 def _weeks(view: View) -> None:

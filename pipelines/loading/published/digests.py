@@ -45,11 +45,14 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What `verify` found. `root` is a digest of all stored digests; `different` are leaves whose rows changed."""
+    """What `verify` found. `different` are leaves whose rows changed.
+
+    `root` is a digest of all stored digests; `None` if only a practice or a day was recomputed.
+    """
 
     marts: int
     leaves: int
-    root: str
+    root: str | None
     different: tuple[Leaf, ...]
 
 
@@ -122,7 +125,8 @@ def verify(file: Path, practice: str | None = None, day: date | None = None) -> 
                 now.update({Leaf(mart, *leaf): (count, digest) for *leaf, count, digest in rows})
         different = {leaf for leaf in kept.keys() | now.keys() if kept.get(leaf) != now.get(leaf)}
         different |= {Leaf(mart, None, None) for mart in {leaf.mart for leaf in kept} - marts.keys()}
-        return Verification(len(marts), len(kept), _root(read), tuple(sorted(different, key=_order)))
+        root = _root(read) if practice is None and day is None else None
+        return Verification(len(marts), len(kept), root, tuple(sorted(different, key=_order)))
 
 
 def _root(read: Read) -> str:

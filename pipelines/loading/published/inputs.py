@@ -2,7 +2,7 @@
 
 Each raw row has held the hash of its fields since the transaction that stored it with its certificate. So a
 changed row no longer fits its own hash, and a missing, added or replaced row changes the digest of its list and
-practice. A sharded warehouse has no such digests: its shards may be written to while the marts are published.
+practice.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,10 @@ from pathlib import Path
 
 import duckdb
 
+from pipelines.core.errors import WarehouseBusy
 from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.received import RECEIVED
-from pipelines.loading.connection import literal, quoted
+from pipelines.loading.connection import attach_shards, literal, quoted
 from pipelines.loading.published.query import Read, reading
 from pipelines.loading.tables import RawTable, row_hash
 
@@ -34,14 +35,19 @@ class Inputs:
     is_older: bool
 
 
-def digest_inputs(connection: duckdb.DuckDBPyConnection, target: str) -> None:
-    """Store the digests of the raw tables of the attached file `source` in the table `target`."""
+def digest_inputs(connection: duckdb.DuckDBPyConnection, private: Path, target: str) -> None:
+    """Store the digests of the raw tables of `private`, which is attached as `source`, in the table `target`.
+
+    There are none if another process writes to a shard of the file.
+    """
     connection.execute(f"delete from {target} where starts_with(mart, 'raw.') or mart = '{_LAST_RUN}'")
+    try:
+        attach_shards(connection, private)
+    except WarehouseBusy:
+        return
     columns = connection.execute(
         "select table_name, list(column_name) from duckdb_columns() where (database_name, schema_name) ="
-        " ('source', 'raw') and table_name in (select table_name from duckdb_tables()"
-        " where (database_name, schema_name) = ('source', 'raw'))"
-        " group by all having list_contains(list(column_name), '_row_hash')"
+        " ('source', 'raw') group by all having list_contains(list(column_name), '_row_hash')"
     ).fetchall()
     for table, names in columns:
         digests = _digests(f"source.raw.{quoted(table)}", names)

@@ -144,6 +144,7 @@ def _publish(
             masking = replace(masking, words=shown_words(sources, learnt))
             with _target(connection, draft):
                 _bring(connection, marts, masking, grains if how == "changes" else {})
+                digest_inputs(connection, private, digests.TARGET)
                 result = replace(result, masked_words=masked_words(connection))
     if how != "nothing":
         _check(draft, result)
@@ -185,7 +186,6 @@ def _bring(
             digests.digest_changes(connection, name, columns, gone=GONE, new=NEW)
         else:
             digests.digest_whole(connection, name, columns)
-    digest_inputs(connection, digests.TARGET)
 
 
 def _check(draft: Path, result: Published) -> None:

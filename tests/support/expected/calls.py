@@ -1,7 +1,9 @@
 """The marts of calls, implemented a second time from design §7: intent by day and hour, and restatements."""
 
+import math
 from collections import Counter, defaultdict
 from datetime import timedelta
+from statistics import median
 from typing import Any
 
 from support.cells import groups, rate
@@ -9,7 +11,7 @@ from support.daily import intent
 from support.expected.tasks import CLOSES, DAYS, OPENS
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
-from support.zones import zone
+from support.zones import on_the_wall, zone
 
 QUARTER = timedelta(minutes=15)
 Hour = tuple[Any, ...]
@@ -103,6 +105,44 @@ def call_endings_hourly(source: Known) -> Expected:
             calls[row["practice_id"], local.hour, row["call_classification"] or None].append(row)
     columns = ("calls", "resolved", "handed_over", "lost", "containment_rate")
     return {key: {name: endings(rows)[name] for name in columns} for key, rows in calls.items()}
+
+
+def phone_load_hourly(source: Known) -> Expected:
+    """Return the calls of the last 13 weeks that were in progress at once, and the minutes that were spoken."""
+    expected: dict[Any, dict[str, Any]] = {}
+    for practice in source.practices:
+        calls = [row for row in source.rows("phone_calls") if row["practice_id"] == practice.id]
+        now = on_the_wall(source.as_of(practice.id), practice.time_zone)
+        if not calls or now is None:
+            continue
+        first = max(min(row["call_date"] for row in calls), practice.history_start)
+        first = max(first, now.date() - timedelta(days=91))
+        days = [first + timedelta(days=number) for number in range((now.date() - first).days)]
+        recent = [row for row in calls if row["call_date"] in days]
+        by_cell: dict[Any, list[Row]] = defaultdict(list)
+        for row in recent:
+            by_cell[row["call_date"].isoweekday(), row["called_at_local"].hour].append(row)
+        for (weekday, hour_of_day), rows in by_cell.items():
+            peaks = {day: 0 for day in days if day.isoweekday() == weekday}
+            for row in rows:
+                peaks[row["call_date"]] = max(peaks[row["call_date"]], calls_with(row, recent))
+            minutes = sum(row["duration_seconds"] or 0 for row in rows if row["state"] in ANSWERED) / 60
+            expected[practice.id, weekday, hour_of_day] = {
+                "days": len(peaks),
+                "calls": len(rows),
+                "staff_minutes": minutes,
+                "staff_hours_needed": minutes / 60 / len(peaks),
+                "usual_at_once": float(median(peaks.values())),
+                "most_at_once": max(peaks.values()),
+            }
+    return expected
+
+
+def calls_with(call: Row, others: list[Row]) -> int:
+    """Return how many calls are in progress in the minute in which a call begins."""
+    begun = call["called_at_local"]
+    lasting = [(row["called_at_local"], math.ceil((row["duration_seconds"] or 0) / 60)) for row in others]
+    return sum(start <= begun < start + timedelta(minutes=max(minutes, 1)) for start, minutes in lasting)
 
 
 def endings(rows: list[Row]) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """The answers to the questions about marts that compare: days, practices, clients, visits."""
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from support.cells import rate
+from support.cells import count, rate
+from support.expected.answers import Answer, Marts, grouped, picked, rounded, total
 from support.expected.questions import ANSWERS as ANALYSTS
-from support.expected.questions import Answer, Marts, count, grouped, picked, rounded, total
+from support.random_rows import Row
 
 
 def unlike_others(marts: Marts) -> Answer:
@@ -117,6 +118,50 @@ def cancellations(marts: Marts) -> Answer:
     return answer
 
 
+def phone_load(marts: Marts) -> Answer:
+    return [
+        (
+            *(row[name] for name in ("practice_id", "weekday", "hour", "calls")),
+            rounded(row["staff_hours_needed"], 2),
+            row["usual_at_once"],
+            row["most_at_once"],
+        )
+        for row in marts("phone_load_hourly")
+    ]
+
+
+def canceled_rebooked(marts: Marts) -> Answer:
+    known = [row for row in marts("appointments") if row["person_key"]]
+    of_person = grouped(known, "practice_id", "person_key")
+    canceled = [row for row in known if row["attendance"] == "canceled"]
+
+    def is_made_again(row: Row) -> bool:
+        made = [
+            one["created_at"]
+            for one in of_person[row["practice_id"], row["person_key"]]
+            if one["appointment_id"] != row["appointment_id"] and one["attendance"] != "canceled"
+        ]
+        return any(in_two_weeks(row["updated_at"], at) for at in made)
+
+    by_practice = grouped(canceled, "practice_id").items()
+    return [(practice, len(rows), count(rows, is_made_again)) for (practice,), rows in by_practice]
+
+
+def outreach_compared(marts: Marts) -> Answer:
+    made = grouped([row for row in marts("appointments") if row["client_id"]], "practice_id", "client_id")
+    requests = grouped([row for row in marts("outreach_requests") if row["client_id"]], "is_contacted")
+
+    def is_booked(row: Row) -> bool:
+        own = made.get((row["practice_id"], row["client_id"]), [])
+        return any(in_two_weeks(row["created_at"], one["created_at"]) for one in own)
+
+    return [(contacted, len(rows), count(rows, is_booked)) for (contacted,), rows in requests.items()]
+
+
+def in_two_weeks(since: datetime | None, at: datetime | None) -> bool:
+    return since is not None and at is not None and since <= at <= since + timedelta(days=14)
+
+
 ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
     **ANALYSTS,
     "unlike-others": unlike_others,
@@ -129,5 +174,8 @@ ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
     "subjects": subjects,
     "worth": worth,
     "cancellations": cancellations,
+    "phone-load": phone_load,
+    "canceled-rebooked": canceled_rebooked,
+    "outreach-compared": outreach_compared,
 }
 """The functions by the names of all questions."""

@@ -3,11 +3,12 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 from support.attribution import Attribution
 from support.cells import hours
-from support.demand import wish
+from support.demand import wanted_of
 from support.expected.tasks import open_hours, reopened
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
@@ -48,10 +49,10 @@ def phone_calls(source: Known) -> Expected:
             "practice_name": row.get("practice") or None,
             **{name: row[name] for name in ("duration_seconds", "booking_intent", "booked")},
             "is_missed_intent": bool(row["booking_intent"]) and not row["booked"],
-            "wanted": wish(row),
-            "wish": wish(row),
+            "wanted": wanted_of(row),
+            "wish": wanted_of(row),
             "is_answered": row["state"] in {"completed", "in_progress"},
-            "is_new_booking_intent": (new := wish(row) == "new_booking"),
+            "is_new_booking_intent": (new := wanted_of(row) == "new_booking"),
             "is_new_booking": new and bool(row["booked"]),
             "is_missed_new_booking": new and bool(row["booking_intent"]) and not row["booked"],
             "day": row["call_date"],
@@ -70,10 +71,10 @@ def callers(source: Known) -> dict[tuple[str, str], dict[str, str | None]]:
         calls = sorted(known.calls, key=lambda call: (call["called_at_local"], call["call_key"]))
         first: dict[str | None, str] = {}
         for call in calls:
-            first.setdefault(known.party(*people[call["call_key"]]), call["call_key"])
-        for key, person in people.items():
-            party = known.party(*person)
-            found[practice, key] = {"client_id": person[0], "caller_key": first[party] if party else None}
+            first.setdefault(known.person(*people[call["call_key"]]), call["call_key"])
+        for key, caller in people.items():
+            person = known.person(*caller)
+            found[practice, key] = {"client_id": caller[0], "caller_key": first[person] if person else None}
     return found
 
 
@@ -90,6 +91,8 @@ def booking_sessions(source: Known) -> Expected:
         }
     return expected
 
+
+NEVER = datetime.max.replace(tzinfo=UTC)
 
 COURSES = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
 """The result of an appointment, by its status; with any other status it is open."""
@@ -114,9 +117,12 @@ def appointments(source: Known) -> Expected:
         practice: Attribution(practice, source.tables, source.region_of(practice))
         for practice in source.practices_in("appointments")
     }
+    first: dict[Any, str] = {}
+    for row in sorted(source.rows("appointments"), key=lambda row: (row["created_at"] or NEVER, row["id"])):
+        first.setdefault(person_of(by_practice, row), row["id"])
     expected: dict[Any, dict[str, Any]] = {}
     for row in source.rows("appointments"):
-        here = by_practice[row["practice_id"]]
+        here, person = by_practice[row["practice_id"]], person_of(by_practice, row)
         booking = here.bookings[row["id"]]
         evidence = {booking.via: booking.evidence_id} if booking else {}
         expected[row["practice_id"], row["id"]] = {
@@ -124,6 +130,7 @@ def appointments(source: Known) -> Expected:
             "remote_appointment_id": row["remote_id"] or None,
             "client_id": here.by_remote_id.get(row["remote_client_id"] or ""),
             "patient_id": here.by_remote_patient.get(row.get("remote_patient_id") or ""),
+            "person_key": first[person] if person[1] else None,
             "session_id": evidence.get("session"),
             "call_key": evidence.get("call"),
             "request_id": evidence.get("outreach"),
@@ -134,6 +141,12 @@ def appointments(source: Known) -> Expected:
             "is_kept": {"open": None, "kept": True}.get(COURSES.get(row["status"] or "", "open"), False),
         }
     return expected
+
+
+def person_of(by_practice: dict[str, Attribution], row: Row) -> tuple[str, str | None]:
+    """Return the practice of an appointment, and its client or number."""
+    here = by_practice[row["practice_id"]]
+    return row["practice_id"], here.person(*here.booked_for(row))
 
 
 def outreach_requests(source: Known) -> Expected:

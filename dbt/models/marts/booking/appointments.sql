@@ -15,6 +15,14 @@ select
     appointments.remote_client_id,
     appointments.patient_id,
     appointments.remote_patient_id,
+    -- A person's key is the id of the person's first appointment: it reveals no number.
+    case
+        when appointments.person is not null
+            then first_value(appointments.appointment_id) over (
+                partition by appointments.practice_id, appointments.person
+                order by appointments.created_at, appointments.appointment_id
+            )
+    end as person_key,
     case when booked_via.booked_via = 'session' then booked_via.evidence_id end as session_id,
     case when booked_via.booked_via = 'call' then booked_via.evidence_id end as call_key,
     case when booked_via.booked_via = 'outreach' then booked_via.evidence_id end as request_id,
@@ -23,8 +31,8 @@ select
     appointments.status,
     booked_via.booked_via,
     booked_via.attribution,
-    appointments.course as attendance,
-    appointments.course,
+    appointments.attendance,
+    appointments.attendance as course,
     appointments.client_type,
     appointments.referral_source,
     appointments.referral_campaign,

@@ -13,7 +13,7 @@
         {%- for measure in model.measures -%}
             {%- do models.update({measure.name: model}) -%}
             {%- do rows.append([
-                measure.name, measure.label, metric_unit(measure.name, measure.agg), dimensions | join(', '),
+                measure.name, measure.label, meta.get('units', {}).get(measure.name) or metric_unit(measure.name, measure.agg), dimensions | join(', '),
                 graph.nodes['model.vetl.' ~ mart].config.meta.grain, better_direction(better, measure.name),
                 measure.agg in ['count', 'sum'], metric_maturity(), measure.description, mart,
                 {

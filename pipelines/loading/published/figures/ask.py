@@ -21,7 +21,7 @@ from pipelines.loading.published.figures.comparisons import (
     unmatched,
 )
 from pipelines.loading.published.figures.evidence import Evidence, doubts_of, evidence_of
-from pipelines.loading.published.query import reading
+from pipelines.loading.published.query import Read, reading
 
 _PRACTICE = {
     "practice": "practice_id",
@@ -49,6 +49,8 @@ class MetricQuestion:
     until: date | None = None
     most: int | None = None
     """The most rows to return; all if there is none."""
+    practices: Sequence[str] | None = None
+    """The practices whose rows are counted; all if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +78,35 @@ def ask(file: Path, question: MetricQuestion, practices: Collection[str] | None 
         WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
     with reading(file, practices) as read:
-        metrics = metrics_of(read, file)
-        metric = metric_named(metrics, question.metric)
-        parts = parts_of(metrics, metric)
-        dimensions = {**FRAME, **parts["value" if "value" in parts else "numerator"].dimensions}
-        for name in question.by:
-            refuse_unknown(name, dimensions, "--by")
-        where = parsed(question.where, tuple(dimensions))
-        _refuse_wrong_kind(metric, parts, question.by, where)
-        if metric.aggregation == "people":
-            statement, columns = _people(metric, question, where)
-        else:
-            statement, columns = _counted(metric, parts, question, where, dimensions)
-        rows = read(statement if question.most is None else f"{statement} limit {question.most + 1}").rows
-        evidence = evidence_of(
-            read, metric.lists, conditions(where, {"practice": "practice_id", "group": "group_name"})
-        )
-        notes = [
-            *_notes(metric, rows, question.most),
-            *unmatched(read, next(iter(parts.values())).mart, where, dimensions),
-            *doubts_of(read, evidence),
-        ]
-        return MetricAnswer(metric, columns, rows[: question.most], evidence, tuple(notes))
+        return answered(read, metrics_of(read, file), question)
+
+
+def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion) -> MetricAnswer:
+    """Answer a question from an open published file with these metrics.
+
+    Raises:
+        WrongUse: the question names something unknown, or its answer would be a wrong kind of number.
+    """
+    metric = metric_named(metrics, question.metric)
+    parts = parts_of(metrics, metric)
+    dimensions = {**FRAME, **parts["value" if "value" in parts else "numerator"].dimensions}
+    for name in question.by:
+        refuse_unknown(name, dimensions, "--by")
+    where = parsed(question.where, tuple(dimensions))
+    _refuse_wrong_kind(metric, parts, question.by, where)
+    if metric.aggregation == "people":
+        statement, columns = _people(metric, question, where)
+    else:
+        statement, columns = _counted(metric, parts, question, where, dimensions)
+    rows = read(statement if question.most is None else f"{statement} limit {question.most + 1}").rows
+    of_practices = conditions(where, {"practice": "practice_id", "group": "group_name"})
+    evidence = evidence_of(read, metric.lists, " and ".join([of_practices, *_within(question)]))
+    notes = [
+        *_notes(metric, rows, question.most),
+        *unmatched(read, next(iter(parts.values())).mart, where, dimensions),
+        *doubts_of(read, evidence),
+    ]
+    return MetricAnswer(metric, columns, rows[: question.most], evidence, tuple(notes))
 
 
 def _notes(metric: Metric, rows: Sequence[tuple[Any, ...]], most: int | None) -> list[str]:
@@ -194,7 +203,7 @@ def _people(metric: Metric, question: MetricQuestion, where: Sequence[Comparison
     period = next(name for name in question.by if name in metric.by)
     expressions = {"practice": "practice_id", "group": "group_name", period: quoted(period)}
     length = {"day": 1, "week": 7}[period]
-    chosen = [conditions(where, expressions)]
+    chosen = [conditions(where, expressions), *_within(question)]
     if question.since:
         chosen.append(f"{quoted(period)} >= date {literal(question.since.isoformat())}")
     if question.until:
@@ -220,9 +229,16 @@ def _list(items: Any) -> str:  # noqa: ANN401 - any iterable of text
     return "".join(f"{item}, " for item in items)
 
 
+def _within(question: MetricQuestion) -> list[str]:
+    """Return the condition for the practices of a question; none if these are all."""
+    if question.practices is None:
+        return []
+    return [f"practice_id in ({', '.join(map(literal, question.practices)) or 'null'})"]
+
+
 def _chosen(question: MetricQuestion, where: Sequence[Comparison], expressions: Mapping[str, str]) -> str:
     """Return SQL for the rows that a question asks for."""
-    chosen = [conditions(where, expressions)]
+    chosen = [conditions(where, expressions), *_within(question)]
     if question.since:
         chosen.append(f"day >= date {literal(question.since.isoformat())}")
     if question.until:

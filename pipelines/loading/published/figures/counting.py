@@ -97,13 +97,15 @@ def _counted(
 
     ignored = tuple(column for column, sql in by.items() if sql is None)
     if "numerator" in counting:
-        parts = {part: metric("count", _case(counting[part])) for part in ("numerator", "denominator")}
+        parts = {part: metric(*_counted_by(counting[part])) for part in ("numerator", "denominator")}
         return Counted(metric("ratio", ""), parts, ignored)
-    aggregation = next((one for one in ("distinct", "sum", "median") if one in counting), "count")
-    value = _case(counting.get("if", "true"), counting.get(aggregation, "1"))
+    aggregation, value = _counted_by(counting)
     one = metric(aggregation, value, additive=aggregation in {"count", "sum"})
     return Counted(one, {"value": one}, ignored)
 
 
-def _case(condition: str, value: str = "1") -> str:
-    return f"case when {condition} then {value} end"
+def _counted_by(counting: str | Mapping[str, Any]) -> tuple[str, str]:
+    """Return the aggregation of a declaration, which can be a condition alone, and SQL for its value."""
+    declared = {"if": counting} if isinstance(counting, str) else counting
+    aggregation = next((one for one in ("distinct", "sum", "median") if one in declared), "count")
+    return aggregation, f"case when {declared.get('if', 'true')} then {declared.get(aggregation, '1')} end"

@@ -44,6 +44,7 @@ def doubts_of(read: Read, evidence: Sequence[Evidence]) -> list[str]:
     """Return a line for each reason why rows of these lists may be missing."""
     ((newest,),) = read("select max(as_of) from marts.practices").rows
     lines: list[str] = []
+    unreconciled: dict[str, list[str]] = {}
     for item in evidence:
         name = f"{item.practice_id} {item.endpoint}"
         if item.certified_through is None:
@@ -56,5 +57,8 @@ def doubts_of(read: Read, evidence: Sequence[Evidence]) -> list[str]:
         if item.quarantined_rows:
             lines.append(f"{name}: {item.quarantined_rows:,} rows in quarantine are not counted")
         if item.last_reconcile_at is None:
-            lines.append(f"{name}: not reconciled yet, so late changes may be unseen")
-    return lines
+            unreconciled.setdefault(item.practice_id, []).append(item.endpoint)
+    return lines + [
+        f"{practice} {', '.join(lists)}: not reconciled yet, so late changes may be unseen"
+        for practice, lists in unreconciled.items()
+    ]

@@ -5,7 +5,7 @@ The rows follow from the declarations in the published file (`figures/counting.p
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -168,15 +168,20 @@ def _of_the_mart(columns: Collection[str], shown: Mapping[str, str], counted: Co
 
 
 def _where(question: CellQuestion, held: Mapping[str, str]) -> list[str]:
-    """Return the comparisons of a question. Its day chooses a week in a mart of weeks."""
+    """Return the comparisons of a question. Its day chooses a week or a month in a mart of these."""
     where = list(question.where)
     if question.practice is not None:
         where.append(f"practice={question.practice}")
     if question.day is not None:
-        if "day" not in held and "week" not in held:
+        starts = {
+            "day": question.day,
+            "week": question.day - timedelta(days=question.day.weekday()),
+            "month": question.day.replace(day=1),
+        }
+        period = next((name for name in starts if name in held), None)
+        if period is None:
             raise WrongUse(f"{question.mart}: has no days, so --day chooses nothing")
-        week = date.fromordinal(question.day.toordinal() - question.day.weekday())
-        where.append(f"day={question.day}" if "day" in held else f"week={week}")
+        where.append(f"{period}={starts[period]}")
     return where
 
 
