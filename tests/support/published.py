@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.mart_builds import build_marts_untested, build_models
+from support.mart_builds import build_marts_untested
 from support.run_once import shared_folder, shared_result
 from support.sandbox_settings import settings_for
 
@@ -51,5 +51,5 @@ def publish_small(folder: Path) -> Path:
     build_marts_untested(settings)
     publish_marts(settings)
     assert forecast(settings).hours
-    build_models(settings.warehouse.path, "--select", "calls_forecast+")
+    build_marts_untested(settings)
     return publish_marts(settings).path
