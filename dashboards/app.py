@@ -56,8 +56,8 @@ def _draw(page: Page) -> None:
     st.caption(said(view.scope, view.words))
     _warn(view)
     page.draw(view)
-    read_until = view.scope.read_until
-    since = f"Read until {view.words.moment(read_until)}, from" if read_until else "Read from"
+    complete_until = view.scope.complete_until
+    since = f"Complete until {view.words.moment(complete_until)}, from" if complete_until else "Read from"
     st.caption(f"{since} {view.file.path.name}.")
     _look_for_another(view.file, read_config(), Visitor(view.user, view.file.practices))
 

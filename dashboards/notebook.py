@@ -83,7 +83,7 @@ def _(mo, pl, practice, published):
 
 @app.cell
 def _(alt, weeks):
-    alt.Chart(weeks, title="Wishes for an appointment that were not booked, by week").mark_line(point=True).encode(
+    alt.Chart(weeks, title="Booking requests that were not booked, by week").mark_line(point=True).encode(
         x="week:T", y="leaks:Q", tooltip=["week", "leaks", "is_final"]
     )
 

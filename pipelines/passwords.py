@@ -19,9 +19,9 @@ _hasher = PasswordHasher()
 
 def is_password_of(file: Path, name: str, password: str) -> bool:
     """Return whether the password is that of the user. An unknown user takes as long as a known one."""
-    held = _read(file).get(name)
+    stored = _read(file).get(name)
     try:
-        return _hasher.verify(held or _nobodys(), password) and held is not None
+        return _hasher.verify(stored or _nobodys(), password) and stored is not None
     except (VerificationError, InvalidHashError):
         return False
 

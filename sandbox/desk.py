@@ -69,9 +69,9 @@ class Desk:
         ground.agenda.after(_REMOTE_AFTER, lambda: self._synced(practice, row_id))
         return row_id
 
-    def create_outreach(self, practice: Practice, given: dict[str, Any], callback_url: str | None) -> str:
+    def create_outreach(self, practice: Practice, fields: dict[str, Any], callback_url: str | None) -> str:
         """Take in a request and return its id."""
-        row_id = self._ground.table(practice.id, "ai_outbound").insert(given, self._ground.now())
+        row_id = self._ground.table(practice.id, "ai_outbound").insert(fields, self._ground.now())
         self._callbacks[row_id] = callback_url
         self._outreach.accept(practice, row_id)
         return row_id

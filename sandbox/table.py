@@ -153,14 +153,14 @@ class Table:
 
     def stamped(self, record: Record, switches: Switches) -> Record:
         """Return a written record as the list shows it."""
-        shown = stamped(record, switches, self._world.practices[self._practice_id].zone)
+        rendered = stamped(record, switches, self._world.practices[self._practice_id].zone)
         if switches.integer_ids:
-            for name, value in shown.items():
+            for name, value in rendered.items():
                 if has_integer_id(self.resource, name) and isinstance(value, str) and value.isdigit():
-                    shown[name] = int(value)
-        return shown
+                    rendered[name] = int(value)
+        return rendered
 
-    def shown(self, row_id: str, now: datetime, switches: Switches) -> Record:
+    def rendered(self, row_id: str, now: datetime, switches: Switches) -> Record:
         """Return the record with an id that is there, as the list shows it."""
         record = self.get(row_id, now, switches)
         assert record is not None
@@ -237,10 +237,10 @@ class Table:
             raise NoSuchRowError(row_id)
         self._write(str(record["id"]), Written(None))
 
-    def _check(self, given: Mapping[str, Any]) -> None:
+    def _check(self, row: Mapping[str, Any]) -> None:
         for name, dtype in self.resource.filterable.items():
-            if isinstance(dtype, pl.Enum) and not isinstance(given.get(name), str | None):
-                raise NotFilterableError(name, given[name])
+            if isinstance(dtype, pl.Enum) and not isinstance(row.get(name), str | None):
+                raise NotFilterableError(name, row[name])
 
     def _write(self, row_id: str, written: Written) -> None:
         self._written[row_id] = written

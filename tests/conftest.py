@@ -1,8 +1,10 @@
 """Settings and fixtures of all tests."""
 
 import gc
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 import structlog
@@ -53,3 +55,17 @@ def _logs_of_one_test() -> Iterator[None]:
     """Forget how a command of this test configured the logs: `--quiet` would hide the lines of the next test."""
     yield
     structlog.reset_defaults()
+
+
+@pytest.fixture
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in an empty folder, without vetl's variables in the environment."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def configured(tmp_path: Path) -> None:
+    """Provide settings that name no practice."""
+    (tmp_path / "vetl.toml").touch()

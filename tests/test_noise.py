@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.core.noise import count_interval, difference_interval, is_more_than_noise, share_interval
+from pipelines.core.noise import count_interval, difference_interval, is_more_than_noise, outliers, share_interval
 
 COUNTS = st.integers(0, 10_000).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole)))
 
@@ -42,3 +42,20 @@ def test_a_small_difference_of_counts_is_noise() -> None:
     assert not is_more_than_noise(count_interval(104, 100))
     assert is_more_than_noise(count_interval(160, 100))
     assert not is_more_than_noise(count_interval(0, 0))
+
+
+def test_beside_one_practice_that_is_far_the_others_do_not_stand_out() -> None:
+    [far] = outliers({"a": (900, 1000), "b": (500, 1000), "c": (510, 1000)})
+
+    assert (far.name, far.others, far.among) == ("a", (1010, 2000), {"b", "c"})
+    assert far.difference == pytest.approx(0.395)
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), COUNTS))
+def test_each_outlier_differs_from_those_that_are_left(members: dict[str, tuple[int, int]]) -> None:
+    left = set(members)
+    for one in outliers(members):
+        left -= {one.name}
+        assert one.among == left
+        assert one.others == tuple(sum(members[name][place] for name in left) for place in (0, 1))
+        assert is_more_than_noise(difference_interval(*one.counts, *one.others))

@@ -21,12 +21,13 @@ _WITH_PROOF = """
     )
     select practice_id, name, group_name, time_zone, history_start,
            timezone(time_zone, (select max(as_of) from marts.practices)) as clock,
-           timezone(time_zone, certified_through) as read_until
+           timezone(time_zone, certified_through) as complete_until
     from marts.practices left join ends using (practice_id) order by name, practice_id
 """
 _WITHOUT_PROOF = """
     select practice_id, name, group_name, time_zone, history_start,
-           timezone(time_zone, (select max(as_of) from marts.practices)) as clock, null::timestamp as read_until
+           timezone(time_zone, (select max(as_of) from marts.practices)) as clock,
+           null::timestamp as complete_until
     from marts.practices order by name, practice_id
 """
 
@@ -35,7 +36,8 @@ _WITHOUT_PROOF = """
 class Practice:
     """A practice of the file, with a name of its own. Its days are those of its own clock.
 
-    `clock` is the time of the newest run of all practices, `read_until` the time until which its lists are proven.
+    `clock` is the time of the newest run of all practices, `complete_until` the time until which its lists are
+    proven.
     """
 
     id: str
@@ -44,7 +46,7 @@ class Practice:
     time_zone: str
     history_start: date
     clock: datetime | None
-    read_until: datetime | None
+    complete_until: datetime | None
 
     @property
     def yesterday(self) -> date:
@@ -54,9 +56,9 @@ class Practice:
     @property
     def last_day(self) -> date:
         """The last day that is over and read whole. Without a certificate nothing says that it is another day."""
-        if self.read_until is None:
+        if self.complete_until is None:
             return self.yesterday
-        return min(self.read_until.date() - timedelta(days=1), self.yesterday)
+        return min(self.complete_until.date() - timedelta(days=1), self.yesterday)
 
     @property
     def is_behind(self) -> bool:

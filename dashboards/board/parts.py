@@ -282,11 +282,10 @@ def _delta(view: View, figure: Figure) -> str | None:
     words, difference = view.words, figure.difference
     if difference is None:
         return None
-    if not difference:
+    is_share = figure.whole is not None
+    if not round(difference * 100 if is_share else difference, 1):
         return "no change"
-    return (
-        words.points(difference) if figure.whole is not None else words.signed(difference, "h" * figure.is_hours)
-    )
+    return words.points(difference) if is_share else words.signed(difference, "h" * figure.is_hours)
 
 
 def _help(view: View, figure: Figure, *, shows_change: bool) -> str:
@@ -359,6 +358,16 @@ def shown(
     with tabs["What it counts"]:
         for column in defined_by:
             st.markdown(f"**{label(column[1])}**: {view.define(column)}")
+
+
+def enough(view: View, table: pl.DataFrame, cases: str) -> pl.DataFrame:
+    """Return the rows with enough `cases` for a chart of shares; a line says how many stay in the table alone."""
+    is_enough = pl.col(cases) >= view.few
+    few = table.filter(~is_enough).height
+    if few:
+        least = f"{view.few} {label(cases).lower()}"
+        st.caption(f"{few} with fewer than {least} are in the table alone: their shares say little.")
+    return table.filter(is_enough)
 
 
 def _valued(table: pl.DataFrame) -> list[str]:

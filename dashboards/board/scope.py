@@ -66,9 +66,11 @@ class Scope:
         return tuple(practice for practice in self.practices if practice.history_start <= self.before[0])
 
     @property
-    def read_until(self) -> datetime | None:
+    def complete_until(self) -> datetime | None:
         """The time until which the data is proven, by the clock of the practice that is furthest behind."""
-        return min((practice.read_until for practice in self.practices if practice.read_until), default=None)
+        return min(
+            (practice.complete_until for practice in self.practices if practice.complete_until), default=None
+        )
 
     def closed_days(self, window: str) -> int:
         """Return how many days of the period are so old that their figures change no more by themselves."""
@@ -153,8 +155,8 @@ def _clocks(practices: Sequence[Practice], words: Words, *, shows_proof: bool) -
         st.caption("Days and hours are each practice's own.")
         for practice in practices[:CLOCKS_AT_MOST]:
             read = (
-                f", proven until {words.moment(practice.read_until)}"
-                if practice.read_until
+                f", proven until {words.moment(practice.complete_until)}"
+                if practice.complete_until
                 else ", not proven yet"
             )
             st.markdown(f"**{practice.name}**  \n{practice.time_zone}{read * shows_proof}")

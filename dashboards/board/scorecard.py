@@ -1,6 +1,6 @@
 """The scorecard of practices: shares beside those of the other practices, and what an outlier is made of."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -8,10 +8,8 @@ import polars as pl
 from board.parts import Figure, View
 from board.scope import IN_PERIOD, closed
 from board.words import Words, named
-from pipelines.core.noise import STRICT, difference_interval, is_more_than_noise, share_interval
-
-Sums = tuple[int, int]
-"""The cases that went well, and all cases."""
+from pipelines.core.noise import Counts, Outlier, distance, is_far, share_interval
+from pipelines.core.noise import outliers as outliers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +88,17 @@ BY_KEY = {measure.key: measure for measure in MEASURES}
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One practice in one measure: now, before (without it, the practice is new), and all other practices."""
+    """One practice in one measure: now, and before (without it, the practice is new).
+
+    `outlier` is its difference from the other practices, if that is more than chance.
+    """
 
     practice_id: str
     name: str
     measure: Measure
-    now: Sums
-    before: Sums
-    others: Sums
+    now: Counts
+    before: Counts
+    outlier: Outlier | None
 
     @property
     def share(self) -> float | None:
@@ -109,21 +110,6 @@ class Score:
         """The share minus that of the period before."""
         return None if self.share is None or not self.before[1] else self.share - self.before[0] / self.before[1]
 
-    @property
-    def stands_out(self) -> int:
-        """1 above and -1 below the other practices by more than chance, else 0."""
-        if not self.now[1] or not self.others[1]:
-            return 0
-        interval = difference_interval(*self.now, *self.others, STRICT)
-        return (1 if interval[0] > 0 else -1) if is_more_than_noise(interval) else 0
-
-    @property
-    def has_changed(self) -> bool:
-        """Whether the change is more than chance."""
-        return bool(self.now[1] and self.before[1]) and is_more_than_noise(
-            difference_interval(*self.now, *self.before, STRICT)
-        )
-
 
 def scores(view: View) -> list[Score]:
     """Return each practice in each measure, practices in the order of their names."""
@@ -131,18 +117,18 @@ def scores(view: View) -> list[Score]:
     lasting = {practice.id for practice in view.scope.lasting}
     found: list[Score] = []
     for measure in MEASURES:
-        whole = _add(by_measure[measure.key] for by_measure in now.values())
+        own = {practice.id: now.get(practice.id, {}).get(measure.key, (0, 0)) for practice in view.scope.practices}
+        far = {one.name: one for one in outliers_of(own)}
         for practice in view.scope.practices:
-            own = now.get(practice.id, {}).get(measure.key, (0, 0))
-            earlier = before.get(practice.id, {}).get(measure.key, (0, 0)) if practice.id in lasting else (0, 0)
-            others = (whole[0] - own[0], whole[1] - own[1])
-            found.append(Score(practice.id, practice.name, measure, own, earlier, others))
+            key = practice.id
+            earlier = before.get(key, {}).get(measure.key, (0, 0)) if key in lasting else (0, 0)
+            found.append(Score(key, practice.name, measure, own[key], earlier, far.get(key)))
     return found
 
 
-def _sums(view: View, is_before: bool) -> dict[str, dict[str, Sums]]:  # noqa: FBT001 - one of two periods
+def _sums(view: View, is_before: bool) -> dict[str, dict[str, Counts]]:  # noqa: FBT001 - one of two periods
     rows = view.ask(CALLERS, before=is_before).iter_rows(named=True)
-    sums: dict[str, dict[str, Sums]] = {
+    sums: dict[str, dict[str, Counts]] = {
         row["practice_id"]: {key: (row[key] or 0, row[f"{key}_of"] or 0) for key in ("callers", "won_back")}
         for row in rows
     }
@@ -154,23 +140,23 @@ def _sums(view: View, is_before: bool) -> dict[str, dict[str, Sums]]:  # noqa: F
     return sums
 
 
-def _add(sums: Iterable[Sums]) -> Sums:
-    pairs = list(sums)
-    return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+def _added(pairs: Iterable[Counts]) -> Counts:
+    every = list(pairs)
+    return sum(some for some, _ in every), sum(whole for _, whole in every)
 
 
 def figure(view: View, found: Sequence[Score], key: str, of: str) -> Figure:
     """Return a measure of all practices together as a figure, compared over the practices that last."""
     measure, lasting = BY_KEY[key], {practice.id for practice in view.scope.lasting}
     here = [score for score in found if score.measure.key == key]
-    part, whole = _add(score.now for score in here)
+    part, whole = _added(score.now for score in here)
     return Figure(
         measure.label,
         measure.defined_by,
         part,
         whole,
-        now=_add(score.now for score in here if score.practice_id in lasting),
-        before=_add(score.before for score in here),
+        now=_added(score.now for score in here if score.practice_id in lasting),
+        before=_added(score.before for score in here),
         of=of,
         window=measure.window,
     )
@@ -182,8 +168,8 @@ def matrix(found: Sequence[Score]) -> pl.DataFrame:
     for score in found:
         row = rows.setdefault(score.practice_id, {"practice": score.name, "stands_out": ""})
         row[f"{score.measure.key}_share"] = score.share
-        if score.stands_out:
-            text = f"{score.measure.label}: {'above' if score.stands_out > 0 else 'below'} the others"
+        if score.outlier:
+            text = f"{score.measure.label} {'above' if score.outlier.difference > 0 else 'below'}"
             row["stands_out"] = f"{row['stands_out']}; {text}".removeprefix("; ")
     columns = ["practice", *(f"{measure.key}_share" for measure in MEASURES), "stands_out"]
     kinds = {name: pl.Float64 if name.endswith("_share") else pl.String for name in columns}
@@ -199,7 +185,7 @@ def of_measure(found: Sequence[Score], key: str) -> pl.DataFrame:
             score.now[1],
             *share_interval(*score.now),
             score.change,
-            "Stands out" if score.stands_out else "As the others",
+            "Stands out" if score.outlier else "As the others",
         )
         for score in found
         if score.measure.key == key and score.share is not None
@@ -211,61 +197,55 @@ def of_measure(found: Sequence[Score], key: str) -> pl.DataFrame:
 
 def largest_change(view: View, found: Sequence[Score]) -> str | None:
     """Return a sentence of the change that is least likely to be chance, and its cause; `None` if none is more."""
-    changed = [score for score in found if score.has_changed]
+    changed = [score for score in found if is_far(score.now, score.before)]
     if not changed:
         return None
-    score = max(changed, key=_weight)
+    score = max(changed, key=lambda score: distance(score.now, score.before))
     words, earlier = view.words, score.before[0] / score.before[1]
     verb = "rose" if (score.change or 0) > 0 else "fell"
-    cause = _cause(view, score)
+    ends = _ends(view, score, [score.practice_id], score.before, before=True)
     return (
         f"**What changed most: {score.measure.label} at {score.name}** {verb} from {words.percent(earlier)} to "
-        f"{words.percent(score.share)} ({words.number(score.now[0])} of {words.number(score.now[1])}).{cause}"
+        f"{words.percent(score.share)} ({words.number(score.now[0])} of {words.number(score.now[1])})."
+        f"{_cause(view, score, ends, 'before', is_worse=(score.change or 0) < 0)}"
     )
 
 
 def outliers(view: View, found: Sequence[Score]) -> list[str]:
-    """Return a sentence for each outlier: its share, that of the others, and the cause."""
-    words = view.words
-    return [
-        f"**{score.name}**, {score.measure.label.lower()}: {words.percent(score.share)}, the others "
-        f"{words.percent(score.others[0] / score.others[1])}.{_cause(view, score, beside_others=True)}"
-        for score in found
-        if score.stands_out
-    ]
+    """Return a sentence for each outlier, the farthest first: its share, that of the others, and the cause."""
+    words, said = view.words, dict[str, float]()
+    for score in found:
+        if score.outlier is None:
+            continue
+        others = score.outlier.others
+        ends = _ends(view, score, sorted(score.outlier.among), others)
+        sentence = (
+            f"**{score.name}**, {score.measure.label.lower()}: {words.percent(score.share)}, the others "
+            f"{words.percent(others[0] / others[1])}."
+            f"{_cause(view, score, ends, 'the others', is_worse=score.outlier.difference < 0)}"
+        )
+        said[sentence] = distance(score.now, others)
+    return sorted(said, key=lambda sentence: -said[sentence])
 
 
-def _weight(score: Score) -> float:
-    """Return how many half intervals the change is wide."""
-    low, high = difference_interval(*score.now, *score.before, STRICT)
-    return abs(score.change or 0) / ((high - low) / 2)
-
-
-def _cause(view: View, score: Score, *, beside_others: bool = False) -> str:
+def _cause(view: View, score: Score, there: Mapping[str, float], than: str, *, is_worse: bool) -> str:
     """Return the kind of bad end whose share of all cases differs most, in the direction of the difference."""
-    every = [practice.id for practice in view.scope.practices]
-    here = _ends(view, score, [score.practice_id], score.now)
-    if beside_others:
-        there = _ends(view, score, [key for key in every if key != score.practice_id], score.others)
-        direction, than = -score.stands_out, "the others"
-    else:
-        there = _ends(view, score, [score.practice_id], score.before, before=True)
-        direction, than = -1 if (score.change or 0) > 0 else 1, "before"
-    differences = {end: here.get(end, 0.0) - there.get(end, 0.0) for end in here.keys() | there.keys()}
-    if not differences:
+    here, direction = _ends(view, score, [score.practice_id], score.now), 1 if is_worse else -1
+    differences = {
+        end: direction * (here.get(end, 0.0) - there.get(end, 0.0)) for end in here.keys() | there.keys()
+    }
+    end = max(sorted(differences), key=differences.__getitem__, default=None)
+    if end is None or differences[end] <= 0:
         return ""
-    end = max(sorted(differences), key=lambda name: direction * differences[name])
     words: Words = view.words
     return (
         f" Mostly because of \u201c{end}\u201d: {words.percent(here.get(end, 0.0))} of the cases, {than} "
         f"{words.percent(there.get(end, 0.0))}."
-        if direction * differences[end] > 0
-        else ""
     )
 
 
 def _ends(
-    view: View, score: Score, within: Sequence[str], sums: Sums, *, before: bool = False
+    view: View, score: Score, within: Sequence[str], sums: Counts, *, before: bool = False
 ) -> dict[str, float]:
     rows = view.ask(score.measure.causes, {"practices": list(within)}, before=before)
     return {named(cause): cases / sums[1] for cause, cases in rows.iter_rows()} if sums[1] else {}

@@ -3,7 +3,7 @@
     left join {{ ref('int_callers') }} as callers
         on
             {{ calls }}.practice_id = callers.practice_id
-            and {{ calls }}.client_id is not distinct from callers.told_client_id
+            and {{ calls }}.client_id is not distinct from callers.call_client_id
             and {{ calls }}.remote_client_id is not distinct from callers.remote_client_id
             and {{ calls }}.phone_number is not distinct from callers.phone_number
 {%- endmacro %}

@@ -1,5 +1,5 @@
 -- depends_on: {{ ref('int_demand_digests') }}
--- It combines the rows of a party by XOR, under which equal changes would cancel.
+-- It combines the rows of a person by XOR, under which equal changes would cancel.
 with things as (
     select 1 as id
     union all

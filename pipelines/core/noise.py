@@ -5,6 +5,8 @@ of Wilson, and of their difference those of Newcombe, which stay sound for small
 Poisson count.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import sqrt
 
 USUAL = 1.96
@@ -14,6 +16,9 @@ STRICT = 3.0
 """The normal quantile if many practices and figures are looked at: by chance three of a thousand are outside."""
 
 Interval = tuple[float, float]
+
+Counts = tuple[int, int]
+"""The cases that went well, and all cases."""
 
 
 def share_interval(some: float, whole: float, z: float = USUAL) -> Interval:
@@ -50,3 +55,46 @@ def count_interval(count: float, other: float) -> Interval:
 def is_more_than_noise(interval: Interval) -> bool:
     """Return whether zero is outside of the interval of a difference."""
     return interval[0] > 0 or interval[1] < 0
+
+
+def is_far(counts: Counts, other: Counts) -> bool:
+    """Return whether two shares differ by more than chance at the strict quantile; not without cases."""
+    return bool(counts[1] and other[1]) and is_more_than_noise(difference_interval(*counts, *other, STRICT))
+
+
+def distance(counts: Counts, other: Counts) -> float:
+    """Return the difference of two shares in half widths of its strict interval."""
+    low, high = difference_interval(*counts, *other, STRICT)
+    return abs(counts[0] / counts[1] - other[0] / other[1]) / ((high - low) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    """A member whose share differs from that of the others by more than chance. `among` are the others."""
+
+    name: str
+    counts: Counts
+    others: Counts
+    among: frozenset[str]
+
+    @property
+    def difference(self) -> float:
+        """The share minus that of the others."""
+        return self.counts[0] / self.counts[1] - self.others[0] / self.others[1]
+
+
+def outliers(members: Mapping[str, Counts]) -> list[Outlier]:
+    """Return the members that differ from the others, the farthest first.
+
+    The farthest one is no longer one of the others for the rest: beside it each of them would stand out.
+    """
+    left, found = dict(members), list[Outlier]()
+    while True:
+        some, whole = (sum(counts[place] for counts in left.values()) for place in (0, 1))
+        beside = {name: (some - counts[0], whole - counts[1]) for name, counts in left.items()}
+        far = [name for name, counts in left.items() if is_far(counts, beside[name])]
+        if not far:
+            return found
+        name = max(far, key=lambda name: distance(left[name], beside[name]))
+        counts = left.pop(name)
+        found.append(Outlier(name, counts, beside[name], frozenset(left)))

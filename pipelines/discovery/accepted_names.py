@@ -23,11 +23,11 @@ def choose_accepted_names(
     knowledge: ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]
 ) -> Plan[None]:
     """Replace refused names by accepted ones. One request, if the server accepts all unproven names."""
-    wanted = {key: values for key, values in _values(knowledge, statuses).items() if key in unproven and values}
-    query = {getattr(knowledge.names, key): values[0] for key, values in wanted.items()}
-    if not wanted or (yield from refusal_of(knowledge, {**knowledge.whole, **query})) is None:
+    trials = {key: values for key, values in _values(knowledge, statuses).items() if key in unproven and values}
+    query = {getattr(knowledge.names, key): values[0] for key, values in trials.items()}
+    if not trials or (yield from refusal_of(knowledge, {**knowledge.whole, **query})) is None:
         return
-    for key, values in wanted.items():
+    for key, values in trials.items():
         for name in candidates((getattr(knowledge.names, key),), NAMES[key]):
             if (yield from _is_accepted(knowledge, name, values)):
                 knowledge.names = replace(knowledge.names, **{key: name})

@@ -62,17 +62,17 @@ def drift(endpoint: str, rows: Sequence[Row], record: type[BaseModel]) -> Iterat
     fields = record.model_fields
     strange = sorted({name for row in rows for name in row} - set(fields))
     if strange:
-        shown = ", ".join(redact(name) for name in strange[:SHOWN])
-        yield Finding(endpoint, "fields", "note", shown, "unknown to the contract; kept in _extra")
+        examples = ", ".join(redact(name) for name in strange[:SHOWN])
+        yield Finding(endpoint, "fields", "note", examples, "unknown to the contract; kept in _extra")
     for name, field in fields.items():
         values = next((set(item.values) for item in _annotations(field) if isinstance(item, KnownValues)), None)
         if values is None:
             continue
         strange_values = {str(row[name]) for row in rows if row.get(name) is not None} - values
         if strange_values:
-            shown = ", ".join(redact(value) for value in sorted(strange_values)[:SHOWN])
+            examples = ", ".join(redact(value) for value in sorted(strange_values)[:SHOWN])
             yield Finding(
-                endpoint, f"values of {name}", "note", shown, "unknown to the contract; kept as they are"
+                endpoint, f"values of {name}", "note", examples, "unknown to the contract; kept as they are"
             )
 
 

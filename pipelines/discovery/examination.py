@@ -152,12 +152,12 @@ def find_status(reading: Reading, conventions: QueryConventions) -> Checking[Que
 
 def _still_believed(earlier: Capabilities, now: Capabilities, contradicted: Collection[str]) -> Capabilities:
     """Keep earlier proofs that this check could not repeat, because the list moves or is empty by now."""
-    kept: dict[Key, Parameter] = {
+    proved: dict[Key, Parameter] = {
         key: item
         for key, item in earlier.parameters.items()
         if now.result(key) is Result.UNDECIDED and item.result is Result.HONOURED and key not in contradicted
     }
-    return Capabilities(parameters={**now.parameters, **kept})
+    return Capabilities(parameters={**now.parameters, **proved})
 
 
 def _keys(reading: Reading) -> Sequence[Key]:
@@ -197,21 +197,21 @@ def _examine_list(reading: Reading) -> Findings:
     return findings
 
 
-def _parameters(knowledge: ListKnowledge, wanted: Collection[Key] = KEYS) -> Findings:
+def _parameters(knowledge: ListKnowledge, keys: Collection[Key] = KEYS) -> Findings:
     """Check the wanted query parameters, whose names the contract does not show."""
     findings: list[Finding] = []
-    if wanted and not knowledge.reading.endpoint.strategy.has_range:
+    if keys and not knowledge.reading.endpoint.strategy.has_range:
         yield from fields_at_fault(knowledge)  # raises if the list does not exist
-    elif "start" in wanted:
+    elif "start" in keys:
         findings += yield from check_range(knowledge)
-    elif "end" in wanted:
+    elif "end" in keys:
         findings.append((yield from check_end(knowledge, knowledge.names.end)))
-    if "per_page" in wanted:
+    if "per_page" in keys:
         findings += yield from check_size(knowledge)
-    if "page" in wanted:
+    if "page" in keys:
         findings += yield from check_numbers(knowledge)
     statuses = _statuses(knowledge.reading)
-    if "status" in wanted and statuses:
+    if "status" in keys and statuses:
         findings += yield from check_statuses(knowledge, statuses)
     yield from choose_accepted_names(
         knowledge, [finding.check for finding in findings if finding.state == "unknown"], statuses

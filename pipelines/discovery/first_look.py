@@ -47,14 +47,14 @@ class FirstLook:
 
     def decided(self, before: Capabilities) -> Capabilities:
         """Return the earlier capabilities with the parameters of this look honoured."""
-        shown: dict[Key, Mapping[str, object]] = {
+        details: dict[Key, Mapping[str, object]] = {
             "start": {"bounds": "instant"},
             "end": {},
             "per_page": {"size": self.size},
             "page": {"base": 0},
         }
         honoured: dict[Key, Parameter] = {
-            key: before.parameters[key].model_copy(update={"result": Result.HONOURED, **shown[key]})
+            key: before.parameters[key].model_copy(update={"result": Result.HONOURED, **details[key]})
             for key in self.evidence
         }
         return Capabilities(parameters={**before.parameters, **honoured})

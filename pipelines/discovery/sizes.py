@@ -92,10 +92,10 @@ def _limits(knowledge: ListKnowledge, name: str, default: int) -> Plan[Finding]:
     over = yield from ask(knowledge, {**knowledge.whole, name: str(LARGEST + 1)})
     if over is None:
         beyond = f"{LARGEST + 1} is refused"
-    elif (given := _given(over, LARGEST + 1)) > LARGEST:
-        beyond = f"{given} are given"
+    elif (largest := _page_size_of(over, LARGEST + 1)) > LARGEST:
+        beyond = f"{largest} are given"
     else:
-        beyond = f"{LARGEST + 1} is cut to {given}"
+        beyond = f"{LARGEST + 1} is cut to {largest}"
     return Finding(knowledge.endpoint, "page size", "note", f"{default} to {most}", f"default {default}; {beyond}")
 
 
@@ -105,21 +105,21 @@ def _most(knowledge: ListKnowledge, name: str, default: int) -> Plan[int]:
         page = yield from recall(knowledge, {**knowledge.whole, name: str(size)})
         if page is None:
             continue
-        given = _given(page, size)
-        if page.total_count > len(page.rows) and given not in (size, page.per_page):
+        largest = _page_size_of(page, size)
+        if page.total_count > len(page.rows) and largest not in (size, page.per_page):
             again = yield from ask(
                 knowledge, {**knowledge.whole, name: str(size)}
             )  # a short page may be torn, so it is read twice
-            given = max(given, _given(again, size)) if again else given
-        return max(1, min(size, given))
+            largest = max(largest, _page_size_of(again, size)) if again else largest
+        return max(1, min(size, largest))
     return max(1, min(default, LARGEST))
 
 
-def _given(page: Page, asked: int) -> int:
+def _page_size_of(page: Page, requested: int) -> int:
     """Return the page size of an answer: its rows if more rows follow, else the size that it echoes."""
     if page.total_count > len(page.rows):
         return len(page.rows)
-    return page.per_page or asked
+    return page.per_page or requested
 
 
 def _ignored(knowledge: ListKnowledge, default: int) -> Finding:

@@ -60,10 +60,10 @@ def _evidence(
     totals = yield from _totals(knowledge, name, tried, column)
     if totals is None or not any(totals):
         return None
-    shown = " + ".join(f"{total} {status}" for total, status in zip(totals, tried, strict=True))
+    counts = " + ".join(f"{total} {status}" for total, status in zip(totals, tried, strict=True))
     if plain.total_count > SLIGHT:
-        return f"{shown} rows"
-    return f"{shown} rows{TWICE}" if (yield from _totals(knowledge, name, tried, column)) == totals else None
+        return f"{counts} rows"
+    return f"{counts} rows{TWICE}" if (yield from _totals(knowledge, name, tried, column)) == totals else None
 
 
 def _totals(knowledge: ListKnowledge, name: str, tried: Sequence[str], column: str) -> Plan[list[int] | None]:

@@ -161,8 +161,8 @@ def fingerprint(variables: Mapping[str, Any]) -> str:
 
 def environment(warehouse: Path) -> dict[str, str]:
     """Return the environment for dbt, without those variables of vetl that contain secrets."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-    return {**kept, **known_to_dbt(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+    others = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+    return {**others, **known_to_dbt(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
 
 
 def known_to_dbt(warehouse: Path) -> dict[str, str]:

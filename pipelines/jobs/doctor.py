@@ -47,8 +47,8 @@ class Notes:
     def commit_all(self, run_id: str, works: Sequence[tuple[str, Endpoint, Sequence[Save]]]) -> list[Changes]:  # noqa: ARG002 - as the warehouse takes it
         """Keep the observations about these lists."""
         for practice_id, endpoint, saves in works:
-            kept = self.learnt.setdefault((practice_id, endpoint.name), [])
-            kept.extend(item for item in saves if isinstance(item, Learnt))
+            of_list = self.learnt.setdefault((practice_id, endpoint.name), [])
+            of_list.extend(item for item in saves if isinstance(item, Learnt))
         return [Changes()] * len(works)
 
     def answer_all(self, asked: Sequence[tuple[str, Endpoint, Question]]) -> list[Any]:

@@ -131,7 +131,9 @@ def _done(settings: Settings, practices: Sequence[str]) -> list[str]:
         return []
     made = sum(entry.state not in {ActState.REFUSED, ActState.UNKNOWN, ActState.ASKING} for entry in recent)
     unknown = sum(entry.state in {ActState.UNKNOWN, ActState.ASKING} for entry in recent)
-    lines = [f"{made:,} staff tasks were made in the last seven days, {len(entries):,} wishes are in its ledger."]
+    lines = [
+        f"{made:,} staff tasks were made in the last seven days, {len(entries):,} requests are in its ledger."
+    ]
     return lines + ([f"Of {unknown:,} requests it is not known whether they made a task."] if unknown else [])
 
 

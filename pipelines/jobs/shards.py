@@ -34,13 +34,13 @@ def parts(settings: Settings, practices: Sequence[str] | None = None) -> list[Se
         WarehouseError: a file cannot be opened or written.
     """
     warehouse = settings.warehouse
-    wanted = layout_of(settings)
-    arrange(warehouse.path, wanted, lock_wait_seconds=warehouse.lock_wait_seconds)
-    if not wanted:
+    layout = layout_of(settings)
+    arrange(warehouse.path, layout, lock_wait_seconds=warehouse.lock_wait_seconds)
+    if not layout:
         return [settings]
     return [
         _part(settings, name, own)
-        for name, own in wanted.items()
+        for name, own in layout.items()
         if practices is None or not set(practices).isdisjoint(own)
     ]
 

@@ -166,7 +166,7 @@ def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
     return (f"signed in {sign_ins} times for {requests} requests: the platform's tokens last for a few uses",)
 
 
-def chosen_practices(settings: Settings, wanted: Sequence[str] | None) -> Sequence[Practice]:
+def chosen_practices(settings: Settings, names: Sequence[str] | None) -> Sequence[Practice]:
     """Return the configured practices with these ids, or all practices without ids.
 
     Raises:
@@ -175,24 +175,24 @@ def chosen_practices(settings: Settings, wanted: Sequence[str] | None) -> Sequen
     practices_by_id = {practice.id: practice for practice in settings.practices}
     if not practices_by_id:
         raise ConfigurationError("practices: none is configured; add them to vetl.toml, which `vetl init` writes")
-    if not wanted:
+    if not names:
         return settings.practices
-    unknown = [name for name in wanted if name not in practices_by_id]
+    unknown = [name for name in names if name not in practices_by_id]
     if unknown:
         raise ConfigurationError(
             f"practice {unknown[0]} is not configured; known are {', '.join(practices_by_id)}"
         )
-    return [practices_by_id[name] for name in dict.fromkeys(wanted)]
+    return [practices_by_id[name] for name in dict.fromkeys(names)]
 
 
-def chosen_endpoints(wanted: Sequence[str] | None) -> Sequence[Endpoint]:
+def chosen_endpoints(names: Sequence[str] | None) -> Sequence[Endpoint]:
     """Return the lists with these names in the order of reading, or all lists without names.
 
     Raises:
         ConfigurationError: there is no such list.
     """
     endpoints_by_name = {endpoint.name: endpoint for endpoint in REGISTRY}
-    unknown = [name for name in wanted or () if name not in endpoints_by_name]
+    unknown = [name for name in names or () if name not in endpoints_by_name]
     if unknown:
         raise ConfigurationError(f"endpoint {unknown[0]} does not exist; known are {', '.join(endpoints_by_name)}")
-    return [endpoint for endpoint in REGISTRY if not wanted or endpoint.name in wanted]
+    return [endpoint for endpoint in REGISTRY if not names or endpoint.name in names]

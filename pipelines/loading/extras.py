@@ -40,8 +40,8 @@ def merged_extra(stored: pl.Series, fresh: pl.Series, fields: Collection[str]) -
 def _merged(stored: str | None, fresh: str | None, fields: Collection[str]) -> str | None:
     if stored is None:
         return fresh
-    kept = {name: value for name, value in json.loads(stored).items() if name not in fields}
-    whole = {**kept, **(json.loads(fresh) if fresh else {})}
+    remaining = {name: value for name, value in json.loads(stored).items() if name not in fields}
+    whole = {**remaining, **(json.loads(fresh) if fresh else {})}
     return canonical_json(whole) if whole else None
 
 

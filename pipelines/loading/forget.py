@@ -146,17 +146,17 @@ def _sweep(
     [(last,)] = connection.execute(f"select coalesce(max(rowid), -1) from {name}").fetchall()
     columns = ", ".join(_selected(table))
     condition = "practice_id = $practice and rowid between $first and $last"
-    given: dict[str, object] = {"practice": person.practice_id}
+    parameters: dict[str, object] = {"practice": person.practice_id}
     if pattern is not None:
         texts = [f"regexp_matches({column}, $pattern)" for column in _texts(table)]
         keys = [f"list_contains($ids, {quoted(column)})" for column in client_columns(table)]
         condition += f" and ({' or '.join([*texts, *keys])})"
-        given |= {"pattern": pattern} | ({"ids": list(person.ids)} if keys else {})
+        parameters |= {"pattern": pattern} | ({"ids": list(person.ids)} if keys else {})
     for first in range(0, last + 1, _ROWS_AT_ONCE):
         rows = frame_of(
             connection,
             f"select rowid as _target, practice_id, {columns} from {name} where {condition}",
-            params={**given, "first": first, "last": first + _ROWS_AT_ONCE - 1},
+            params={**parameters, "first": first, "last": first + _ROWS_AT_ONCE - 1},
         )
         _write_changed(connection, table, name, rows, pseudonyms.in_rows(table, rows))
 
@@ -228,9 +228,12 @@ def _sweep_control(
     for name, column, kind, of_practices in _control_columns(connection):
         whose = f"practice_id = {'$practice'}" if of_practices else "true"
         among = f" and regexp_matches({column}::varchar, $pattern)" if pattern else ""
-        given = ({"practice": practice_id} if of_practices else {}) | ({"pattern": pattern} if pattern else {})
+        parameters = ({"practice": practice_id} if of_practices else {}) | (
+            {"pattern": pattern} if pattern else {}
+        )
         rows = connection.execute(
-            f"select distinct {column}::varchar from {name} where {whose} and {column} is not null{among}", given
+            f"select distinct {column}::varchar from {name} where {whose} and {column} is not null{among}",
+            parameters,
         ).fetchall()
         for (text,) in rows:
             if column == '"payload"':
@@ -276,15 +279,15 @@ def _rename(
 
 def _never_request(connection: duckdb.DuckDBPyConnection, practice_id: str, pseudonyms: Iterable[str]) -> None:
     """Never request a pseudonym: the platform would answer that the client does not exist."""
-    given = {"practice": practice_id, "pseudonyms": list(pseudonyms)}
+    parameters = {"practice": practice_id, "pseudonyms": list(pseudonyms)}
     for table in ("mentions", "missing_records", "lookups"):
         connection.execute(
             f"delete from control.{table} where practice_id = $practice and endpoint = 'clients'"
             " and list_contains($pseudonyms, id)",
-            given,
+            parameters,
         )
     connection.execute(
         "insert into control.lookups by name select $practice as practice_id, 'clients' as endpoint,"
         f" unnest($pseudonyms) as id, '{_NEVER}'::timestamptz as read_at",
-        given,
+        parameters,
     )

@@ -141,10 +141,10 @@ class _PracticeRows:
     def _each(self) -> Iterable[tuple[RawTable, str]]:
         return ((table, name) for table in self.tables for name in (table.raw, table.history))
 
-    def _select(self, select: str, where: str, **given: set[str]) -> set[str]:
+    def _select(self, select: str, where: str, **parameters: set[str]) -> set[str]:
         rows = self.connection.execute(
             f"{select} practice_id = $practice and ({where})",
-            {"practice": self.practice_id, **{name: list(values) for name, values in given.items()}},
+            {"practice": self.practice_id, **{name: list(values) for name, values in parameters.items()}},
         ).fetchall()
         return {value for (value,) in rows if value}
 

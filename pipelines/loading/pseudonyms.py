@@ -103,12 +103,12 @@ class _Rows:
     def hidden(self) -> pl.DataFrame:
         """Return the rows with pseudonyms; the person's own rows also lose their names and words."""
         frame = without_words(self.table, self.frame, self.own)
-        shown = [
-            _mapped(frame[name], self._shown(name))
+        replaced = [
+            _mapped(frame[name], self._replacement(name))
             for name, kind in zip(frame.columns, frame.dtypes, strict=True)
             if kind == pl.String and self._shows(name)
         ]
-        return frame.with_columns(shown)
+        return frame.with_columns(replaced)
 
     @cached_property
     def own(self) -> pl.Series:
@@ -152,7 +152,7 @@ class _Rows:
         is_ours = name in _OWN_KEYS or (name.startswith("_") and name != "_extra")
         return not is_ours and name != "id" and not name.endswith("_id")
 
-    def _shown(self, name: str) -> Callable[[str], str]:
+    def _replacement(self, name: str) -> Callable[[str], str]:
         if name in self._id_columns:
             return lambda value: self.mentions.identity(value) or value
         if name in PHONES:
@@ -168,8 +168,8 @@ def in_json(mentions: Mentions, text: str) -> str:
         document = json.loads(text)
     except ValueError:
         return mentions.replaced(text)
-    shown = mentions.replaced_json(document)
-    return text if shown == document else canonical_json(shown)
+    replaced = mentions.replaced_json(document)
+    return text if replaced == document else canonical_json(replaced)
 
 
 def _mentions(mentions: Mentions, text: str) -> bool:
@@ -217,7 +217,7 @@ def _blanked(text: str) -> str:
     return canonical_json([{} for _ in things]) if isinstance(things, list) else "[]"
 
 
-def _mapped(series: pl.Series, shown: Callable[[str], str]) -> pl.Series:
+def _mapped(series: pl.Series, replace: Callable[[str], str]) -> pl.Series:
     """Replace the values of a column; each distinct text is processed once."""
-    changed = {text: new for text in series.unique() if text is not None and (new := shown(text)) != text}
+    changed = {text: new for text in series.unique() if text is not None and (new := replace(text)) != text}
     return series.replace(changed) if changed else series

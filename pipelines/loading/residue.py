@@ -109,12 +109,14 @@ def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_sec
             row = " || ' ' || ".join(f"coalesce({quoted(item)}::varchar, '')" for item in columns)
             for text in set(texts) - there:
                 among = "true" if text in person.ids else "practice_id <> $practice"
-                given = {f"text_{number}": spelling for number, spelling in enumerate(sorted(_spellings(text)))}
-                found = " or ".join(f"contains({row}, ${parameter})" for parameter in given)
+                parameters = {
+                    f"text_{number}": spelling for number, spelling in enumerate(sorted(_spellings(text)))
+                }
+                found = " or ".join(f"contains({row}, ${parameter})" for parameter in parameters)
                 if text not in person.ids:
-                    given["practice"] = person.practice_id
+                    parameters["practice"] = person.practice_id
                 [(is_there,)] = connection.execute(
-                    f"select exists (from {name} where {among} and ({found}))", given
+                    f"select exists (from {name} where {among} and ({found}))", parameters
                 ).fetchall()
                 if is_there:
                     there.add(text)
@@ -157,7 +159,7 @@ def _mentioned(
     """Return whether a text of the practice's rows mentions the person, or a column of clients' ids has theirs."""
     pattern = pattern_of(person)
     whose = "(practice_id is null or practice_id in ($practice, ''))" if "practice_id" in columns else "true"
-    given = {"practice": person.practice_id} if "practice_id" in columns else {}
+    parameters = {"practice": person.practice_id} if "practice_id" in columns else {}
     for name, kind in columns.items():
         if kind not in ("VARCHAR", "JSON") or name in ("practice_id", "endpoint", "run_id", *_UNREAD):
             continue
@@ -171,7 +173,7 @@ def _mentioned(
         else:
             where, values = f"{column} <> ''", {}
         texts = connection.execute(
-            f"select distinct {column} from {source} where {whose} and {where}", {**given, **values}
+            f"select distinct {column} from {source} where {whose} and {where}", {**parameters, **values}
         )
         while some := texts.fetchmany(10_000):
             if any(_is_mention(mentions, name, kind, text) for (text,) in some):

@@ -37,8 +37,8 @@ _OF_A_FILE = ("meta", "migrations", "builds", "building")
 """Control tables that are about one file. The notes of a build (`changed_...`) are about one file too."""
 
 
-def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
-    """Move practices to their configured shards; `wanted` is empty for one file. It can be repeated.
+def arrange(path: Path, layout: Layout, *, lock_wait_seconds: float) -> None:
+    """Move practices to their configured shards; `layout` is empty for one file. It can be repeated.
 
     The rows of a practice are committed to the new shard before they are deleted from the old one. The layout is
     written before a file is made and after the last move. Afterwards every shard has its file, so that the
@@ -49,28 +49,28 @@ def arrange(path: Path, wanted: Layout, *, lock_wait_seconds: float) -> None:
         WarehouseError: a file cannot be opened or written.
     """
     current = read_layout(path)
-    if is_arranged(current, wanted):
+    if is_arranged(current, layout):
         return
-    first = next(iter(current or wanted))
+    first = next(iter(current or layout))
     snapshot_path(path).unlink(missing_ok=True)
-    there = {name: current.get(name, []) for name in (*current, *wanted)}
+    there = {name: current.get(name, []) for name in (*current, *layout)}
     write_layout(path, there)
     if not shard_file(path, first).exists() and path.exists():
         _rename(path, path, shard_file(path, first), lock_wait_seconds)
-    homes = {practice: name for name, practices in wanted.items() for practice in practices}
-    _move_all(path, list(there), homes, next(iter(wanted), first), lock_wait_seconds)
-    if not wanted and shard_file(path, first).exists():
+    homes = {practice: name for name, practices in layout.items() for practice in practices}
+    _move_all(path, list(there), homes, next(iter(layout), first), lock_wait_seconds)
+    if not layout and shard_file(path, first).exists():
         _rename(path, shard_file(path, first), path, lock_wait_seconds)
-    for file in (shard_file(path, name) for name in there.keys() - wanted.keys()):
+    for file in (shard_file(path, name) for name in there.keys() - layout.keys()):
         file.unlink(missing_ok=True)
         # A killed attempt may have left the log, which a later shard of the same name would replay.
         file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
         snapshot_path(file).unlink(missing_ok=True)
         activity_path(file, "sync").unlink(missing_ok=True)
-    for file in [shard_file(path, name) for name in wanted] or [path]:
+    for file in [shard_file(path, name) for name in layout] or [path]:
         with Warehouse.open(file, REGISTRY, lock_wait_seconds=lock_wait_seconds) as warehouse:
             warehouse.write_status()
-    write_layout(path, wanted)
+    write_layout(path, layout)
     gather(path, lock_wait_seconds=lock_wait_seconds)
 
 
@@ -117,17 +117,17 @@ def forget_derived(path: Path, *, lock_wait_seconds: float) -> None:
     gather(path, lock_wait_seconds=lock_wait_seconds)
 
 
-def is_arranged(current: Layout, wanted: Layout) -> bool:
+def is_arranged(current: Layout, layout: Layout) -> bool:
     """Return whether each practice is in its shard; one that is no longer configured may be in any shard."""
     places = {practice: name for name, practices in current.items() for practice in practices}
-    homes = {practice: name for name, practices in wanted.items() for practice in practices}
-    return current.keys() == wanted.keys() and homes.items() <= places.items()
+    homes = {practice: name for name, practices in layout.items() for practice in practices}
+    return current.keys() == layout.keys() and homes.items() <= places.items()
 
 
-def _rename(held: Path, file: Path, name: Path, lock_wait_seconds: float) -> None:
-    """Rename a file while this process holds `held`, so that no other process writes to it and no log remains."""
-    with as_vetl_errors(held), closing(attach(held, lock_wait_seconds=lock_wait_seconds)) as connection:
-        if held == file:
+def _rename(locked: Path, file: Path, name: Path, lock_wait_seconds: float) -> None:
+    """Rename a file while this process holds `locked`, so that no other process writes it and no log remains."""
+    with as_vetl_errors(locked), closing(attach(locked, lock_wait_seconds=lock_wait_seconds)) as connection:
+        if locked == file:
             drop_derived(connection, "warehouse")  # a shard has no marts
         connection.execute("checkpoint")
         file.replace(name)

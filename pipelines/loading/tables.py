@@ -112,17 +112,17 @@ def _ensure(
 ) -> None:
     endpoint = table.endpoint
     fields = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in table.columns)]
-    for schema, wanted in (
+    for schema, expected in (
         ("raw", [*fields, *BOOKKEEPING]),
         ("history", [*fields, *BOOKKEEPING, *VALIDITY]),
     ):
         columns = present.get((schema, endpoint.table))
         name = f"{schema}.{quoted(endpoint.table)}"
         if columns is None:
-            definition = ", ".join(f"{quoted(column)} {kind}" for column, kind in wanted)
+            definition = ", ".join(f"{quoted(column)} {kind}" for column, kind in expected)
             connection.execute(f"create table {name} ({definition})")
             continue
-        gained = [(column, kind) for column, kind in wanted if column not in columns]
+        gained = [(column, kind) for column, kind in expected if column not in columns]
         for column, kind in gained:
             connection.execute(f"alter table {name} add column {quoted(column)} {kind}")
         if gained:

@@ -17,7 +17,7 @@ from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import ConfigurationError
 from pipelines.core.pages import Changes
 from pipelines.core.practice import Practice
-from pipelines.core.steps import Question, Save
+from pipelines.core.steps import Save
 from pipelines.endpoints.received import MESSAGES, RECEIVED
 from pipelines.loading import received
 from pipelines.loading.connection import attach, limit_memory
@@ -208,10 +208,6 @@ class Warehouse:
         """Record ids that were requested, whatever the answer, so that they are not requested again at once."""
         with self._writing():
             lookups.keep_looks(self._context("", endpoint, {}), practice_id, ids, now)
-
-    def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
-        """Answer one question, see `answer_all`."""
-        return self.answer_all([(practice_id, endpoint, question)])[0]
 
     def answer_all(self, asked: Sequence[questions.Asked]) -> list[Any]:
         """Answer strategies' questions (`steps.Question`) from committed data, in order."""

@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from urllib.parse import urlencode
 
-from pipelines.core.noise import STRICT, difference_interval, is_more_than_noise
+from pipelines.core.noise import Counts, difference_interval, distance, is_far, is_more_than_noise, outliers
 
 WEEKS_SHOWN = 13
 FEW = 30
-
-Counts = tuple[int, int]
-"""The cases that went well, and all cases."""
 
 Weeks = Mapping[str, Mapping[date, Counts]]
 """The counts of each practice by closed week."""
@@ -134,8 +131,7 @@ class Found:
     @property
     def weight(self) -> float:
         """Return how many half intervals wide the difference is."""
-        low, high = difference_interval(*self.now, *self.other, STRICT)
-        return abs(self.difference) / ((high - low) / 2)
+        return distance(self.now, self.other)
 
 
 def newest_week(weeks: Weeks, practices: Sequence[str]) -> date | None:
@@ -172,34 +168,19 @@ def changed(measure: ShareOf, weeks: Weeks, practices: Sequence[str]) -> list[Fo
         return []
     earlier = week - timedelta(days=7)
     pairs = [(key, weeks[key]) for key in practices if {week, earlier} <= weeks.get(key, {}).keys()]
-    return _far([Found(measure, key, week, own[week], own[earlier]) for key, own in pairs])
+    return [
+        Found(measure, key, week, own[week], own[earlier]) for key, own in pairs if is_far(own[week], own[earlier])
+    ]
 
 
 def outside(measure: ShareOf, weeks: Weeks, practices: Sequence[str]) -> list[Found]:
-    """Return the practices whose figure differs from that of the others by more than chance.
-
-    The farthest one is no longer one of the others for the rest: beside it each of them would stand out.
-    """
+    """Return the practices whose figure differs from that of the others by more than chance."""
     week = newest_week(weeks, practices)
     if week is None:
         return []
     own = {key: weeks[key][week] for key in practices if week in weeks.get(key, {})}
-    found: list[Found] = []
-    while True:
-        whole = total(own.values())
-        rest = {key: (whole[0] - counts[0], whole[1] - counts[1]) for key, counts in own.items()}
-        far = _far([Found(measure, key, week, own[key], rest[key], tuple(own.keys() - {key})) for key in own])
-        if not far:
-            return found
-        found.append(max(far, key=lambda one: one.weight))
-        del own[found[-1].practice_id]
-
-
-def _far(found: Sequence[Found]) -> list[Found]:
     return [
-        one
-        for one in found
-        if one.now[1] and one.other[1] and is_more_than_noise(difference_interval(*one.now, *one.other, STRICT))
+        Found(measure, one.name, week, one.counts, one.others, tuple(sorted(one.among))) for one in outliers(own)
     ]
 
 

@@ -66,12 +66,12 @@ class GroupCommit:
         """
         if len(self._waiting) >= self._capacity or self._bytes + len(entry.body) > CAPACITY_BYTES:
             raise Full
-        kept = asyncio.get_running_loop().create_future()
-        self._waiting.append((entry, kept))
+        written = asyncio.get_running_loop().create_future()
+        self._waiting.append((entry, written))
         self._bytes += len(entry.body)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write())
-        return await kept
+        return await written
 
     async def probe(self) -> None:
         """Test that the inbox can be written.
@@ -98,15 +98,17 @@ class GroupCommit:
                 _answer(batch, error)
             else:
                 self.commits += 1
-                for (_, kept), new in zip(batch, news, strict=True):
-                    if not kept.done():
-                        kept.set_result(new)
+                for (_, written), new in zip(batch, news, strict=True):
+                    if not written.done():
+                        written.set_result(new)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
 def _answer(batch: Sequence[tuple[Entry, asyncio.Future[bool]]], error: Exception) -> None:
-    for _, kept in batch:
-        if not kept.done():
-            kept.set_exception(InboxError(str(error) if isinstance(error, InboxError) else type(error).__name__))
+    for _, written in batch:
+        if not written.done():
+            written.set_exception(
+                InboxError(str(error) if isinstance(error, InboxError) else type(error).__name__)
+            )

@@ -77,11 +77,11 @@ def http_server(app: Starlette, crowd: Crowd, proxies: Sequence[str] = ()) -> uv
 def connections_at_most() -> int:
     """Return the number of connections that the limit for open files allows beside the inbox."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_CONNECTIONS + _OTHER_FILES
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    needed = MOST_CONNECTIONS + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft) - _OTHER_FILES)
+    return MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(1, min(needed, soft) - _OTHER_FILES)
 
 
 def trust_of(webhooks: WebhooksSettings, *, unsigned: bool) -> Trust:

@@ -131,14 +131,14 @@ def _descend(conventions: QueryConventions, horizon: datetime | None) -> Plan[_D
 def _get_unread(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Plan[None]:
     """Get rows that the descent did not read: open requests, and in a reconcile those that it should have read."""
     yield Flush()
-    wanted = yield from do(IdsWithStatus(strategy.open_statuses))
+    ids = yield from do(IdsWithStatus(strategy.open_statuses))
     if reading.reconcile == "full":
-        wanted += yield from do(IdsHere())
+        ids += yield from do(IdsHere())
     elif reading.reconcile == "recent" and descent.lowest is not None:
         # Rows of one instant may be on both sides of the descent's end.
-        wanted += yield from do(IdsHere("created_at", descent.lowest + timedelta(seconds=1), None))
+        ids += yield from do(IdsHere("created_at", descent.lowest + timedelta(seconds=1), None))
     yield from get_by_id(
-        [identity for identity in dict.fromkeys(wanted) if key_of_id(identity) not in descent.seen], reading.now
+        [identity for identity in dict.fromkeys(ids) if key_of_id(identity) not in descent.seen], reading.now
     )
     yield Flush()
 

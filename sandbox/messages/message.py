@@ -13,7 +13,7 @@ _DELIVERED_AFTER, _FAILED_AFTER, _READ_AFTER = 3, 5, 90
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NewMessage:
     """A message as a request asked for it, after every check passed."""
 
     phone: str
@@ -57,12 +57,12 @@ class Step:
     changes: Mapping[str, Any]
 
 
-def course(wanted: Wanted, *, rcs_live: bool) -> tuple[Step, ...]:
+def steps_of(new: NewMessage, *, rcs_live: bool) -> tuple[Step, ...]:
     """Return the changes of a message that was handed to the carrier (contract: States and transitions)."""
-    special = behaviour(wanted.phone)
-    as_rcs = rcs_live and wanted.channel != "sms" and supports_rcs(wanted.phone)
-    if special == "undelivered" or (wanted.channel == "rcs" and (special == "rcs_fails" or not as_rcs)):
-        return (_failed("rcs" if wanted.channel == "rcs" else "sms"),)
+    special = behaviour(new.phone)
+    as_rcs = rcs_live and new.channel != "sms" and supports_rcs(new.phone)
+    if special == "undelivered" or (new.channel == "rcs" and (special == "rcs_fails" or not as_rcs)):
+        return (_failed("rcs" if new.channel == "rcs" else "sms"),)
     if as_rcs and special == "rcs_fails":
         error = "The RCS attempt failed; sent as SMS"
         return (_delivered("sms", error_code="rcs_undelivered", error_message=error),)

@@ -8,7 +8,7 @@ from typing import Final
 from uuid import uuid4
 
 from sandbox.agenda import Agenda
-from sandbox.messages.message import Message, Step, Wanted, course
+from sandbox.messages.message import Message, NewMessage, Step, steps_of
 from sandbox.messages.numbers import behaviour
 from sandbox.world.practices import Practice
 
@@ -66,47 +66,47 @@ class Messages:
             return "opted_out"
         return _REFUSALS.get(behaviour(phone) or "")
 
-    def create(self, practice: Practice, wanted: Wanted) -> Message:
+    def create(self, practice: Practice, new: NewMessage) -> Message:
         """Send, or suppress, a message that passed every check.
 
         Raises:
             ProviderUnavailableError: The provider of this number fails once for each reference.
         """
-        special = behaviour(wanted.phone)
-        reason = self.refusal(practice.id, wanted.phone)
-        attempt = practice.id, wanted.reference_id or ""
+        special = behaviour(new.phone)
+        reason = self.refusal(practice.id, new.phone)
+        attempt = practice.id, new.reference_id or ""
         fails = special in ("confirmation_lost", "not_handed_over") and attempt not in self._failed_once
         if fails:
             self._failed_once.add(attempt)
         if fails and special == "not_handed_over":
             raise ProviderUnavailableError
-        message = self._born(practice, wanted, reason)
+        message = self._born(practice, new, reason)
         if reason is None:
-            for step in course(wanted, rcs_live=practice.rcs_live):
+            for step in steps_of(new, rcs_live=practice.rcs_live):
                 self.agenda.add(message.changed_at + step.after, lambda step=step: self._move(message, step))
         self.changed(message)
         if fails:
             raise ProviderUnavailableError
         return message
 
-    def _born(self, practice: Practice, wanted: Wanted, reason: str | None) -> Message:
+    def _born(self, practice: Practice, new: NewMessage, reason: str | None) -> Message:
         now, suppressed = self.now(), reason is not None
         record = {
             "id": f"msg_{uuid4().hex}",
-            "reference_id": wanted.reference_id,
+            "reference_id": new.reference_id,
             "status": "suppressed" if suppressed else "sent",
             "status_reason": reason,
-            "channel_requested": wanted.channel,
-            "channel_used": None if suppressed or wanted.channel == "auto" else wanted.channel,
-            "client_id": wanted.client_id,
+            "channel_requested": new.channel,
+            "channel_used": None if suppressed or new.channel == "auto" else new.channel,
+            "client_id": new.client_id,
             "error_code": None,
             "error_message": None,
             **dict.fromkeys(_TIMES),
             "sent_at": None if suppressed else now,
             "created_at": now,
         }
-        message = Message(practice.id, record, wanted.callback_url, now)
-        for key in filter(None, (message.id, wanted.reference_id)):
+        message = Message(practice.id, record, new.callback_url, now)
+        for key in filter(None, (message.id, new.reference_id)):
             self._known[practice.id, key] = message
         return message
 

@@ -32,16 +32,16 @@ def list_parameters(name: str, switches: Switches) -> list[Parameter]:
     of = switches.for_list(name)
     ranged = name in ("booking_sessions", "appointments")
     statuses = RESOURCES[name].statuses
-    shown: list[Parameter] = []
+    parameters: list[Parameter] = []
     if ranged:
         bound = DAY if of.instants == "refused" else _BOUND
         how = f"bounds {of.bounds}, by {of.granularity}, days in {of.day_zone}"
-        shown.append(query(of.start, bound, f"Start of updated_at; {how}", required=of.start_required))
-        shown.append(query(of.end, bound, f"End; {of.default_end} if not given"))
+        parameters.append(query(of.start, bound, f"Start of updated_at; {how}", required=of.start_required))
+        parameters.append(query(of.end, bound, f"End; {of.default_end} if not given"))
     if statuses:
         schema = choice(statuses) if of.unknown_status == "refuse" else TEXT
-        shown.append(query(of.status, schema, f"Only these; another value: {of.unknown_status}"))
-    return [*shown, *_paging(of, min(of.default_size, of.maximum_size), of.maximum_size)]
+        parameters.append(query(of.status, schema, f"Only these; another value: {of.unknown_status}"))
+    return [*parameters, *_paging(of, min(of.default_size, of.maximum_size), of.maximum_size)]
 
 
 def call_parameters(switches: Switches) -> list[Parameter]:

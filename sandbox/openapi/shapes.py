@@ -63,8 +63,13 @@ def record(fields: Mapping[str, Schema]) -> Schema:
 
 def body(fields: Mapping[str, Schema], required: Sequence[str] = (), **more: Any) -> Schema:  # noqa: ANN401 - keywords
     """Return an object of a request: null counts as missing, and fields beyond these are ignored."""
-    shown = {name: schema if name in required else nullable(schema) for name, schema in fields.items()}
-    return {"type": "object", "properties": shown, **({"required": list(required)} if required else {}), **more}
+    properties = {name: schema if name in required else nullable(schema) for name, schema in fields.items()}
+    return {
+        "type": "object",
+        "properties": properties,
+        **({"required": list(required)} if required else {}),
+        **more,
+    }
 
 
 def ref(name: str) -> Schema:

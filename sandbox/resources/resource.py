@@ -71,14 +71,14 @@ class Resource:
 
     def records(self, rows: pl.DataFrame, scene: Scene) -> list[Record]:
         """Return rows as records of the contract, with times and ids as the switches want them."""
-        shown = self.render(rows, scene).with_columns(self._ids(rows)).select(self.fields)
+        frame = self.render(rows, scene).with_columns(self._ids(rows)).select(self.fields)
         zone = scene.practice.time_zone if scene.switches.timestamps == "practice" else "UTC"
         times = pl.col(INSTANT).dt.convert_time_zone(zone).dt.strftime(_FORMATS[scene.switches.timestamps])
-        shown = shown.with_columns(times)
+        frame = frame.with_columns(times)
         if scene.switches.integer_ids:
             numbers = [name for name in self.fields if has_integer_id(self, name)]
-            shown = shown.with_columns(pl.col(name).cast(pl.Int64) for name in numbers)
-        return shown.to_dicts()
+            frame = frame.with_columns(pl.col(name).cast(pl.Int64) for name in numbers)
+        return frame.to_dicts()
 
     def _ids(self, rows: pl.DataFrame) -> pl.Series:
         numbers = rows["number"]

@@ -22,18 +22,18 @@ async def create_request(request: Request) -> Response:
     platform, practice = platform_of(request), practice_of(request)
     body = Body(await json_object(request))
     with platform.lock:
-        given, callback = _given(body, platform, practice)
+        fields, callback = _fields(body, platform, practice)
         table = platform.table(practice.id, "ai_outbound")
-        partner_id = given["partner_request_id"]
+        partner_id = fields["partner_request_id"]
         existing = None if partner_id is None else table.get(partner_id, platform.now(), platform.switches)
         body.finish()
-        row_id = existing["id"] if existing else platform.desk.create_outreach(practice, given, callback)
-        shown = table.shown(row_id, platform.now(), platform.switches)
-    suppressed = existing is None and shown["status"] == "suppressed"
-    return success(shown, status=200 if suppressed or existing is not None else 201)
+        row_id = existing["id"] if existing else platform.desk.create_outreach(practice, fields, callback)
+        rendered = table.rendered(row_id, platform.now(), platform.switches)
+    suppressed = existing is None and rendered["status"] == "suppressed"
+    return success(rendered, status=200 if suppressed or existing is not None else 201)
 
 
-def _given(body: Body, platform: Platform, practice: Practice) -> tuple[dict[str, Any], str | None]:
+def _fields(body: Body, platform: Platform, practice: Practice) -> tuple[dict[str, Any], str | None]:
     directory = platform.directory(practice.id)
     client_id, phone = body.text("client_id"), body.phone("contact_number")
     if client_id is None and not body.has("contact_number"):
@@ -48,7 +48,7 @@ def _given(body: Body, platform: Platform, practice: Practice) -> tuple[dict[str
     patient_id = body.text("patient_id")
     if patient_id is not None and directory.patient(patient_id) is None:
         body.fault("patient_id", "No such patient")
-    given = {
+    fields = {
         "partner_request_id": body.text("partner_request_id"),
         "channel": body.choice("channel", v.CHANNELS.values) or "sms",
         "purpose": body.choice("purpose", v.PURPOSES.values) or "general",
@@ -58,4 +58,4 @@ def _given(body: Body, platform: Platform, practice: Practice) -> tuple[dict[str
         "contact_number": phone or (client["phone"] if client else None),
         "context": body.text("context"),
     }
-    return given, body.uri("callback_url", platform.switches.callback_schemes)
+    return fields, body.uri("callback_url", platform.switches.callback_schemes)

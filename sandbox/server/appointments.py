@@ -37,7 +37,7 @@ async def open_times(request: Request) -> Response:
         slots = open_slots(practice, first, last, platform.now())
         free = [slot for slot in slots if slot.uuid not in platform.desk.taken_slots]
     form = platform.switches.timestamps
-    shown = [
+    times = [
         {
             "uuid": slot.uuid,
             "start": stamp(slot.start, form, practice.zone),
@@ -45,7 +45,7 @@ async def open_times(request: Request) -> Response:
         }
         for slot in free
     ]
-    return success(shown)
+    return success(times)
 
 
 async def create_appointment(request: Request) -> Response:
@@ -65,7 +65,7 @@ async def create_appointment(request: Request) -> Response:
         assert client is not None
         assert patient is not None
         row_id = platform.desk.create_appointment(practice, slot, client, patient, status)
-        made = platform.table(practice.id, "appointments").shown(row_id, platform.now(), platform.switches)
+        made = platform.table(practice.id, "appointments").rendered(row_id, platform.now(), platform.switches)
     return success(made | {"id": int(row_id)}, status=platform.switches.created_status)
 
 

@@ -19,10 +19,10 @@ def platform_of(request: Request) -> Platform:
 async def sign_in(request: Request) -> Response:
     """Return a new token for the partner; every token stays good until it expires."""
     platform = platform_of(request)
-    given = await json_object(request)
-    texts = [value for name in _CREDENTIALS if isinstance(value := given.get(name), str) and value]
+    body = await json_object(request)
+    texts = [value for name in _CREDENTIALS if isinstance(value := body.get(name), str) and value]
     if len(texts) < len(_CREDENTIALS):
-        missing = [name for name in _CREDENTIALS if given.get(name) not in texts]
+        missing = [name for name in _CREDENTIALS if body.get(name) not in texts]
         raise Invalid([FieldError(name, f"{name} is required and must be a string") for name in missing])
     if not platform.credentials.match(*texts):
         raise Refusal(401, "Invalid username, password or role")

@@ -14,14 +14,14 @@ _E164: Final = re.compile(r"\+[1-9]\d{6,14}", re.ASCII)
 class Body:
     """A JSON object of a request; `path` is its place in the body. Null counts as missing."""
 
-    def __init__(self, given: dict[str, Any], path: str = "", errors: list[FieldError] | None = None) -> None:
-        self._given = given
+    def __init__(self, fields: dict[str, Any], path: str = "", errors: list[FieldError] | None = None) -> None:
+        self._fields = fields
         self._path = path
         self._errors = [] if errors is None else errors
 
     def has(self, name: str) -> bool:
         """Return whether a field is given."""
-        return self._given.get(name) is not None
+        return self._fields.get(name) is not None
 
     def fault(self, name: str | None, message: str) -> None:
         """Note something wrong with a field, or with this object as a whole."""
@@ -39,7 +39,7 @@ class Body:
 
     def text(self, name: str, *, required: bool = False, most: int | None = None) -> str | None:
         """Return a string that is not empty."""
-        value = self._given.get(name)
+        value = self._fields.get(name)
         if value is None or value == "":
             if required:
                 self.fault(name, f"{name} is required")
@@ -75,7 +75,7 @@ class Body:
 
     def phone(self, name: str, *, required: bool = False) -> str | None:
         """Return a telephone number in E.164."""
-        value = "" if self._given.get(name) == "" else self.text(name, required=required)
+        value = "" if self._fields.get(name) == "" else self.text(name, required=required)
         if value is not None and not _E164.fullmatch(value):
             self.fault(name, f"{name} must be a telephone number in E.164, such as +12125550123")
             return None
@@ -83,7 +83,7 @@ class Body:
 
     def integer(self, name: str) -> int | None:
         """Return a whole number."""
-        value = self._given.get(name)
+        value = self._fields.get(name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
             self.fault(name, f"{name} must be an integer")
             return None
@@ -103,7 +103,7 @@ class Body:
 
     def child(self, name: str, *, required: bool = False) -> "Body | None":
         """Return an object."""
-        value = self._given.get(name)
+        value = self._fields.get(name)
         if value is None:
             if required:
                 self.fault(name, f"{name} is required")
@@ -115,7 +115,7 @@ class Body:
 
     def children(self, name: str, most: int, least: int = 0) -> list["Body"]:
         """Return an array of objects with a limited number of items."""
-        value = self._given.get(name)
+        value = self._fields.get(name)
         if value is None:
             value = []
         if not isinstance(value, list):

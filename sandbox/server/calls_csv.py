@@ -65,13 +65,13 @@ def _humanized(scene: Scene) -> tuple[str, ...]:
 def _drawn_lines(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
     local = pl.col("created_at").dt.convert_time_zone(scene.practice.time_zone)
     seconds = pl.col("duration_seconds").cast(pl.Int32)
-    shown = render(rows, scene).with_columns(
+    line = render(rows, scene).with_columns(
         local.dt.strftime(_MINUTE),
         *(pl.col(name).to_physical().cat.to(_LABELS[name]) for name in _humanized(scene)),
         *(_yes_or_no(name) for name in ("booking_intent", "booked")),
         duration_seconds=pl.format("{}:{}", seconds // 60, (seconds % 60).cast(pl.String).str.zfill(2)),
     )
-    return shown.select(pl.col(field).alias(column) for field, column in zip(_FIELDS, CSV_COLUMNS, strict=True))
+    return line.select(pl.col(field).alias(column) for field, column in zip(_FIELDS, CSV_COLUMNS, strict=True))
 
 
 def _yes_or_no(name: str) -> pl.Expr:
@@ -79,15 +79,15 @@ def _yes_or_no(name: str) -> pl.Expr:
 
 
 def _written_line(record: Record, scene: Scene) -> dict[str, str | None]:
-    shown: dict[str, Any] = {column: record.get(field) for field, column in zip(_FIELDS, CSV_COLUMNS, strict=True)}
-    created = instant(shown["Date"])
+    line: dict[str, Any] = {column: record.get(field) for field, column in zip(_FIELDS, CSV_COLUMNS, strict=True)}
+    created = instant(line["Date"])
     if created is not None:
-        shown["Date"] = created.astimezone(ZoneInfo(scene.practice.time_zone)).strftime(_MINUTE)
+        line["Date"] = created.astimezone(ZoneInfo(scene.practice.time_zone)).strftime(_MINUTE)
     for field, column in zip(_FIELDS, CSV_COLUMNS, strict=True):
-        if field in _humanized(scene) and shown[column] is not None:
-            shown[column] = humanize(str(shown[column]))
+        if field in _humanized(scene) and line[column] is not None:
+            line[column] = humanize(str(line[column]))
     for column in ("Booking Intent", "Booked"):
-        shown[column] = "Yes" if shown[column] else "No"
-    if isinstance(shown["Duration"], int):
-        shown["Duration"] = "{}:{:02}".format(*divmod(shown["Duration"], 60))
-    return {column: None if value is None else str(value) for column, value in shown.items()}
+        line[column] = "Yes" if line[column] else "No"
+    if isinstance(line["Duration"], int):
+        line["Duration"] = "{}:{:02}".format(*divmod(line["Duration"], 60))
+    return {column: None if value is None else str(value) for column, value in line.items()}

@@ -41,11 +41,11 @@ async def clock(request: Request) -> Response:
     """GET: the time. POST `{"advance_seconds": 3600}`: move it forward; `{"freeze": true}`: stop it."""
     platform = _local(request)
     if request.method == "POST":
-        given = await json_object(request)
-        seconds = given.get("advance_seconds", 0)
+        body = await json_object(request)
+        seconds = body.get("advance_seconds", 0)
         if not isinstance(seconds, int | float) or seconds < 0:
             raise Invalid([FieldError("advance_seconds", "advance_seconds must be a number of at least 0")])
-        if given.get("freeze"):
+        if body.get("freeze"):
             platform.clock.freeze()
         await run_in_threadpool(platform.advance, timedelta(seconds=seconds))
     return success({"now": platform.now().isoformat(), "frozen": platform.clock.frozen})
@@ -81,22 +81,22 @@ async def _rules(
     if request.method == "DELETE":
         strikes.set(())
     elif request.method == "POST":
-        given: dict[str, Any] = await json_object(request)
+        body: dict[str, Any] = await json_object(request)
         try:
-            rules = presets[given["preset"]] if "preset" in given else adapter.validate_python(given.get("rules"))
+            rules = presets[body["preset"]] if "preset" in body else adapter.validate_python(body.get("rules"))
         except (KeyError, ValidationError) as error:
             raise Invalid([FieldError("rules", f"not faults: {error}")]) from error
-        strikes.set(rules, given.get("seed"))
+        strikes.set(rules, body.get("seed"))
     return strikes.as_json()
 
 
 async def mutate(request: Request) -> Response:
     """POST `{"practice_id", "list", "insert": [{}], "update": {id: {}}, "delete": [id]}`: write rows."""
     platform = _local(request)
-    given: dict[str, Any] = await json_object(request)
-    table = _table(request, given.get("practice_id"), given.get("list"))
+    body: dict[str, Any] = await json_object(request)
+    table = _table(request, body.get("practice_id"), body.get("list"))
     try:
-        wanted = _WRITES.validate_python(given)
+        writes = _WRITES.validate_python(body)
     except ValidationError as error:
         raise Invalid(
             [FieldError(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
@@ -104,11 +104,11 @@ async def mutate(request: Request) -> Response:
     with platform.lock:
         now = platform.now()
         try:
-            for row_id, changes in wanted.update.items():
+            for row_id, changes in writes.update.items():
                 table.update(row_id, changes, now, platform.switches)
-            for row_id in wanted.delete:
+            for row_id in writes.delete:
                 table.delete(row_id, now, platform.switches)
-            inserted = [table.insert(record, now) for record in wanted.insert]
+            inserted = [table.insert(record, now) for record in writes.insert]
         except NoSuchRowError as error:
             raise Refusal(404, f"no row with id {error}") from error
         except NotFilterableError as error:

@@ -67,5 +67,5 @@ def refusal(refused: Refusal) -> Response:
     """Return an error as its envelope."""
     body: dict[str, Any] = {"success": False, "message": refused.message}
     data = refused.data()
-    shown = orjson.dumps(body if data is None else body | {"data": data})
-    return json_response(shown, refused.status, refused.headers)
+    content = orjson.dumps(body if data is None else body | {"data": data})
+    return json_response(content, refused.status, refused.headers)

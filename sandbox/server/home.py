@@ -67,7 +67,7 @@ def _tiles(platform: Platform) -> str:
         "requests so far": f"{len(platform.requests):,}",
         "faults": escape(rules or "none"),
     }
-    tiles = "".join(f'<div class="tile"><b>{shown}</b>{name}</div>' for name, shown in figures.items())
+    tiles = "".join(f'<div class="tile"><b>{figure}</b>{name}</div>' for name, figure in figures.items())
     return f'<div class="tiles">{tiles}</div>'
 
 

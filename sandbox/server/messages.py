@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sandbox.contract import CHANNELS, FALLBACK_TEXT, SENDING_HOURS
-from sandbox.messages.message import Message, Wanted
+from sandbox.messages.message import Message, NewMessage
 from sandbox.messages.numbers import behaviour
 from sandbox.messages.store import ProviderUnavailableError
 from sandbox.platform import Platform
@@ -28,17 +28,17 @@ async def create_message(request: Request) -> Response:
     with platform.lock:
         if not platform.desk.messages.admits(practice.id):
             raise Refusal(429, "At most 120 messages a minute", _RETRY_AFTER)
-        wanted = _wanted(body, platform, practice)
-        reference = wanted.reference_id if wanted else body.text("reference_id")
+        new = _new_message(body, platform, practice)
+        reference = new.reference_id if new else body.text("reference_id")
         existing = platform.desk.messages.find(practice.id, reference) if reference else None
         if existing is None:
             _check_time(body, platform.now(), practice)
         body.finish()
-        assert wanted is not None
+        assert new is not None
         if existing is not None:
             return _answer(platform, existing, 200)
         try:
-            message = platform.desk.messages.create(practice, wanted)
+            message = platform.desk.messages.create(practice, new)
         except ProviderUnavailableError:
             raise Refusal(502, "The messaging provider is briefly unavailable") from None
     return _answer(platform, message, 200 if message.status == "suppressed" else 201)
@@ -54,7 +54,7 @@ async def get_message(request: Request) -> Response:
         return _answer(platform, message, 200)
 
 
-def _wanted(body: Body, platform: Platform, practice: Practice) -> Wanted | None:
+def _new_message(body: Body, platform: Platform, practice: Practice) -> NewMessage | None:
     """Return the message that a request asks for; None if it names no clear recipient."""
     phone, client_id = _recipient(body, platform, practice)
     body.text("fallback_text", required=True, most=FALLBACK_TEXT)
@@ -70,7 +70,7 @@ def _wanted(body: Body, platform: Platform, practice: Practice) -> Wanted | None
         return None
     if behaviour(phone) == "blocked" and platform.switches.blocked_number == "refused":
         body.fault("recipient", "The number cannot receive texts")
-    return Wanted(phone, client_id, channel, reference, callback)
+    return NewMessage(phone, client_id, channel, reference, callback)
 
 
 def _recipient(body: Body, platform: Platform, practice: Practice) -> tuple[str | None, str | None]:

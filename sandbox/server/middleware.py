@@ -80,8 +80,8 @@ class FaultInjector:
             return None
         practice = Headers(scope=scope).get("x-client-id")
         query = scope["query_string"].decode("latin-1")
-        asked = f"{scope['method']} {scope['path']}"
-        return _platform(scope).faults.strike(asked, f"{asked}?{query} {practice}")
+        target = f"{scope['method']} {scope['path']}"
+        return _platform(scope).faults.strike(target, f"{target}?{query} {practice}")
 
     async def _spoil(self, fault: Fault, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request be answered, and send half of the answer, or another answer."""

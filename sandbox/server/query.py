@@ -23,20 +23,20 @@ Bound = date | datetime
 class Query:
     """The parameters of one request."""
 
-    def __init__(self, given: QueryParams) -> None:
-        self._given = given
+    def __init__(self, parameters: QueryParams) -> None:
+        self._parameters = parameters
         self._read: set[str] = set()
         self._errors: list[FieldError] = []
 
     def text(self, name: str) -> str | None:
         """Return a parameter's value, None if it is missing or empty."""
         self._read.add(name)
-        return self._given.get(name) or None
+        return self._parameters.get(name) or None
 
     def texts(self, name: str) -> list[str]:
         """Return a parameter's values, given once or repeated as `name[]`."""
         self._read |= {name, f"{name}[]"}
-        return [value for key in (name, f"{name}[]") for value in self._given.getlist(key) if value]
+        return [value for key in (name, f"{name}[]") for value in self._parameters.getlist(key) if value]
 
     def choice(self, name: str, allowed: Sequence[str]) -> str | None:
         """Return a value that must be one of a few."""
@@ -82,7 +82,7 @@ class Query:
     def finish(self, *, refuse_unknown: bool = False) -> None:
         """Raise Invalid if there was a fault."""
         if refuse_unknown:
-            for name in self._given:
+            for name in self._parameters:
                 if name not in self._read:
                     self.fault(name, f"{name} is not a parameter of this endpoint")
         if self._errors:

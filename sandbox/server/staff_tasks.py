@@ -22,11 +22,11 @@ async def create_task(request: Request) -> Response:
     platform, practice = platform_of(request), practice_of(request)
     body = Body(await json_object(request))
     with platform.lock:
-        given = _given(body, platform, practice, required=platform.switches.task_requires)
+        fields = _fields(body, platform, practice, required=platform.switches.task_requires)
         body.finish()
-        task = {"task_type": "task", "status": "pending", "cancellation_allowed": True} | given
+        task = {"task_type": "task", "status": "pending", "cancellation_allowed": True} | fields
         table = platform.table(practice.id, "staff_tasks")
-        made = table.shown(table.insert(task, platform.now()), platform.now(), platform.switches)
+        made = table.rendered(table.insert(task, platform.now()), platform.now(), platform.switches)
     return success(made, status=platform.switches.created_status)
 
 
@@ -36,7 +36,7 @@ async def update_task(request: Request) -> Response:
     body = Body(await json_object(request))
     with platform.lock:
         task = _task(request, platform, practice)
-        changes = _given(body, platform, practice)
+        changes = _fields(body, platform, practice)
         status = body.choice("status", v.TASK_STATUSES.values)
         body.finish()
         return success(_changed(platform, practice, task, changes | _moved(platform, task, status)))
@@ -51,17 +51,17 @@ async def delete_task(request: Request) -> Response:
     return success({})
 
 
-def _given(body: Body, platform: Platform, practice: Practice, required: tuple[str, ...] = ()) -> dict[str, Any]:
+def _fields(body: Body, platform: Platform, practice: Practice, required: tuple[str, ...] = ()) -> dict[str, Any]:
     directory = platform.directory(practice.id)
-    given: dict[str, Any] = {name: body.text(name, required=name in required) for name in _TEXTS}
-    given["task_type"] = body.choice("task_type", v.TASK_TYPES.values)
-    given["client_id"], given["patient_id"] = body.text("client_id"), body.text("patient_id")
-    given["reference_time_at"] = body.instant("reference_time_at")
-    if given["client_id"] is not None and directory.client(given["client_id"]) is None:
+    fields: dict[str, Any] = {name: body.text(name, required=name in required) for name in _TEXTS}
+    fields["task_type"] = body.choice("task_type", v.TASK_TYPES.values)
+    fields["client_id"], fields["patient_id"] = body.text("client_id"), body.text("patient_id")
+    fields["reference_time_at"] = body.instant("reference_time_at")
+    if fields["client_id"] is not None and directory.client(fields["client_id"]) is None:
         body.fault("client_id", "No such client")
-    if given["patient_id"] is not None and directory.patient(given["patient_id"]) is None:
+    if fields["patient_id"] is not None and directory.patient(fields["patient_id"]) is None:
         body.fault("patient_id", "No such patient")
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _task(request: Request, platform: Platform, practice: Practice) -> Record:
@@ -82,4 +82,4 @@ def _moved(platform: Platform, task: Record, status: str | None) -> dict[str, An
 def _changed(platform: Platform, practice: Practice, task: Record, changes: dict[str, Any]) -> Record:
     table, now = platform.table(practice.id, "staff_tasks"), platform.now()
     table.update(task["id"], changes | {"updated_at": now}, now, platform.switches)
-    return table.shown(task["id"], now, platform.switches)
+    return table.rendered(task["id"], now, platform.switches)

@@ -32,12 +32,12 @@ border:1px solid var(--line);border-radius:8px;padding:.7rem 1.2rem;min-width:9r
 
 def page(title: str, about: str, links: dict[str, str], main: str) -> str:
     """Return a whole page; `about` and `main` are HTML."""
-    shown = "".join(f'<a href="{escape(target)}">{escape(name)}</a>' for name, target in links.items())
+    content = "".join(f'<a href="{escape(target)}">{escape(name)}</a>' for name, target in links.items())
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,">'
         f"<title>{escape(title)}</title><style>{_SHEET}</style></head><body>"
-        f"<header><h1>{escape(title)}</h1><p>{about}</p><nav>{shown}</nav></header><main>{main}</main></body></html>"
+        f"<header><h1>{escape(title)}</h1><p>{about}</p><nav>{content}</nav></header><main>{main}</main></body></html>"
     )
 
 
@@ -48,5 +48,5 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _cell(shown: str) -> str:
-    return f'<td class="n">{shown[1:]}</td>' if shown[:1] == "\t" else f"<td>{shown}</td>"
+def _cell(content: str) -> str:
+    return f'<td class="n">{content[1:]}</td>' if content[:1] == "\t" else f"<td>{content}</td>"

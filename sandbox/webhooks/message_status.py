@@ -20,16 +20,16 @@ class MessageStatusWebhooks:
 
     deliveries: Deliveries
     target: Callable[[str | None], str | None]
-    _told: dict[str, int] = field(default_factory=dict)
+    _sent: dict[str, int] = field(default_factory=dict)
     _busy: set[str] = field(default_factory=set)
 
     def changed(self, message: Message) -> None:
         """Send a message's new status, or send it after the current delivery if it is still new then."""
         url = self.target(message.callback_url)
-        if url is None or message.id in self._busy or self._told.get(message.id, -1) >= message.place:
+        if url is None or message.id in self._busy or self._sent.get(message.id, -1) >= message.place:
             return
         self._busy.add(message.id)
-        self._told[message.id] = message.place
+        self._sent[message.id] = message.place
         payload = message.record | {
             "event": f"message.{message.status}",
             "event_id": f"evt_{uuid4().hex}",

@@ -90,20 +90,20 @@ def _draw_course(month: Month, created: Millis, synced: Millis, first_visit: Mil
         dice.happens(0.12, size), created + (dice.luck(size) * (visit - created)).astype(np.int64), NEVER
     )
     new_visit = _slots(month, visit + dice.around(5 * DAY, size).clip(DAY, 40 * DAY), dice)
-    held = np.where(moved < NEVER, new_visit, visit)
+    visited = np.where(moved < NEVER, new_visit, visit)
     length = (1 + dice.place(4, size).astype(np.int64)) * _QUARTER
     end = dice.pick(v.APPOINTMENT_STATUSES, month.practice.character.visits, size)
     # A client who is still new in the calls has never been here, so that client's visit falls through.
-    end = np.where((end == v.APPOINTMENT_STATUSES["COMPLETED"]) & (held < first_visit), _CANCELED, end)
+    end = np.where((end == v.APPOINTMENT_STATUSES["COMPLETED"]) & (visited < first_visit), _CANCELED, end)
     canceled = end == _CANCELED
     last_change = np.where(moved < NEVER, moved, created)
     ended = np.where(
         canceled,
-        last_change + (dice.luck(size) * (held - last_change)).astype(np.int64),
-        held + length + dice.around(20 * 60_000, size),
+        last_change + (dice.luck(size) * (visited - last_change)).astype(np.int64),
+        visited + length + dice.around(20 * 60_000, size),
     )
     all_synced = np.concatenate([synced, created[len(synced) :] + dice.around(4 * 60_000, size - len(synced))])
-    confirmed = np.where(dice.happens(0.7, size), held - dice.between(DAY // 2, 3 * DAY, size), NEVER)
+    confirmed = np.where(dice.happens(0.7, size), visited - dice.between(DAY // 2, 3 * DAY, size), NEVER)
     confirmed = np.where((confirmed > all_synced) & (confirmed < ended), confirmed, NEVER)
     return _Course(all_synced, confirmed, moved, ended, visit, new_visit, length, end)
 
@@ -124,12 +124,12 @@ def _phases(created: Millis, course: _Course, dice: Dice) -> list[Phase]:
     accepted = np.where(dice.happens(0.9, size), statuses["ACCEPTED"], statuses["REQUESTED"])
 
     def phase(at: Millis, status: Any, of: Mask | None = None, *, remote: bool = True) -> Phase:  # noqa: ANN401 - one or many
-        held = np.where(at >= course.moved, course.new_visit, course.visit)
+        visited = np.where(at >= course.moved, course.new_visit, course.visit)
         fields = {
             "status": status,
             "remote": remote,
-            "booking_date": held,
-            "end_date": held + course.length,
+            "booking_date": visited,
+            "end_date": visited + course.length,
             "updated_at": at,
         }
         return Phase(at, fields, of)

@@ -111,10 +111,10 @@ def draw_times(practice: Practice, month: int, a_day: float, rng: np.random.Gene
 
 def to_local(instants: Millis, zone: str) -> Millis:
     """Return instants as local wall-clock time, in milliseconds as if that were UTC."""
-    shown = (
+    local = (
         pl.Series(instants).cast(pl.Datetime("ms", "UTC")).dt.convert_time_zone(zone).dt.replace_time_zone(None)
     )
-    return shown.cast(pl.Int64).to_numpy()
+    return local.cast(pl.Int64).to_numpy()
 
 
 def to_instant(local: Millis, zone: str) -> Millis:

@@ -89,13 +89,13 @@ def lives(schema: Schema, born: Mapping[str, Any], phases: Sequence[Phase], hori
     row, since = row[order], since[order]
     until = np.full(len(row), NEVER)
     until[:-1] = np.where(row[1:] == row[:-1], since[1:], NEVER)
-    kept = np.flatnonzero((until > horizon) & (until > since))
-    order, row = order[kept], row[kept]
+    lasting = np.flatnonzero((until > horizon) & (until > since))
+    order, row = order[lasting], row[lasting]
     columns = {name: np.asarray(values)[row] for name, values in born.items()}
     for name in phases[0].fields:
         drawn = [_spread(phase.fields[name], size)[chosen] for phase, chosen in zip(phases, rows, strict=True)]
         columns[name] = np.concatenate(drawn)[order]
-    span = pl.DataFrame({"valid_from": since[kept], "valid_to": until[kept]}).cast(INSTANT)
+    span = pl.DataFrame({"valid_from": since[lasting], "valid_to": until[lasting]}).cast(INSTANT)
     return pl.concat([span, typed(columns, schema)], how="horizontal")
 
 

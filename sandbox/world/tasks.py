@@ -68,9 +68,9 @@ def _phases(steps: list[Millis], ends: list[v.Codes], title: v.Codes) -> list[Ph
     again = np.where(title == _TITLES["call_back"], _TITLES["call_back_now"], title)
     pending = v.TASK_STATUSES["pending"]
 
-    def phase(at: Millis, status: Any, finalized: Any, shown: v.Codes = title) -> Phase:  # noqa: ANN401 - one or many
+    def phase(at: Millis, status: Any, finalized: Any, words: v.Codes = title) -> Phase:  # noqa: ANN401 - one or many
         happens: Mask = at < NEVER
-        return Phase(at, {"status": status, "title": shown, "finalized_at": finalized, "updated_at": at}, happens)
+        return Phase(at, {"status": status, "title": words, "finalized_at": finalized, "updated_at": at}, happens)
 
     was_reopened = reopened < NEVER
     return [

@@ -88,7 +88,7 @@ def _chart(superset: httpx.Client, uri: str) -> list[tuple[str, int]]:
     chart = _made(
         superset,
         "chart/",
-        slice_name="Wishes not booked, by practice",
+        slice_name="Booking requests not booked, by practice",
         viz_type="table",
         datasource_id=dataset,
         datasource_type="table",

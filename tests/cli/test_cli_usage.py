@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import typer
 
-from pipelines import bundled
 from pipelines.cli import app
 from pipelines.core.errors import ConfigurationError, Unreachable
 
@@ -49,17 +48,7 @@ PASSED_THROUGH = {"dagster", "dbt"}
 HEAVY = ("dagster", "duckdb", "polars", "httpx", "dbt", "pydantic_settings", "structlog", "sandbox")
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("VETL_")]:
-        monkeypatch.delenv(name)
-
-
-@pytest.fixture
-def configured() -> None:
-    """Provide a folder with settings that name no practice."""
-    Path("vetl.toml").touch()
+pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
 def python(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -196,22 +185,6 @@ def test_an_error_is_its_line_and_its_exit_code(
 
 
 @pytest.mark.usefixtures("configured")
-def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fails(*_: object, **__: object) -> int:
-        try:
-            raise KeyboardInterrupt
-        finally:
-            raise ValueError("the connection is closed")
-
-    monkeypatch.setattr("pipelines.cli.lake.export", fails)
-
-    assert app.execute(["lake", "export"]) == 130
-    assert capsys.readouterr().err == "vetl: interrupted. Progress saved; run again to continue\n"
-
-
-@pytest.mark.usefixtures("configured")
 def test_an_unforeseen_error_shows_its_place_and_not_its_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -292,48 +265,3 @@ def test_a_shell_gets_its_completion(shell: str) -> None:
     shown = python("-m", "pipelines", "--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
 
     assert "COMPLETE" in shown.stdout, shown.stderr
-
-
-@pytest.mark.usefixtures("configured")
-def test_the_options_of_dbt_and_dagster_reach_them(capfd: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["dbt", "--version"]) == 0
-    assert "duckdb:" in capfd.readouterr().out
-    assert app.execute(["dbt", "--quiet", "ls", "--select", "practices", "--resource-type", "model"]) == 0
-    assert capfd.readouterr().out.split() == ["vetl.marts.practice.practices"]
-    assert app.execute(["dagster", "--version"]) == 0
-    assert "dagster, version 1." in capfd.readouterr().out
-
-
-@pytest.mark.usefixtures("configured")
-def test_dagster_gets_the_settings_of_the_deployment_unless_it_has_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without these settings Dagster sends telemetry, and two runs write at the same time."""
-    home = tmp_path / "home"
-    monkeypatch.setenv("DAGSTER_HOME", str(home))
-
-    assert app.execute(["dagster", "--version"]) == 0
-    assert (home / "dagster.yaml").read_text("utf-8") == bundled.dagster_settings().read_text("utf-8")
-
-    (home / "dagster.yaml").write_text("telemetry: {enabled: true}\n", "utf-8")
-    assert app.execute(["dagster", "--version"]) == 0
-    assert (home / "dagster.yaml").read_text("utf-8") == "telemetry: {enabled: true}\n"
-
-
-@pytest.mark.usefixtures("configured")
-def test_open_runs_duckdbs_shell_on_the_published_file_read_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    published = tmp_path / "warehouse/data/analytics.duckdb"
-    assert app.execute(["open"]) == 1
-    published.parent.mkdir(parents=True)
-    published.touch()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert app.execute(["open"]) == 2
-    assert "vetl query" in capfd.readouterr().err
-
-    shell = tmp_path / "duckdb"
-    shell.write_text('#!/bin/sh\necho "$@"\n')
-    shell.chmod(0o755)
-    assert app.execute(["open"]) == 0
-    assert capfd.readouterr().out == f"-readonly {published}\n"

@@ -44,13 +44,7 @@ def test_a_run_of_an_unknown_practice_does_nothing(
     assert not Path("vetl.duckdb").exists()
 
 
-@pytest.fixture
-def _configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("vetl.toml").touch()
-
-
-@pytest.mark.usefixtures("_configured")
+@pytest.mark.usefixtures("empty_folder", "configured")
 def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -66,7 +60,7 @@ def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
     assert capsys.readouterr().err == "vetl: interrupted. Progress saved; run again to continue\n"
 
 
-@pytest.mark.usefixtures("_configured")
+@pytest.mark.usefixtures("empty_folder", "configured")
 def test_an_interrupt_that_duckdb_met_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -106,9 +106,9 @@ def test_a_practice_that_joined_a_group_is_left_out_of_the_comparison(
 def test_a_read_after_midnight_is_not_behind() -> None:
     """The platform proves a quarter of an hour less than now: at 00:10 yesterday is not whole yet."""
 
-    def at(key: str, read_until: datetime) -> Practice:
+    def at(key: str, complete_until: datetime) -> Practice:
         start = date(2026, 1, 1)
-        return Practice(key, key, None, "UTC", start, datetime(2026, 2, 3, 0, 10), read_until)  # noqa: DTZ001 - a wall clock
+        return Practice(key, key, None, "UTC", start, datetime(2026, 2, 3, 0, 10), complete_until)  # noqa: DTZ001 - a wall clock
 
     late, whole = at("a", datetime(2026, 2, 2, 23, 55)), at("b", datetime(2026, 2, 3))  # noqa: DTZ001 - wall clocks
     assert not late.is_behind

@@ -21,7 +21,7 @@ MERGED = [item for item in (*REGISTRY, *RECEIVED) if not isinstance(item.strateg
 
 
 def known_clients(filled: Filled) -> list[str]:
-    return filled.warehouse.answer(filled.practice.id, CLIENTS, ReferencedIds(START, 100))
+    return filled.answer(CLIENTS, ReferencedIds(START, 100))
 
 
 @pytest.mark.parametrize("endpoint", MERGED, ids=lambda item: item.name)

@@ -12,7 +12,6 @@ from support.warehouse_with_rows import DAY, Filled, call_line, call_record
 
 from pipelines.core.pages import Changes, Page, Window, WindowKind
 from pipelines.core.steps import AttachDetails, DaysLackingDetails
-from pipelines.endpoints import by_name
 from pipelines.reading.paging import Pass, certificate
 
 AUTUMN = date(2025, 11, 2)
@@ -232,7 +231,7 @@ def test_days_that_lack_details_are_those_with_a_call_without_id(filled: Filled)
     filled.replace_days(call_line(), call_line("2025-05-02 10:00"), last=DAY + timedelta(days=1))
     filled.attach(call_record("x"))
 
-    lacking = filled.warehouse.answer("p1", by_name("phone_calls"), DaysLackingDetails(DAY, date(2025, 5, 9)))
+    lacking = filled.answer("phone_calls", DaysLackingDetails(DAY, date(2025, 5, 9)))
 
     assert lacking == {date(2025, 5, 2): 1}
 
@@ -242,13 +241,13 @@ def test_a_day_lacks_details_again_after_it_changed(filled: Filled) -> None:
     filled.replace_days(call_line(client_name=""))
     attached(filled, call_record("x", client_name="", client_id=None))
     asked = DaysLackingDetails(DAY, DAY)
-    assert filled.warehouse.answer("p1", by_name("phone_calls"), asked) == {}
+    assert filled.answer("phone_calls", asked) == {}
 
     filled.replace_days(call_line())
 
-    assert filled.warehouse.answer("p1", by_name("phone_calls"), asked) == {DAY: 1}
+    assert filled.answer("phone_calls", asked) == {DAY: 1}
     attached(filled, call_record("x"))
-    assert filled.warehouse.answer("p1", by_name("phone_calls"), asked) == {}
+    assert filled.answer("phone_calls", asked) == {}
     assert filled.rows("select id, client_id from raw.phone_calls") == [("x", "client of x")]
 
 

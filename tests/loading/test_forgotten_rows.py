@@ -11,7 +11,6 @@ from support.warehouse_with_rows import Filled, call_line, call_record
 
 from pipelines.core.pages import Changes
 from pipelines.core.steps import ReferencedIds
-from pipelines.endpoints import by_name
 from pipelines.loading.compact import rewrite
 
 KEYS = {
@@ -172,7 +171,7 @@ def test_the_platform_is_never_asked_for_her(filled: Filled) -> None:
 
     question = ReferencedIds(filled.now + timedelta(days=9_999), 100)
 
-    asked = filled.warehouse.answer(filled.practice.id, by_name("clients"), question)
+    asked = filled.answer("clients", question)
     assert [identity for identity in asked if identity.startswith("forgotten") or identity == client.ID] == []
 
 

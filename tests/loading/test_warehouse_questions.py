@@ -2,7 +2,7 @@
 
 from datetime import date, datetime, timedelta
 
-from support.warehouse_with_rows import DAY, START, Filled, call_line
+from support.warehouse_with_rows import DAY, HARBOR, START, Filled, call_line
 
 from pipelines.core.steps import (
     CallsPerDay,
@@ -29,11 +29,12 @@ def test_questions_about_statuses_leave_deleted_rows_and_other_practices_out(fil
     filled.commit(tasks, MissingRecords(["gone"], START))
     filled.another_practice()
     filled.merge(tasks, *rows)
-    ask = filled.warehouse.answer
+    filled.practice = HARBOR
+    ask = filled.answer
 
-    assert ask("p1", tasks, IdsWithStatus(["pending"])) == ["a", "b"]
-    assert ask("p1", tasks, IdsWithStatus(["canceled"])) == []
-    assert ask("p1", tasks, StatusCounts()) == {"pending": 2, "completed": 1}
+    assert ask(tasks, IdsWithStatus(["pending"])) == ["a", "b"]
+    assert ask(tasks, IdsWithStatus(["canceled"])) == []
+    assert ask(tasks, StatusCounts()) == {"pending": 2, "completed": 1}
     assert filled.warehouse.counts(["p1", "p2"], tasks) == {"p1": (3, 0), "p2": (4, 0)}
 
 
@@ -42,15 +43,15 @@ def test_questions_about_days_of_calls(filled: Filled) -> None:
     filled.replace_days(
         call_line(), call_line(), call_line("2025-05-03 10:00", state="In progress"), last=date(2025, 5, 3)
     )
-    ask = filled.warehouse.answer
+    ask = filled.answer
 
-    assert ask("p1", calls, CallsPerDay(DAY, date(2025, 5, 2))) == {DAY: 2}
-    assert ask("p1", calls, DaysWithState(["in_progress", "queued"])) == [date(2025, 5, 3)]
+    assert ask(calls, CallsPerDay(DAY, date(2025, 5, 2))) == {DAY: 2}
+    assert ask(calls, DaysWithState(["in_progress", "queued"])) == [date(2025, 5, 3)]
 
 
 def test_referenced_ids_are_unknown_ones_first_then_those_read_longest_ago(filled: Filled) -> None:
     def ask(stale_before: datetime, limit: int = 10) -> list[str]:
-        return filled.warehouse.answer("p1", CLIENTS, ReferencedIds(stale_before, limit))
+        return filled.answer(CLIENTS, ReferencedIds(stale_before, limit))
 
     filled.merge("staff_tasks", *({"id": n, "client_id": f"c{n}"} for n in range(5)), {"id": 9, "client_id": ""})
     assert ask(START) == ["c0", "c1", "c2", "c3", "c4"]

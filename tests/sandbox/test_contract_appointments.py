@@ -6,7 +6,7 @@ from support.booking import booking
 from support.contract_breaks import GONE, accepts, hears, rows, shows, switched
 from support.partner_side import Partner, Row, at_fault, made
 from support.rows_by_id import ISO, by_id
-from support.rules import broken_as, broken_by, rule
+from support.rules import broken_as, broken_by, rule, rules
 
 ALL = {"start_date": "2025-01-01"}
 RECORD = "Resources / Appointment"
@@ -167,18 +167,17 @@ def test_else_the_auto_accept_setting_decides(partner: Partner, *, accepts: bool
     assert made(partner.post("appointments", booking(partner)))["status"] == status
 
 
-@rule(CREATE, says="slot_id is required", body={"slot_id": None, "status": "x"}, fields=["slot_id", "status"])
-@rule(
+@rules(
     CREATE,
-    says="slot_id is a slot's uuid",
-    body={"slot_id": "slot_0000000000000000", "status": "x"},
-    fields=["slot_id", "status"],
+    "body fields",
+    ("slot_id is required", {"slot_id": None, "status": "x"}, ["slot_id", "status"]),
+    ("slot_id is a slot's uuid", {"slot_id": "slot_0000000000000000", "status": "x"}, ["slot_id", "status"]),
+    ("client_id is an integer", {"client_id": "10000001"}, ["client_id"]),
+    ("patient_id is an integer", {"patient_id": "10000001"}, ["patient_id"]),
+    ("one of the client's", {"client_id": None}, [None]),
+    ("one of the patient's", {"patient_id": None}, [None]),
+    ("status", {"status": "COMPLETED"}, ["status"]),
 )
-@rule(CREATE, says="client_id is an integer", body={"client_id": "10000001"}, fields=["client_id"])
-@rule(CREATE, says="patient_id is an integer", body={"patient_id": "10000001"}, fields=["patient_id"])
-@rule(CREATE, says="one of the client's", body={"client_id": None}, fields=[None])
-@rule(CREATE, says="one of the patient's", body={"patient_id": None}, fields=[None])
-@rule(CREATE, says="status", body={"status": "COMPLETED"}, fields=["status"])
 @broken_by(accepts())
 def test_an_appointment_that_cannot_be_is_refused(partner: Partner, body: Row, fields: list[str | None]) -> None:
     assert at_fault(partner.post("appointments", booking(partner, **body))) == fields

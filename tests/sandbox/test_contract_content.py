@@ -3,7 +3,7 @@
 from support.contract_breaks import accepts, hears
 from support.message_requests import PHONE, REPLY, URL, card, carousel, chips, send
 from support.partner_side import Partner, Row, at_fault
-from support.rules import broken_by, rule
+from support.rules import broken_by, rule, rules
 
 
 def labelled(kind: str, length: int) -> Row:
@@ -11,58 +11,26 @@ def labelled(kind: str, length: int) -> Row:
     return chips({"type": kind, "text": "t" * length, **more})
 
 
-@rule(
+@rules(
     "Resources / Card",
-    says="title",
-    most=card(title="t" * 200),
-    more=card(title="t" * 201),
-    field="content.card.title",
+    "most more field",
+    ("title", card(title="t" * 200), card(title="t" * 201), "content.card.title"),
+    ("description", card(description="d" * 1600), card(description="d" * 1601), "content.card.description"),
+    ("buttons", card(buttons=[REPLY] * 4), card(buttons=[REPLY] * 5), "content.card.buttons"),
 )
-@rule(
-    "Resources / Card",
-    says="description",
-    most=card(description="d" * 1600),
-    more=card(description="d" * 1601),
-    field="content.card.description",
-)
-@rule(
-    "Resources / Card",
-    says="buttons",
-    most=card(buttons=[REPLY] * 4),
-    more=card(buttons=[REPLY] * 5),
-    field="content.card.buttons",
-)
-@rule(
+@rules(
     "Resources / Message content",
-    says="suggestions",
-    most=chips(*[REPLY] * 11),
-    more=chips(*[REPLY] * 12),
-    field="content.suggestions",
+    "most more field",
+    ("suggestions", chips(*[REPLY] * 11), chips(*[REPLY] * 12), "content.suggestions"),
+    ("cards", carousel(10), carousel(11), "content.cards"),
+    ("fewest cards", carousel(2), carousel(1), "content.cards"),
 )
-@rule("Resources / Message content", says="cards", most=carousel(10), more=carousel(11), field="content.cards")
-@rule(
-    "Resources / Message content", says="fewest cards", most=carousel(2), more=carousel(1), field="content.cards"
-)
-@rule(
+@rules(
     "Resources / Button",
-    says="open_url label",
-    most=labelled("open_url", 25),
-    more=labelled("open_url", 26),
-    field="content.suggestions.0.text",
-)
-@rule(
-    "Resources / Button",
-    says="dial label",
-    most=labelled("dial", 25),
-    more=labelled("dial", 26),
-    field="content.suggestions.0.text",
-)
-@rule(
-    "Resources / Button",
-    says="reply label",
-    most=labelled("reply", 20),
-    more=labelled("reply", 21),
-    field="content.suggestions.0.text",
+    "most more field",
+    ("open_url label", labelled("open_url", 25), labelled("open_url", 26), "content.suggestions.0.text"),
+    ("dial label", labelled("dial", 25), labelled("dial", 26), "content.suggestions.0.text"),
+    ("reply label", labelled("reply", 20), labelled("reply", 21), "content.suggestions.0.text"),
 )
 @broken_by(accepts())
 def test_values_at_a_limit_are_accepted_and_values_beyond_refused(

@@ -3,124 +3,56 @@
 from support.contract_breaks import accepts
 from support.message_requests import CARD, PHONE, REPLY, URL, card, carousel, chips, send
 from support.partner_side import Partner, Row, at_fault
-from support.rules import broken_by, rule
+from support.rules import broken_by, rule, rules
 
 DIALS = {"type": "dial", "text": "Call"}
 OPENS = {"type": "open_url", "text": "Open"}
 
 
-@rule("Resources / Message content", says="type is required", content={"suggestions": []}, fields=["content.type"])
-@rule("Resources / Message content", says="no other type", content={"type": "poem"}, fields=["content.type"])
-@rule(
+@rules(
     "Resources / Message content",
-    says="media_url: media only",
-    content={"type": "text", "media_url": URL},
-    fields=["content.media_url"],
+    "content fields",
+    ("type is required", {"suggestions": []}, ["content.type"]),
+    ("no other type", {"type": "poem"}, ["content.type"]),
+    ("media_url: media only", {"type": "text", "media_url": URL}, ["content.media_url"]),
+    ("a text bubble or a card, never both", {"type": "text", "card": CARD}, ["content.card"]),
+    ("cards: carousel only", {**card(), "cards": [CARD] * 2}, ["content.cards"]),
+    ("a carousel takes no suggestions", {**carousel(2), "suggestions": [REPLY]}, ["content.suggestions"]),
 )
-@rule(
-    "Resources / Message content",
-    says="a text bubble or a card, never both",
-    content={"type": "text", "card": CARD},
-    fields=["content.card"],
-)
-@rule(
-    "Resources / Message content",
-    says="cards: carousel only",
-    content={**card(), "cards": [CARD] * 2},
-    fields=["content.cards"],
-)
-@rule(
-    "Resources / Message content",
-    says="a carousel takes no suggestions",
-    content={**carousel(2), "suggestions": [REPLY]},
-    fields=["content.suggestions"],
-)
-@rule(
+@rules(
     "Resources / Card",
-    says="title or description",
-    content={"type": "card", "card": {"media_url": URL}},
-    fields=["content.card"],
+    "content fields",
+    ("title or description", {"type": "card", "card": {"media_url": URL}}, ["content.card"]),
+    ("media by https", card(media_url="http://example.com/a.png"), ["content.card.media_url"]),
 )
-@rule(
-    "Resources / Card",
-    says="media by https",
-    content=card(media_url="http://example.com/a.png"),
-    fields=["content.card.media_url"],
-)
-@rule(
+@rules(
     "Resources / Button",
-    says="type is required",
-    content=chips({"text": "Label"}),
-    fields=["content.suggestions.0.type"],
+    "content fields",
+    ("type is required", chips({"text": "Label"}), ["content.suggestions.0.type"]),
+    ("no other type", chips({"type": "wave", "text": "Hi"}), ["content.suggestions.0.type"]),
+    ("text is required", chips({"type": "reply"}), ["content.suggestions.0.text"]),
+    ("open_url wants a url", chips(OPENS), ["content.suggestions.0.url"]),
+    ("url by https", chips({**OPENS, "url": "http://example.com"}), ["content.suggestions.0.url"]),
+    ("dial wants a number", chips(DIALS), ["content.suggestions.0.phone_number"]),
+    (
+        "the number in E.164",
+        chips({**DIALS, "phone_number": "(212) 555-0139"}),
+        ["content.suggestions.0.phone_number"],
+    ),
+    ("url: open_url only", chips({**REPLY, "url": URL}), ["content.suggestions.0.url"]),
+    ("phone_number: dial only", chips({**REPLY, "phone_number": PHONE}), ["content.suggestions.0.phone_number"]),
+    ("id: reply only", chips({**DIALS, "phone_number": PHONE, "id": "yes"}), ["content.suggestions.0.id"]),
 )
-@rule(
-    "Resources / Button",
-    says="no other type",
-    content=chips({"type": "wave", "text": "Hi"}),
-    fields=["content.suggestions.0.type"],
-)
-@rule(
-    "Resources / Button",
-    says="text is required",
-    content=chips({"type": "reply"}),
-    fields=["content.suggestions.0.text"],
-)
-@rule(
-    "Resources / Button", says="open_url wants a url", content=chips(OPENS), fields=["content.suggestions.0.url"]
-)
-@rule(
-    "Resources / Button",
-    says="url by https",
-    content=chips({**OPENS, "url": "http://example.com"}),
-    fields=["content.suggestions.0.url"],
-)
-@rule(
-    "Resources / Button",
-    says="dial wants a number",
-    content=chips(DIALS),
-    fields=["content.suggestions.0.phone_number"],
-)
-@rule(
-    "Resources / Button",
-    says="the number in E.164",
-    content=chips({**DIALS, "phone_number": "(212) 555-0139"}),
-    fields=["content.suggestions.0.phone_number"],
-)
-@rule(
-    "Resources / Button",
-    says="url: open_url only",
-    content=chips({**REPLY, "url": URL}),
-    fields=["content.suggestions.0.url"],
-)
-@rule(
-    "Resources / Button",
-    says="phone_number: dial only",
-    content=chips({**REPLY, "phone_number": PHONE}),
-    fields=["content.suggestions.0.phone_number"],
-)
-@rule(
-    "Resources / Button",
-    says="id: reply only",
-    content=chips({**DIALS, "phone_number": PHONE, "id": "yes"}),
-    fields=["content.suggestions.0.id"],
-)
-@rule(
+@rules(
     "Errors",
-    says="400, field content: calendar",
-    content=chips({"type": "create_calendar_event", "text": "Save"}),
-    fields=["content"],
-)
-@rule(
-    "Errors",
-    says="400, field content: location",
-    content=chips({"type": "share_location", "text": "Here"}),
-    fields=["content"],
-)
-@rule(
-    "Errors",
-    says="400, field content: unreachable image",
-    content={"type": "media", "media_url": "https://gone.invalid/a.png"},
-    fields=["content"],
+    "content fields",
+    ("400, field content: calendar", chips({"type": "create_calendar_event", "text": "Save"}), ["content"]),
+    ("400, field content: location", chips({"type": "share_location", "text": "Here"}), ["content"]),
+    (
+        "400, field content: unreachable image",
+        {"type": "media", "media_url": "https://gone.invalid/a.png"},
+        ["content"],
+    ),
 )
 @rule(
     "Resources / Card",

@@ -8,7 +8,7 @@ from support.contract_breaks import accepts, enveloped, status
 from support.message_requests import CARD, send, to
 from support.outreach_requests import reach_out
 from support.partner_side import ROOT, SIGN_IN, Partner, Row, at_fault
-from support.rules import broken_as, broken_by, rule
+from support.rules import broken_as, broken_by, rule, rules
 
 
 def unauthorized(partner: Partner) -> httpx.Response:
@@ -90,40 +90,32 @@ def wrong_sign_in(partner: Partner) -> httpx.Response:
     return partner.http.post(SIGN_IN, json={"username": 7})
 
 
-@rule(
+@rules(
     "Errors",
-    says="every field: message",
-    ask=wrong_message,
-    fields={
-        "recipient",
-        "fallback_text",
-        "channel",
-        "callback_url",
-        "content.cards.1",
-        "content.cards.1.buttons.0.type",
-        "content.cards.1.buttons.0.text",
-    },
+    "ask fields",
+    (
+        "every field: message",
+        wrong_message,
+        {
+            "recipient",
+            "fallback_text",
+            "channel",
+            "callback_url",
+            "content.cards.1",
+            "content.cards.1.buttons.0.type",
+            "content.cards.1.buttons.0.text",
+        },
+    ),
+    ("every field: request", wrong_request, {"client_id", "channel", "purpose", "callback_url"}),
+    ("every field: appointment", wrong_appointment, {"slot_id", None, "status"}),
+    ("every field: task", wrong_task, {"title", "task_type", "client_id", "patient_id", "reference_time_at"}),
+    (
+        "every field: calls",
+        wrong_calls,
+        {"start_date", "end_date", "direction", "state", "call_classification", "page", "per_page"},
+    ),
+    ("every field: sign-in", wrong_sign_in, {"username", "password", "role"}),
 )
-@rule(
-    "Errors",
-    says="every field: request",
-    ask=wrong_request,
-    fields={"client_id", "channel", "purpose", "callback_url"},
-)
-@rule("Errors", says="every field: appointment", ask=wrong_appointment, fields={"slot_id", None, "status"})
-@rule(
-    "Errors",
-    says="every field: task",
-    ask=wrong_task,
-    fields={"title", "task_type", "client_id", "patient_id", "reference_time_at"},
-)
-@rule(
-    "Errors",
-    says="every field: calls",
-    ask=wrong_calls,
-    fields={"start_date", "end_date", "direction", "state", "call_classification", "page", "per_page"},
-)
-@rule("Errors", says="every field: sign-in", ask=wrong_sign_in, fields={"username", "password", "role"})
 @broken_as(lambda fields: accepts(min(fields, key=str)))
 def test_every_offending_field_is_listed(partner: Partner, ask: Any, fields: set[str | None]) -> None:
     assert set(at_fault(ask(partner))) == fields

@@ -4,7 +4,7 @@ from support.contract_breaks import accepts, shows
 from support.message_requests import PHONE, RCS_PHONE, course, send, to
 from support.partner_side import Partner, at_fault, made
 from support.rows_by_id import ISO
-from support.rules import broken_by, rule
+from support.rules import broken_by, rule, rules
 
 
 @rule("States / Message", says="delivered, then read")
@@ -72,13 +72,12 @@ def test_a_suppressed_message_stays_so(partner: Partner) -> None:
     assert course(partner, recipient=to("00")) == [("suppressed", None)]
 
 
-@rule(
+@rules(
     "Endpoints / Create a message",
-    says="channel auto: the sender is not live",
-    practice="loc-002",
-    phone=RCS_PHONE,
+    "practice phone",
+    ("channel auto: the sender is not live", "loc-002", RCS_PHONE),
+    ("channel auto: the handset has no RCS", "loc-001", PHONE),
 )
-@rule("Endpoints / Create a message", says="channel auto: the handset has no RCS", practice="loc-001", phone=PHONE)
 @broken_by(shows("messages/*", channel_used="rcs"))
 def test_auto_goes_out_as_sms(partner: Partner, practice: str, phone: str) -> None:
     """It is 10:30 in Phoenix, whose RCS sender is not live, and 12:30 in New York, whose sender is live."""

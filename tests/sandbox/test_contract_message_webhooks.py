@@ -8,7 +8,7 @@ from support.contract_breaks import UNHEEDED, hears, posts, posts_with, tells
 from support.hook_receiver import Receiver
 from support.message_requests import RCS_PHONE, send, to
 from support.partner_side import Partner, Row, made
-from support.rules import broken_as, broken_by, rule
+from support.rules import broken_as, broken_by, rule, rules
 
 STATUS = "Events / Message status webhook"
 SUPPRESSED = to("00")
@@ -35,14 +35,13 @@ def test_each_status_is_sent_once_and_in_order(partner: Partner, receiver: Recei
     assert receiver.events == ["message.sent", "message.delivered", "message.read"]
 
 
-@rule(
+@rules(
     STATUS,
-    says="event",
-    recipient={"phone_number": RCS_PHONE},
-    events=["message.sent", "message.delivered", "message.read"],
+    "recipient events",
+    ("event", {"phone_number": RCS_PHONE}, ["message.sent", "message.delivered", "message.read"]),
+    ("message.failed", to("02"), ["message.sent", "message.failed"]),
+    ("message.suppressed", SUPPRESSED, ["message.suppressed"]),
 )
-@rule(STATUS, says="message.failed", recipient=to("02"), events=["message.sent", "message.failed"])
-@rule(STATUS, says="message.suppressed", recipient=SUPPRESSED, events=["message.suppressed"])
 @broken_by(tells(event="message.changed"))
 def test_an_event_is_named_after_its_status(
     partner: Partner, receiver: Receiver, recipient: Row, events: list[str]

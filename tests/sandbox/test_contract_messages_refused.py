@@ -3,38 +3,23 @@
 from support.contract_breaks import accepts
 from support.message_requests import send, to
 from support.partner_side import Partner, Row, at_fault
-from support.rules import broken_by, rule
+from support.rules import broken_by, rule, rules
 
 
-@rule(
+@rules(
     "Errors",
-    says="recipient is required",
-    body={"recipient": None, "channel": "fax"},
-    fields=["recipient", "channel"],
+    "body fields",
+    ("recipient is required", {"recipient": None, "channel": "fax"}, ["recipient", "channel"]),
+    ("recipient names somebody", {"recipient": {}, "channel": "fax"}, ["recipient", "channel"]),
+    ("recipient is an object", {"recipient": "Ann", "channel": "fax"}, ["recipient", "channel"]),
+    ("E.164", {"recipient": {"phone_number": "2125550139"}}, ["recipient.phone_number"]),
+    ("recipient.client_id", {"recipient": {"client_id": "none"}}, ["recipient.client_id"]),
+    ("fallback_text is required", {"fallback_text": None}, ["fallback_text"]),
+    ("fallback_text is no empty one", {"fallback_text": ""}, ["fallback_text"]),
+    ("channel", {"channel": "fax"}, ["channel"]),
+    ("callback_url is a URI", {"callback_url": "https://"}, ["callback_url"]),
+    ("content is an object", {"content": "Hi"}, ["content"]),
 )
-@rule(
-    "Errors",
-    says="recipient names somebody",
-    body={"recipient": {}, "channel": "fax"},
-    fields=["recipient", "channel"],
-)
-@rule(
-    "Errors",
-    says="recipient is an object",
-    body={"recipient": "Ann", "channel": "fax"},
-    fields=["recipient", "channel"],
-)
-@rule(
-    "Errors", says="E.164", body={"recipient": {"phone_number": "2125550139"}}, fields=["recipient.phone_number"]
-)
-@rule(
-    "Errors", says="recipient.client_id", body={"recipient": {"client_id": "none"}}, fields=["recipient.client_id"]
-)
-@rule("Errors", says="fallback_text is required", body={"fallback_text": None}, fields=["fallback_text"])
-@rule("Errors", says="fallback_text is no empty one", body={"fallback_text": ""}, fields=["fallback_text"])
-@rule("Errors", says="channel", body={"channel": "fax"}, fields=["channel"])
-@rule("Errors", says="callback_url is a URI", body={"callback_url": "https://"}, fields=["callback_url"])
-@rule("Errors", says="content is an object", body={"content": "Hi"}, fields=["content"])
 @broken_by(accepts())
 def test_invalid_input_of_a_message_is_named(partner: Partner, body: Row, fields: list[str]) -> None:
     assert at_fault(send(partner, **body)) == fields

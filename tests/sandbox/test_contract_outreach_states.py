@@ -59,17 +59,20 @@ def test_a_gate_at_intake(partner: Partner, ending: str, channel: str, reason: s
     assert request["suppression_reason"] == reason
 
 
+def assert_blocked_for_72_hours(partner: Partner, client_id: str) -> None:
+    partner.later(hours=71.9)
+    assert made(reach_out(partner, client_id=client_id), 200)["suppression_reason"] == "recent_contact"
+    partner.later(hours=0.2)
+    assert reach_out(partner, client_id=client_id).status_code == 201
+
+
 @rule(STATES, says="recent_contact: SMS")
 @broken_by(A_WHIM)
 def test_a_text_within_72_hours_is_a_recent_contact(partner: Partner) -> None:
     """The text is sent at noon; it is noon again 72 hours later."""
     client = newcomer(partner)
     assert send(partner, recipient={"client_id": client["id"]}).status_code == 201
-    partner.later(hours=71.9)
-    blocked = made(reach_out(partner, client_id=client["id"]), 200)
-    assert blocked["suppression_reason"] == "recent_contact"
-    partner.later(hours=0.2)
-    assert reach_out(partner, client_id=client["id"]).status_code == 201
+    assert_blocked_for_72_hours(partner, client["id"])
 
 
 @rule(STATES, says="recent_contact: AI phone call")
@@ -78,11 +81,7 @@ def test_a_phone_call_within_72_hours_is_a_recent_contact(partner: Partner) -> N
     client = newcomer(partner)
     call = {"client_id": client["id"], "state": "completed", "direction": "outbound"}
     partner.platform.insert("loc-001", "phone_calls", call)
-    partner.later(hours=71.9)
-    blocked = made(reach_out(partner, client_id=client["id"]), 200)
-    assert blocked["suppression_reason"] == "recent_contact"
-    partner.later(hours=0.2)
-    assert reach_out(partner, client_id=client["id"]).status_code == 201
+    assert_blocked_for_72_hours(partner, client["id"])
 
 
 @rule(STATES, says="recent_contact: any campaign")

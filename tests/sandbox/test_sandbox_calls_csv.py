@@ -49,10 +49,6 @@ def test_the_csv_has_the_same_rows_as_the_json(partner: Partner, practice_id: st
     assert sorted(map(tuple, map(dict.values, read))) == sorted(map(tuple, map(dict.values, wanted)))
 
 
-def test_an_invalid_request_for_csv_gets_the_json_error(partner: Partner) -> None:
-    assert partner.fields_at_fault("phone_calls", format="csv", start_date="nope") == ["start_date"]
-
-
 def test_an_empty_range_is_a_header_alone(partner: Partner) -> None:
     answer = partner.get("phone_calls", format="csv", start_date="2030-01-01")
     assert answer.headers["X-Total-Count"] == "0"

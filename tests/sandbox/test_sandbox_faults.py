@@ -6,7 +6,7 @@ from typing import Literal
 
 import httpx
 import pytest
-from support.partner_side import Partner
+from support.partner_side import SIGN_IN, Partner
 
 from sandbox.faults import KINDS, PRESETS, Fault, Faults
 
@@ -22,22 +22,19 @@ def test_a_status_comes_as_envelope_or_as_a_proxys_page(
     assert answer.headers["Content-Type"].startswith(kind)
 
 
-def test_a_rate_limit_says_how_many_seconds_to_wait(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("rate_limited", wait_seconds=7)])
-    answer = partner.get("staff_tasks")
-    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
-
-
-def test_a_rate_limit_says_until_when_to_wait_by_the_platforms_clock(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("rate_limited", retry_after="date", wait_seconds=30)])
-    answer = partner.get("staff_tasks")
-    until, now = (parsedate_to_datetime(answer.headers[name]) for name in ("Retry-After", "Date"))
+def test_a_rate_limit_says_how_long_to_wait_or_nothing(partner: Partner) -> None:
+    faults = [
+        Fault("rate_limited", most=1, wait_seconds=7),
+        Fault("rate_limited", most=1, retry_after="date", wait_seconds=30),  # by the platform's clock
+        Fault("rate_limited", most=1, retry_after="none"),
+    ]
+    partner.platform.faults.set(faults)
+    seconds, date, nothing = (partner.get("staff_tasks", page=page) for page in range(3))
+    assert {seconds.status_code, date.status_code, nothing.status_code} == {429}
+    assert seconds.headers["Retry-After"] == "7"
+    until, now = (parsedate_to_datetime(date.headers[name]) for name in ("Retry-After", "Date"))
     assert until - now == timedelta(seconds=30)
-
-
-def test_a_rate_limit_may_say_nothing(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("rate_limited", retry_after="none")])
-    assert "Retry-After" not in partner.get("staff_tasks").headers
+    assert "Retry-After" not in nothing.headers
 
 
 def test_a_connection_is_closed_in_the_middle_of_a_body(partner: Partner) -> None:
@@ -53,10 +50,6 @@ def test_a_csv_is_cut_short_with_status_200(partner: Partner) -> None:
     assert torn.status_code == 200
     assert torn.headers["X-Total-Count"] == whole.headers["X-Total-Count"]
     assert torn.content == whole.content[: len(whole.content) // 2]
-
-
-def test_json_is_not_cut_as_csv(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("truncated_csv")])
     assert partner.get("phone_calls").json()["success"] is True
 
 
@@ -86,10 +79,13 @@ def test_a_fault_may_have_an_end(partner: Partner) -> None:
     assert partner.platform.faults.hits == {"status": 2}
 
 
-def test_a_fault_hits_its_paths_alone(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("status", path="*/staff_tasks")])
+def test_a_fault_hits_its_paths_alone_sign_in_too_and_never_the_control_interface(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("status", path="*/staff_tasks"), Fault("status", path="*/sign-in", most=1)])
     assert partner.get("ai_outbound/requests").status_code == 200
     assert partner.get("staff_tasks").status_code == 503
+    assert partner.http.post(SIGN_IN, json={}).status_code == 503
+    partner.platform.faults.set([Fault("status", in_a_row=None)])
+    assert partner.http.get("/_control/clock").status_code == 200
 
 
 def test_a_share_of_requests_is_hit_and_the_same_ones_each_time() -> None:
@@ -110,16 +106,6 @@ def test_the_fault_of_a_request_does_not_depend_on_other_requests() -> None:
     for page in range(50):
         among.strike("/x", f"other {page}")
     assert [alone.strike("/x", f"{n}") for n in range(50)] == [among.strike("/x", f"{n}") for n in range(50)]
-
-
-def test_sign_in_meets_faults_too(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("status", path="*/sign-in", most=1)])
-    assert partner.http.post("/services/user/v1/auth/sign-in", json={}).status_code == 503
-
-
-def test_the_control_interface_meets_none(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("status", in_a_row=None)])
-    assert partner.http.get("/_control/clock").status_code == 200
 
 
 TASKS = "POST */staff_tasks"

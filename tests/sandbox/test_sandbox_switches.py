@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from support.partner_side import Partner, Query, Row
+from support.partner_side import SIGN_IN, Partner, Query, Row
 
 from sandbox.switches import ListSwitches, Switches, UnknownSwitchError, patched
 
@@ -49,21 +49,15 @@ def test_pages_may_count_from_one(partner: Partner, name: str, path: str) -> Non
     assert partner.fields_at_fault(path, **arguments(name, page=0)) == ["page"]
 
 
-@pytest.mark.parametrize(
-    ("order", "key", "newest_first"),
-    [
-        ("created_desc", "created_at", True),
-        ("created_asc", "created_at", False),
-        ("updated_desc", "updated_at", True),
-        ("updated_asc", "updated_at", False),
-    ],
-)
+@pytest.mark.parametrize("newest_first", [True, False])
+@pytest.mark.parametrize("field", ["created", "updated"])
 @pytest.mark.parametrize("name", ["booking_sessions", "appointments", "staff_tasks"])
-def test_lists_come_in_their_switched_order(
-    partner: Partner, name: str, order: str, key: str, *, newest_first: bool
+def test_lists_come_in_their_switched_order_and_size(
+    partner: Partner, name: str, field: str, *, newest_first: bool
 ) -> None:
-    partner.platform.set(**{name: {"order": order}})
-    values = [row[key] for row in partner.everything(name, **arguments(name))]
+    partner.platform.set(**{name: {"order": f"{field}_{'desc' if newest_first else 'asc'}", "default_size": 20}})
+    assert partner.page(name, **arguments(name))["per_page"] == 20
+    values = [row[f"{field}_at"] for row in partner.everything(name, **arguments(name))]
     assert values == sorted(values, reverse=newest_first)
 
 
@@ -81,11 +75,6 @@ def test_unordered_is_a_fixed_order_without_meaning(partner: Partner) -> None:
         assert values not in (sorted(values), sorted(values, reverse=True))
     assert read == partner.everything("staff_tasks")
     assert len({row["id"] for row in read}) == len(partner.truth("staff_tasks"))
-
-
-def test_the_default_page_size_can_be_another(partner: Partner) -> None:
-    partner.platform.set(staff_tasks={"default_size": 20})
-    assert partner.page("staff_tasks")["per_page"] == 20
 
 
 @pytest.mark.parametrize(("name", "path"), (PATHS | {"phone_calls": "phone_calls"}).items())
@@ -191,22 +180,15 @@ def test_a_token_ends_with_its_lifetime_by_the_platforms_clock(partner: Partner)
     assert partner.get("staff_tasks").status_code == 401
 
 
-def test_sign_in_may_answer_201(partner: Partner) -> None:
-    partner.platform.set(sign_in_status=201)
-    credentials = {
-        "username": partner.platform.username,
-        "password": partner.platform.password,
-        "role": partner.platform.role,
-    }
-    assert partner.http.post("/services/user/v1/auth/sign-in", json=credentials).status_code == 201
-
-
-def test_a_missing_or_foreign_practice_may_get_other_statuses(partner: Partner) -> None:
-    partner.platform.set(missing_practice_status=401, foreign_practice_status=404)
+def test_a_missing_or_foreign_practice_and_a_sign_in_may_get_other_statuses(partner: Partner) -> None:
     partner.http.headers["X-Client-Id"] = "loc-999"
+    assert partner.get("staff_tasks").status_code == 403
+    partner.platform.set(missing_practice_status=401, foreign_practice_status=404, sign_in_status=201)
     assert partner.get("staff_tasks").status_code == 404
     del partner.http.headers["X-Client-Id"]
     assert partner.get("staff_tasks").status_code == 401
+    credentials = {name: getattr(partner.platform, name) for name in ("username", "password", "role")}
+    assert partner.http.post(SIGN_IN, json=credentials).status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -246,26 +228,23 @@ def test_appointments_may_be_withdrawn_and_nothing_else(partner: Partner, status
     assert partner.get("booking_sessions", **EARLY).status_code == 200
 
 
+def test_the_csv_may_have_other_labels_and_line_ends(partner: Partner) -> None:
+    query = {"format": "csv", "state": "no_answer", "per_page": 1}
+    usual = partner.get("phone_calls", **query).text
+    partner.platform.set(csv_labels="humanized", csv_newline="\r\n")
+    other = partner.get("phone_calls", **query).text
+    assert ",no_answer," in usual
+    assert ",No answer," in other
+    assert ",no_answer," not in other
+    assert ",Duration\r\n" in other
+
+
 def test_ids_may_be_integers(partner: Partner) -> None:
     partner.platform.set(integer_ids=True)
     assert all(isinstance(row["id"], int) for row in partner.page("appointments", **EARLY)["content"])
     calls = partner.page("phone_calls", direction="outbound")["content"]
     assert all(isinstance(call["client_id"], int) for call in calls)
     assert all(isinstance(call["id"], str) for call in calls)
-
-
-def test_direction_status_and_caller_type_may_be_humanized(partner: Partner) -> None:
-    query = {"format": "csv", "state": "no_answer", "per_page": 1}
-    assert ",no_answer," in partner.get("phone_calls", **query).text
-    partner.platform.set(csv_labels="humanized")
-    text = partner.get("phone_calls", **query).text
-    assert ",No answer," in text
-    assert ",no_answer," not in text
-
-
-def test_lines_of_the_csv_may_end_as_in_windows(partner: Partner) -> None:
-    partner.platform.set(csv_newline="\r\n")
-    assert b",Duration\r\n" in partner.get("phone_calls", format="csv", per_page=1).content
 
 
 @pytest.mark.parametrize(

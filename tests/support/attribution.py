@@ -16,7 +16,7 @@ Candidate = tuple[str, timedelta, str, str]
 """The evidence of a booking: its kind, the distance in time, the channel, and its id; the smallest counts."""
 
 
-Party = tuple[str | None, str | None]
+Person = tuple[str | None, str | None]
 """A client and a telephone number, each if it is known."""
 
 
@@ -56,7 +56,7 @@ def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str
     return {name: min(clients) for name, clients in clients_by_name.items() if len(clients) == 1}
 
 
-def is_same(one: Party, other: Party) -> bool:
+def is_same(one: Person, other: Person) -> bool:
     """Return whether both are the same by client or by number."""
     return any(mine and mine == theirs for mine, theirs in zip(one, other, strict=True))
 
@@ -109,7 +109,7 @@ class Attribution:
         by_id = self.by_remote_id.get(appointment["remote_client_id"] or "")
         return by_id or self.by_phone.get(self.number(appointment["client_phone"]) or "")
 
-    def party(self, client_id: str | None, phone: str | None) -> str | None:
+    def person(self, client_id: str | None, phone: str | None) -> str | None:
         return f"client:{client_id}" if client_id else f"phone:{phone}" if phone else None
 
     def _remote_ids(self) -> Iterator[tuple[str | None, str | None]]:
@@ -142,18 +142,18 @@ class Attribution:
             if row["id"] == event["appointment_id"]:
                 yield "exact", apart(event["completed_at"], row["created_at"]), "outreach", request_id
 
-    def caller(self, call: Row) -> Party:
+    def caller(self, call: Row) -> Person:
         """Return the client and the number of a call, as far as they are known."""
         phone = self.number(call["phone_number"])
         client = call["client_id"] or self.by_remote_id.get(call["remote_client_id"] or "")
         return client or self.by_phone.get(phone or ""), phone
 
-    def contacted(self, request: Row) -> Party:
+    def contacted(self, request: Row) -> Person:
         """Return the client and the number of an outreach request."""
         phone = self.number(request["contact_number"])
         return request["client_id"] or self.by_phone.get(phone or ""), phone
 
-    def booked_for(self, appointment: Row) -> Party:
+    def booked_for(self, appointment: Row) -> Person:
         """Return the client and the number of an appointment."""
         return self.client_of(appointment), self.number(appointment["client_phone"])
 

@@ -67,7 +67,7 @@ class CallWarehouse:
             self._filled.warehouse.commit("run", self._filled.practice.id, PHONE_CALLS, waiting)
 
     def answer(self, question: Question) -> Any:
-        return self._filled.warehouse.answer(self._filled.practice.id, PHONE_CALLS, question)
+        return self._filled.answer(PHONE_CALLS, question)
 
     def rows(self, first: date, last: date) -> Counter[CsvRow]:
         """Return the stored calls of these days, as the CSV shows them."""

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from support.cells import count, hours, median_of, rate
-from support.demand import wish
+from support.demand import wanted_of
 from support.random_rows import Row
 
 
@@ -39,7 +39,7 @@ def intent(calls: list[Row]) -> tuple[Any, ...]:
 
 def answers(calls: list[Row]) -> tuple[Any, ...]:
     """Return the answered calls, and those that wanted a new appointment and got one."""
-    new = [row for row in calls if wish(row) == "new_booking"]
+    new = [row for row in calls if wanted_of(row) == "new_booking"]
     booked = count(new, lambda row: row["booked"])
     return (
         count(calls, lambda row: row["state"] in {"completed", "in_progress"}),

@@ -2,19 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import datetime, timedelta
 
 from support.attribution import Attribution, Booking
+from support.episodes import LAST, Contact, Episode, in_episodes
 from support.random_rows import Row
 
-SILENCE = WINDOW = LOST_AFTER = timedelta(days=14)
+LOST_AFTER = timedelta(days=14)
 FOLLOWED_UP_WITHIN = timedelta(days=7)
 CALLED_BACK_WITHIN = timedelta(days=30)
 """The project's defaults."""
-LAST = datetime(9999, 1, 1, tzinfo=UTC)
-OTHER_WISHES = {
+OTHER_REQUESTS = {
     "appointment_rescheduled": "reschedule",
     "appointment_confirmed": "confirmation",
     "appointment_canceled": "cancellation",
@@ -29,71 +27,10 @@ DO_NOT_CHASE = {
 }
 
 
-def wish(call: Row) -> str | None:
+def wanted_of(call: Row) -> str | None:
     """Return the caller's request."""
-    wanted = OTHER_WISHES.get(call["outcome"] or "")
+    wanted = OTHER_REQUESTS.get(call["outcome"] or "")
     return wanted or ("new_booking" if call["booking_intent"] else None)
-
-
-@dataclass
-class Contact:
-    """One sign that somebody wants an appointment."""
-
-    channel: str
-    id: str
-    at: datetime
-    client_id: str | None
-    phone: str | None
-    result: str
-    wanted: str | None
-    begun_by: str = "practice"
-    booked_at: datetime | None = None
-    appointment_id: str | None = None
-    attribution: str = "inferred"
-
-    @property
-    def order(self) -> tuple[Any, ...]:
-        return (self.at, self.channel, self.id)
-
-
-@dataclass
-class Episode:
-    """Contacts of one client or number until it was booked, or silent for long."""
-
-    party: str
-    contacts: list[Contact] = field(default_factory=list)
-    booking: Booking | None = None
-    appointment: Row | None = None
-    followed_up: bool = False
-    refusal: str | None = None
-    answer: str | None = None
-
-    @property
-    def id(self) -> str:
-        return f"{self.contacts[0].channel}:{self.contacts[0].id}"
-
-    @property
-    def names(self) -> set[str]:
-        """Return the names of all contacts: each of them may have been an episode of its own."""
-        return {f"{one.channel}:{one.id}" for one in self.contacts}
-
-    @property
-    def tries(self) -> list[Contact]:
-        """Return the client's own contacts: what the practice does is no try."""
-        return [one for one in self.contacts if one.begun_by == "client"]
-
-    @property
-    def last(self) -> Contact:
-        """Return the client's last contact; the practice's last act if there is none."""
-        return (self.tries or self.contacts)[-1]
-
-    @property
-    def client_id(self) -> str | None:
-        return min((one.client_id for one in self.contacts if one.client_id), default=None)
-
-    @property
-    def phone(self) -> str | None:
-        return min((one.phone for one in self.contacts if one.phone), default=None)
 
 
 class Demand(Attribution):
@@ -101,37 +38,41 @@ class Demand(Attribution):
 
     def episodes(self) -> list[Episode]:
         """Return all episodes, with their first booking."""
-        parties: dict[str, list[Contact]] = defaultdict(list)
+        people: dict[str, list[Contact]] = defaultdict(list)
         for contact in self.contacts():
-            parties[self.party_of(contact)].append(contact)
+            people[self.person_of(contact)].append(contact)
         desk: dict[str | None, list[Booking]] = defaultdict(list)
         for row in self.appointments:
-            party = self.party(*self.booked_for(row))
+            person = self.person(*self.booked_for(row))
             booking = self.bookings[row["id"]]
-            mine = {(one.channel, one.id) for one in parties.get(party or "", ())}
+            mine = {(one.channel, one.id) for one in people.get(person or "", ())}
             if row["created_at"] and not (booking and (booking.via, booking.evidence_id) in mine):
                 via, how = (booking.via, booking.attribution) if booking else ("other", "inferred")
-                desk[party].append(Booking(row["created_at"], how, via, row["id"]))
+                desk[person].append(Booking(row["created_at"], how, via, row["id"]))
         episodes = [
             episode
-            for party, contacts in parties.items()
-            for episode in in_episodes(party, sorted(contacts, key=lambda one: one.order), desk[party])
+            for person, contacts in people.items()
+            for episode in in_episodes(person, sorted(contacts, key=lambda one: one.order), desk[person])
         ]
         by_id, refusals = {row["id"]: row for row in self.appointments}, self._refusals()
         for episode in episodes:
             if episode.booking and episode.booking.appointment_id:
                 episode.appointment = by_id.get(episode.booking.appointment_id)
             episode.followed_up = self._is_followed_up(episode)
-            episode.refusal = refusals.get(episode.party)
+            episode.refusal = refusals.get(episode.person)
         return episodes
 
     def answer_since(self, episode: Episode, episodes: Iterable[Episode], now: datetime) -> str | None:
         """Return why nobody has to call back: the state of the client or number since the last try."""
-        last, party = episode.last.at, episode.party
-        own = [row for row in self.appointments if self.party(*self.booked_for(row)) == party]
+        last, person = episode.last.at, episode.person
+        own = [row for row in self.appointments if self.person(*self.booked_for(row)) == person]
         booked = [row["created_at"] for row in own if row["created_at"]]
         booked += [
-            one.booked_at for other in episodes if other.party == party for one in other.contacts if one.booked_at
+            one.booked_at
+            for other in episodes
+            if other.person == person
+            for one in other.contacts
+            if one.booked_at
         ]
         if any(at >= last for at in booked):
             return "booked_since"
@@ -144,7 +85,7 @@ class Demand(Attribution):
         if pending or any(
             call["outcome"] == "task_created"
             and call["called_at"] >= episode.contacts[0].at
-            and self.party(*self.caller(call)) == party
+            and self.person(*self.caller(call)) == person
             for call in self.calls
         ):
             return "open_task"
@@ -152,7 +93,7 @@ class Demand(Attribution):
         if any(self._is_waiting(row) for row, _ in acts):
             return "open_task"
         is_again = any(
-            other.party == party and other.tries and not other.booking and other.contacts[0].at > last
+            other.person == person and other.tries and not other.booking and other.contacts[0].at > last
             for other in episodes
         )
         if is_again:
@@ -176,8 +117,8 @@ class Demand(Attribution):
         texts = (task.get("description") or "", task.get("title") or "")
         return any("[vetl " in text for text in texts) or task["id"] in {row["task_id"] for row in self.acts}
 
-    def party_of(self, contact: Contact) -> str:
-        return self.party(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"
+    def person_of(self, contact: Contact) -> str:
+        return self.person(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"
 
     def contacts(self) -> Iterator[Contact]:
         """Return all contacts, with their bookings."""
@@ -206,7 +147,7 @@ class Demand(Attribution):
 
     def _told(self) -> Iterator[Contact]:
         for row in self.calls:
-            if wish(row) == "new_booking":
+            if wanted_of(row) == "new_booking":
                 at, who = row["called_at"], self.caller(row)
                 result = row["outcome"] or row["state"] or "no outcome"
                 by = "client" if row["direction"] == "inbound" else "practice"
@@ -233,8 +174,8 @@ class Demand(Attribution):
                     attribution="exact" if named else "inferred",
                 )
         for row in self.tasks:
-            is_wish = row["task_type"] == "task" and not self.is_made_by_vetl(row)
-            if row["created_at"] and row["client_id"] and is_wish:
+            is_request = row["task_type"] == "task" and not self.is_made_by_vetl(row)
+            if row["created_at"] and row["client_id"] and is_request:
                 state = f"task {row['status']}"
                 yield Contact("task", row["id"], row["created_at"], row["client_id"], None, state, "task")
 
@@ -277,39 +218,9 @@ class Demand(Attribution):
         said: dict[str, set[str]] = defaultdict(set)
         for row in self.calls:
             if row["outcome"] in NEVER_CALL:
-                said[self.party(*self.caller(row)) or f"call:{row['call_key']}"].add(row["outcome"])
+                said[self.person(*self.caller(row)) or f"call:{row['call_key']}"].add(row["outcome"])
         for row in self.requests:
             if {row["outcome"], row["suppression_reason"]} & NEVER_CALL:
-                party = self.party(*self.contacted(row)) or f"outreach:{row['id']}"
-                said[party].add(row["outcome"] if row["outcome"] in NEVER_CALL else row["suppression_reason"])
-        return {party: min(words) for party, words in said.items()}
-
-
-def in_episodes(party: str, contacts: list[Contact], desk: list[Booking]) -> list[Episode]:
-    """Return the episodes of one client or number: contacts in their order, and appointments without a contact."""
-    episodes: list[Episode] = []
-    bookings = [one.booked_at for one in contacts if one.booked_at] + [one.at for one in desk if one.at]
-    for place, contact in enumerate(contacts):
-        last = contacts[place - 1].at if place else None
-        if (
-            last is None
-            or contact.at - last > SILENCE
-            or any(last <= booked_at < contact.at for booked_at in bookings)
-        ):
-            episodes.append(Episode(party))
-        episodes[-1].contacts.append(contact)
-    for episode, following in zip(episodes, [*episodes[1:], None], strict=True):
-        first, last = episode.contacts[0].at, episode.contacts[-1].at
-        until = following.contacts[0].at if following else LAST
-        own = [
-            Booking(one.booked_at, one.attribution, one.channel, one.appointment_id)
-            for one in episode.contacts
-            if one.booked_at
-        ]
-        made = [one for one in desk if one.at and first <= one.at < until and one.at - last <= WINDOW]
-        episode.booking = min(own + made, key=by_time, default=None)
-    return episodes
-
-
-def by_time(one: Booking) -> tuple[Any, ...]:
-    return (one.at, one.attribution, one.via, one.appointment_id is None, one.appointment_id)
+                person = self.person(*self.contacted(row)) or f"outreach:{row['id']}"
+                said[person].add(row["outcome"] if row["outcome"] in NEVER_CALL else row["suppression_reason"])
+        return {person: min(words) for person, words in said.items()}

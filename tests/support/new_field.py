@@ -21,13 +21,13 @@ FIELD = {
         "        nullif(source.room, '') as room,\n",
     ),
     "dbt/models/staging/partner/stg_partner__staff_tasks.yml": (
-        "      - name: title\n        description: The task in a few words.\n",
-        "      - name: room\n        description: The room of the task.\n",
+        "      - {name: title, description: The task in a few words.}\n",
+        "      - {name: room, description: The room of the task.}\n",
     ),
     "dbt/models/intermediate/tasks/int_staff_tasks.sql": ("    title,\n", "    room,\n"),
     "dbt/models/marts/tasks/staff_tasks.yml": (
         "    columns:\n",
-        "      - name: room\n        description: The room of the task.\n        data_type: string\n",
+        "      - {name: room, description: The room of the task., data_type: string}\n",
     ),
 }
 """By file, a passage and the lines that follow it then."""

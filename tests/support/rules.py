@@ -2,10 +2,10 @@
 
 `@rule(section)` makes a check the test of a rule, `@broken_by` or `@broken_as` defines its break. It runs once on
 the correct sandbox, and once with each break, when it must fail by an assertion of its own. `@rule` may be
-stacked: `says` then names the rules, and its other arguments are those of the check.
+stacked: `says` then names the rules, and its other arguments are those of the check. `@rules` is a table of them.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import signature
@@ -88,6 +88,17 @@ def rule(section: Section, says: str = "", **given: Any) -> Callable[[Check], Ch
     return decorate
 
 
+def rules(section: Section, names: str, *rows: Sequence[Any]) -> Callable[[Check], Check]:
+    """Make a check the test of the rules of a section: each row has the rule's name, and the values of `names`."""
+
+    def decorate(check: Check) -> Check:
+        for says, *values in reversed(rows):
+            check = rule(section, says, **dict(zip(names.split(), values, strict=True)))(check)
+        return check
+
+    return decorate
+
+
 def broken_by(*breaks: Break) -> pytest.MarkDecorator:
     """Add a break that a check must notice."""
     return pytest.mark.breaks.with_args(_always(breaks))
@@ -113,19 +124,19 @@ def _always(breaks: tuple[Break, ...]) -> Breaks:
 def rules_of(marks: list[pytest.Mark]) -> list[tuple[Rule, tuple[Break, ...]]]:
     """Return the rules among the marks of a test, in the order of the page, with the breaks of each."""
     breaks: Breaks = next((mark.args[0] for mark in marks if mark.name == "breaks"), _always(()))
-    rules: list[Rule] = [mark.args[0] for mark in reversed(marks) if mark.name == "rule"]
-    return [(one, breaks(**one.given)) for one in rules]
+    found: list[Rule] = [mark.args[0] for mark in reversed(marks) if mark.name == "rule"]
+    return [(one, breaks(**one.given)) for one in found]
 
 
 def generate(metafunc: pytest.Metafunc) -> None:
     """Make the tests of a check: for each rule the correct sandbox, then each broken one."""
-    rules = rules_of(metafunc.definition.own_markers[::-1])
-    if not rules:
+    found = rules_of(metafunc.definition.own_markers[::-1])
+    if not found:
         return
-    names = list(rules[0][0].given)
+    names = list(found[0][0].given)
     cases = [
-        pytest.param(broken, *(rule.given[name] for name in names), id=rule.id_of(number))
-        for rule, breaks in rules
+        pytest.param(broken, *(one.given[name] for name in names), id=one.id_of(number))
+        for one, breaks in found
         for number, broken in [(None, None), *enumerate(breaks)]
     ]
     metafunc.parametrize(["broken", *names], cases, indirect=["broken"])

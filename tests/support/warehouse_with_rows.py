@@ -13,7 +13,7 @@ import duckdb
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.pages import Changes
 from pipelines.core.practice import Practice
-from pipelines.core.steps import AttachDetails, MergeRows, ReplaceDays, Save
+from pipelines.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.loading.phone_calls.frames import CallTexts, parse_calls
 from pipelines.loading.warehouse import Warehouse
@@ -121,6 +121,10 @@ class Filled:
         changes = self.warehouse.commit("run", self.practice.id, declared, work)
         self.now += timedelta(hours=1)
         return changes
+
+    def answer(self, endpoint: str | Endpoint, question: Question) -> Any:
+        declared = by_name(endpoint) if isinstance(endpoint, str) else endpoint
+        return self.warehouse.answer_all([(self.practice.id, declared, question)])[0]
 
     def merge(self, endpoint: str | Endpoint, *rows: Any, sealed_before: datetime | None = None) -> Changes:
         return self.commit(endpoint, MergeRows(rows, self.now, sealed_before))

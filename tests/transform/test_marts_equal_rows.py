@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from support.cells import Query
 from support.dbt_build import Build
-from support.demand import Episode
+from support.episodes import Episode
 from support.expected import EXPECTED, Mart, assert_mart_is_true
 from support.expected.booking import stage_order
 from support.expected.demand import episodes
@@ -27,7 +27,7 @@ def source(rows: Tables) -> Known:
 
 
 @pytest.fixture(scope="module")
-def wishes(source: Known) -> list[Episode]:
+def booking_requests(source: Known) -> list[Episode]:
     return [episode for _, episode in episodes(source)]
 
 
@@ -80,15 +80,15 @@ def test_days_of_23_and_25_hours_and_restated_days_occur(source: Known) -> None:
     assert {True, False, None} == {None if then is None else then != now for then, now in pairs}
 
 
-def test_long_episodes_occur_and_callers_known_by_their_number_alone(wishes: list[Episode]) -> None:
-    assert max(len(one.contacts) for one in wishes) > 4
-    assert any(one.party.startswith("phone:") and len(one.contacts) > 1 for one in wishes)
-    assert any(one.followed_up for one in wishes)
-    assert {one.contacts[0].begun_by for one in wishes} == {"client", "practice"}
+def test_long_episodes_occur_and_callers_known_by_their_number_alone(booking_requests: list[Episode]) -> None:
+    assert max(len(one.contacts) for one in booking_requests) > 4
+    assert any(one.person.startswith("phone:") and len(one.contacts) > 1 for one in booking_requests)
+    assert any(one.followed_up for one in booking_requests)
+    assert {one.contacts[0].begun_by for one in booking_requests} == {"client", "practice"}
 
 
-def test_every_way_to_an_appointment_occurs(wishes: list[Episode], query: Query) -> None:
-    ways = {(one.booking.via, one.booking.attribution) for one in wishes if one.booking}
+def test_every_way_to_an_appointment_occurs(booking_requests: list[Episode], query: Query) -> None:
+    ways = {(one.booking.via, one.booking.attribution) for one in booking_requests if one.booking}
     inferred = {("call", "inferred"), ("outreach", "inferred")}
     exact = {("session", "exact"), ("outreach", "exact")}
 

@@ -26,12 +26,17 @@ WEEKS = f"""
     from marts.{DAILY} where {IN_PERIOD} group by week order by week
 """
 OFF = "vetl has acted for none of these practices. `vetl act plan` shows what it would do; it is off unless set."
+ANY = f"select count(*) from marts.{DAILY} where {CHOSEN}"
 Difference = tuple[float | None, float | None, float | None]
 COUNTED = ("acts", "acts_booked", "held_out", "held_out_booked")
 
 
 def draw(view: View) -> None:
     """Draw the page."""
+    with part():
+        if not view.ask(ANY).item():
+            st.info(OFF)
+            return
     with part("What it brings"):
         _effect(view)
     with part("What became of the acts"):
@@ -61,7 +66,7 @@ def _effect(view: View) -> None:
     """Compare those acted on with those left alone, of all plans that are older than 14 days."""
     table = view.named(view.ask(EFFECT))
     if table.is_empty():
-        st.info(OFF)
+        st.info("No plan is older than 14 days yet.")
         return
     acts, booked, left, left_booked = (int(table.get_column(name).sum()) for name in COUNTED)
     st.markdown(said(view, acts, booked, left, left_booked))

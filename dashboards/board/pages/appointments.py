@@ -3,7 +3,7 @@
 import streamlit as st
 
 from board import charts
-from board.parts import View, compared, figures, part, shown
+from board.parts import View, compared, enough, figures, part, shown
 from board.scope import WHOLE_WEEKS_SAID
 
 MART = "appointments_daily"
@@ -62,11 +62,11 @@ def draw(view: View) -> None:
     ):
         with part(title):
             table = view.ask(sql)
-            worded = charts.worded(table, column)
+            drawn = charts.worded(enough(view, table, "appointments"), column)
             shown(
                 view,
                 table,
-                charts.bars(worded, "no_show_share", column, share=True),
+                charts.bars(drawn, "no_show_share", column, share=True) if drawn.height else None,
                 name=f"visits-{column.replace('_', '-')}",
                 says=says,
                 defined_by=[("appointments", "attendance"), *DEFINED],
@@ -74,10 +74,11 @@ def draw(view: View) -> None:
     if len(view.scope.practices) > 1:
         with part("By practice"):
             table = view.named(view.ask(PRACTICES))
+            drawn = view.short(enough(view, table, "appointments"))
             shown(
                 view,
                 table,
-                charts.bars(view.short(table), "no_show_share", "practice", share=True),
+                charts.bars(drawn, "no_show_share", "practice", share=True) if drawn.height else None,
                 name="visits-by-practice",
                 says="Visits missed without a word by practice, the largest share first",
                 defined_by=[("appointments", "attendance"), *DEFINED],

@@ -5,7 +5,7 @@ import streamlit as st
 
 from board import charts
 from board.address import pick_at_once
-from board.parts import View, compared, figures, part, shown
+from board.parts import View, compared, enough, figures, part, shown
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID
 
 TOTALS = f"""
@@ -78,13 +78,10 @@ def _by(view: View) -> None:
         f"select {columns}, {MEASURES} from marts.booking_funnel_daily where {IN_PERIOD} "
         f"group by {columns} order by sessions desc, {columns} limit 200"
     )
-    few = table.filter(pl.col("sessions") < view.few).height
-    first = charts.worded(table.filter(pl.col("sessions") >= view.few).head(MOST_BARS), *places).with_columns(
+    first = charts.worded(enough(view, table, "sessions").head(MOST_BARS), *places).with_columns(
         pl.concat_str(places, separator=", ").alias("from")
     )
     chart = charts.bars(first, "completion_rate", "from", share=True) if first.height else None
-    if few:
-        st.caption(f"{few} with fewer than {view.few} sessions are in the table alone: their shares say little.")
     shown(
         view,
         table,

@@ -141,7 +141,9 @@ def verdicts(table: pl.DataFrame, view: View) -> list[tuple[str, str]]:
     if behind and whole != practices.height and not len(unproven):
         said.append(("note", "Until the day named, nothing is missing of a practice that is behind."))
     said.append(("note", UNCOUNTED))
-    said.append(("note", f"Read until {words.moment(view.scope.read_until)}, by the clock of each practice."))
+    said.append(
+        ("note", f"Complete until {words.moment(view.scope.complete_until)}, by the clock of each practice.")
+    )
     return said
 
 

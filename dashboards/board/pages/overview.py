@@ -44,6 +44,9 @@ WEEKS = """
 """
 TO_CALL_BACK = f"select count(*) from marts.leak_list where {CHOSEN}"
 
+MOST_SENTENCES = 5
+"""Outliers in words: more than these nobody reads."""
+
 
 def draw(view: View) -> None:
     """Draw the page."""
@@ -99,6 +102,14 @@ def _sentences(view: View, found: Sequence[Score]) -> None:
 
 
 def _scorecard(view: View, found: Sequence[Score]) -> None:
+    said = outliers(view, found)
+    if said:
+        lines = said[:MOST_SENTENCES]
+        if len(said) > MOST_SENTENCES:
+            lines.append(f"and {view.words.number(len(said) - MOST_SENTENCES)} more: see *Stands out*")
+        st.markdown("Different from the others by more than chance:\n" + "".join(f"\n- {line}" for line in lines))
+    else:
+        st.markdown("No practice differs from the others by more than chance.")
     table = matrix(found)
     shown(
         view,
@@ -119,11 +130,6 @@ def _scorecard(view: View, found: Sequence[Score]) -> None:
         says=f"{BY_KEY[key].label} by practice, with the interval of chance; the dashed line is all practices",
         defined_by=[BY_KEY[key].defined_by],
     )
-    said = outliers(view, [score for score in found if score.measure.key == key])
-    for line in said:
-        st.markdown(line)
-    if not said:
-        st.caption("No practice differs from the others by more than chance.")
 
 
 def _weeks(view: View) -> None:

@@ -8,6 +8,6 @@
 {%- endmacro %}
 
 {% macro spark__text_literal(text) -%}
-    {%- set told = text.split() | join(' ') | replace('\\', '\\\\') | replace("'", "\\'") if text is not none -%}
-    {{ 'null' if text is none else "'" ~ told ~ "'" }}
+    {%- set escaped = text.split() | join(' ') | replace('\\', '\\\\') | replace("'", "\\'") if text is not none -%}
+    {{ 'null' if text is none else "'" ~ escaped ~ "'" }}
 {%- endmacro %}

@@ -15,9 +15,9 @@
     {%- set text = build_fingerprint() -%}
     {%- set last = run_query("select fingerprint from control.builds").columns[0].values() | list -%}
     {%- set models = graph.nodes.values() | selectattr('config.materialized', 'equalto', 'incremental') | list -%}
-    {%- set held = [] -%}
+    {%- set tables = [] -%}
     {%- for model in models -%}
-        {% do held.append(adapter.get_relation(database=target.database, schema=model.schema, identifier=model.alias)) %}
+        {% do tables.append(adapter.get_relation(database=target.database, schema=model.schema, identifier=model.alias)) %}
     {%- endfor -%}
     {#- Notes of the build before, also of marts that took in changes in an earlier version. -#}
     {%- set notes = "select table_name from duckdb_tables() where schema_name = 'control' and starts_with(table_name, 'changed_')"
@@ -25,9 +25,9 @@
     {%- for note in run_query(notes).columns[0].values() -%}
         {% do run_query("drop table control." ~ note) %}
     {%- endfor -%}
-    {%- set is_full = none in held or flags.FULL_REFRESH or last != [text] or not env_var('VETL_BUILD_FINGERPRINT', '') -%}
+    {%- set is_full = none in tables or flags.FULL_REFRESH or last != [text] or not env_var('VETL_BUILD_FINGERPRINT', '') -%}
     {%- if is_full -%}
-        {%- for table in held | reject('none') -%}
+        {%- for table in tables | reject('none') -%}
             {% do adapter.drop_relation(table) %}
         {%- endfor -%}
     {%- endif -%}
@@ -51,11 +51,11 @@
        (decision 0409). -#}
     {%- set follows = run_query("select previous_id from control.building").columns[0].values()[0] is not none -%}
     {%- set models = graph.nodes.values() | selectattr('resource_type', 'equalto', 'model') -%}
-    {%- set wanted = models | rejectattr('config.materialized', 'equalto', 'view' if follows else none)
+    {%- set expected = models | rejectattr('config.materialized', 'equalto', 'view' if follows else none)
         | rejectattr('name', 'in', ['catalogue', 'metrics'] if follows else []) | map(attribute='unique_id') | list -%}
     {%- set built = results | selectattr('status', 'equalto', 'success') | map(attribute='node.unique_id') | list -%}
     {%- set failed = results | selectattr('status', 'in', ['error', 'fail', 'runtime error']) | list -%}
-    {%- if wanted | reject('in', built) | list == [] and not failed -%}
+    {%- if expected | reject('in', built) | list == [] and not failed -%}
         {% do run_query(
             "create or replace temp table this_build as select '" ~ build_fingerprint() ~ "' as fingerprint,"
             ~ " (select md5(string_agg(practices::varchar, ';' order by id)) from control.practices) as practices,"

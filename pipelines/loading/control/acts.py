@@ -40,15 +40,15 @@ def keep_acts(connection: duckdb.DuckDBPyConnection, acts: Sequence[KeptAct]) ->
     """
     if not acts:
         return
-    given = ", ".join(
+    columns = ", ".join(
         f"unnest(?::varchar[]){'::timestamptz' if name in _INSTANTS else ''} as {name}" for name in _COLUMNS
     )
-    kept = ", ".join(f"coalesce(given.{name}, before.{name}) as {name}" for name in _FROM_BEFORE)
+    preserved = ", ".join(f"coalesce(given.{name}, before.{name}) as {name}" for name in _FROM_BEFORE)
     connection.execute(
-        f"create or replace temp table latest_acts as select given.* replace ({kept},"
+        f"create or replace temp table latest_acts as select given.* replace ({preserved},"
         " case when given.episode_id is null then coalesce(before.planned_at, given.planned_at)"
         " else given.planned_at end as planned_at)"
-        f" from (select {given}) as given left join control.acts as before using (practice_id, code)"
+        f" from (select {columns}) as given left join control.acts as before using (practice_id, code)"
         " except from control.acts",
         [[_text(getattr(act, name)) for act in acts] for name in _COLUMNS],
     )

@@ -17,12 +17,12 @@ def keep_attempts(
         return
     names = ("practice_id", "endpoint", "state", "reason", "certified_through")
     columns = [[result[name] for result in results] for name in names]
-    given = ", ".join(f"unnest(?::varchar[]) as {name}" for name in names)
+    unnested = ", ".join(f"unnest(?::varchar[]) as {name}" for name in names)
     connection.execute(
         f"create or replace temp table latest_attempts as select given.* replace ("
         " coalesce(given.certified_through, before.certified_through) as certified_through),"
         " if(given.state = 'failed', before.read_at, now()) as read_at"
-        f" from (select {given}) as given left join control.attempts as before using (practice_id, endpoint)",
+        f" from (select {unnested}) as given left join control.attempts as before using (practice_id, endpoint)",
         columns,
     )
     connection.execute(

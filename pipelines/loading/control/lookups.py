@@ -43,12 +43,12 @@ def keep_read(commit: Commit, frame: pl.DataFrame) -> None:
 
 def keep_looks(commit: Commit, practice_id: str, ids: Sequence[str], read_at: datetime) -> None:
     """Record ids that were requested, whatever the answer was."""
-    _replace(commit, "control.lookups", _asked({(practice_id, item): read_at for item in ids}))
+    _replace(commit, "control.lookups", _frame_of_ids({(practice_id, item): read_at for item in ids}))
 
 
 def keep_missing(commit: Commit, ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
     """Record ids that the source lacks; return them as `practice_id`, `id` and `read_at`."""
-    missing = _asked(ids)
+    missing = _frame_of_ids(ids)
     _replace(commit, "control.missing_records", missing)
     _remove(commit, "control.lookups", missing)
     _remove(commit, "control.mentions", missing)
@@ -107,7 +107,7 @@ def _search(connection: duckdb.DuckDBPyConnection, table: str, column: str, endp
     )
 
 
-def _asked(ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
+def _frame_of_ids(ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
     """Return ids as a frame of `practice_id`, `id` and `read_at`."""
     rows = [(*key, read_at) for key, read_at in ids.items()]
     return pl.DataFrame(rows, {"practice_id": pl.String, "id": pl.String, "read_at": INSTANT}, orient="row")

@@ -24,10 +24,10 @@ def record_practices(
 
     The mart of calls shows zone and name and is built by changed days, so a change of either marks all days.
     """
-    kept = {row[0]: row for row in connection.execute("from control.practices").fetchall()}
+    stored = {row[0]: row for row in connection.execute("from control.practices").fetchall()}
     for practice in practices:
         row = (practice.id, practice.name, practice.time_zone, practice.history_start, practice.group)
-        before = kept.get(practice.id)
+        before = stored.get(practice.id)
         if row == before:
             continue
         connection.execute("delete from control.practices where id = ?", [practice.id])

@@ -27,7 +27,7 @@ def record_restatements(commit: Commit, restated: pl.DataFrame, on: Sequence[str
         for name in (column.name for column in commit.table.hashed)
     )
     with registered_frames(commit.connection, restated=restated):
-        kept = commit.connection.execute(
+        stored = commit.connection.execute(
             "insert into control.restatements by name"
             " select restated.practice_id, $endpoint as endpoint, $run as run_id,"
             f" concat_ws('/', {key}) as row_key, restated.noticed_at,"
@@ -42,4 +42,4 @@ def record_restatements(commit: Commit, restated: pl.DataFrame, on: Sequence[str
             " returning practice_id",
             {"endpoint": commit.endpoint_name, "run": commit.run_id},
         ).fetchall()
-    return {practice_id: Changes(restated=rows) for (practice_id,), rows in Counter(kept).items()}
+    return {practice_id: Changes(restated=rows) for (practice_id,), rows in Counter(stored).items()}

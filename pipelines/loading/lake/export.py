@@ -129,12 +129,12 @@ def _update_table(
     """Return the files of a table: existing files of unchanged partitions, new files of the others."""
     partitions = table.fingerprints(connection)
     listed = [file for file in before.files if file.table == table.full_name] if before else []
-    kept = [file for file in listed if _is_current(file, table, partitions)]
-    there = {file.partition for file in kept}
-    wanted = {partition: fingerprint for partition, fingerprint in partitions.items() if partition not in there}
-    if not wanted and kept:
-        return kept
-    return [*kept, *write_partitions(connection, table, wanted, storage, drafts)]
+    current = [file for file in listed if _is_current(file, table, partitions)]
+    there = {file.partition for file in current}
+    outdated = {partition: fingerprint for partition, fingerprint in partitions.items() if partition not in there}
+    if not outdated and current:
+        return current
+    return [*current, *write_partitions(connection, table, outdated, storage, drafts)]
 
 
 def _is_current(file: LakeFile, table: LakeTable, partitions: Mapping[Partition, str]) -> bool:

@@ -23,23 +23,23 @@ _FORMAT = "format parquet, compression zstd, return_stats"
 def write_partitions(
     connection: duckdb.DuckDBPyConnection,
     table: LakeTable,
-    wanted: Mapping[Partition, str],
+    fingerprints: Mapping[Partition, str],
     storage: Storage,
     drafts: Path,
 ) -> Iterator[LakeFile]:
-    """Write these partitions of a table under new names; `wanted` has the fingerprint of each.
+    """Write these partitions of a table under new names; `fingerprints` has that of each.
 
     A table without rows becomes one empty file with the columns.
     """
-    if not wanted:
+    if not fingerprints:
         draft = drafts / "empty.parquet"
         connection.execute(f"copy ({table.select()} limit 0) to {literal(str(draft))} ({_FORMAT})")
         yield _put(table, (None, None), "0:0", draft, 0, storage)
-    ordered = sorted(wanted, key=lambda partition: tuple(part or "" for part in partition))
+    ordered = sorted(fingerprints, key=lambda partition: tuple(part or "" for part in partition))
     for first in range(0, len(ordered), AT_ONCE):
         some = ordered[first : first + AT_ONCE]
         for partition, draft, rows in _copied(connection, table, some, drafts / "some"):
-            yield _put(table, partition, wanted[partition], draft, rows, storage)
+            yield _put(table, partition, fingerprints[partition], draft, rows, storage)
         shutil.rmtree(drafts / "some", ignore_errors=True)
 
 
@@ -55,17 +55,17 @@ def _copied(
         ).fetchall()
         yield (None, None), draft, rows
         return
-    given: dict[str, list[str | None]] = {"practices": [practice for practice, _ in partitions]}
+    parameters: dict[str, list[str | None]] = {"practices": [practice for practice, _ in partitions]}
     among = "select unnest($practices::varchar[]) as asked_practice"
     alike = "practice_id = asked_practice"
     if table.month_of:
-        given["months"] = [month for _, month in partitions]
+        parameters["months"] = [month for _, month in partitions]
         among += ", unnest($months::varchar[]) as asked_month"
         alike += f" and {MONTH} is not distinct from asked_month"
     written = connection.execute(
         f"copy (from ({table.select()}) semi join ({among}) on {alike}) to {literal(str(drafts))}"
         f" ({_FORMAT}, partition_by ({', '.join(table.keys)}), write_partition_columns true)",
-        given,
+        parameters,
     ).fetchall()
     for name, rows, *_, keys, _extra in written:
         yield (keys["practice_id"], keys.get(MONTH)), Path(name), rows

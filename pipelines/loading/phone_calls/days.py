@@ -85,8 +85,8 @@ def _without_people(commit: Commit, calls: Typed) -> Typed:
     A row of the CSV names no client: one that is at the place of a forgotten client's call is taken for that call.
     """
     frame = commit.pseudonyms.in_rows(commit.table, calls.frame)
-    shown = commit.pseudonyms.of_practices(frame["practice_id"].unique())
-    if shown and frame.height:
+    pseudonyms = commit.pseudonyms.of_practices(frame["practice_id"].unique())
+    if pseudonyms and frame.height:
         own = frame_of(
             commit.connection,
             f"select distinct {', '.join(CALL_IDENTITY)}, true as _own from {commit.table.raw}"
@@ -96,7 +96,7 @@ def _without_people(commit: Commit, calls: Typed) -> Typed:
                 "practices": frame["practice_id"].unique().to_list(),
                 "first": frame["call_date"].min(),
                 "last": frame["call_date"].max(),
-                "shown": shown,
+                "shown": pseudonyms,
             },
         )
         marked = frame.join(own, on=CALL_IDENTITY, how="left", nulls_equal=True, maintain_order="left")

@@ -125,9 +125,9 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
             " from attached where stored.rowid = attached._target",
             [commit.run_id],
         )
-    shown = commit.pseudonyms.of_practices(attached["practice_id"].unique())
-    if shown:
-        empty_words(commit, attached.filter(pl.any_horizontal(pl.col(name).is_in(shown) for name in IDS)))
+    pseudonyms = commit.pseudonyms.of_practices(attached["practice_id"].unique())
+    if pseudonyms:
+        empty_words(commit, attached.filter(pl.any_horizontal(pl.col(name).is_in(pseudonyms) for name in IDS)))
 
 
 def _with_a_doubtful_zone(stored: pl.DataFrame, records: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:

@@ -119,11 +119,11 @@ def _with_details(
     fresh = right.group_by(IDENTITY).agg(_rivals=pl.len())
     rows = changed.pairs.join(stored, on=TARGET, how="left").join(fresh, on=IDENTITY, how="left", nulls_equal=True)
     certain = (pl.col("_candidates") == 1) & (pl.col("_rivals") == 1)
-    kept = [pl.when(certain).then(pl.col(name)) for name in DETAILS]
+    details = [pl.when(certain).then(pl.col(name)) for name in DETAILS]
     rows = _with_extra(rows.with_columns(_stored_extra=pl.when(certain).then("_stored_extra")), new_fields)
     exact = certain & pl.col("created_at").is_not_null()
     called_at = pl.when(exact).then(pl.col("_stored_called_at")).otherwise(pl.col("called_at"))
-    rows = rows.with_columns(called_at.alias("called_at"), *kept)
+    rows = rows.with_columns(called_at.alias("called_at"), *details)
     return rows.select(
         pl.exclude("_candidates", "_rivals", "_deleted", "_stored_called_at", "_stored_extra", "_stored_hash")
     )

@@ -25,7 +25,7 @@ from pipelines.reading import coverage
 from pipelines.strategies.cursors import DaysCursor
 from pipelines.strategies.phone_calls import details
 from pipelines.strategies.phone_calls.crowded_days import may_rest
-from pipelines.strategies.phone_calls.windows import DAY, DaysPurpose, calls_query, read_days
+from pipelines.strategies.phone_calls.windows import DAY, DaysPurpose, SharedDays, calls_query, read_days
 
 FILLED = 0.8
 """Part of a page that a window should fill, because calls may have come since they were counted."""
@@ -67,12 +67,11 @@ class _State:
         self.covered = coverage.Coverage(cursor.covered).until(self.open_from)
         self.sealed_before = self.covered.through(reading.history_start)
         self.json = details.conventions(reading)
-        self.lies: list[str] = []
+        self.shared = SharedDays()
         self.recent_on, self.whole_on, self.zone = cursor.recent_on, cursor.whole_on, cursor.zone
         self.tried = dict(cursor.tried)
         recent = self.today - reading.margins.recent
         self.looked = {day: at for day, at in cursor.looked.items() if day >= recent}
-        self.crowded: set[date] = set()
         self.reading = reading
         # In a wrong zone most calls had no match, and the attached details are not valid any more.
         corrected = cursor.read_in not in (None, reading.time_zone.key)
@@ -101,7 +100,7 @@ class _State:
         return self.zone[1] if self.zone and self.zone[0] == zone else None
 
     def cursor(self) -> MoveCursor:
-        self.looked |= dict.fromkeys(self.crowded, self.reading.now)
+        self.looked |= dict.fromkeys(self.shared.crowded, self.reading.now)
         return DaysCursor(
             covered=self.covered.spans,
             recent_on=self.recent_on,
@@ -137,39 +136,39 @@ class _Days:
 
     start: date
     end: date
-    here: Mapping[date, int]
+    stored: Mapping[date, int]
 
 
 def _sized(due: coverage.Coverage[date], rows_at_once: float) -> Plan[list[_Days]]:
     """Return the spans cut into windows that should fit one page."""
     windows: list[_Days] = []
     for start, end in due.spans:
-        here = yield from do(CallsPerDay(start, end - DAY))
-        per_day = yield from _expected_per_day(start, end, here, rows_at_once)
-        windows += [_Days(*days, here) for days in _packed((start, end), here, per_day, rows_at_once)]
+        stored = yield from do(CallsPerDay(start, end - DAY))
+        per_day = yield from _expected_per_day(start, end, stored, rows_at_once)
+        windows += [_Days(*days, stored) for days in _packed((start, end), stored, per_day, rows_at_once)]
     return windows
 
 
-def _expected_per_day(start: date, end: date, here: Mapping[date, int], most: float) -> Plan[float]:
+def _expected_per_day(start: date, end: date, stored: Mapping[date, int], most: float) -> Plan[float]:
     """Return the mean number of calls on days without stored calls, from the total of one small request.
 
     A mean of more calls than a page counts as 0: windows of many days are cut by the size of their answers.
     """
-    unknown = (end - start).days - len(here)
+    unknown = (end - start).days - len(stored)
     if unknown <= 1:
         return 0.0
     page = yield from do(ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True))
-    expected = max(0.0, page.total_count - sum(here.values())) / unknown
+    expected = max(0.0, page.total_count - sum(stored.values())) / unknown
     return expected if expected <= most else 0.0
 
 
 def _packed(
-    span: coverage.Span[date], here: Mapping[date, int], per_day: float, rows_at_once: float
+    span: coverage.Span[date], stored: Mapping[date, int], per_day: float, rows_at_once: float
 ) -> Generator[coverage.Span[date], None, None]:
     (day, end), rows = span, 0.0
     first = day
     while day < end:
-        expected = here.get(day, per_day)
+        expected = stored.get(day, per_day)
         if day > first and (rows + expected > rows_at_once or (day - first).days >= MOST_DAYS):
             yield first, day
             first, rows = day, 0.0
@@ -188,11 +187,10 @@ def _read_closed(strategy: DateWindows, state: _State, days: _Days) -> Plan[str 
         WindowKind.CLOSED,
         state.json,
         state.reading.time_zone,
-        certified,
-        state.sealed_before,
-        days.here,
-        state.lies,
-        state.crowded,
+        state.shared,
+        days.stored,
+        sealed_before=state.sealed_before,
+        on_certified=certified,
     )
     return (yield from read_days(strategy, days.start, days.end, purpose))
 
@@ -200,12 +198,6 @@ def _read_closed(strategy: DateWindows, state: _State, days: _Days) -> Plan[str 
 def _tail(strategy: DateWindows, state: _State) -> Plan[str | None]:
     """Read the days that are not over, and tomorrow."""
     start, end = state.open_from, state.today + 2 * DAY
-    here = yield from do(CallsPerDay(start, end - DAY))
-    return (
-        yield from read_days(
-            strategy,
-            start,
-            end,
-            DaysPurpose(WindowKind.TAIL, state.json, state.reading.time_zone, here=here, lies=state.lies),
-        )
-    )
+    stored = yield from do(CallsPerDay(start, end - DAY))
+    purpose = DaysPurpose(WindowKind.TAIL, state.json, state.reading.time_zone, state.shared, stored)
+    return (yield from read_days(strategy, start, end, purpose))

@@ -74,11 +74,11 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     start = reading.history_start if reading.details == "all" else recent
     every_day = reading.reconcile != "no"
     lacking = yield from do((CallsPerDay if every_day else DaysLackingDetails)(start, today + DAY))
-    wanted = {day: calls for day, calls in lacking.items() if tried.get(day) != calls}
-    ids = yield from _look_at_ids(reading, wanted, daily=daily)
+    days = {day: calls for day, calls in lacking.items() if tried.get(day) != calls}
+    ids = yield from _look_at_ids(reading, days, daily=daily)
     if ids.verdict == "changing":
         return Attached(doubt=f"{ids.finding}; {WITHOUT_IDS}")
-    listed = yield from _attach_days(reading, wanted)
+    listed = yield from _attach_days(reading, days)
     if daily and reading.details == "recent":
         yield from _attach_days(reading, (yield from _repeated_hours(reading, recent)))
         yield from _attach_days(reading, (yield from _older(reading, recent)))
@@ -104,11 +104,11 @@ def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> Plan[str | None]:
     return contradiction(reading.time_zone.key, pairs_here(listed, here))
 
 
-def _look_at_ids(reading: Reading, wanted: Mapping[date, int], *, daily: bool) -> Plan[Identity]:
+def _look_at_ids(reading: Reading, days: Mapping[date, int], *, daily: bool) -> Plan[Identity]:
     """Check whether calls of the JSON list keep their ids: once a day, and if that is not known."""
-    if not wanted or (reading.capabilities.get(IDS) == "stable" and not daily):
+    if not days or (reading.capabilities.get(IDS) == "stable" and not daily):
         return Identity()
-    return (yield from look(conventions(reading), _packed(wanted)[-1]))
+    return (yield from look(conventions(reading), _packed(days)[-1]))
 
 
 def _repeated_hours(reading: Reading, recent: date) -> Plan[dict[date, int]]:

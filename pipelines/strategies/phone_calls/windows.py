@@ -58,28 +58,38 @@ def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str
     }
 
 
+@dataclass(slots=True)
+class SharedDays:
+    """The observations that the windows of a sync share.
+
+    `lies`: a total was wrong, so no page is requested again because of its total. `crowded` are the closed days
+    with more calls than a page that were read.
+    """
+
+    lies: bool = False
+    crowded: set[date] = field(default_factory=set[date])
+
+
 @dataclass(frozen=True, slots=True)
 class DaysPurpose:
-    """The purpose of the read of days: `kind` is the kind in `control.windows`, `certified` moves the cursor.
+    """The purpose of the read of days, which all of its parts share.
 
-    `json` are the conventions of the JSON list, and `zone` is the practice's time zone. An earlier sync read the
-    days before `sealed_before` whole. `here` counts the stored calls of each day. `lies` are the wrong totals of
-    all windows of a sync: after the first one, a page is not requested again because of its total. `crowded` are
-    the days with more calls than a page that were read.
+    `kind` is the kind in `control.windows`. `json` are the conventions of the JSON list, and `zone` is the
+    practice's time zone. `stored` counts the stored calls of each day. An earlier sync read the days before
+    `sealed_before` whole. `on_certified` moves the cursor behind each certified part.
     """
 
     kind: WindowKind
     json: QueryConventions
     zone: tzinfo
-    certified: OnCertified | None = None
+    shared: SharedDays
+    stored: Mapping[date, int]
     sealed_before: date | None = None
-    here: Mapping[date, int] = field(default_factory=dict[date, int])
-    lies: list[str] = field(default_factory=list[str])
-    crowded: set[date] = field(default_factory=set[date])
+    on_certified: OnCertified | None = None
 
     def known(self, start: date, end: date) -> int:
         """Return the number of stored calls of `[start, end)`."""
-        return sum(count for day, count in self.here.items() if start <= day < end)
+        return sum(count for day, count in self.stored.items() if start <= day < end)
 
 
 def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[str | None]:
@@ -97,12 +107,13 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
         doubts = yield from do(SideBySide([read_days(strategy, *part, purpose) for part in parts]))
         return next((doubt for doubt in doubts if doubt), None)
     if page.rows >= size:
-        purpose.crowded.add(start)
+        if purpose.kind is WindowKind.CLOSED:
+            purpose.shared.crowded.add(start)
         doubt = yield from _read_crowded(strategy, start, purpose, page)
     else:
         doubt = yield from _replace(start, end, purpose, [page])
-    if doubt is None and purpose.certified is not None:
-        yield purpose.certified(start, end)
+    if doubt is None and purpose.on_certified is not None:
+        yield purpose.on_certified(start, end)
     return doubt and f"{start} to {end - DAY}: {doubt}"
 
 
@@ -110,11 +121,11 @@ def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -
     """Read the first page; accept it if it contradicts its own total again and again."""
     size = strategy.csv_page_size
     step = ReadCalls(calls_query(start, end, size=size), 0, size)
-    if not purpose.lies:
+    if not purpose.shared.lies:
         try:
             return (yield from do(step))
-        except WrongTotal as error:
-            purpose.lies.append(str(error))
+        except WrongTotal:
+            purpose.shared.lies = True
     return (yield from do(replace(step, lenient=True)))
 
 

@@ -15,8 +15,8 @@ from support.zones import on_the_wall
 
 def acts(source: Known) -> Expected:
     bookings = {practice: bookings_of(demand) for practice, demand in demands(source).items()}
-    parties = {
-        (practice, f"{contact.channel}:{contact.id}"): one.party
+    people = {
+        (practice, f"{contact.channel}:{contact.id}"): one.person
         for practice, one in episodes(source)
         for contact in one.contacts
     }
@@ -26,8 +26,8 @@ def acts(source: Known) -> Expected:
         practice, planned = row["practice_id"], row["planned_at"]
         if not row["episode_id"]:
             continue
-        party = parties.get((practice, row["episode_id"]))
-        later = [at for at in bookings[practice].get(party or "", ()) if at >= planned]
+        person = people.get((practice, row["episode_id"]))
+        later = [at for at in bookings[practice].get(person or "", ()) if at >= planned]
         local = on_the_wall(planned, source.zone_of(practice))
         task = tasks.get((practice, row["task_id"]), {})
         expected[practice, row["episode_id"], row["kind"]] = {
@@ -50,11 +50,11 @@ def bookings_of(demand: Demand) -> Mapping[str, list[datetime]]:
     bookings: dict[str, list[datetime]] = defaultdict(list)
     for contact in demand.contacts():
         if contact.booked_at:
-            bookings[demand.party_of(contact)].append(contact.booked_at)
+            bookings[demand.person_of(contact)].append(contact.booked_at)
     for row in demand.appointments:
-        party = demand.party(*demand.booked_for(row))
-        if party and row["created_at"]:
-            bookings[party].append(row["created_at"])
+        person = demand.person(*demand.booked_for(row))
+        if person and row["created_at"]:
+            bookings[person].append(row["created_at"])
     return bookings
 
 

@@ -89,15 +89,15 @@ THIRTY_DAYS = timedelta(days=30)
 def booked_for(source: Known, row: Row) -> str | None:
     """Return the client or number that an appointment is for."""
     demand = demands(source)[row["practice_id"]]
-    return demand.party(*demand.booked_for(row))
+    return demand.person(*demand.booked_for(row))
 
 
 def rebookings_daily(source: Known) -> Expected:
     """Return the next appointments of the people who came on a day."""
     of_person: dict[Any, list[Row]] = defaultdict(list)
     for row in source.rows("appointments"):
-        if party := booked_for(source, row):
-            of_person[row["practice_id"], party].append(row)
+        if person := booked_for(source, row):
+            of_person[row["practice_id"], person].append(row)
     cells: dict[Any, list[tuple[bool, bool, bool, bool]]] = defaultdict(list)
     for (practice, _), rows in of_person.items():
         for row in rows:

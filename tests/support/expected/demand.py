@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from support.attribution import HOUR
 from support.cells import hours, median_of
-from support.demand import CALLED_BACK_WITHIN, DO_NOT_CHASE, LOST_AFTER, Contact, Demand, Episode
+from support.demand import CALLED_BACK_WITHIN, DO_NOT_CHASE, LOST_AFTER, Demand
+from support.episodes import Contact, Episode
 from support.mart_inputs import Expected, Known
 from support.zones import on_the_wall
 
@@ -235,10 +236,10 @@ def waits(source: Known) -> dict[tuple[str, str, str], tuple[date | None, float 
     for practice, demand in demands(source).items():
         acts = acts_of(demand)
         for contact in demand.contacts():
-            party = demand.party(contact.client_id, contact.phone)
-            if contact.begun_by == "client" and not contact.booked_at and party:
+            person = demand.person(contact.client_id, contact.phone)
+            if contact.begun_by == "client" and not contact.booked_at and person:
                 local = on_the_wall(contact.at, source.zone_of(practice))
-                since = [hours(contact.at, at) or 0.0 for at in acts[party] if at >= contact.at]
+                since = [hours(contact.at, at) or 0.0 for at in acts[person] if at >= contact.at]
                 wait = min((value for value in since if value <= TWO_WEEKS / HOUR), default=None)
                 found[practice, contact.channel, contact.id] = (local.date() if local else None, wait)
     return found
@@ -252,10 +253,10 @@ def acts_of(demand: Demand) -> Mapping[str, list[datetime]]:
     by_people = [row for row in demand.tasks if not demand.is_made_by_vetl(row)]
     told += [((row["client_id"] or None, None), row["created_at"]) for row in by_people]
     told += [((row.get("client_id") or None, None), row["sent_at"]) for row in demand.messages]
-    for person, at in told:
-        party = demand.party(*person)
-        if party and at:
-            acts[party].append(at)
+    for somebody, at in told:
+        person = demand.person(*somebody)
+        if person and at:
+            acts[person].append(at)
     return acts
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from support.cells import rate
+from support.cells import count, rate
+from support.expected.answers import Answer, Marts, grouped, picked, rounded, total
 from support.expected.questions import ANSWERS as ANALYSTS
-from support.expected.questions import Answer, Marts, count, grouped, picked, rounded, total
 from support.random_rows import Row
 
 

@@ -6,7 +6,8 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from support.cells import count
-from support.demand import LAST, wish
+from support.demand import wanted_of
+from support.episodes import LAST
 from support.expected.demand import day_of, demands, episodes, is_anonymous, once_for_each
 from support.expected.practice import practice_days
 from support.expected.rows import callers as identified
@@ -44,7 +45,7 @@ COUNTS = (
 
 
 def is_new(call: Row) -> bool:
-    return wish(call) == "new_booking"
+    return wanted_of(call) == "new_booking"
 
 
 def is_missed(call: Row) -> bool:
@@ -94,30 +95,30 @@ def callers(source: Known, period: Callable[[date], date]) -> dict[Key, dict[str
     kinds: dict[Key, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for practice, demand in demands(source).items():
         booked = bookings(source, practice)
-        for (day, party), calls in by_caller(source, practice).items():
+        for (day, person), calls in by_caller(source, practice).items():
             here = kinds[practice, period(day)]
             wished = [call["called_at"] for call in calls if is_new(call)]
             missed = [call["called_at"] for call in calls if is_missed(call)]
             facts = {
                 "unique_callers": True,
                 "new_booking_callers": wished,
-                "booked_within_7_days": in_a_week(wished, booked[party]),
+                "booked_within_7_days": in_a_week(wished, booked[person]),
                 "missed_callers": missed,
-                "recovered_within_7_days": in_a_week(missed, booked[party]),
+                "recovered_within_7_days": in_a_week(missed, booked[person]),
             }
             for name, holds in facts.items():
-                here[name] |= {party} if holds else set()
+                here[name] |= {person} if holds else set()
         assert demand
     return {key: {name: len(sets[name]) for name in CALLERS} for key, sets in kinds.items()}
 
 
 def caller_wishes(source: Known) -> Expected:
-    """Return the callers of each day who wanted a new appointment, and what became of their wish."""
+    """Return the callers of each day who wanted a new appointment, and what became of their booking request."""
     expected: Expected = {}
     people = identified(source)
     for practice in demands(source):
         booked = bookings(source, practice)
-        for (day, party), calls in by_caller(source, practice).items():
+        for (day, person), calls in by_caller(source, practice).items():
             wished = [call["called_at"] for call in calls if is_new(call)]
             missed = [call["called_at"] for call in calls if is_missed(call)]
             key = min(people[practice, call["call_key"]]["caller_key"] or call["call_key"] for call in calls)
@@ -126,8 +127,8 @@ def caller_wishes(source: Known) -> Expected:
                     "wished_at": min(wished),
                     "missed_at": min(missed, default=None),
                     "is_missed": bool(missed),
-                    "is_booked_within_7_days": in_a_week(wished, booked[party]),
-                    "is_recovered_within_7_days": in_a_week(missed, booked[party]),
+                    "is_booked_within_7_days": in_a_week(wished, booked[person]),
+                    "is_recovered_within_7_days": in_a_week(missed, booked[person]),
                 }
     return expected
 
@@ -138,25 +139,25 @@ def in_a_week(since: list[datetime], booked: list[datetime]) -> bool:
 
 def by_caller(source: Known, practice: str) -> Mapping[tuple[date, str], list[Row]]:
     """Return the inbound calls of a day, by caller."""
-    demand, by_party = demands(source)[practice], defaultdict[tuple[date, str], list[Row]](list)
+    demand, by_person = demands(source)[practice], defaultdict[tuple[date, str], list[Row]](list)
     for call in demand.calls:
         if call["direction"] == "inbound":
-            party = demand.party(*demand.caller(call)) or f"call:{call['call_key']}"
-            by_party[call["call_date"], party].append(call)
-    return by_party
+            person = demand.person(*demand.caller(call)) or f"call:{call['call_key']}"
+            by_person[call["call_date"], person].append(call)
+    return by_person
 
 
 def bookings(source: Known, practice: str) -> Mapping[str, list[datetime]]:
     """Return the times at which each client or number was booked, in a contact or as an appointment."""
-    demand, by_party = demands(source)[practice], defaultdict[str, list[datetime]](list)
+    demand, by_person = demands(source)[practice], defaultdict[str, list[datetime]](list)
     for contact in demand.contacts():
         if contact.booked_at:
-            by_party[demand.party_of(contact)].append(contact.booked_at)
+            by_person[demand.person_of(contact)].append(contact.booked_at)
     for row in demand.appointments:
-        party = demand.party(*demand.booked_for(row))
-        if party and row["created_at"]:
-            by_party[party].append(row["created_at"])
-    return by_party
+        person = demand.person(*demand.booked_for(row))
+        if person and row["created_at"]:
+            by_person[person].append(row["created_at"])
+    return by_person
 
 
 def group_of(source: Known, practice: str) -> str | None:

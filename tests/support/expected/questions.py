@@ -6,61 +6,24 @@ compares them with the platform.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from statistics import median
 from typing import Any
 
 from support.cells import count, rate
-from support.expected import EXPECTED
+from support.expected.answers import Answer, Marts, grouped, picked, rounded, total
 from support.expected.overview import monday
-from support.mart_inputs import Known
+from support.expected.reactions import (
+    acting_difference,
+    acting_tasks,
+    after_hours,
+    called_back_on_request,
+    emergencies,
+    first_responses,
+    missed_visits,
+)
 from support.random_rows import Row
-from support.story import Chapter
-
-Answer = list[tuple[Any, ...]]
-Marts = Callable[[str], list[Row]]
-
-
-def expected_marts(chapter: Chapter, source: Known) -> Marts:
-    """Return the expected rows of a mart, by its name."""
-
-    def rows(name: str) -> list[Row]:
-        if name not in EXPECTED:
-            return chapter.rows(name)
-        width, function = EXPECTED[name]
-        columns = chapter.marts[name].columns
-        return [
-            {**dict(zip(columns, key, strict=False)), **row}
-            if isinstance(row, dict)
-            else dict(zip(columns, (*key, *row), strict=True))
-            for key, row in function(source).items()
-            if len(key) == width
-        ]
-
-    return rows
-
-
-def rounded(value: float | None, digits: int) -> float | None:
-    """Round as the database does: halves away from zero."""
-    return None if value is None else math.floor(value * 10**digits + 0.5) / 10**digits
-
-
-def grouped(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:
-    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in rows:
-        groups[tuple(row[column] for column in columns)].append(row)
-    return groups
-
-
-def total(rows: Iterable[Row], column: str) -> int | None:
-    """Return the sum of the known values; None if there is none."""
-    values = [row[column] for row in rows if row[column] is not None]
-    return sum(values) if values else None
-
-
-def picked(rows: Iterable[Row], *columns: str) -> Answer:
-    return [tuple(row[column] for column in columns) for row in rows]
 
 
 def missed_by_hour(marts: Marts) -> Answer:
@@ -271,77 +234,6 @@ def repeated(marts: Marts) -> Answer:
         again = sum(number > 1 for number in times.values())
         answer.append((practice, month, len(times), again, rounded(rate(again, len(times)), 3)))
     return answer
-
-
-def called_back_on_request(marts: Marts) -> Answer:
-    calls = marts("phone_calls")
-    outbound = grouped([row for row in calls if row["direction"] == "outbound"], "practice_id", "caller_key")
-    asked = [row for row in calls if row["direction"] == "inbound" and row["outcome"] == "callback_requested"]
-    waits: list[float] = []
-    for row in asked:
-        back = outbound.get((row["practice_id"], row["caller_key"]), []) if row["caller_key"] else []
-        after = [one["called_at"] - row["called_at"] for one in back]
-        due = [wait for wait in after if timedelta() < wait <= timedelta(days=14)]
-        waits += [min(due) // timedelta(minutes=1) / 60] if due else []
-    return [(len(asked), len(waits), rounded(median(waits) if waits else None, 1))]
-
-
-def missed_visits(marts: Marts) -> Answer:
-    past = [row for row in marts("visits_daily") if row["is_past"]]
-    answer: Answer = []
-    for key, rows in grouped(past, "client_type", "lead_time").items():
-        kept, missed = total(rows, "kept") or 0, total(rows, "no_show") or 0
-        answer.append((*key, kept, missed, rounded(rate(missed, kept + missed), 3)))
-    return answer
-
-
-def after_hours(marts: Marts) -> Answer:
-    answer: Answer = []
-    for key, rows in grouped(marts("call_endings_daily"), "practice_id", "is_open").items():
-        ended = [total(rows, name) or 0 for name in ("resolved", "handed_over", "lost")]
-        answer.append((*key, total(rows, "calls"), *ended, rounded(rate(ended[0], sum(ended)), 3)))
-    return answer
-
-
-def emergencies(marts: Marts) -> Answer:
-    calls = [row for row in marts("call_endings_daily") if row["call_classification"] == "emergency"]
-    return [
-        (
-            practice,
-            total(rows, "calls"),
-            total(rows, "lost"),
-            sum(row["lost"] for row in rows if not row["is_open"]),
-        )
-        for (practice,), rows in grouped(calls, "practice_id").items()
-    ]
-
-
-def first_responses(marts: Marts) -> Answer:
-    counts = ("contacts", "responded_within_5_minutes", "responded_within_1_hour", "responded_within_1_day")
-    return [
-        (practice, *(total(rows, name) for name in (*counts, "responded")))
-        for (practice,), rows in grouped(marts("first_responses_daily"), "practice_id").items()
-    ]
-
-
-def acting_difference(marts: Marts) -> Answer:
-    answer: Answer = []
-    for (practice,), rows in grouped(
-        [row for row in marts("acts_daily") if row["is_mature"]], "practice_id"
-    ).items():
-        acts, booked, left, left_booked = (
-            total(rows, name) or 0 for name in ("acts", "acts_booked", "held_out", "held_out_booked")
-        )
-        both = acts and left
-        difference = rounded(booked / acts - left_booked / left, 3) if both else None
-        answer.append((practice, acts, booked, left, left_booked, difference))
-    return answer
-
-
-def acting_tasks(marts: Marts) -> Answer:
-    acted = [row for row in marts("acts") if not row["holdout"]]
-    by_end = grouped(acted, "practice_id", "kind", "state", "task_status").items()
-    return [(*key, len(rows), count(rows, lambda row: row["booked_within_14_days"])) for key, rows in by_end]
 
 
 ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {

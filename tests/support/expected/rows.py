@@ -8,7 +8,7 @@ from typing import Any
 
 from support.attribution import Attribution
 from support.cells import hours
-from support.demand import wish
+from support.demand import wanted_of
 from support.expected.tasks import open_hours, reopened
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
@@ -49,10 +49,10 @@ def phone_calls(source: Known) -> Expected:
             "practice_name": row.get("practice") or None,
             **{name: row[name] for name in ("duration_seconds", "booking_intent", "booked")},
             "is_missed_intent": bool(row["booking_intent"]) and not row["booked"],
-            "wanted": wish(row),
-            "wish": wish(row),
+            "wanted": wanted_of(row),
+            "wish": wanted_of(row),
             "is_answered": row["state"] in {"completed", "in_progress"},
-            "is_new_booking_intent": (new := wish(row) == "new_booking"),
+            "is_new_booking_intent": (new := wanted_of(row) == "new_booking"),
             "is_new_booking": new and bool(row["booked"]),
             "is_missed_new_booking": new and bool(row["booking_intent"]) and not row["booked"],
             "day": row["call_date"],
@@ -71,10 +71,10 @@ def callers(source: Known) -> dict[tuple[str, str], dict[str, str | None]]:
         calls = sorted(known.calls, key=lambda call: (call["called_at_local"], call["call_key"]))
         first: dict[str | None, str] = {}
         for call in calls:
-            first.setdefault(known.party(*people[call["call_key"]]), call["call_key"])
-        for key, person in people.items():
-            party = known.party(*person)
-            found[practice, key] = {"client_id": person[0], "caller_key": first[party] if party else None}
+            first.setdefault(known.person(*people[call["call_key"]]), call["call_key"])
+        for key, caller in people.items():
+            person = known.person(*caller)
+            found[practice, key] = {"client_id": caller[0], "caller_key": first[person] if person else None}
     return found
 
 
@@ -146,7 +146,7 @@ def appointments(source: Known) -> Expected:
 def person_of(by_practice: dict[str, Attribution], row: Row) -> tuple[str, str | None]:
     """Return the practice of an appointment, and its client or number."""
     here = by_practice[row["practice_id"]]
-    return row["practice_id"], here.party(*here.booked_for(row))
+    return row["practice_id"], here.person(*here.booked_for(row))
 
 
 def outreach_requests(source: Known) -> Expected:

@@ -52,7 +52,7 @@ candidates as (
         on
             appointments.practice_id = events.practice_id
             and appointments.appointment_id = events.appointment_id
-    {% for ours, theirs in [('party_client_id', 'client_id'), ('phone', 'phone')] -%}
+    {% for ours, theirs in [('person_client_id', 'client_id'), ('phone', 'phone')] -%}
     -- Made for the caller, by client or by number, from the minute of the call on and within the hour.
     union all
     select

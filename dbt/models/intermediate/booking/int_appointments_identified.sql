@@ -2,13 +2,13 @@
 
 with appointments as (
     select
-        told.*,
-        {{ phone('told.client_phone', 'spellings') }} as phone
-    from {{ ref('stg_partner__appointments') }} as told
+        staged.*,
+        {{ phone('staged.client_phone', 'spellings') }} as phone
+    from {{ ref('stg_partner__appointments') }} as staged
     left join {{ ref('stg_control__phone_numbers') }} as spellings
         on
-            told.practice_id = spellings.practice_id
-            and told.client_phone = spellings.spelling
+            staged.practice_id = spellings.practice_id
+            and staged.client_phone = spellings.spelling
 ),
 
 identified as (
@@ -16,13 +16,13 @@ identified as (
         appointments.*,
         clients.client_id,
         patients.patient_id,
-        coalesce(clients.client_id, phones.client_id) as party_client_id,
+        coalesce(clients.client_id, phones.client_id) as person_client_id,
         case
             when {{ is_one_of('appointments.status', var('kept_statuses')) }} then 'kept'
             when {{ is_one_of('appointments.status', var('canceled_statuses')) }} then 'canceled'
             when {{ is_one_of('appointments.status', var('no_show_statuses')) }} then 'no_show'
             else 'open'
-        end as course
+        end as attendance
     from appointments
     left join {{ ref('int_remote_clients') }} as clients
         on
@@ -40,6 +40,6 @@ identified as (
 
 select
     *,
-    {{ party('party_client_id', 'phone', 'null') }} as party,
-    case when course != 'open' then course = 'kept' end as is_kept
+    {{ person('person_client_id', 'phone', 'null') }} as person,
+    case when attendance != 'open' then attendance = 'kept' end as is_kept
 from identified

@@ -1,26 +1,26 @@
 {{ config(materialized='table') }}
 
-with wishes as (
+with callers as (
     select * from {{ ref('int_caller_day_facts') }}
-    where wished_at is not null
+    where wanted_at is not null
 ),
 
 bookings as (
-    select * from {{ ref('int_party_bookings') }}
+    select * from {{ ref('int_person_bookings') }}
 )
 
 select
-    wishes.practice_id,
-    wishes.day,
-    wishes.party,
-    bool_or({{ hours_between('wishes.wished_at', 'bookings.booked_at') }} between 0 and 7 * 24) as is_booked,
-    bool_or({{ hours_between('wishes.missed_at', 'bookings.booked_at') }} between 0 and 7 * 24) as is_recovered
-from wishes
+    callers.practice_id,
+    callers.day,
+    callers.person,
+    bool_or({{ hours_between('callers.wanted_at', 'bookings.booked_at') }} between 0 and 7 * 24) as is_booked,
+    bool_or({{ hours_between('callers.missed_at', 'bookings.booked_at') }} between 0 and 7 * 24) as is_recovered
+from callers
 inner join bookings
     on
-        wishes.practice_id = bookings.practice_id
-        and wishes.party = bookings.party
+        callers.practice_id = bookings.practice_id
+        and callers.person = bookings.person
 where
-    {{ hours_between('wishes.wished_at', 'bookings.booked_at') }} >= 0
-    and {{ hours_between('coalesce(wishes.missed_at, wishes.wished_at)', 'bookings.booked_at') }} <= 7 * 24
-group by wishes.practice_id, wishes.day, wishes.party
+    {{ hours_between('callers.wanted_at', 'bookings.booked_at') }} >= 0
+    and {{ hours_between('coalesce(callers.missed_at, callers.wanted_at)', 'bookings.booked_at') }} <= 7 * 24
+group by callers.practice_id, callers.day, callers.person

@@ -6,8 +6,8 @@ select
     callers.practice_id,
     callers.day,
     cast(date_trunc('week', callers.day) as date) as week,
-    callers.party,
-    callers.wished_at is not null as has_wished,
+    callers.person,
+    callers.wanted_at is not null as wants_booking,
     callers.missed_at is not null as is_missed,
     coalesce(booked.is_booked, false) as is_booked_within_7_days,
     coalesce(booked.is_recovered, false) as is_recovered_within_7_days
@@ -16,4 +16,4 @@ left join {{ ref('int_caller_bookings') }} as booked
     on
         callers.practice_id = booked.practice_id
         and callers.day = booked.day
-        and callers.party = booked.party
+        and callers.person = booked.person

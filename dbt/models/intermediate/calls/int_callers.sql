@@ -1,6 +1,6 @@
 {{ config(materialized='table') }}
 
-with told as (
+with people as (
     select
         practice_id,
         client_id,
@@ -8,35 +8,35 @@ with told as (
         phone_number,
         phone,
         min(first_call) as first_call
-    from {{ ref('int_call_parties') }}
+    from {{ ref('int_call_people') }}
     group by practice_id, client_id, remote_client_id, phone_number, phone
 ),
 
 identified as (
     select
-        told.practice_id,
-        told.client_id as told_client_id,
-        told.remote_client_id,
-        told.phone_number,
-        told.phone,
-        coalesce(told.client_id, clients.client_id, phones.client_id) as client_id,
-        told.first_call
-    from told
+        people.practice_id,
+        people.client_id as call_client_id,
+        people.remote_client_id,
+        people.phone_number,
+        people.phone,
+        coalesce(people.client_id, clients.client_id, phones.client_id) as client_id,
+        people.first_call
+    from people
     left join {{ ref('int_remote_clients') }} as clients
         on
-            told.practice_id = clients.practice_id
-            and told.remote_client_id = clients.remote_client_id
+            people.practice_id = clients.practice_id
+            and people.remote_client_id = clients.remote_client_id
     left join {{ ref('int_client_phones') }} as phones
         on
-            told.practice_id = phones.practice_id
-            and told.phone = phones.phone
+            people.practice_id = phones.practice_id
+            and people.phone = phones.phone
 ),
 
 -- The key of a caller is that of the caller's first call: it reveals no number, and later calls do not change it.
 keyed as (
     select
         practice_id,
-        told_client_id,
+        call_client_id,
         remote_client_id,
         phone_number,
         phone,
@@ -45,7 +45,7 @@ keyed as (
             when client_id is not null or phone is not null
                 then split_part(
                     min(first_call) over (
-                        partition by practice_id, {{ party('client_id', 'phone', 'null') }}
+                        partition by practice_id, {{ person('client_id', 'phone', 'null') }}
                     ), ' ', 3
                 )
         end as caller_key

@@ -6,7 +6,7 @@ judged as (
     select
         calls.*,
         {{ phone('calls.phone_number', 'spellings') }} as phone,
-        {{ wish('calls.outcome', 'calls.booking_intent') }} as wish,
+        {{ wanted('calls.outcome', 'calls.booking_intent') }} as wanted,
         coalesce(calls.direction = 'inbound', false) as is_inbound,
         {{ is_one_of('calls.state', var('answered_states')) }} as is_answered,
         coalesce(calls.booking_intent, false) and not coalesce(calls.booked, false) as is_missed_intent
@@ -35,7 +35,7 @@ select
     call_classification,
     customer_sentiment,
     outcome,
-    wish,
+    wanted,
     client_name,
     patient_name,
     phone_number,
@@ -51,9 +51,9 @@ select
     is_inbound,
     is_answered,
     is_missed_intent,
-    coalesce(wish = 'new_booking', false) as is_new_booking_intent,
-    coalesce(wish = 'new_booking', false) and coalesce(booked, false) as is_new_booking,
-    coalesce(wish = 'new_booking', false) and is_missed_intent as is_missed_new_booking,
+    coalesce(wanted = 'new_booking', false) as is_new_booking_intent,
+    coalesce(wanted = 'new_booking', false) and coalesce(booked, false) as is_new_booking,
+    coalesce(wanted = 'new_booking', false) and is_missed_intent as is_missed_new_booking,
 
     -- times
     day,

@@ -9,7 +9,7 @@ contacts as (
         practice_id,
         channel || ':' || contact_id as contact,
         episode_id,
-        party
+        person
     from {{ ref('int_demand_timeline') }}
     where kind = 'contact'
 ),
@@ -24,10 +24,10 @@ bookings as (
         on
             acts.practice_id = contacts.practice_id
             and acts.episode_id = contacts.contact
-    inner join {{ ref('int_party_bookings') }} as bookings
+    inner join {{ ref('int_person_bookings') }} as bookings
         on
             contacts.practice_id = bookings.practice_id
-            and contacts.party = bookings.party
+            and contacts.person = bookings.person
             and acts.planned_at <= bookings.booked_at
     group by acts.practice_id, acts.code
 ),

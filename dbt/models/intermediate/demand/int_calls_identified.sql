@@ -41,5 +41,5 @@ identified as (
 
 select
     *,
-    {{ party('client_id', 'phone', 'contact') }} as party
+    {{ person('client_id', 'phone', 'contact') }} as person
 from identified

@@ -1,6 +1,6 @@
 {{ config(materialized='table') }}
 
-with told as (
+with named as (
     select
         clients.practice_id,
         clients.client_id,
@@ -15,7 +15,7 @@ with told as (
         practice_id,
         client_id,
         phone
-    from {{ ref('int_call_parties') }}
+    from {{ ref('int_call_people') }}
     union all
     select
         requests.practice_id,
@@ -32,7 +32,7 @@ select
     practice_id,
     phone,
     min(client_id) as client_id
-from told
+from named
 where
     phone is not null
     and client_id is not null

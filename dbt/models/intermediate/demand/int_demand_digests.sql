@@ -1,13 +1,13 @@
 {{ config(materialized='table') }}
 
 with contacts as (
-    select * from {{ ref('int_demand_parties') }}
+    select * from {{ ref('int_demand_people') }}
 ),
 
 appointments as (
     select
         practice_id,
-        party,
+        person,
         appointment_id,
         created_at,
         status,
@@ -37,7 +37,7 @@ tasks as (
 made_from as (
     select
         contacts.practice_id,
-        contacts.party,
+        contacts.person,
         true as is_contact,
         {{ row_hash('contacts', 'appointments.status', 'appointments.is_kept', 'practices.time_zone') }} as row_hash
     from contacts
@@ -50,7 +50,7 @@ made_from as (
     union all
     select
         appointments.practice_id,
-        appointments.party,
+        appointments.person,
         false as is_contact,
         {{ row_hash(
             'appointments', 'booked_via.booked_via', 'booked_via.attribution', 'booked_via.evidence_id'
@@ -60,11 +60,11 @@ made_from as (
         on
             appointments.practice_id = booked_via.practice_id
             and appointments.appointment_id = booked_via.appointment_id
-    where appointments.party is not null
+    where appointments.person is not null
     union all
     select
         practice_id,
-        {{ party('client_id', 'null', 'null') }} as party,
+        {{ person('client_id', 'null', 'null') }} as person,
         false as is_contact,
         {{ row_hash('tasks') }} as row_hash
     from tasks
@@ -72,9 +72,9 @@ made_from as (
 
 select
     practice_id,
-    party,
+    person,
     bit_xor(row_hash) as digest,
     count(*) filter (where is_contact) as contacts
 from made_from
-group by practice_id, party
+group by practice_id, person
 having bool_or(is_contact)

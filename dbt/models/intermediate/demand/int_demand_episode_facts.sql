@@ -12,12 +12,12 @@ with timeline as (
 ),
 
 -- The first contact decides who began. The newest contact of the client decides the state of the episode: the
--- practice's own acts are no wish. They only count if the client made no contact.
+-- practice's own acts are no request. They only count if the client made no contact.
 episodes as (
     select
         practice_id,
         episode_id,
-        min(party) as party,
+        min(person) as person,
         min(digest) as digest,
         min(client_id) as client_id,
         min(phone) as phone,
@@ -92,7 +92,7 @@ appointments as (
 select
     episodes.practice_id,
     episodes.episode_id,
-    episodes.party,
+    episodes.person,
     episodes.digest,
     episodes.client_id,
     episodes.phone,

@@ -1,7 +1,7 @@
 select
     facts.practice_id,
     facts.episode_id,
-    facts.party,
+    facts.person,
     facts.client_id,
     facts.phone,
     facts.contacts,

@@ -4,7 +4,7 @@
     pre_hook='{{ take_out_changed(\'int_demand_digests\') }}',
 ) }}
 
-with parties as (
+with people as (
     select * from {{ ref('int_demand_digests') }}
     {% if is_incremental() %}
     where digest in ({{ lacking('int_demand_digests') }})
@@ -14,12 +14,12 @@ with parties as (
 contacts as (
     select
         contacts.*,
-        parties.digest
-    from {{ ref('int_demand_parties') }} as contacts
-    inner join parties
+        people.digest
+    from {{ ref('int_demand_people') }} as contacts
+    inner join people
         on
-            contacts.practice_id = parties.practice_id
-            and contacts.party = parties.party
+            contacts.practice_id = people.practice_id
+            and contacts.person = people.person
 ),
 
 -- Appointments of clients that no contact of theirs accounts for: made at the front desk, or in a call
@@ -27,17 +27,17 @@ contacts as (
 appointments as (
     select
         appointments.practice_id,
-        appointments.party,
-        parties.digest,
+        appointments.person,
+        people.digest,
         appointments.appointment_id,
         appointments.created_at,
         coalesce(booked_via.booked_via, 'other') as booked_via,
         coalesce(booked_via.attribution, 'inferred') as attribution
     from {{ ref('int_appointments_identified') }} as appointments
-    inner join parties
+    inner join people
         on
-            appointments.practice_id = parties.practice_id
-            and appointments.party = parties.party
+            appointments.practice_id = people.practice_id
+            and appointments.person = people.person
     left join {{ ref('int_appointments_booked_via') }} as booked_via
         on
             appointments.practice_id = booked_via.practice_id
@@ -47,7 +47,7 @@ appointments as (
             booked_via.practice_id = contacts.practice_id
             and booked_via.booked_via = contacts.channel
             and booked_via.evidence_id = contacts.contact_id
-            and appointments.party = contacts.party
+            and appointments.person = contacts.person
     where
         appointments.created_at is not null
         and contacts.contact_id is null
@@ -56,7 +56,7 @@ appointments as (
 happened as (
     select
         practice_id,
-        party,
+        person,
         digest,
         began_at as happened_at,
         'contact' as kind,
@@ -76,7 +76,7 @@ happened as (
     union all
     select
         practice_id,
-        party,
+        person,
         digest,
         created_at as happened_at,
         'appointment' as kind,
@@ -96,7 +96,7 @@ happened as (
     union all
     select
         practice_id,
-        party,
+        person,
         digest,
         booked_at as happened_at,
         'booking' as kind,
@@ -122,17 +122,17 @@ ordered as (
         *,
         cast(
             row_number() over (
-                partition by practice_id, party
+                partition by practice_id, person
                 order by happened_at, place, channel, contact_id
             ) as bigint
         ) as position,
         max(case when kind = 'contact' then happened_at end) over (
-            partition by practice_id, party
+            partition by practice_id, person
             order by happened_at, place, channel, contact_id
             rows between unbounded preceding and 1 preceding
         ) as previous_at,
         max(case when kind != 'contact' then happened_at end) over (
-            partition by practice_id, party
+            partition by practice_id, person
             order by happened_at, place, channel, contact_id
             rows between unbounded preceding and 1 preceding
         ) as last_booked_at
@@ -160,7 +160,7 @@ begun as (
 placed as (
     select
         *,
-        {{ last_known('begun_episode_id', 'practice_id, party', 'position') }} as episode_id
+        {{ last_known('begun_episode_id', 'practice_id, person', 'position') }} as episode_id
     from begun
 )
 
@@ -170,7 +170,7 @@ select
     kind,
     channel,
     contact_id,
-    party,
+    person,
     digest,
     position,
     client_id,

@@ -6,7 +6,7 @@ with contacts as (
         contacts.practice_id,
         contacts.channel,
         contacts.contact_id,
-        contacts.party,
+        contacts.person,
         contacts.happened_at,
         cast({{ local_time('contacts.happened_at', 'practices.time_zone') }} as date) as day
     from {{ ref('int_demand_timeline') }} as contacts
@@ -29,7 +29,7 @@ responses as (
     inner join {{ ref('int_practice_acts') }} as acts
         on
             contacts.practice_id = acts.practice_id
-            and contacts.party = acts.party
+            and contacts.person = acts.person
     where {{ hours_between('contacts.happened_at', 'acts.acted_at') }} between 0 and {{ var('episode_days') }} * 24
     group by contacts.practice_id, contacts.channel, contacts.contact_id
 )

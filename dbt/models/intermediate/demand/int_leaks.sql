@@ -14,7 +14,7 @@ aged as (
     left join {{ ref('int_refusals') }} as refusals
         on
             episodes.practice_id = refusals.practice_id
-            and episodes.party = refusals.party
+            and episodes.person = refusals.person
     left join {{ ref('int_leaks_answered') }} as answered
         on
             episodes.practice_id = answered.practice_id
@@ -40,7 +40,7 @@ judged as (
 select
     *,
     not_actionable_because is null as is_actionable,
-    -- Somebody who was served, or whose wish is lost by now, can wait.
+    -- Somebody who was served, or whose booking request is lost by now, can wait.
     coalesce({{ is_one_of('last_result', var('settled_outcomes')) }}, false)
     or age_hours > {{ var('lost_after_days') }} * 24 as can_wait
 from judged

@@ -5,7 +5,7 @@ with leaks as (
     select
         episodes.practice_id,
         episodes.episode_id,
-        episodes.party,
+        episodes.person,
         episodes.client_id,
         episodes.first_at,
         episodes.last_contact_at,
@@ -29,10 +29,10 @@ answers as (
         'booked_since' as answer,
         bookings.booked_at as answered_at
     from leaks
-    inner join {{ ref('int_party_bookings') }} as bookings
+    inner join {{ ref('int_person_bookings') }} as bookings
         on
             leaks.practice_id = bookings.practice_id
-            and leaks.party = bookings.party
+            and leaks.person = bookings.person
     where bookings.booked_at >= leaks.last_contact_at
     union all
     select
@@ -45,9 +45,9 @@ answers as (
     inner join {{ ref('int_appointments_identified') }} as appointments
         on
             leaks.practice_id = appointments.practice_id
-            and leaks.party = appointments.party
+            and leaks.person = appointments.person
     where
-        appointments.course = 'open'
+        appointments.attendance = 'open'
         and appointments.booking_date > leaks.source_clock
     union all
     select
@@ -73,7 +73,7 @@ answers as (
     inner join {{ ref('int_calls_identified') }} as calls
         on
             leaks.practice_id = calls.practice_id
-            and leaks.party = calls.party
+            and leaks.person = calls.person
     where
         {{ is_one_of('calls.outcome', var('task_outcomes')) }}
         and calls.called_at >= leaks.first_at
@@ -88,7 +88,7 @@ answers as (
     inner join leaks as later
         on
             leaks.practice_id = later.practice_id
-            and leaks.party = later.party
+            and leaks.person = later.person
     where later.first_at > leaks.last_contact_at
     union all
     -- A task of `vetl act` stands for its booking request, also if it names no client.

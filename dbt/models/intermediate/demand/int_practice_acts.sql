@@ -2,21 +2,21 @@
 -- message of a partner.
 select
     practice_id,
-    party,
+    person,
     called_at as acted_at
 from {{ ref('int_calls_identified') }}
 where direction = 'outbound'
 union all
 select
     practice_id,
-    party,
+    person,
     contacted_at as acted_at
 from {{ ref('int_requests_identified') }}
 where contacted_at is not null
 union all
 select
     practice_id,
-    {{ party('client_id', 'null', 'null') }} as party,
+    {{ person('client_id', 'null', 'null') }} as person,
     created_at as acted_at
 from {{ ref('stg_partner__staff_tasks') }}
 where
@@ -27,7 +27,7 @@ where
 union all
 select
     practice_id,
-    {{ party('client_id', 'null', 'null') }} as party,
+    {{ person('client_id', 'null', 'null') }} as person,
     sent_at as acted_at
 from {{ ref('stg_partner__messages') }}
 where

@@ -3,14 +3,14 @@
 with said as (
     select
         practice_id,
-        party,
+        person,
         outcome as refusal
     from {{ ref('int_calls_identified') }}
     where {{ is_one_of('outcome', var('never_call')) }}
     union all
     select
         practice_id,
-        party,
+        person,
         case when {{ is_one_of('outcome', var('never_call')) }} then outcome else suppression_reason end as refusal
     from {{ ref('int_requests_identified') }}
     where
@@ -20,7 +20,7 @@ with said as (
 
 select
     practice_id,
-    party,
+    person,
     min(refusal) as refusal
 from said
-group by practice_id, party
+group by practice_id, person

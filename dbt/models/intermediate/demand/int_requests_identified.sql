@@ -1,12 +1,12 @@
 with requests as (
     select
-        told.*,
-        {{ phone('told.contact_number', 'spellings') }} as phone
-    from {{ ref('stg_partner__ai_outbound_requests') }} as told
+        staged.*,
+        {{ phone('staged.contact_number', 'spellings') }} as phone
+    from {{ ref('stg_partner__ai_outbound_requests') }} as staged
     left join {{ ref('stg_control__phone_numbers') }} as spellings
         on
-            told.practice_id = spellings.practice_id
-            and told.contact_number = spellings.spelling
+            staged.practice_id = spellings.practice_id
+            and staged.contact_number = spellings.spelling
 ),
 
 identified as (
@@ -32,5 +32,5 @@ identified as (
 
 select
     *,
-    {{ party('client_id', 'phone', 'contact') }} as party
+    {{ person('client_id', 'phone', 'contact') }} as person
 from identified

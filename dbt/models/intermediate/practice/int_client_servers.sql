@@ -7,7 +7,7 @@ with calls as (
         practice_id,
         client_id,
         remote_client_id
-    from {{ ref('int_call_parties') }}
+    from {{ ref('int_call_people') }}
     where
         client_id is not null
         and remote_client_id is not null

@@ -14,7 +14,7 @@ mentions as (
         practice_id,
         remote_client_id,
         client_id
-    from {{ ref('int_call_parties') }}
+    from {{ ref('int_call_people') }}
     where
         remote_client_id is not null
         and client_id is not null

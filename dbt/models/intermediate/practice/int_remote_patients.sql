@@ -4,7 +4,7 @@ select
     practice_id,
     remote_patient_id,
     min(patient_id) as patient_id
-from {{ ref('int_call_parties') }}
+from {{ ref('int_call_people') }}
 where
     remote_patient_id is not null
     and patient_id is not null

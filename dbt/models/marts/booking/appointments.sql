@@ -17,9 +17,9 @@ select
     appointments.remote_patient_id,
     -- A person's key is the id of the person's first appointment: it reveals no number.
     case
-        when appointments.party is not null
+        when appointments.person is not null
             then first_value(appointments.appointment_id) over (
-                partition by appointments.practice_id, appointments.party
+                partition by appointments.practice_id, appointments.person
                 order by appointments.created_at, appointments.appointment_id
             )
     end as person_key,
@@ -31,8 +31,8 @@ select
     appointments.status,
     booked_via.booked_via,
     booked_via.attribution,
-    appointments.course as attendance,
-    appointments.course,
+    appointments.attendance,
+    appointments.attendance as course,
     appointments.client_type,
     appointments.referral_source,
     appointments.referral_campaign,

@@ -18,10 +18,10 @@ counted as (
         day,
         booked_via,
         count(*) as appointments,
-        count(*) filter (where course = 'kept') as kept,
-        count(*) filter (where course = 'canceled') as canceled,
-        count(*) filter (where course = 'no_show') as no_show,
-        count(*) filter (where course = 'open') as open,
+        count(*) filter (where attendance = 'kept') as kept,
+        count(*) filter (where attendance = 'canceled') as canceled,
+        count(*) filter (where attendance = 'no_show') as no_show,
+        count(*) filter (where attendance = 'open') as open,
         count(*) filter (where attribution = 'exact') as booked_exactly
     from appointments
     group by practice_id, day, booked_via

@@ -1,14 +1,13 @@
 with firsts as (
     select
         practice_id,
-        coalesce(party, 'appointment:' || appointment_id) as person,
         min(created_at_local) as first_at_local,
-        count(*) filter (where course = 'kept') as kept,
-        count(*) filter (where course = 'open') as open,
-        count(*) filter (where course = 'no_show') as no_show,
+        count(*) filter (where attendance = 'kept') as kept,
+        count(*) filter (where attendance = 'open') as open,
+        count(*) filter (where attendance = 'no_show') as no_show,
         bool_or(client_type = 'new') as is_new
     from {{ ref('int_appointments_identified') }}
-    group by practice_id, coalesce(party, 'appointment:' || appointment_id)
+    group by practice_id, coalesce(person, 'appointment:' || appointment_id)
 )
 
 select

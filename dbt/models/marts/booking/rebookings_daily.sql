@@ -8,7 +8,7 @@ with visits as (
         on appointments.practice_id = practices.practice_id
     where
         appointments.is_kept
-        and appointments.party is not null
+        and appointments.person is not null
         and appointments.booking_date is not null
 ),
 
@@ -19,7 +19,7 @@ following as (
         visits.appointment_id,
         bool_or(
             later.created_at < visits.booking_date
-            and later.course != 'canceled'
+            and later.attendance != 'canceled'
         ) as is_booked_before,
         bool_or(
             later.created_at >= visits.booking_date
@@ -34,7 +34,7 @@ following as (
     inner join {{ ref('int_appointments_identified') }} as later
         on
             visits.practice_id = later.practice_id
-            and visits.party = later.party
+            and visits.person = later.person
             and visits.appointment_id != later.appointment_id
             and visits.booking_date < later.booking_date
     group by visits.practice_id, visits.appointment_id

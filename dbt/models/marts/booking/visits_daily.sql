@@ -4,7 +4,7 @@ with appointments as (
         cast(booking_date_local as date) as day,
         booked_via,
         client_type,
-        course,
+        attendance,
         {{ days_between('day', 'cast(booking_date_local as date)') }} as lead_days
     from {{ ref('appointments') }}
 ),
@@ -29,10 +29,10 @@ counted as (
         client_type,
         lead_time,
         count(*) as appointments,
-        count(*) filter (where course = 'kept') as kept,
-        count(*) filter (where course = 'canceled') as canceled,
-        count(*) filter (where course = 'no_show') as no_show,
-        count(*) filter (where course = 'open') as open,
+        count(*) filter (where attendance = 'kept') as kept,
+        count(*) filter (where attendance = 'canceled') as canceled,
+        count(*) filter (where attendance = 'no_show') as no_show,
+        count(*) filter (where attendance = 'open') as open,
         {{ median('lead_days') }} as median_lead_days
     from grouped
     group by practice_id, day, booked_via, client_type, lead_time

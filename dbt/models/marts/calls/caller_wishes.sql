@@ -3,7 +3,7 @@
 
 with callers as (
     select * from {{ ref('int_caller_day_facts') }}
-    where wished_at is not null
+    where wanted_at is not null
 ),
 
 bookings as (
@@ -14,7 +14,7 @@ select
     callers.practice_id,
     callers.day,
     callers.caller_key,
-    callers.wished_at,
+    callers.wanted_at as wished_at,
     callers.missed_at,
     callers.missed_at is not null as is_missed,
     coalesce(bookings.is_booked, false) as is_booked_within_7_days,
@@ -24,4 +24,4 @@ left join bookings
     on
         callers.practice_id = bookings.practice_id
         and callers.day = bookings.day
-        and callers.party = bookings.party
+        and callers.person = bookings.person

@@ -22,7 +22,7 @@ visits as (
         reminders.as_of,
         appointments.created_at,
         appointments.booking_date,
-        appointments.course
+        appointments.attendance
     from reminders
     inner join appointments
         on
@@ -44,7 +44,7 @@ booked as (
             {{ hours_between('due_at', 'created_at') }} >= 0
             and {{ hours_between('due_at', 'created_at') }} <= 30 * 24
         ) as is_booked_after,
-        min(booking_date) filter (where course = 'open' and booking_date > as_of) as next_visit_at
+        min(booking_date) filter (where attendance = 'open' and booking_date > as_of) as next_visit_at
     from visits
     group by practice_id, reminder_group_id
 ),

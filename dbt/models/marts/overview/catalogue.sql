@@ -18,7 +18,7 @@
 {%- endif -%}
 
 {%- set names = ['table_name', 'column_name', 'description', 'unit', 'definition', 'example', 'counted_as', 'counting', 'deprecated'] -%}
-with told as (
+with described as (
     select *
     from (
         values
@@ -30,5 +30,5 @@ select
     {%- for name in names %}
     cast({{ name }} as string) as {{ name }}{{ ',' if not loop.last }}
     {%- endfor %}
-from told
+from described
 where table_name is not null

@@ -18,13 +18,13 @@ callers as (
     select
         practice_id,
         week,
-        party,
-        bool_or(has_wished) as has_wished,
+        person,
+        bool_or(wants_booking) as wants_booking,
         bool_or(is_missed) as is_missed,
         bool_or(is_booked_within_7_days) as is_booked_within_7_days,
         bool_or(is_recovered_within_7_days) as is_recovered_within_7_days
     from {{ ref('int_caller_days') }}
-    group by practice_id, week, party
+    group by practice_id, week, person
 ),
 
 caller_weeks as (

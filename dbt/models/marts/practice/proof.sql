@@ -60,7 +60,7 @@ told_windows as (
     ) = 1
 ),
 
-told as (
+source_counts as (
     select
         practice_id,
         endpoint,
@@ -116,7 +116,7 @@ certified as (
     group by practice_id, endpoint
 ),
 
-held as (
+stored as (
     {% for endpoint, table in var('lists').items() -%}
     select
         practice_id,
@@ -187,22 +187,22 @@ known as (
     select
         practice_id,
         endpoint
-    from held
+    from stored
 )
 
 select
     known.practice_id,
     known.endpoint,
-    cast(told.source_count as bigint) as source_count,
-    coalesce(held.warehouse_count, 0) as warehouse_count,
+    cast(source_counts.source_count as bigint) as source_count,
+    coalesce(stored.warehouse_count, 0) as warehouse_count,
     certified.certified_through,
-    told.evidence,
+    source_counts.evidence,
     reconciled.last_reconcile_at,
     coalesce(restated.restated_rows, 0) as restated_rows,
     coalesce(quarantined.quarantined_rows, 0) as quarantined_rows,
-    told.source_counted_at,
+    source_counts.source_counted_at,
     {{ proof_comparison(
-        'coalesce(held.warehouse_count, 0)', 'told.source_count', 'coalesce(quarantined.quarantined_rows, 0)'
+        'coalesce(stored.warehouse_count, 0)', 'source_counts.source_count', 'coalesce(quarantined.quarantined_rows, 0)'
     ) }} as comparison,
     lists_read.read_at
 from known
@@ -214,14 +214,14 @@ left join reconciled
     on
         known.practice_id = reconciled.practice_id
         and known.endpoint = reconciled.endpoint
-left join told
+left join source_counts
     on
-        known.practice_id = told.practice_id
-        and known.endpoint = told.endpoint
-left join held
+        known.practice_id = source_counts.practice_id
+        and known.endpoint = source_counts.endpoint
+left join stored
     on
-        known.practice_id = held.practice_id
-        and known.endpoint = held.endpoint
+        known.practice_id = stored.practice_id
+        and known.endpoint = stored.endpoint
 left join certified
     on
         known.practice_id = certified.practice_id

@@ -85,7 +85,7 @@ tasks as (
     where
         {{ is_one_of('task_type', var('wish_task_types')) }}
         and client_id is not null
-        -- A task that `vetl act` made follows from a wish and is none itself.
+        -- A task that `vetl act` made follows from a booking request and is none itself.
         and not {{ is_made_by_vetl() }}
 ),
 
@@ -108,7 +108,7 @@ booked as (
         booked_via.appointment_id,
         booked_via.attribution,
         appointments.created_at,
-        appointments.party_client_id,
+        appointments.person_client_id,
         appointments.phone
     from {{ ref('int_appointments_booked_via') }} as booked_via
     inner join {{ ref('int_appointments_identified') }} as appointments
@@ -121,7 +121,7 @@ booked as (
     ) = 1
 ),
 
-told as (
+signs as (
     select
         contacts.practice_id,
         contacts.channel,
@@ -130,7 +130,7 @@ told as (
         contacts.began_at,
         contacts.begun_by,
         contacts.wanted,
-        coalesce(contacts.client_id, booked.party_client_id) as client_id,
+        coalesce(contacts.client_id, booked.person_client_id) as client_id,
         coalesce(contacts.phone, booked.phone) as phone,
         contacts.is_booked or booked.appointment_id is not null as is_booked,
         case when contacts.is_booked then contacts.booked_at else booked.created_at end as booked_at,
@@ -150,7 +150,7 @@ select
     practice_id,
     channel,
     contact_id,
-    {{ party('client_id', 'phone', 'contact') }} as party,
+    {{ person('client_id', 'phone', 'contact') }} as person,
     client_id,
     phone,
     began_at,
@@ -162,4 +162,4 @@ select
     case when is_booked then appointment_id end as appointment_id,
     case when is_booked then attribution end as attribution,
     result
-from told
+from signs

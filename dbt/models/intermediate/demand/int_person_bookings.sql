@@ -1,7 +1,7 @@
 -- The bookings of a client or number: in a contact, or as an appointment of any origin.
 select
     practice_id,
-    party,
+    person,
     booked_at
 from {{ ref('int_demand_timeline') }}
 where
@@ -10,9 +10,9 @@ where
 union all
 select
     practice_id,
-    party,
+    person,
     created_at as booked_at
 from {{ ref('int_appointments_identified') }}
 where
-    party is not null
+    person is not null
     and created_at is not null
