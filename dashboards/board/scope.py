@@ -125,9 +125,9 @@ def said(scope: Scope, words: Words) -> str:
 
 def _windows(file: Published) -> MappingProxyType[str, int]:
     """Return the days until figures are final: of callers, of outreach, and of booking requests."""
-    wish = max(file.setting("lost_after_days", 14), file.setting("booking_window_days", 14))
+    request = max(file.setting("lost_after_days", 14), file.setting("booking_window_days", 14))
     outreach = -(-file.setting("mature_after_hours", 96) // 24)
-    return MappingProxyType({"caller": CALLER_DAYS, "outreach": outreach, "wish": wish})
+    return MappingProxyType({"caller": CALLER_DAYS, "outreach": outreach, "request": request})
 
 
 def _chosen_practices(every: Sequence[Practice]) -> list[Practice]:

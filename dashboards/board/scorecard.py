@@ -38,7 +38,7 @@ CALLERS = f"""
            sum(missed_callers)::bigint as won_back_of, sum(recovered_within_7_days)::bigint as won_back
     from marts.practice_daily where {IN_PERIOD} and {closed("caller")} group by practice_id
 """
-_WISHES = """
+_UNBOOKED = """
     select practice_id, coalesce(outcome, state) as cause, count(*) as cases from marts.phone_calls
     where {period} and direction = 'inbound' and is_missed_new_booking group by all
 """
@@ -47,14 +47,14 @@ MEASURES = (
         "callers",
         "Callers booked",
         ("practice_daily", "booked_within_7_days"),
-        _WISHES.format(period=f"{IN_PERIOD} and {closed('caller')}"),
+        _UNBOOKED.format(period=f"{IN_PERIOD} and {closed('caller')}"),
         "caller",
     ),
     Measure(
         "won_back",
         "Missed, won back",
         ("practice_daily", "recovered_within_7_days"),
-        _WISHES.format(period=f"{IN_PERIOD} and {closed('caller')}"),
+        _UNBOOKED.format(period=f"{IN_PERIOD} and {closed('caller')}"),
         "caller",
     ),
     Measure(
