@@ -259,6 +259,7 @@ class Warehouse:
             quarantine.acknowledge(self._connection, rows, reason)
         for row in rows:
             self._status.changed(row.practice_id, row.endpoint)
+        self.write_status()
 
     def _context(self, run_id: str, endpoint: Endpoint, clocks: Mapping[str, datetime]) -> Commit:
         """Return the context of a commit. Only calls need a zone; without one they are refused."""
