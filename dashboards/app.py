@@ -36,7 +36,9 @@ def main() -> None:
     try:
         file, words = now_published(config.published, who.practices), words_for(st.context.locale)
         address, notes = follow(page.path), st.empty()
-        st.session_state.view = View(file, choose(file, words, page.lists), words, config.audit, who.name)
+        st.session_state.view = View(
+            file, choose(file, words, page.lists), words, config.audit, who.name, config.watch
+        )
         entry.run()
         said_of_it = write(address)
         if said_of_it:

@@ -15,7 +15,8 @@ PACKAGE = ROOT / "pipelines"
 ONLY_IMPORTER = {
     "httpx": ("partner",),
     "duckdb": ("loading",),
-    "polars": ("loading",),
+    "polars": ("loading", "forecasting"),
+    "statsforecast": ("forecasting",),
     "pyarrow": ("loading",),
     "dagster": ("orchestration", "definitions.py"),
     "dagster_dbt": ("orchestration",),
@@ -44,6 +45,7 @@ FLOW = (
     "receiving",
     "acting",
     "notices",
+    "forecasting",
     "jobs",
     "cli",
     "orchestration",
@@ -63,6 +65,7 @@ IMPORTS = {
     "receiving": {"core", "settings", "partner", "endpoints", "loading", "engine"},
     "acting": {"core", "partner", "reading", "discovery", "receiving"},
     "notices": {"core", "settings", "loading", "receiving"},
+    "forecasting": set[str](),
     "jobs": {
         "core",
         "settings",
@@ -74,6 +77,7 @@ IMPORTS = {
         "receiving",
         "acting",
         "notices",
+        "forecasting",
         "bundled",
         "drafts",
     },

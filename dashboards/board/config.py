@@ -22,6 +22,7 @@ class Config:
     users: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict[str, tuple[str, ...] | None])
     passwords: Path | None = None
     audit: Path | None = None
+    watch: Path | None = None
     session_hours: float = 12
 
 
@@ -38,6 +39,7 @@ def read_config() -> Config:
         },
         _path("VETL_DASHBOARD__PASSWORDS"),
         _path("VETL_DASHBOARD__AUDIT"),
+        _path("VETL_WATCH__LEDGER"),
         float(os.environ.get("VETL_DASHBOARD__SESSION_HOURS") or 12),
     )
 

@@ -33,13 +33,14 @@ Column = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The file, the scope and the words that a page is drawn from; who looks, and the log of people shown."""
+    """The file, the scope and the words of a page; who looks, the log of people shown, the ledger of `[watch]`."""
 
     file: Published
     scope: Scope
     words: Words
     audit: Path | None = None
     user: str = ""
+    watch: Path | None = None
 
     def ask(
         self, sql: str, more: Mapping[str, Any] | None = None, *, before: bool = False, lasting: bool = False

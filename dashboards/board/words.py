@@ -79,6 +79,9 @@ LABELS = {
     "drop_off_rate": "Left here, share",
     "difference_share": "Difference",
     "episodes": "Booking requests",
+    "error_share": "Error beside last week's",
+    "expected_bookable_calls": "Calls to book expected",
+    "expected_calls": "Calls expected",
     "held_out": "Left alone",
     "held_out_booked": "Left alone, booked",
     "is_final": "Final",
@@ -101,6 +104,7 @@ LABELS = {
     "restated_rows": "Rows changed late",
     "sessions": "Online sessions",
     "unanswered_calls": "Not answered",
+    "within_share": "Within the interval",
 }
 """The labels of columns on tables, axes and legends, if the column's own name is unclear."""
 

@@ -16,7 +16,7 @@ from pipelines.cli.commands import Commands
 from pipelines.cli.figure_options import explain, mcp, metric, verify
 from pipelines.cli.forget_options import forget
 from pipelines.cli.groups import act_app, lake_app, quarantine_app, sandbox_app, webhooks_app
-from pipelines.cli.notice_options import report, watch
+from pipelines.cli.notice_options import forecast, report, watch
 from pipelines.cli.options import (
     PASS_THROUGH,
     AsJson,
@@ -239,6 +239,7 @@ app.command()(explain)
 app.command()(metric)
 app.command()(mcp)
 app.command()(verify)
+app.command()(forecast)
 app.command()(report)
 app.command()(watch)
 

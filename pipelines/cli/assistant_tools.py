@@ -48,15 +48,15 @@ Day = Annotated[date | None, Field(description="Practice-local day, such as 2026
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The tools over a published file; `practices` are those whose rows may be read, `None` if all may."""
+    """The tools over a published file; `seen` returns the practices of whoever asks, `None` for all."""
 
     file: Path
-    practices: Collection[str] | None
+    seen: Callable[[], Collection[str] | None]
     most: int
 
     def list_metrics(self) -> dict[str, Any]:
         """List the metrics: name, meaning, unit, which direction is better, and the dimensions to split by."""
-        metrics = list_of(self.file, self.practices)
+        metrics = list_of(self.file, self.seen())
         return {
             "metrics": [
                 {
@@ -73,7 +73,7 @@ class Tools:
 
     def describe(self, metric: str) -> dict[str, Any]:
         """Describe one metric: how it is computed, when it is final, and the values of its dimensions."""
-        found = describe(self.file, metric, self.practices)
+        found = describe(self.file, metric, self.seen())
         kind = {"aggregation": found.metric.aggregation, "mart": found.metric.mart, "lists": found.metric.lists}
         counts = {"numerator": found.metric.numerator, "denominator": found.metric.denominator}
         seen = {"dimensions": found.dimensions, "figures": found.figures}
@@ -87,7 +87,7 @@ class Tools:
         A rate comes with its numerator and denominator. `days` is the number of days that a row covers.
         """
         question = MetricQuestion(metric, by or (), where or (), since, until, self.most)
-        answer = ask(self.file, question, self.practices)
+        answer = ask(self.file, question, self.seen())
         return _plain(
             {
                 **_definition(answer.metric),
@@ -107,7 +107,7 @@ class Tools:
     ) -> dict[str, Any]:
         """Show the rows that a figure of a mart counts, what proves them, and what may still change it."""
         question = replace(question_about(figure, practice), day=day, where=where or (), most=self.most)
-        found = explain(self.file, question, self.practices)
+        found = explain(self.file, question, self.seen())
         return _plain(
             {
                 "figure": figure,

@@ -79,6 +79,7 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
         "VETL_DASHBOARD__PASSWORD": effective.password.get_secret_value() if effective.password else "",
         "VETL_DASHBOARD__USER_HEADER": effective.user_header or "",
         "VETL_DASHBOARD__PROXIES": json.dumps(effective.trusted()),
+        "VETL_WATCH__LEDGER": str(settings.watch.ledger),
         **_users(effective, settings.practices),
         # Otherwise Streamlit's server uses the address in X-Forwarded-For as the address of the client.
         "FORWARDED_ALLOW_IPS": "",

@@ -55,6 +55,9 @@ def mcp(
         list[str] | None,
         typer.Option("--practice", metavar="ID", help="Only the data of this practice; repeatable."),
     ] = None,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="NAME", help="Only the data of this user of [dashboard].")
+    ] = None,
     rows: Annotated[int, typer.Option("--rows", min=1, max=10_000, help="The most rows in an answer.")] = 200,
     http: Annotated[bool, typer.Option("--http", help="Over HTTP on this machine, not stdio.")] = False,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of assistant.port.")] = None,
@@ -63,7 +66,7 @@ def mcp(
     """Serve the metrics to an assistant (MCP)."""
     from pipelines.cli import assistant
 
-    return assistant.serve(file, practice, most=rows, http=http, port=port)
+    return assistant.serve(file, practice, user, most=rows, http=http, port=port)
 
 
 def verify(

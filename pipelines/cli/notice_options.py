@@ -1,4 +1,4 @@
-"""The arguments of the commands about notices: `vetl report`, `vetl watch`."""
+"""The arguments of the commands that look ahead or tell: `vetl forecast`, `vetl report`, `vetl watch`."""
 
 from datetime import datetime
 from pathlib import Path
@@ -36,3 +36,10 @@ def watch(
     from pipelines.cli.watch import watch
 
     return watch(since and since.date(), as_json=as_json)
+
+
+def forecast(as_json: AsJson = False) -> int:
+    """Predict the calls of the next 14 days, by practice and hour."""
+    from pipelines.cli.forecast import predict
+
+    return predict(as_json=as_json)

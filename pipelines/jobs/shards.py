@@ -14,6 +14,7 @@ from pipelines.core.steps import Save
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.one_writer import writing
 from pipelines.loading.control.acts import KeptAct
+from pipelines.loading.control.forecasts import Predictions, of_practices, predicted_practices
 from pipelines.loading.control.quarantine import Held
 from pipelines.loading.layout import Layout, read_layout, shard_file
 from pipelines.loading.pseudonyms import Pseudonyms
@@ -97,6 +98,14 @@ class OpenWarehouse:
         """Copy acts of the ledger, each into the file of its practice."""
         for file in self.files:
             file.keep_acts([act for act in acts if self.of(act.practice_id) is file])
+
+    def keep_forecasts(self, predictions: Predictions) -> int:
+        """Add predictions, each to the file of its practice; return their number."""
+        added = 0
+        for file in self.files:
+            own = [name for name in predicted_practices(predictions) if self.of(name) is file]
+            added += file.keep_forecasts(of_practices(predictions, own)) if own else 0
+        return added
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
         """Commit changes of one list."""

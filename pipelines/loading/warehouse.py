@@ -25,6 +25,7 @@ from pipelines.loading.context import Commit
 from pipelines.loading.control import (
     acts,
     attempts,
+    forecasts,
     lookups,
     poll_schedule,
     practices,
@@ -127,6 +128,11 @@ class Warehouse:
         """Copy acts of the ledger, see `acts.keep_acts`."""
         with self._writing():
             acts.keep_acts(self._connection, kept)
+
+    def keep_forecasts(self, predictions: forecasts.Predictions) -> int:
+        """Add predictions, see `forecasts.keep_forecasts`."""
+        with self._writing():
+            return forecasts.keep_forecasts(self._connection, predictions)
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """Record that a command begins to read the source."""

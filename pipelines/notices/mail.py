@@ -13,11 +13,10 @@ _SECONDS = 20
 _TLS_FROM_THE_START = 465
 
 
-def send_mail(settings: AlertSettings, message: EmailMessage, context: ssl.SSLContext | None = None) -> None:
+def send_mail(settings: AlertSettings, message: EmailMessage) -> None:
     """Send a message through the mail server of `[alerts]`.
 
     On port 465 the connection begins with TLS, on others by STARTTLS. A server on this machine may do without.
-    `context` is the one of the tests; the usual one checks the server's certificate.
 
     Raises:
         NotDelivered: the server cannot be reached, offers no TLS, or did not take the message.
@@ -25,7 +24,7 @@ def send_mail(settings: AlertSettings, message: EmailMessage, context: ssl.SSLCo
     host, port = settings.smtp_host, settings.smtp_port
     message["Date"] = formatdate()
     message["Auto-Submitted"] = "auto-generated"  # no server answers that somebody is on holiday
-    trusted = context or ssl.create_default_context()
+    trusted = ssl.create_default_context()
     try:
         with _connected(host, port, trusted) as server:
             server.ehlo()

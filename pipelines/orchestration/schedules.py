@@ -9,6 +9,7 @@ from dagster import AssetSelection
 from pipelines.loading.layout import Layout
 from pipelines.orchestration.acts import ACTS, check_acts
 from pipelines.orchestration.checks import check_lists
+from pipelines.orchestration.forecasts import FORECAST, forecasts
 from pipelines.orchestration.letters import LETTERS, letters
 from pipelines.orchestration.published import PUBLISHED
 from pipelines.orchestration.published_checks import check_published
@@ -29,7 +30,7 @@ _SHARD = "vetl/shard"
 
 
 def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
-    """Return the jobs. Each but `act`, `letters` and `watch` builds all marts or none.
+    """Return the jobs. Each but `act`, `forecast`, `letters` and `watch` builds all marts or none.
 
     A job builds nothing if no data changed.
 
@@ -76,6 +77,7 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
             description="Plan and apply at once, as [act] allows, like `vetl act plan` and `vetl act apply`.",
         ),
         letters,
+        forecasts,
     ]
 
 
@@ -88,6 +90,7 @@ def schedules(settings: ScheduleSettings, shards: Callable[[], Layout] = dict) -
         "weekly": (settings.weekly, read, Again.full, "Read all history again, compare and repair."),
         "watch": (settings.watch, WATCH, None, "Run the checks, even if nothing else runs."),
         "act": (settings.act, ACT, None, "Make staff tasks for unbooked requests, as [act] allows."),
+        "forecast": (settings.forecast, FORECAST, None, "Predict the calls of the next 14 days."),
         "letter": (settings.letter, LETTERS, None, "Send the letter about the last closed week."),
     }
     return [

@@ -58,6 +58,7 @@ class ScheduleSettings(Section):
     weekly: Cron = "30 2 * * 0"
     watch: Cron = "45 * * * *"
     act: Cron = OFF
+    forecast: Cron = OFF
     letter: Cron = OFF
     inbox_seconds: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 60
     stale_after_hours: Hours = 4

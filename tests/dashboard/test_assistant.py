@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import httpx
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
+from support.processes import free_port
 
 Call = Callable[..., dict[str, Any]]
 
@@ -49,8 +51,8 @@ class Assistant:
 
 
 @asynccontextmanager
-async def client_of(*options: str) -> AsyncGenerator[Client]:
-    command, *arguments = [*VETL, "mcp", *options]
+async def client_of(*options: str, folder: Path = Path()) -> AsyncGenerator[Client]:
+    command, *arguments = [*VETL, "-C", str(folder), "mcp", *options]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
     async with Client(StdioServerParameters(command=command, args=arguments, env=environment)) as client:
         yield client
@@ -337,6 +339,8 @@ def test_the_tools_only_read_and_name_no_person(assistant: Assistant) -> None:
     [
         (("--practice", "loc-01"), "--practice loc-01: not known here; did you mean loc-001?"),
         (("--http",), "--http needs a token: set VETL_ASSISTANT__TOKEN"),
+        (("--user", "anna"), "dashboard.users: there is no user anna; known are none"),
+        (("--http", "--user", "anna"), "--user is for stdio; over HTTP the token says who asks"),
     ],
 )
 def test_a_server_that_must_not_start_says_why(options: tuple[str, ...], message: str, stale: Path) -> None:
@@ -352,3 +356,97 @@ def test_a_server_that_must_not_start_says_why(options: tuple[str, ...], message
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stdout == ""
+
+
+TOKENS = {"anna": "f3Kq9-anna-71xW-pd", "boss": "Zt5-boss-08Lm-qe2"}
+USERS = """
+[partner]
+base_url = "http://127.0.0.1:9"
+[dashboard.users.anna]
+practices = ["loc-002"]
+[dashboard.users.boss]
+all = true
+[dashboard.users.ben]
+groups = ["none"]
+[[practices]]
+id = "loc-002"
+name = "Two"
+time_zone = "America/New_York"
+history_start = 2025-01-01
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Provide a folder with settings of three users."""
+    folder = tmp_path_factory.mktemp("users")
+    (folder / "vetl.toml").write_text(USERS, "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(site: Path, stale: Path) -> Iterator[str]:
+    """Provide the address of a server for these users."""
+    port = free_port()
+    variables = {"VETL_ASSISTANT__TOKENS": ",".join(f"{name}={token}" for name, token in TOKENS.items())}
+    command = [*VETL, "-C", str(site), "mcp", "--file", str(stale), "--http", "--port", str(port)]
+    with subprocess.Popen(command, env={**os.environ, **variables}, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            assert running.stderr
+            assert "serving" in running.stderr.readline()
+            yield f"http://127.0.0.1:{port}/mcp"
+        finally:
+            running.terminate()
+
+
+def asked(address: str, token: str, **arguments: Any) -> httpx.Response:
+    """Ask as a client of HTTP does, once the server listens."""
+    call = {"name": "ask", "arguments": {"metric": "calls", "by": ["practice"], **arguments}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+    transport = httpx.HTTPTransport(retries=8)
+    with httpx.Client(transport=transport, timeout=30) as client:
+        return client.post(address, json=body, headers=headers)
+
+
+def practices_of(answer: httpx.Response) -> list[str]:
+    return [row[0] for row in answer.json()["result"]["structuredContent"]["rows"]]
+
+
+def test_over_http_each_user_sees_their_practices_alone(address: str) -> None:
+    answers = {name: practices_of(asked(address, token)) for name, token in TOKENS.items()}
+    other = asked(address, TOKENS["anna"], where=["practice=loc-001"])
+
+    assert answers == {"anna": ["loc-002"], "boss": ["loc-001", "loc-002", "loc-003"]}
+    assert "loc-001" not in json.dumps(other.json()["result"].get("structuredContent", {}).get("rows", []))
+    assert asked(address, "anna").status_code == 401
+    assert asked(address, f"{TOKENS['anna']}x").status_code == 401
+
+
+def test_over_stdio_a_user_sees_their_practices_alone(portal: BlockingPortal, site: Path, stale: Path) -> None:
+    options = ("--file", str(stale), "--user", "anna")
+    with portal.wrap_async_context_manager(client_of(*options, folder=site)) as client:
+        rows = Assistant(portal, client).ask("calls", by=["practice"])
+
+    assert [practice for practice, *_ in rows] == ["loc-002"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        ("", "--http needs a token for each of dashboard.users: set VETL_ASSISTANT__TOKENS"),
+        (f"carl={TOKENS['anna']}", "VETL_ASSISTANT__TOKENS: dashboard.users has no carl"),
+        ("anna=short-9kq", "that of anna must have 16 characters or more"),
+    ],
+)
+def test_tokens_of_nobody_start_no_server(tokens: str, message: str, site: Path, stale: Path) -> None:
+    done = subprocess.run(
+        [*VETL, "-C", str(site), "mcp", "--file", str(stale), "--http"],
+        env={**os.environ, "VETL_ASSISTANT__TOKEN": TOKENS["boss"], "VETL_ASSISTANT__TOKENS": tokens},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert message in done.stderr

@@ -21,6 +21,7 @@ PATHS = (
     "appointments",
     "outreach",
     "messages",
+    "forecast",
     "tasks",
     "leaks",
     "acting",

@@ -2,11 +2,11 @@
 
 import asyncio
 import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from support.certificates import self_signed
 from support.scripted_server import SERVER_TIME, HeldTime, ScriptedServer
 
 from pipelines.core.errors import Unreachable
@@ -17,14 +17,7 @@ from pipelines.partner.headers import http_date
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return a certificate of `localhost` by an unknown authority, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
-    made = folder / "cert.pem", folder / "key.pem"
-    command = (
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
-    )
-    name = ["-addext", "subjectAltName=DNS:localhost"]
-    subprocess.run([*command.split(), *name, "-out", made[0], "-keyout", made[1]], check=True, capture_output=True)
-    return made
+    return self_signed(tmp_path_factory.mktemp("tls"))
 
 
 def signed_in(server: ScriptedServer, certificate: tuple[Path, Path]) -> object:

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.mart_builds import build_marts_untested
+from support.mart_builds import build_marts_untested, build_models
 from support.run_once import shared_folder, shared_result
 from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines.jobs.build import publish_marts
+from pipelines.jobs.forecast import forecast
 from pipelines.jobs.sync import run_sync
 
 DAYS, STALE_DAYS = 75, 45
@@ -48,4 +49,7 @@ def publish_small(folder: Path) -> Path:
         settings = settings.model_copy(update={"practices": practices})
         run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
     build_marts_untested(settings)
+    publish_marts(settings)
+    assert forecast(settings).hours
+    build_models(settings.warehouse.path, "--select", "calls_forecast+")
     return publish_marts(settings).path

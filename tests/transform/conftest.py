@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from support.dbt_build import Build, build
 from support.random_acts import random_acts
+from support.random_forecasts import random_forecasts
 from support.random_rows import CLOCKS, PRACTICES, SOURCE_CLOCK, Tables, random_tables
 from support.raw_tables import create_warehouse
 from support.run_once import shared_folder, shared_result
@@ -21,7 +22,8 @@ Query = Callable[[str], list[tuple[Any, ...]]]
 def rows() -> Tables:
     """Provide the rows of the filled warehouse, as `sync` would have left it."""
     tables = random_tables(seed=20251112)
-    return {**tables, **random_acts(Random(20251112), tables, SOURCE_CLOCK)}
+    acts = random_acts(Random(20251112), tables, SOURCE_CLOCK)
+    return {**tables, **acts, **random_forecasts(Random(20251112), SOURCE_CLOCK)}
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from board import charts
 from board.address import pick_at_once
+from board.freshness import NAMED_AT_MOST
 from board.parts import View, compared, figures, part, shown
 from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS_SAID, closed
 from board.scorecard import (
@@ -21,6 +22,7 @@ from board.scorecard import (
     outliers,
     scores,
 )
+from board.thresholds import out_now
 
 REQUESTS = f"""
     with requests as (
@@ -52,6 +54,7 @@ def draw(view: View) -> None:
     """Draw the page."""
     found: list[Score] = []
     with part():
+        _thresholds(view)
         found = scores(view)
         _figures(view, found)
     with part():
@@ -85,6 +88,17 @@ def _figures(view: View, found: Sequence[Score]) -> None:
         "A caller who calls on two days counts on both. Visitors who left the online booking are unknown unless "
         "they book, so they are no people to compare with callers."
     )
+
+
+def _thresholds(view: View) -> None:
+    """Name the chosen practices that are outside of a threshold of `[watch]` now, and since when."""
+    chosen = {practice.id for practice in view.scope.chosen}
+    out = [episode for episode in out_now(view.watch, view.file) if episode.practice_id in chosen]
+    for episode in out[:NAMED_AT_MOST]:
+        line = episode.line.partition(", out since")[0]
+        st.warning(f"{line}; out since {view.words.day(episode.began)}", icon=":material/notifications:")
+    if len(out) > NAMED_AT_MOST:
+        st.caption(f"{view.words.number(len(out) - NAMED_AT_MOST)} more are outside of a threshold: `vetl watch`.")
 
 
 def _sentences(view: View, found: Sequence[Score]) -> None:

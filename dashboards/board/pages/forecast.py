@@ -1,0 +1,108 @@
+"""Next week's phones: the calls to expect, the staff hours that they ask for, and how good the forecasts were."""
+
+import polars as pl
+import streamlit as st
+
+from board import charts
+from board.address import pick_at_once
+from board.parts import View, part, shown
+from board.scope import CHOSEN
+
+MART, SCORES = "calls_forecast", "calls_forecast_scores"
+MEASURES = {"expected_calls": "Calls", "expected_bookable_calls": "Calls to book", "staff_hours": "Staff hours"}
+DEFINED = {
+    "expected_calls": (MART, "calls_expected"),
+    "expected_bookable_calls": (MART, "bookable_calls_expected"),
+    "staff_hours": (MART, "staff_minutes_expected"),
+}
+_SUMS = """
+    sum(calls_expected) as expected_calls, sum(bookable_calls_expected) as expected_bookable_calls,
+    sum(staff_minutes_expected) / 60 as staff_hours
+"""
+COMING = f"""
+    from marts.calls_forecast join marts.practices using (practice_id)
+    where {CHOSEN} and day > today
+"""
+HOURS = (
+    f"select weekday::bigint as weekday, hour::bigint as hour, {_SUMS} {COMING} and day <= today + 7 group by all"
+)
+ENDS = f"""
+    select weekday::bigint as weekday, hour::bigint as hour, calls_expected as expected_calls, calls_low as low,
+           calls_high as high, bookable_calls_expected as expected_bookable_calls,
+           staff_minutes_expected / 60 as staff_hours {COMING} and day <= today + 7
+"""
+DAYS = f"select day, {_SUMS} {COMING} group by day order by day"
+MADE = f"select min(made_on) as made_on, count(distinct practice_id)::bigint as practices {COMING}"
+WEEKS = f"""
+    select week, sum(hours)::bigint as hours, sum(hours_within) / sum(hours) as within_share,
+           sum(error) / nullif(sum(naive_error), 0) as error_share
+    from marts.calls_forecast_scores where {CHOSEN} and measure = 'calls' group by week order by week
+"""
+NONE = "There is no forecast yet: `vetl forecast` makes one from eight weeks of calls."
+
+
+def draw(view: View) -> None:
+    """Draw the page."""
+    with part():
+        _said(view)
+    with part("The next seven days, hour by hour"):
+        _hours(view)
+    with part("Day by day"):
+        table = view.ask(DAYS)
+        shown(
+            view,
+            table,
+            charts.over_time(table, "day", "expected_calls"),
+            name="calls-expected-by-day",
+            says="Expected inbound calls by day of the next two weeks",
+            defined_by=list(DEFINED.values()),
+            empty=NONE,
+        )
+    with part("How good the forecasts were"):
+        _scores(view)
+
+
+def _said(view: View) -> None:
+    words, made = view.words, view.ask(MADE).row(0, named=True)
+    if made["made_on"] is None:
+        return
+    without = len(view.scope.chosen) - made["practices"]
+    left_out = f" {words.count(without, 'practice has', 'practices have')} no forecast." if without else ""
+    st.markdown(
+        f"Forecast of {words.day(made['made_on'])}, from the calls until then. The period in the sidebar does not "
+        f"matter here. Holidays and hours that hardly ever have a call are left out.{left_out}"
+    )
+
+
+def _hours(view: View) -> None:
+    measure = pick_at_once("measure", "Shown", MEASURES, usual="expected_calls")
+    is_one = len(view.scope.chosen) == 1
+    table = view.ask(ENDS if is_one else HOURS).sort("weekday", "hour").with_columns(pl.col(pl.Float64).round(1))
+    if is_one and not table.is_empty():
+        st.caption("The table has the 80 % interval of each hour: 80 of 100 such hours lie within it.")
+    shown(
+        view,
+        table,
+        charts.hours_of_the_week(table, measure, view.words),
+        name="calls-expected-by-hour",
+        says=f"{MEASURES[measure]} expected by weekday and hour of the practice's clock, over the next seven days",
+        defined_by=[DEFINED[measure], (MART, "calls_low"), (MART, "calls_high")],
+        empty=NONE,
+    )
+
+
+def _scores(view: View) -> None:
+    table = view.ask(WEEKS)
+    if not table.is_empty():
+        st.caption(
+            "80 % of the hours should be within their intervals, and the error below that of last week's hours."
+        )
+    shown(
+        view,
+        table,
+        charts.over_time(table, "week", "within_share", share=True),
+        name="forecast-scores",
+        says="Share of hours whose calls were within their 80 % interval, by week",
+        defined_by=[(SCORES, "coverage"), (SCORES, "error_beside_naive")],
+        empty="No predicted day is over yet.",
+    )

@@ -1,0 +1,20 @@
+"""The thresholds that are out now, from the ledger of `[watch]`, for the practices that the user sees."""
+
+from pathlib import Path
+
+from board.published import Published
+from pipelines.core.errors import LedgerError
+from pipelines.notices.ledger import ToldEpisode, open_episodes
+
+
+def out_now(ledger: Path | None, file: Published) -> list[ToldEpisode]:
+    """Return the episodes that have begun and not ended, the latest first; none without a ledger."""
+    if ledger is None or not ledger.exists():
+        return []
+    try:
+        episodes = open_episodes(ledger)
+    except LedgerError:
+        return []  # `vetl status` names it
+    seen = set(file.within([episode.practice_id for episode in episodes]))
+    found = [episode for episode in episodes if episode.practice_id in seen]
+    return sorted(found, key=lambda episode: episode.began, reverse=True)

@@ -1,0 +1,83 @@
+"""Predict the calls, the bookable calls and the minutes of several practices, hour by hour. No I/O."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+
+import polars as pl
+
+from pipelines.forecasting.hourly import predicted
+
+DAYS = 14
+"""The days that a forecast is about."""
+
+_LEAST = 0.05
+"""An hour in which fewer calls are expected has no prediction: one call in twenty weeks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The forecast of one practice: made from so many whole weeks, which end with the day `through`."""
+
+    practice_id: str
+    time_zone: str
+    made_at: datetime
+    made_on: date
+    weeks: int
+    through: date
+
+
+def predictions(
+    hours: pl.DataFrame,
+    wanted: Sequence[Wanted],
+    holidays: Mapping[str, Collection[date]],
+    measures: Sequence[str],
+) -> pl.DataFrame:
+    """Return a row for each practice, day and hour of the `DAYS` days after `made_on`.
+
+    The columns are the fields of `Wanted` without `through`, `day`, `hour`, and for each measure `m` itself,
+    `m_low`, `m_high` and `m_naive`. Hours of holidays are no examples, and are not predicted.
+
+    Args:
+        hours: `practice_id`, `at` (wall clock) and the measures, for every hour of the weeks of each practice.
+        wanted: The forecasts.
+        holidays: The holidays of each practice, before and after.
+        measures: What is predicted of each hour; the first is the number of calls.
+    """
+    off = pl.DataFrame(
+        [(practice, day, True) for practice, days in holidays.items() for day in days],
+        schema={"practice_id": pl.String, "day": pl.Date, "is_off": pl.Boolean},
+        orient="row",
+    )
+    ahead = 24 * (max((one.made_on - one.through).days for one in wanted) + DAYS)
+    known = hours.with_columns(day=pl.col("at").dt.date()).join(
+        off, on=["practice_id", "day"], how="left", maintain_order="left"
+    )
+    coming = [
+        predicted(
+            known.select(
+                "at", series="practice_id", value=pl.when(pl.col("is_off").is_null()).then(pl.col(measure))
+            ),
+            ahead,
+        ).select("at", practice_id="series", **_of(measure))
+        for measure in measures
+    ]
+    table = coming[0]
+    for other in coming[1:]:
+        table = table.join(other, on=["practice_id", "at"])
+    made = pl.DataFrame([asdict(one) for one in wanted])
+    day = pl.col("day")
+    return (
+        table.with_columns(day=pl.col("at").dt.date(), hour=pl.col("at").dt.hour().cast(pl.Int32))
+        .join(made, on="practice_id")
+        .filter(day > pl.col("made_on"), day <= pl.col("made_on").dt.offset_by(f"{DAYS}d"))
+        .filter(pl.col(measures[0]) >= _LEAST)
+        .join(off, on=["practice_id", "day"], how="anti")
+        .drop("at", "through")
+    )
+
+
+def _of(measure: str) -> dict[str, pl.Expr]:
+    """Return the columns of a measure, with two decimals: more would be noise that fills the file."""
+    names = {"expected": measure, **{name: f"{measure}_{name}" for name in ("low", "high", "naive")}}
+    return {to: pl.col(name).cast(pl.Float64).round(2) for name, to in names.items()}

@@ -1,0 +1,92 @@
+"""Next week's phones: the page shows the sums of the predictions, and a hint if there is no forecast."""
+
+import shutil
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from board.published import now_published
+from board.thresholds import out_now
+from streamlit.testing.v1 import AppTest
+
+from pipelines.notices.ledger import NoticeLedger, ToldEpisode
+
+Open = Callable[..., AppTest]
+Ask = Callable[..., list[tuple[Any, ...]]]
+
+
+def test_the_hours_of_next_week_and_the_days_are_the_sums_of_the_predictions(opened: Open, ask: Ask) -> None:
+    page = opened("forecast")
+
+    assert not page.exception
+    hours, days = (table.value for table in page.dataframe[:2])
+    coming = "from marts.calls_forecast join marts.practices using (practice_id) where day > today"
+    [(calls, minutes, cells)] = ask(
+        f"select sum(calls_expected), sum(staff_minutes_expected), count(distinct (weekday, hour)) {coming}"
+        " and day <= today + 7"
+    )
+    assert len(hours) == cells > 100
+    assert abs(hours["expected_calls"].sum() - calls) < 0.05 * cells
+    assert abs(hours["staff_hours"].sum() - minutes / 60) < 0.05 * cells
+    assert [
+        (day.date(), round(value, 3)) for day, value in zip(days["day"], days["expected_calls"], strict=True)
+    ] == [
+        (day, round(value, 3))
+        for day, value in ask(f"select day, sum(calls_expected) {coming} group by day order by day")
+    ]
+    assert len(days) == 14
+    assert page.info[-1].value == "No predicted day is over yet."
+
+
+def test_one_practice_has_the_interval_of_each_hour(opened: Open, ask: Ask) -> None:
+    table = opened("forecast", practice="loc-001").dataframe[0].value
+
+    assert list(table.columns[:5]) == ["weekday", "hour", "expected_calls", "low", "high"]
+    assert (table["low"] <= table["high"]).all()
+    [(least,)] = ask("select min(weeks) from marts.calls_forecast")
+    assert least >= 8
+
+
+def test_without_a_forecast_the_page_names_the_command(opened: Open, published: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
+    with duckdb.connect(file) as connection:
+        connection.execute("delete from marts.calls_forecast")
+    page = opened("forecast", file)
+
+    assert not page.exception
+    assert "`vetl forecast` makes one" in page.info[0].value
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Provide a ledger with an episode of each practice that goes on, and one that is over."""
+    path = tmp_path / "watch.sqlite"
+    with NoticeLedger.open(path) as open_ledger:
+        for practice, is_over in (("loc-001", False), ("loc-002", False), ("loc-001", True)):
+            began = date(2026, 1, 6 + is_over)
+            text = f"{practice}: calls on 2026-01-06: 2; usual are about 19"
+            with open_ledger.writing():
+                open_ledger.keep(ToldEpisode("calls", practice, began, began, None, is_over, text))
+    monkeypatch.setenv("VETL_WATCH__LEDGER", str(path))
+    return path
+
+
+def test_overview_names_who_is_outside_of_a_threshold_and_since_when(opened: Open, ledger: Path) -> None:
+    said = [warning.value for warning in opened().warning]
+
+    assert said == [
+        f"{practice}: calls on 2026-01-06: 2; usual are about 19; out since Jan 6, 2026"
+        for practice in ("loc-001", "loc-002")
+    ]
+    assert [warning.value for warning in opened(practice="loc-002").warning] == said[1:]
+    assert ledger.exists()
+
+
+def test_a_user_hears_of_their_practices_alone(published: Path, ledger: Path) -> None:
+    seen = out_now(ledger, now_published(published, ("loc-002",)))
+
+    assert [episode.practice_id for episode in seen] == ["loc-002"]
+    assert out_now(ledger.with_name("none"), now_published(published)) == []
