@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from support.cells import rate
-from support.demand import wish
+from support.demand import wanted_of
 from support.expected.calls import ANSWERED
 from support.expected.practice import practice_days
 from support.mart_inputs import Expected, Known
@@ -28,7 +28,7 @@ def _counted(source: Known) -> dict[Any, dict[str, Any]]:
         if row["direction"] == "inbound":
             hour = hours[row["practice_id"], row["call_date"], row["called_at_local"].hour]
             hour["calls"] += 1
-            hour["bookable_calls"] += wish(row) == "new_booking"
+            hour["bookable_calls"] += wanted_of(row) == "new_booking"
             if row["state"] in ANSWERED:
                 hour["staff_minutes"] += (row["duration_seconds"] or 0) / 60
     return hours
