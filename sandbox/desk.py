@@ -12,6 +12,7 @@ from sandbox.messages.store import Messages
 from sandbox.outreach import Office, Outreach
 from sandbox.resources.resource import Record
 from sandbox.slots import Slot, open_slots
+from sandbox.staff import Staff
 from sandbox.world.practices import Practice
 
 _REMOTE_AFTER: Final = 240
@@ -27,6 +28,7 @@ class Desk:
         self._callbacks: dict[str, str | None] = {}
         self.taken_slots: set[str] = set()
         self.messages = Messages(ground.agenda, ground.now, events.messages.changed, self._opted_out)
+        self.staff = Staff(ground, self._book_for_request)
         self._outreach = Outreach(
             Office(
                 agenda=ground.agenda,
@@ -127,7 +129,7 @@ class Desk:
             return closed_gate(request, past, row.get("remote_client_id"))
 
     def _book_for_request(self, practice: Practice, request: Record) -> str | None:
-        """Book the next free slot for a request's client; book nothing if the client is unknown or has no pet."""
+        """Book the next free slot for the client of a request or task, if the client is known and has a pet."""
         ground = self._ground
         with ground.lock:
             directory = ground.directory(practice.id)

@@ -67,7 +67,7 @@ class Outreach:
             return
         self._office.write(practice.id, row_id, {"status": "queued"})
         if behaviour(request["contact_number"]) != "never_dispatched":
-            sent = _within_hours(self._office.now() + DISPATCHED_AFTER, practice)
+            sent = within_hours(self._office.now() + DISPATCHED_AFTER, practice)
             self._office.agenda.add(sent, lambda: self._dispatch(practice, row_id))
 
     def _dispatch(self, practice: Practice, row_id: str) -> None:
@@ -130,7 +130,7 @@ _ENDS: Final = {
 }
 
 
-def _within_hours(at: datetime, practice: Practice) -> datetime:
+def within_hours(at: datetime, practice: Practice) -> datetime:
     """Return the instant itself, or the next opening of the practice's sending hours."""
     local = at.astimezone(practice.zone)
     if _OPENS <= local.hour < _CLOSES:

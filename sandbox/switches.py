@@ -121,6 +121,8 @@ class Switches:
     """Status of a task or appointment that was created."""
     task_requires: tuple[Literal["title", "description"], ...] = ("title",)
     """Fields without which no staff task is created."""
+    tasks_are_worked: bool = False
+    """Whether staff work on the tasks that partners create: within hours, and some of their clients book."""
     auto_accept: bool = True
     """The practices' auto-accept setting: an appointment without status is ACCEPTED if true, else REQUESTED."""
     recipient_prefers: Literal["client_id", "phone_number"] = "client_id"

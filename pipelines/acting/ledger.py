@@ -5,20 +5,16 @@ task may name a client. The writer lock of the warehouse keeps two appliers apar
 """
 
 import json
-import sqlite3
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from pipelines.acting.acts import Act, ActState, LedgerEntry
 from pipelines.acting.ledger_rows import (
     SCHEMA,
     act_json,
-    as_ledger_errors,
     entries_of,
     instant,
     key_of_act,
@@ -26,8 +22,8 @@ from pipelines.acting.ledger_rows import (
 )
 from pipelines.acting.planning import ActPlan, ActRules
 from pipelines.acting.sighting import Sighting
-from pipelines.core.errors import InboxError, LedgerError
-from pipelines.receiving.inbox_file import BUSY_MILLISECONDS, check_room, connect, identities, make
+from pipelines.core.errors import LedgerError
+from pipelines.sqlite_file import SqliteFile, identities
 
 FOUND = "found by its code"
 """The note of a task that the ledger did not know."""
@@ -42,56 +38,21 @@ class SavedPlan:
     approved_at: datetime | None
 
 
-class Ledger:
+class Ledger(SqliteFile):
     """An open ledger. A context manager."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self._path = path
-        self._connection = connection
-        self._files = identities(path)
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
-        """Open the file; make it for its owner alone if it is missing.
-
-        Raises:
-            LedgerError: it cannot be made or opened, or is no ledger.
-        """
-        try:
-            make(path)
-        except OSError as error:
-            raise LedgerError(f"{path}: cannot be made or opened: {error.strerror}") from None
-        with as_ledger_errors(path):
-            connection = connect(path, SCHEMA)
-        return cls(path, connection)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._connection.close()
+    schema = SCHEMA
+    failure = LedgerError
+    misread = (ValueError, TypeError, KeyError)
 
     def entries(self) -> list[LedgerEntry]:
         """Return all acts."""
-        with as_ledger_errors(self._path):
+        with self._reading():
             return entries_of(self._connection)
-
-    def check_room(self) -> None:
-        """Make sure that what follows a request can be written.
-
-        Raises:
-            LedgerError: the disk is full, or the folder cannot be written.
-        """
-        try:
-            check_room(self._path)
-        except InboxError as error:
-            raise LedgerError(str(error)) from None
 
     def save_plan(self, digest: str, practices: Sequence[str] | None, at: datetime) -> None:
         """Keep that this plan was made, so that it can be applied by its digest alone."""
-        with self._writing():
+        with self.writing():
             self._connection.execute(
                 "insert into plans (digest, practices, made_at) values (?, ?, ?) on conflict (digest) do nothing",
                 [digest, json.dumps(practices and list(practices)), at.isoformat()],
@@ -99,7 +60,7 @@ class Ledger:
 
     def plan(self, digest: str) -> SavedPlan | None:
         """Return a plan that was made here; `None` if there is no such plan."""
-        with as_ledger_errors(self._path):
+        with self._reading():
             row = self._connection.execute(
                 "select practices, approved_at from plans where digest = ?", [digest]
             ).fetchone()
@@ -115,7 +76,7 @@ class Ledger:
         rows += [
             (left_alone(held, rules.kind_for(held.practice_id), at), ActState.HOLDOUT) for held in plan.holdout
         ]
-        with self._writing():
+        with self.writing():
             self._connection.execute(
                 "update plans set approved_at = ?, approved_by = ? where digest = ?", [at.isoformat(), by, digest]
             )
@@ -178,7 +139,7 @@ class Ledger:
 
         A request that the lost ledger knew may still be under way, so the practice has to settle.
         """
-        with self._writing():
+        with self.writing():
             for sighting in strangers:
                 task, when = sighting.task, sighting.task.reference_time_at or at
                 act = Act(practice_id, "", kind, sighting.code, "", "", None, when, ())
@@ -204,7 +165,7 @@ class Ledger:
 
     def settling_since(self, practice_id: str) -> datetime | None:
         """Return when tasks of a practice were found that the ledger did not know."""
-        with as_ledger_errors(self._path):
+        with self._reading():
             row = self._connection.execute(
                 "select since from settling where practice_id = ?", [practice_id]
             ).fetchone()
@@ -212,7 +173,7 @@ class Ledger:
 
     def settled(self, practice_id: str) -> None:
         """Record that the ledger knows all tasks of the practice again."""
-        with self._writing():
+        with self.writing():
             self._connection.execute("delete from settling where practice_id = ?", [practice_id])
 
     def about(self, practice_id: str, client_id: str, mentions: Callable[[str], bool]) -> list[Act]:
@@ -222,33 +183,28 @@ class Ledger:
 
     def forget(self, acts: Iterable[Act]) -> None:
         """Erase words, client and number of acts. Their tasks stay known, so that none is made twice."""
-        with as_ledger_errors(self._path):
-            self._connection.execute("pragma secure_delete = on")
+        self._erasing()
         for act in acts:
             empty = replace(act, title="", description="", client_id=None, phone_number=None)
             self._change([act], "act = ?, note = ''", act_json(empty))
-        with as_ledger_errors(self._path):
-            self._connection.execute("vacuum")
-            self._connection.execute("pragma wal_checkpoint(truncate)")
+        self._erased()
 
     def _change(self, acts: Iterable[Act], changes: str, *values: object) -> None:
-        with self._writing():
+        with self.writing():
             self._connection.executemany(
                 f"update acts set {changes} where practice_id = ? and code = ?",  # noqa: S608 - text of this module
                 [[*values, *key_of_act(act)] for act in acts],
             )
 
     @contextmanager
-    def _writing(self) -> Generator[None]:
-        with as_ledger_errors(self._path):
-            self._connection.execute("begin immediate")
-            try:
-                yield
-                self._connection.execute("commit")
-            except BaseException:
-                if self._connection.in_transaction:  # a full disk may have ended it
-                    self._connection.execute("rollback")
-                raise
+    def writing(self) -> Generator[None]:
+        """Commit the statements of the block together.
+
+        Raises:
+            LedgerError: they were not committed, or the file was moved or deleted.
+        """
+        with super().writing():
+            yield
         if identities(self._path)[0] != self._files[0]:
             raise LedgerError(f"{self._path}: was moved or deleted while it was in use; nothing more is sent")
 
@@ -261,9 +217,5 @@ def read_ledger(path: Path) -> list[LedgerEntry]:
     """
     if not path.exists():
         return []
-    with (
-        as_ledger_errors(path),
-        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
-    ):
-        connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
+    with Ledger.read_only(path) as connection:
         return entries_of(connection)

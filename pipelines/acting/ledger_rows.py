@@ -2,16 +2,12 @@
 
 import json
 import sqlite3
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from pipelines.acting.acts import Act, ActState, HeldBack, LedgerEntry
 from pipelines.acting.codes import code_of
-from pipelines.core.errors import LedgerError
 
 SCHEMA = """
 create table if not exists plans (
@@ -123,18 +119,3 @@ def left_alone(held: HeldBack, kind: str, at: datetime) -> Act:
 def instant(text: str | None) -> datetime | None:
     """Return the instant of a column."""
     return datetime.fromisoformat(text) if text else None
-
-
-@contextmanager
-def as_ledger_errors(path: Path) -> Generator[None]:
-    """SQLite's errors become one line with the path.
-
-    Raises:
-        LedgerError: SQLite failed, or a row is not as the ledger writes it.
-    """
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise LedgerError(f"{path}: {error}") from None
-    except (ValueError, TypeError, KeyError):
-        raise LedgerError(f"{path}: holds rows that vetl did not write; nothing is sent") from None

@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from pipelines.acting.acts import Act, HeldBack, LedgerEntry
 from pipelines.acting.kinds import is_message
-from pipelines.acting.planning import ActPlan
 from pipelines.cli.output import configure_logs
 from pipelines.cli.terminal import (
     TableColumn,
@@ -21,6 +19,7 @@ from pipelines.cli.terminal import (
 )
 from pipelines.cli.times import local, zone
 from pipelines.jobs.act import apply_acts, plan_acts
+from pipelines.jobs.act_plan import plan_json
 from pipelines.jobs.act_status import act_status
 from pipelines.settings import load_settings
 
@@ -44,7 +43,7 @@ def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
     made = plan_acts(settings, practices)
     code = 3 if any(held.reason in UNCERTAIN for held in made.held_back) else 0
     if as_json:
-        print_json({"exit_code": code, **_plan_json(made)})
+        print_json({"exit_code": code, **plan_json(made)})
         return code
     rows = [
         (act.practice_id, act.kind, act.title or act.description, act.client_id or "", act.episode_id)
@@ -127,19 +126,6 @@ def _counted(acts: Sequence[Act]) -> str:
     tasks = len(acts) - messages
     parts = [count(tasks, "staff task")] if tasks or not messages else []
     return " and ".join(parts + ([count(messages, "message")] if messages else []))
-
-
-def _plan_json(made: ActPlan) -> dict[str, Any]:
-    return {
-        "digest": made.digest,
-        "acts": [asdict(act) for act in made.acts],
-        "held_back": [asdict(held) for held in made.held_back],
-        "cancellations": [
-            {"practice_id": act.practice_id, "episode_id": act.episode_id, "kind": act.kind}
-            for act in made.cancellations
-        ],
-        "certificates": [asdict(item) for item in made.certificates],
-    }
 
 
 def _entry_json(entry: LedgerEntry) -> dict[str, Any]:

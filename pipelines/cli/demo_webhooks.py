@@ -58,7 +58,8 @@ def a_day_passes(platform: Platform, receiver_address: str) -> int:
 
     Texts are sent at noon of the practice, because the platform refuses them at night (contract: Sending hours).
     """
-    _post(platform, "/_control/switches", {"webhooks_to": f"{receiver_address}/webhooks"})
+    switches = {"webhooks_to": f"{receiver_address}/webhooks", "tasks_are_worked": True}
+    _post(platform, "/_control/switches", switches)
     noons = [
         (_until_noon(platform.clock, practice["time_zone"]), practice["id"]) for practice in platform.practices
     ]

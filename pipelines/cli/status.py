@@ -114,6 +114,8 @@ def show(report: StatusReport, *, problems: bool | None = None, most: int | None
         _print_practices(summary(report), selected, most)
     else:
         _print_lists(summary(report), selected, most)
+    if problems and not selected:
+        print_aside("no list has a problem")
     if lists:
         written = report.snapshot.written_at
         as_of = f"as of {local(written)}; " if written else ""

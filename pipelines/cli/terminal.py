@@ -114,7 +114,7 @@ def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence
     if rows:
         console.print(table)
     hidden = ", ".join(named[index].name for index in candidates if index not in widths)
-    if hidden:
+    if hidden and rows:
         console.print(Text(f"not shown at this width: {hidden}", style="dim"))
 
 

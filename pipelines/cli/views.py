@@ -159,7 +159,7 @@ def show_published(published: Published) -> None:
         say(f"warning: {WEAK_KEY}")
     if published.masked_words:
         masked = count(published.masked_words, "value")
-        say(f"warning: {masked} that may name a person are published as `masked` in columns of words")
+        print_aside(f"{masked} that may name a person are published as `masked` in columns of words")
     for mart in published.left_out:
         say(f"warning: {mart} was left out: no model of vetl builds it")
 

@@ -208,5 +208,9 @@ class WrongTotal(TornAnswer):
     """A page with fewer or more rows than its own total says: the page is cut off, or the total is wrong."""
 
 
+class NoRoom(VetlError):
+    """The answers in memory leave no room for one more. It can be requested again when they are written."""
+
+
 class BadRecord(VetlError):
     """One row that does not fit its model; it goes to quarantine, and the other rows are stored."""

@@ -10,7 +10,7 @@ Row = Mapping[str, Any]
 """One decoded JSON object of a list, unchanged."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Page:
     """One page of a JSON list (contract: Endpoints).
 
@@ -32,7 +32,7 @@ class Page:
     saved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class CallsPage:
     """One page of the phone-call CSV; `frame` is an opaque polars frame of `rows` typed rows.
 

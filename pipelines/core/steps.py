@@ -46,17 +46,22 @@ class ReadPage(Step[Page]):
 
 @dataclass(frozen=True, slots=True)
 class ReadCalls(Step[CallsPage]):
-    """Read one page of the phone-call CSV; `lenient` as in `ReadPage`."""
+    """Read one page of the phone-call CSV; `lenient` as in `ReadPage`, `days` the first and last requested day."""
 
     query: Query
     number: int
     size: int
     lenient: bool = False
+    days: tuple[date, date] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GetRecords(Step[dict[str, Row | None]]):
-    """Get rows by id concurrently; the answer has `None` for an id that the source does not have."""
+    """Get rows by id concurrently; the answer has `None` for an id that the source does not have.
+
+    It has at least one id. If the rows are large, other ids are missing: their rows are to be requested once these
+    are saved.
+    """
 
     ids: Sequence[str]
 

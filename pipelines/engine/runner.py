@@ -4,7 +4,7 @@ Client and warehouse are protocols here, so this module is read and tested witho
 """
 
 import asyncio
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -34,9 +34,11 @@ from pipelines.core.steps import (
     SideBySide,
     Step,
 )
+from pipelines.engine.expected_rows import ExpectedRows
 from pipelines.engine.gather import gather
-from pipelines.engine.protocols import CsvParser, Source, Store
-from pipelines.engine.write_buffer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, Unwritten, WriteBuffer, rows_in
+from pipelines.engine.protocols import CsvParser, Source, Store, Take
+from pipelines.engine.room import ListRoom, Room
+from pipelines.engine.write_buffer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, WriteBuffer, rows_in
 from pipelines.engine.writer import Writer
 from pipelines.reading.conventions import check_page
 
@@ -49,14 +51,14 @@ a scheduled tick costs a third more."""
 LOOKUPS_AT_ONCE = 16
 """Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
 
+MOST_OF_RECORDS = 16 * 1024 * 1024
+"""Bytes of rows after which no further id of a step is looked up. 500 usual rows have 0.5 MB."""
+
 UNKNOWN_ID = (400, 404, 410, 422)
 """Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
 
 UNKNOWN_WORDS = (400, 422)
 """Statuses of a list whose query parameters have other names on this server. `vetl doctor` finds those names."""
-
-WHOLE_PAGES = 20
-"""Pages with a smaller page size are read for their total or for a proof, not for their rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class Run:
     clock: datetime
     progress: ReportProgress
     writer: Writer = field(init=False)
-    unwritten: Unwritten = field(default_factory=Unwritten)
+    room: Room = field(default_factory=Room)
     answered: set[str] = field(default_factory=set[str])
     """Practices for which at least one request of this sync was answered."""
     failures: dict[str, Exception] = field(default_factory=dict[str, Exception])
@@ -100,24 +102,10 @@ class Run:
         return max(1, min(PRACTICES_AT_ONCE, len(self.order.practices)))
 
 
-class ExpectedRows:
-    """The sum of the totals of a list's windows, from which a sync reports its progress.
+class RowsById(dict[str, Row | None]):
+    """Rows by id, whose memory counts for as long as this object exists."""
 
-    A window that is read again counts once.
-    """
-
-    def __init__(self) -> None:
-        self._totals: dict[Hashable, int] = {}
-
-    def note(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
-        """Remember the total of a window from one of its pages."""
-        if step.size >= WHOLE_PAGES and not step.lenient:
-            window = tuple(sorted((name, str(value)) for name, value in step.query.items() if name != "page"))
-            self._totals[window] = page.total_count
-
-    def total(self, read: int) -> int | None:
-        """Return the expected rows, at least as many as were `read`; `None` before the first page."""
-        return max(read, sum(self._totals.values())) if self._totals else None
+    __slots__ = ("__weakref__",)
 
 
 class StepRunner:
@@ -130,13 +118,14 @@ class StepRunner:
         self._path = endpoint.path_of(practice.id)
         self._rows_read = 0
         self._expected = ExpectedRows()
+        self._room = ListRoom(run.room)
         self.buffer = WriteBuffer(
             partial(run.writer.commit, practice.id, endpoint),
             partial(run.store.prepared, practice.id, endpoint),
             partial(run.writer.answer, practice.id, endpoint),
             bytes_read=lambda: run.source.traffic(practice.id, self._path).bytes,
             rows_at_once=min(ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES // run.practices_at_once),
-            unwritten=run.unwritten,
+            room=self._room,
         )
 
     async def reading(self) -> Reading:
@@ -197,15 +186,16 @@ class StepRunner:
                 return await self.buffer.ask(step)
 
     async def _read_page(self, step: ReadPage) -> Page:
-        page = await self._run.source.page(
-            self._practice.id, self._path, step.query, check=partial(check_page, step)
+        ask = partial(
+            self._run.source.page, self._practice.id, self._path, step.query, check=partial(check_page, step)
         )
+        page = await self._room.read(ask)
         self._note(step, page)
         return page
 
     async def _read_calls(self, step: ReadCalls) -> CallsPage:
-        parse = partial(self._run.parse_calls, lenient=step.lenient)
-        page = await self._run.source.calls(self._practice.id, step.query, parse=parse)
+        parse = partial(self._run.parse_calls, lenient=step.lenient, days=step.days)
+        page = await self._room.read(partial(self._run.source.calls, self._practice.id, step.query, parse=parse))
         self._note(step, page)
         return page
 
@@ -215,19 +205,32 @@ class StepRunner:
         self._run.clock = max(self._run.clock, page.server_time)
 
     async def _get_records(self, step: GetRecords) -> dict[str, Row | None]:
+        return await self._room.read(partial(self._get_some, step.ids))
+
+    async def _get_some(self, ids: Sequence[str], *, take: Take) -> "RowsById":
         turn = asyncio.Semaphore(LOOKUPS_AT_ONCE)
+        size = 0
 
-        async def get(identity: str) -> Row | None:
+        def counted(more: int) -> None:
+            nonlocal size
+            size += more
+            take(more)
+
+        async def get(identity: str) -> RowsById:
             async with turn:
-                return await self._get_record(identity)
+                if size > MOST_OF_RECORDS:
+                    return RowsById()
+                return RowsById({identity: await self._get_record(identity, counted)})
 
-        rows = await gather(get(identity) for identity in step.ids)
-        return dict(zip(step.ids, rows, strict=True))
+        records = RowsById()
+        for one in await gather(get(identity) for identity in ids):
+            records |= one
+        return records
 
-    async def _get_record(self, identity: str) -> Row | None:
+    async def _get_record(self, identity: str, take: Take) -> Row | None:
         """Return one row, `None` if the source refuses to look up its id: the rest of the list is still read."""
         try:
-            row = await self._run.source.record(self._practice.id, self._path, identity)
+            row = await self._run.source.record(self._practice.id, self._path, identity, take=take)
         except RequestRefused as error:
             if error.status not in UNKNOWN_ID:
                 raise
@@ -253,6 +256,10 @@ class StepRunner:
         names = (self._practice.id, self._endpoint.name)
         total = self._expected.total(self._rows_read)
         self._run.progress(Progress(*names, done=self._rows_read, total=total, phase=phase, **at_the_end))
+
+    async def close(self) -> None:
+        """Let the other lists read, because this list has ended."""
+        await self._room.leave(has_ended=True)
 
     def done(self, outcome: Outcome) -> EndpointResult:
         """Return the result of a list that was read to its end."""

@@ -70,12 +70,15 @@ async def _unheard(run: Run, practice: Practice) -> Exception | None:
     If no row mentions a client, no client is requested. Such a sync would not notice a wrong practice id.
     """
     if practice.id not in run.answered and practice.id not in run.failures:
+        runner = StepRunner(run, practice, PHONE_CALLS)
         try:
-            await StepRunner(run, practice, PHONE_CALLS).drive(ask_for_practice())
+            await runner.drive(ask_for_practice())
         except RequestRefused:
             run.answered.add(practice.id)  # the server refuses every request for a practice that it does not serve
         except VetlError as error:
             run.failures[practice.id] = error
+        finally:
+            await runner.close()
     return None if practice.id in run.answered else run.failures[practice.id]
 
 
@@ -96,6 +99,8 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
     except Exception as error:  # noqa: BLE001 - one list must never stop the others
         run.failures.setdefault(practice.id, error)
         return await _failed(runner, error)
+    finally:
+        await runner.close()
     return runner.done(outcome)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from pipelines.core.pages import Changes
 from pipelines.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
+from pipelines.engine.room import ListRoom
 
 ROWS_AT_ONCE = 50_000
 ROWS_OF_ALL_PRACTICES = 200_000
@@ -15,10 +16,6 @@ BYTES_A_ROW = 1_000
 """If rows are longer than this, fewer of them wait. A row takes 250 bytes in CSV and 600 in JSON, and many more if
 it has notes. DuckDB ran out of memory in a commit of 50,000 rows of 20 KB."""
 
-MOST_WAITING = 64 * 1024 * 1024
-"""The most bytes of answers whose rows wait to be written, over all lists and practices of a sync. Beyond them
-each list writes its rows at once, and reads on afterwards."""
-
 COMMITS_AT_ONCE = 2
 """The most batches of a list that the writer has, while another one is filled. With a limit of one, a first sync
 takes a tenth longer. Without a limit each reader keeps a batch in memory, which takes 60 MiB more."""
@@ -26,13 +23,6 @@ takes a tenth longer. Without a limit each reader keeps a batch in memory, which
 CommitSaves = Callable[[Sequence[Save]], Coroutine[Any, Any, Changes]]
 PrepareSaves = Callable[[Sequence[Save]], list[Save]]
 AnswerQuestion = Callable[[Question], Awaitable[Any]]
-
-
-class Unwritten:
-    """The bytes of answers that all lists of a sync have read and not written."""
-
-    def __init__(self) -> None:
-        self.bytes = 0
 
 
 class WriteBuffer:
@@ -46,7 +36,7 @@ class WriteBuffer:
         *,
         bytes_read: Callable[[], int],
         rows_at_once: int,
-        unwritten: Unwritten,
+        room: ListRoom,
     ) -> None:
         self._commit = commit
         self._prepare = prepare
@@ -59,7 +49,7 @@ class WriteBuffer:
         self._writing = asyncio.Semaphore(COMMITS_AT_ONCE)
         self._in_order = asyncio.Lock()
         """Batches reach the writer in the order in which they were saved, so that the later of two reads stays."""
-        self._unwritten = unwritten
+        self._room = room
         self._noted_at = self._written_at = 0
         """The value of `bytes_read` at the last save, and at the last commit."""
         self._since_flush = Changes()
@@ -82,17 +72,18 @@ class WriteBuffer:
     def _is_full(self) -> bool:
         waiting = self._noted_at - self._written_at
         many = self._rows >= self._rows_at_once or waiting >= self._rows_at_once * BYTES_A_ROW
-        return many or (waiting > 0 and self._unwritten.bytes >= MOST_WAITING)
+        return many or (waiting > 0 and self._room.must_write)
 
     def _note(self) -> None:
         """Count the bytes that this list has read since the last save."""
         noted, self._noted_at = self._noted_at, self._bytes_read()
-        self._unwritten.bytes += self._noted_at - noted
+        self._room.waits(self._noted_at - noted)
 
     async def flush(self) -> Changes:
         """Commit all waiting saves. Return the changes since the last flush."""
         async with self._writing:
             await self._write(only_full=False)
+        await self._room.leave()
         changes, self._since_flush = self._since_flush, Changes()
         return changes
 
@@ -109,7 +100,8 @@ class WriteBuffer:
         try:
             changes = await committing
         finally:
-            self._unwritten.bytes -= size
+            self._room.waits(-size)
+            await self._room.leave()
         self._since_flush += changes
         self.changes += changes
 

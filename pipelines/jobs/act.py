@@ -19,6 +19,7 @@ from pipelines.endpoints.staff_tasks import STAFF_TASKS
 from pipelines.engine.runner import Order, Run, StepRunner
 from pipelines.jobs.act_data import ActData, read_act_data
 from pipelines.jobs.act_mirror import mirror
+from pipelines.jobs.act_plan import write_plan
 from pipelines.jobs.act_status import Now, utc_now
 from pipelines.jobs.build import existing
 from pipelines.jobs.client import partner_client, query_names
@@ -36,7 +37,7 @@ def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now =
 
     Raises:
         ConfigurationError: an unknown practice is named.
-        LedgerError: the ledger cannot be read, or the plan cannot be kept in it.
+        LedgerError: the ledger cannot be read, or the plan cannot be kept in it or in its file.
         WarehouseBusy: another process holds the private file.
         WarehouseError: nothing was built yet.
     """
@@ -46,6 +47,7 @@ def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now =
     if settings.act.enabled:
         with Ledger.open(settings.act.ledger) as ledger:
             ledger.save_plan(plan.digest, practices, now())
+        write_plan(settings.warehouse.published, plan, now())
     return plan
 
 

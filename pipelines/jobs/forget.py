@@ -11,6 +11,7 @@ from typing import Any
 
 from pipelines.acting.ledger import Ledger
 from pipelines.core.errors import VetlError, WarehouseError, WrongUse
+from pipelines.jobs.act_plan import remove_plan
 from pipelines.jobs.build import build_marts, existing, publish_marts
 from pipelines.jobs.dbt_process import state_folder
 from pipelines.jobs.drain import run_drain
@@ -140,6 +141,7 @@ def _steps(settings: Settings, build: Build, practice_id: str | None, client_id:
     if built["exit_code"]:
         return [_unfinished(settings, plan, built) for plan in _last(plans, practice_id, client_id)]
     removed += remove_kept(settings.warehouse.published)  # the file that the build has just replaced
+    remove_plan(settings.warehouse.published)
     if settings.warehouse.parquet and settings.warehouse.published.exists():
         write_parquet(settings.warehouse.published, 1)
     plans = _noted(settings, plans, STEPS[3])

@@ -112,14 +112,16 @@ def read_status(
 
     Raises:
         ConfigurationError: a practice in `practices` has no list.
-        WarehouseError: nothing has been synced or received yet, or a newer vetl wrote the warehouse.
+        WarehouseError: nothing has been synced or received yet, the status file is missing, or a newer vetl wrote
+            the warehouse.
     """
     path, now = settings.warehouse.path, now or datetime.now(UTC)
     inbox = inbox_status(settings.webhooks.inbox)
     snapshot = read_snapshot(path, bundled.migrations())
     if snapshot is None:
         if not inbox:
-            raise WarehouseError(f"{path}: nothing has been synced yet; run `vetl sync`")
+            lost = ", or the status file beside it is gone" if path.exists() else ""
+            raise WarehouseError(f"{path}: nothing has been synced yet{lost}; run `vetl sync`")
         nothing = Problem(3, "nothing has been synced yet; run `vetl run`")
         return StatusReport(
             warehouse=path, inbox={**inbox, "quarantined": 0}, problems=(*_of_inbox(inbox), nothing)

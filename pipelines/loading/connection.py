@@ -26,6 +26,9 @@ PRIVATE = ("raw", "history", "control")
 MEMORY_LIMIT = 1_000_000_000
 """Bytes of DuckDB's buffers without its indexes; DuckDB spills more than that to a folder beside the file."""
 
+MEMORY_FOR_ROWS = 256_000_000
+"""The same while rows are taken in. The calls of one answer of 16 MiB take 128 MiB in one piece."""
+
 MEMORY_KEPT = 1_000_000
 """Bytes that DuckDB keeps between batches of rows, without its indexes. By default DuckDB frees nothing before its
 limit is reached: with ten million calls a sync then took 917 MiB instead of 451, for the same CPU."""
@@ -110,7 +113,7 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
     try:
         connection.execute(f"attach {literal(str(path))} as warehouse (row_group_size {ROW_GROUP_SIZE})")
         connection.execute("use warehouse")
-        limit_memory(connection)
+        limit_memory(connection, MEMORY_LIMIT)
         connection.execute("set TimeZone = 'UTC'")
         # The progress bar of a statement of two seconds would stand between the lines of `--json`.
         connection.execute("set enable_progress_bar = false")
@@ -120,8 +123,8 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def limit_memory(connection: duckdb.DuckDBPyConnection) -> None:
-    """Free DuckDB's unused memory, and limit it to `MEMORY_LIMIT` and the indexes of all open files.
+def limit_memory(connection: duckdb.DuckDBPyConnection, most: int) -> None:
+    """Free DuckDB's unused memory, and limit it to `most` bytes and the indexes of all open files.
 
     DuckDB refuses a limit below the memory in use, but first frees as much as it can.
     """
@@ -131,7 +134,7 @@ def limit_memory(connection: duckdb.DuckDBPyConnection) -> None:
     indexes = MEMORY_A_KEY * keys
     with suppress(duckdb.OutOfMemoryException):
         connection.execute(f"set memory_limit = '{MEMORY_KEPT + indexes}B'")
-    connection.execute(f"set memory_limit = '{MEMORY_LIMIT + indexes}B'")
+    connection.execute(f"set memory_limit = '{most + indexes}B'")
 
 
 def attach_shards(connection: duckdb.DuckDBPyConnection, path: Path, *, lock_wait_seconds: float = 0.0) -> None:

@@ -34,13 +34,16 @@ def as_vetl_errors(path: Path) -> Generator[None]:
     """Turn DuckDB's errors into vetl's, except errors that only a fault of vetl's SQL explains.
 
     Raises:
-        NotStorable: DuckDB refuses a value. The message names only the kind of error; DuckDB's may quote it.
-        WarehouseError: the disk, the memory or the file is at fault.
+        NotStorable: DuckDB refuses a value, or the rows are too large for its memory. The message about a value
+            names only the kind of error; DuckDB's may quote it.
+        WarehouseError: the disk or the file is at fault.
     """
     try:
         yield
     except duckdb.DataError as error:
         raise NotStorable(f"{path}: DuckDB refuses a value ({type(error).__name__})") from None
+    except duckdb.OutOfMemoryException as error:
+        raise NotStorable(f"{path}: {first_line(error)}") from None
     except duckdb.Error as error:
         if is_of_the_machine(error):
             raise as_warehouse_error(error, path) from None

@@ -26,7 +26,7 @@ def parse_column(texts: pl.Series) -> pl.Series:
     parsed = texts.str.to_datetime(_MILLISECONDS, time_unit="us", strict=False).dt.replace_time_zone("UTC")
     if parsed.null_count() > texts.null_count():
         parsed = texts.str.to_datetime(_USUAL_FORM, time_unit="us", strict=False)
-    parsed = _within_the_calendar(parsed)
+    parsed = within_the_calendar(parsed)
     if parsed.null_count() == texts.null_count():
         return parsed
     # Other forms are rare, so each distinct text is parsed by itself.
@@ -40,10 +40,13 @@ def parse_column(texts: pl.Series) -> pl.Series:
     return parsed.zip_with(parsed.is_not_null(), read)
 
 
-def _within_the_calendar(parsed: pl.Series) -> pl.Series:
-    """Set years before 1 and after 9999 to null: polars has them, Python and the warehouse's readers do not."""
-    micros = parsed.to_physical()
-    outside = (micros < _FIRST) | (micros > _LAST)
+def within_the_calendar(parsed: pl.Series, margin: timedelta = timedelta()) -> pl.Series:
+    """Set years before 1 and after 9999 to null: polars has them, Python and the warehouse's readers do not.
+
+    Times that are less than `margin` away from these are set to null, too.
+    """
+    micros, room = parsed.to_physical(), margin // timedelta(microseconds=1)
+    outside = (micros < _FIRST + room) | (micros > _LAST - room)
     return parsed.set(outside, None) if outside.any() else parsed
 
 

@@ -12,6 +12,7 @@ import duckdb
 
 from pipelines.endpoints import REGISTRY
 from pipelines.loading.connection import (
+    MEMORY_LIMIT,
     PRIVATE,
     attach,
     attach_shards,
@@ -167,7 +168,7 @@ def _move(source: Path, target: Path, practices: Sequence[str], lock_wait_second
         Warehouse.open(target, REGISTRY, lock_wait_seconds=lock_wait_seconds).close()
     with as_vetl_errors(target), closing(attach(target, lock_wait_seconds=lock_wait_seconds)) as connection:
         connection.execute(f"attach {literal(str(source))} as moved")
-        limit_memory(connection)  # for the keys of the attached file, too
+        limit_memory(connection, MEMORY_LIMIT)  # for the keys of the attached file, too
         columns = _practice_columns(connection, "moved")
         with transaction(connection):
             for table, column in columns:

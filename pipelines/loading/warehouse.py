@@ -20,7 +20,7 @@ from pipelines.core.practice import Practice
 from pipelines.core.steps import Save
 from pipelines.endpoints.received import MESSAGES, RECEIVED
 from pipelines.loading import received
-from pipelines.loading.connection import attach, limit_memory
+from pipelines.loading.connection import MEMORY_FOR_ROWS, attach, limit_memory
 from pipelines.loading.context import Commit
 from pipelines.loading.control import (
     acts,
@@ -90,6 +90,7 @@ class Warehouse:
                 with transaction(connection):
                     ensure(connection, tables.values())
                     lookups.ensure_mentions(connection, watched)
+                limit_memory(connection, MEMORY_FOR_ROWS)
                 warehouse = cls(path, connection, tables)
                 if migrated and FIRST not in migrated:
                     # `vetl status` reads the snapshot beside the file, which an older vetl wrote.
@@ -258,6 +259,7 @@ class Warehouse:
             quarantine.acknowledge(self._connection, rows, reason)
         for row in rows:
             self._status.changed(row.practice_id, row.endpoint)
+        self.write_status()
 
     def _context(self, run_id: str, endpoint: Endpoint, clocks: Mapping[str, datetime]) -> Commit:
         """Return the context of a commit. Only calls need a zone; without one they are refused."""
@@ -284,7 +286,7 @@ class Warehouse:
         with self._reading():
             self._written += sum(change.inserted + change.updated for change in changes)
             if self._written >= MEMORY_FREED_AFTER:
-                limit_memory(self._connection)
+                limit_memory(self._connection, MEMORY_FOR_ROWS)
                 self._written = 0
 
     @contextmanager

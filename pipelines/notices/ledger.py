@@ -5,16 +5,14 @@ runs. A message whose end is unknown, because the process was killed meanwhile, 
 """
 
 import sqlite3
-from collections.abc import Generator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 
 from pipelines.core.errors import LedgerError
-from pipelines.receiving.inbox_file import BUSY_MILLISECONDS, connect, make
+from pipelines.sqlite_file import SqliteFile
 
 _SCHEMA = """
 create table if not exists looked (
@@ -65,38 +63,16 @@ class Notice:
     note: str
 
 
-class NoticeLedger:
+class NoticeLedger(SqliteFile):
     """An open ledger. A context manager."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self._path = path
-        self._connection = connection
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
-        """Open the file; make it for its owner alone if it is missing.
-
-        Raises:
-            LedgerError: it cannot be made or opened, or is no ledger.
-        """
-        try:
-            make(path)
-        except OSError as error:
-            raise LedgerError(f"{path}: cannot be made or opened: {error.strerror}") from None
-        with _as_ledger_errors(path):
-            return cls(path, connect(path, _SCHEMA))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._connection.close()
+    schema = _SCHEMA
+    failure = LedgerError
+    misread = (ValueError, TypeError)
 
     def through(self, watch: str, practice_id: str) -> date | None:
         """Return the last period that was judged; `None` if the threshold is new at this practice."""
-        with _as_ledger_errors(self._path):
+        with self._reading():
             row = self._connection.execute(
                 "select through from looked where watch = ? and practice_id = ?", [watch, practice_id]
             ).fetchone()
@@ -113,7 +89,7 @@ class NoticeLedger:
 
     def episodes(self, watch: str, practice_id: str) -> list[ToldEpisode]:
         """Return the episodes of a threshold at a practice."""
-        with _as_ledger_errors(self._path):
+        with self._reading():
             return _episodes(self._connection, "where watch = ? and practice_id = ?", [watch, practice_id])
 
     def keep(self, episode: ToldEpisode) -> None:
@@ -146,7 +122,7 @@ class NoticeLedger:
 
     def messages(self, states: Sequence[MessageState] = ()) -> list[Notice]:
         """Return the messages in these states, or all."""
-        with _as_ledger_errors(self._path):
+        with self._reading():
             return _messages(self._connection, states)
 
     def claim(self, messages: Sequence[Notice], *, again: bool = False) -> list[Notice]:
@@ -170,22 +146,6 @@ class NoticeLedger:
                 [(state, at.isoformat(), note, message.id, message.recipient) for message in messages],
             )
 
-    @contextmanager
-    def writing(self) -> Generator[None]:
-        """Commit the statements of the block together; blocks may be nested."""
-        with _as_ledger_errors(self._path):
-            if self._connection.in_transaction:
-                yield
-                return
-            self._connection.execute("begin immediate")
-            try:
-                yield
-                self._connection.execute("commit")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("rollback")
-                raise
-
 
 def open_episodes(path: Path) -> list[ToldEpisode]:
     """Return the episodes that are not over, of a ledger that is neither made nor written; none without a file.
@@ -195,11 +155,7 @@ def open_episodes(path: Path) -> list[ToldEpisode]:
     """
     if not path.exists():
         return []
-    with (
-        _as_ledger_errors(path),
-        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
-    ):
-        connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
+    with NoticeLedger.read_only(path) as connection:
         return _episodes(connection, "where is_over = 0", [])
 
 
@@ -228,13 +184,3 @@ def _messages(connection: sqlite3.Connection, states: Sequence[MessageState]) ->
         "select id, recipient, state, text, at, note from messages order by at, id, recipient"
     )
     return [message for message in (Notice(*row) for row in rows) if not states or message.state in states]
-
-
-@contextmanager
-def _as_ledger_errors(path: Path) -> Generator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise LedgerError(f"{path}: {error}") from None
-    except (ValueError, TypeError):
-        raise LedgerError(f"{path}: holds rows that vetl did not write") from None

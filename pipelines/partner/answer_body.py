@@ -6,7 +6,7 @@ of gzip in gzip took over 9 GB, and one gzip of 65 KB took 3.3 GB with twelve pr
 
 import zlib
 from asyncio import Lock
-from collections.abc import AsyncIterable, Iterator
+from collections.abc import AsyncIterable, Callable, Iterator
 from contextlib import AsyncExitStack
 from io import BytesIO
 
@@ -25,11 +25,18 @@ _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": zlib.MAX_WBITS}
 
 
 async def read_body(
-    chunks: AsyncIterable[bytes], headers: Headers, *, largest: int, large: Lock, label: str
+    chunks: AsyncIterable[bytes],
+    headers: Headers,
+    *,
+    largest: int,
+    take: Callable[[int], None],
+    large: Lock,
+    label: str,
 ) -> bytes:
-    """Read a body to its end. All answers that are under way share the lock `large`.
+    """Read a body to its end. All answers that are under way share the lock `large`; `take` counts the bytes.
 
     Raises:
+        NoRoom: `take` has no room for it.
         TornAnswer: it is larger than `largest`, ends too early, or has a content coding that vetl does not accept.
     """
     unfolding = _unfolding(headers, label)
@@ -41,6 +48,7 @@ async def read_body(
                     size = body.tell() + len(piece)
                     if size > largest:
                         raise TornAnswer(f"{label}: the answer is larger than {largest // 2**20} MiB")
+                    take(len(piece))
                     if size > SMALL >= body.tell():
                         await turns.enter_async_context(large)
                     body.write(piece)

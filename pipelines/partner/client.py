@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from types import TracebackType
@@ -22,13 +23,23 @@ from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.results import Waiting
 from pipelines.partner import protocol, refusals
 from pipelines.partner.account import Account, Limits
-from pipelines.partner.bodies import Decoded
+from pipelines.partner.bodies import Decoded, memory_of_values
 from pipelines.partner.counters import Counters
 from pipelines.partner.credential_cache import AcceptedCredentials
 from pipelines.partner.headers import user_agent
 from pipelines.partner.limits import Limiters, OnceMore, RateLimiter
 from pipelines.partner.pace import SharedPace
-from pipelines.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept, deciphered
+from pipelines.partner.protocol import (
+    Answer,
+    CsvAnswer,
+    Decipher,
+    Query,
+    Request,
+    Take,
+    accept,
+    deciphered,
+    uncounted,
+)
 from pipelines.partner.redaction import shown_query
 from pipelines.partner.retry_policy import RetryBudget, RetryPolicy, WaitBudget
 from pipelines.partner.signin import Session, SignIn, Token
@@ -110,39 +121,67 @@ class PartnerClient:
         return (await self._session.sign_in()).server_time
 
     async def page(
-        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = accept
+        self,
+        practice_id: str,
+        path: str,
+        query: Query,
+        *,
+        check: Callable[[Page], None] = accept,
+        take: Take = uncounted,
     ) -> Page:
         """Return one page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
 
-        If `check` raises `TornAnswer`, the page is read again, like any answer that is not whole.
+        If `check` raises `TornAnswer`, the page is read again, like any answer that is not whole. `take` counts
+        the memory that the answer takes.
+
+        Raises:
+            NoRoom: `take` has no room for it.
         """
         plain = path in protocol.PLAIN_LISTS
 
         def decipher(answer: Answer, requests: int) -> Page:
+            take(memory_of_values(answer.body))
             page = protocol.page(answer, self._json(answer), plain=plain, requests=requests)
             check(page)
             return page
 
-        return await self._read(practice_id, protocol.list_request(path, query), decipher)
+        return await self._read(practice_id, replace(protocol.list_request(path, query), take=take), decipher)
 
-    async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], CallsPage]) -> CallsPage:
-        """Return one page of the phone-call CSV. If `parse` raises `TornAnswer`, the page is read again."""
+    async def calls(
+        self,
+        practice_id: str,
+        query: Query,
+        *,
+        parse: Callable[[CsvAnswer], CallsPage],
+        take: Take = uncounted,
+    ) -> CallsPage:
+        """Return one page of the phone-call CSV. If `parse` raises `TornAnswer`, the page is read again.
+
+        Raises:
+            NoRoom: `take` has no room for it.
+        """
 
         def decipher(answer: Answer, requests: int) -> CallsPage:
             return parse(protocol.csv_page(answer, requests=requests))
 
-        return await self._read(practice_id, protocol.calls_request(query), decipher)
+        return await self._read(practice_id, replace(protocol.calls_request(query), take=take), decipher)
 
-    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
-        """Return one record by id, `None` if the platform does not have it (404, 410)."""
+    async def record(self, practice_id: str, path: str, record_id: str, *, take: Take = uncounted) -> Row | None:
+        """Return one record by id, `None` if the platform does not have it (404, 410).
+
+        Raises:
+            NoRoom: `take` has no room for it.
+        """
         if record_id in _UNADDRESSABLE:
             return None
 
         def decipher(answer: Answer, _: int) -> Row:
+            take(memory_of_values(answer.body))
             return protocol.record(answer, self._json(answer))
 
+        request = replace(protocol.record_request(path, record_id), take=take)
         try:
-            return await self._read(practice_id, protocol.record_request(path, record_id), decipher)
+            return await self._read(practice_id, request, decipher)
         except NotFound as error:
             if error.status in (404, 410):
                 return None

@@ -33,10 +33,20 @@ PLAIN_LISTS = frozenset({"clients", "patients"})
 
 LARGEST_JSON = 16 * 1024 * 1024
 """Most bytes of an answer in JSON; a page of 100 records has at most a few hundred kilobytes."""
-LARGEST_CSV = 64 * 1024 * 1024
+LARGEST_CSV = 16 * 1024 * 1024
 """Most bytes of a CSV; a page of 5,000 calls has about 1.3 MB."""
+LARGEST_RECORD = 1024 * 1024
+"""Most bytes of an answer with one record, which usually has less than 1 KB."""
 MOST_ROWS = 20_000
 """Most rows of a page, although at most 100 are requested: a list may ignore the page size."""
+
+
+Take = Callable[[int], None]
+"""Counts bytes of memory; raises `NoRoom` if there is no room for them."""
+
+
+def uncounted(_size: int) -> None:
+    """Count nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +55,7 @@ class Request:
 
     Requests are counted by `path`, which is relative to `PREFIX` and has no id of a record. `repeatable`: a
     repetition changes nothing more, so that an attempt with an unknown outcome may be repeated. A decompressed
-    answer of more than `largest` bytes is not read to its end.
+    answer of more than `largest` bytes is not read to its end. `take` counts the memory that the answer takes.
     """
 
     name: str
@@ -56,6 +66,7 @@ class Request:
     method: str = "GET"
     repeatable: bool = True
     largest: int = LARGEST_JSON
+    take: Take = field(default=uncounted, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +117,7 @@ def calls_request(query: Query) -> Request:
 def record_request(path: str, record_id: str) -> Request:
     """Return the request for one record by id."""
     target = f"{PREFIX}{path}/{quote(record_id, safe='', errors='replace')}"
-    return Request(f"{path}/{redact(record_id)}", target, path)
+    return Request(f"{path}/{redact(record_id)}", target, path, largest=LARGEST_RECORD)
 
 
 def writing_request(

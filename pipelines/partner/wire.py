@@ -78,6 +78,7 @@ class Wire:
             Unreachable: there is no connection, or no answer in time.
             TornAnswer: the answer is cut off, cannot be decompressed, or has no end.
             RequestRefused: the address is too long for HTTP clients.
+            NoRoom: `request.take` has no room for the answer.
         """
         deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
         transport = self._idle.pop() if self._idle else self._open()
@@ -95,7 +96,12 @@ class Wire:
                 assert isinstance(response.stream, httpx.AsyncByteStream)
                 try:
                     body = await read_body(
-                        response.stream, received, largest=request.largest, large=self._large, label=label
+                        response.stream,
+                        received,
+                        largest=request.largest,
+                        take=request.take,
+                        large=self._large,
+                        label=label,
                     )
                 finally:
                     await response.aclose()

@@ -18,21 +18,23 @@ class Got:
 
 def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[Got]:
     """Get rows by id and merge them; store an id as missing if the source lacks it in `looks` requests."""
-    if not ids:
-        return Got()
-    answers = yield from do(GetRecords(ids))
-    requests = len(ids)
-    for _ in range(looks - 1):
-        again = [identity for identity, row in answers.items() if row is None]
-        answers |= yield from do(GetRecords(again))
-        requests += len(again)
-    strangers = [identity for identity, row in answers.items() if row is not None and _is_another(row, identity)]
-    yield MergeRows(
-        [row for identity, row in answers.items() if row is not None and identity not in strangers], read_at
-    )
-    missing = [identity for identity, row in answers.items() if row is None]
-    if missing:
-        yield MissingRecords(missing, read_at)
+    left, strangers, requests = list(ids), list[str](), 0
+    while left:
+        answers = yield from do(GetRecords(left))
+        left = [identity for identity in left if identity not in answers]
+        requests += len(answers)
+        for _ in range(looks - 1):
+            again = [identity for identity, row in answers.items() if row is None]
+            answers |= yield from do(GetRecords(again))
+            requests += len(again)
+        others = {identity for identity, row in answers.items() if row is not None and _is_another(row, identity)}
+        strangers += others
+        yield MergeRows(
+            [row for identity, row in answers.items() if row is not None and identity not in others], read_at
+        )
+        missing = [identity for identity, row in answers.items() if row is None]
+        if missing:
+            yield MissingRecords(missing, read_at)
     return Got(strangers, requests)
 
 

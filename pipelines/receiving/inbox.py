@@ -6,17 +6,14 @@ takes one fsync (WAL, `synchronous = FULL`), and `drain` reads while the receive
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from pipelines.core.errors import InboxError
 from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox_file import BUSY_MILLISECONDS, as_vetl_errors, check_room, connect, identities, make
+from pipelines.sqlite_file import SqliteFile, identities
 
 _SCHEMA = """
 create table if not exists deliveries (
@@ -84,48 +81,15 @@ def read_backlog(path: Path) -> Backlog:
     """
     if not path.exists():
         return Backlog()
-    with (
-        as_vetl_errors(path),
-        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
-    ):
-        connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
+    with Inbox.read_only(path) as connection:
         return _backlog(connection)
 
 
-class Inbox:
+class Inbox(SqliteFile):
     """An open inbox and context manager, for one caller at a time from any thread."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self._path = path
-        self._connection = connection
-        self._files = identities(path)
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
-        """Open the file, or create it for its owner alone, because bodies contain personal data.
-
-        Raises:
-            InboxError: the file cannot be created or opened, or is no inbox.
-        """
-        try:
-            make(path)
-        except OSError as error:
-            raise InboxError(f"{path}: cannot be made or opened: {error.strerror}") from None
-        with as_vetl_errors(path):
-            connection = connect(path, _SCHEMA)
-        return cls(path, connection)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+    schema = _SCHEMA
+    failure = InboxError
 
     def keep(self, entries: Sequence[Entry]) -> list[bool]:
         """Store all entries on disk in one commit; return for each entry whether it was new.
@@ -134,7 +98,7 @@ class Inbox:
             InboxError: no entry was stored, because the disk is full or fails, or because the file was moved or
                 deleted, so that nobody would find its new rows.
         """
-        with self._writing():
+        with self.writing():
             news = [self._insert(entry) for entry in entries]
         self._still_there()
         return news
@@ -146,14 +110,14 @@ class Inbox:
             InboxError: the row cannot be written, or the disk has no room.
         """
         # The row may fit into free space of the log although the disk is full.
-        check_room(self._path)
-        with self._writing():
+        self.check_room()
+        with self.writing():
             self._connection.execute("insert or replace into probe values (1, ?)", [_now()])
         self._still_there()
 
     def waiting(self, limit: int) -> list[WaitingDelivery]:
         """Return the oldest deliveries that are not drained, in the order of their arrival."""
-        with as_vetl_errors(self._path):
+        with self._reading():
             rows = self._connection.execute(
                 "select number, channel, practice_id, body, received_at from deliveries"
                 " where drained_at is null order by number limit ?",
@@ -168,7 +132,7 @@ class Inbox:
 
     def settle(self, numbers: Sequence[int]) -> None:
         """Mark deliveries as moved into the warehouse."""
-        with self._writing():
+        with self.writing():
             now = _now()
             self._connection.executemany(
                 "update deliveries set drained_at = ? where number = ?", [(now, number) for number in numbers]
@@ -184,22 +148,20 @@ class Inbox:
     def about(self, is_about: IsAbout, *, drained: bool = True) -> list[int]:
         """Return the numbers of the drained or waiting deliveries for which `is_about` returns true."""
         state = "drained_at is not null" if drained else "drained_at is null"
-        with as_vetl_errors(self._path):
+        with self._reading():
             rows = self._connection.execute(f"select number, practice_id, body from deliveries where {state}")  # noqa: S608 - ours
             return [number for number, of, body in rows if is_about(of, body.decode(errors="replace"))]
 
     def erase(self, numbers: Sequence[int]) -> None:
         """Delete deliveries so that none of their bytes stays in the file or in its log."""
-        self._connection.execute("pragma secure_delete = on")
-        with self._writing():
+        self._erasing()
+        with self.writing():
             self._connection.executemany("delete from deliveries where number = ?", [(item,) for item in numbers])
-        with as_vetl_errors(self._path):
-            self._connection.execute("vacuum")
-            self._connection.execute("pragma wal_checkpoint(truncate)")
+        self._erased()
 
     def backlog(self) -> Backlog:
         """Return the backlog."""
-        with as_vetl_errors(self._path):
+        with self._reading():
             return _backlog(self._connection)
 
     def _still_there(self) -> None:
@@ -207,7 +169,7 @@ class Inbox:
             raise InboxError(f"{self._path}: was moved or deleted while it was in use; start the receiver again")
 
     def _forget_some(self, drained_before: str) -> int:
-        with self._writing():
+        with self.writing():
             return self._connection.execute(
                 "delete from deliveries where number in"
                 " (select number from deliveries where drained_at < ? limit ?)",
@@ -227,19 +189,6 @@ class Inbox:
             ],
         )
         return cursor.rowcount == 1
-
-    @contextmanager
-    def _writing(self) -> Generator[None]:
-        with as_vetl_errors(self._path):
-            self._connection.execute("begin immediate")
-            try:
-                yield
-                self._connection.execute("commit")
-            except BaseException:
-                # SQLite may have ended the transaction itself if the disk is full.
-                if self._connection.in_transaction:
-                    self._connection.execute("rollback")
-                raise
 
 
 def _backlog(connection: sqlite3.Connection) -> Backlog:

@@ -26,7 +26,7 @@ async def create_task(request: Request) -> Response:
         body.finish()
         task = {"task_type": "task", "status": "pending", "cancellation_allowed": True} | fields
         table = platform.table(practice.id, "staff_tasks")
-        made = table.rendered(table.insert(task, platform.now()), platform.now(), platform.switches)
+        made = table.rendered(platform.desk.staff.create(practice, task), platform.now(), platform.switches)
     return success(made, status=platform.switches.created_status)
 
 

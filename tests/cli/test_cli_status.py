@@ -169,6 +169,15 @@ def test_many_practices_have_a_row_each_and_problems_a_row_for_each_list(
     assert EVERY[-1] in problem
 
 
+def test_a_back_up_without_its_status_file_says_what_writes_it(capsys: pytest.CaptureFixture[str]) -> None:
+    a_run(0, *all_certified())
+    WAREHOUSE.with_name("vetl.duckdb.status.json").unlink()
+
+    code, _, err = status(capsys)
+
+    assert (code, "the status file beside it is gone; run `vetl sync`" in err) == (1, True)
+
+
 def test_watching_many_lists_keeps_the_summary_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
     a_run(0, *all_certified())
     report = read_status(load_settings())

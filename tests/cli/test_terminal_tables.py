@@ -56,6 +56,16 @@ def test_columns_leave_in_their_order_and_words_stay_whole(
     assert ("evidence" in " ".join(hidden)) == (width < 60)
 
 
+def test_a_table_without_rows_hides_no_column(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at_a_terminal(monkeypatch, 20, colours=False)
+
+    print_table("0 lists", COLUMNS, [])
+
+    assert printed(capsys) == ["0 lists"]
+
+
 def test_a_column_is_wrapped_before_it_is_hidden_and_an_empty_one_is_hidden(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

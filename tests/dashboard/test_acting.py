@@ -1,7 +1,9 @@
 """The page on acting shows a difference with its interval, or that there is nothing to compare."""
 
 import shutil
+import stat
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,10 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pipelines.acting.acts import Act, HeldBack
+from pipelines.acting.planning import ActPlan
 from pipelines.core.noise import difference_interval
+from pipelines.jobs.act_plan import plan_file, write_plan
 
 Open = Callable[..., AppTest]
 Ask = Callable[..., list[tuple[Any, ...]]]
@@ -61,3 +66,27 @@ def test_without_a_holdout_there_is_nothing_to_compare(opened: Open, published: 
     assert "there is nothing to compare" in text(
         opened("acting", with_acts(published, tmp_path, (9, 3, 0, 0, True)))
     )
+
+
+def test_the_last_plan_is_shown_with_its_words_for_the_chosen_practices(
+    opened: Open, published: Path, tmp_path: Path
+) -> None:
+    file = with_acts(published, tmp_path)
+    now = datetime.now(UTC)
+    acts = tuple(
+        Act(of, f"e-{of}", "call_back", "", "Call back", "Words <b>of</b> it", None, now, ())
+        for of in ("loc-001", "loc-002")
+    )
+    plan = ActPlan(acts, (HeldBack("loc-001", "e-9", "holdout"),), (), ())
+    assert "`vetl act plan` makes a plan" in text(opened("acting", file))
+
+    write_plan(file, plan, now)
+    page = opened("acting", file, practice="loc-001")
+
+    assert stat.S_IMODE(plan_file(file).stat().st_mode) == 0o600
+    assert "**1 act** by the plan of" in text(page)
+    assert plan.digest in text(page)
+    shown = [table.value for table in page.dataframe if "description" in table.value]
+    assert [list(table["episode_id"]) for table in shown] == [["e-loc-001"]]
+    plan_file(file).write_text("[]", "utf-8")
+    assert "`vetl act plan` makes a plan" in text(opened("acting", file))

@@ -14,6 +14,7 @@ from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines.cli import app, forget
+from pipelines.jobs.act_plan import plan_file
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.published.retention import kept
@@ -123,6 +124,7 @@ def person(settings: Settings) -> tuple[str, str, dict[str, str]]:
             [Entry(Channel.MESSAGES, practice, body, clock), Entry(Channel.MESSAGES, practice, b"{}", clock)]
         )
     build_marts_untested(settings)
+    plan_file(settings.warehouse.published).write_text(json.dumps({"acts": [values]}), "utf-8")
     publish_marts(settings.model_copy(update={"privacy": PrivacySettings(contact="clear")}))
     publish_marts(settings)  # keeps the earlier file
     return practice, client, values
@@ -146,7 +148,7 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     folder = settings.warehouse.path.parent
     before, older = counts(settings.warehouse.published), kept(settings.warehouse.published)
     held = holding(folder, values)
-    assert {"vetl.duckdb", "analytics.duckdb", "contacts.duckdb", "inbox.sqlite"} <= held.keys()
+    assert {"vetl.duckdb", "analytics.duckdb", "contacts.duckdb", "inbox.sqlite", "act-plan.json"} <= held.keys()
     assert older
     configured(settings, monkeypatch)
 

@@ -46,6 +46,17 @@ KNOWN: tuple[Any, ...] = (
 )
 """Times at the ends of the calendar, and every kind of JSON value."""
 
+MINUTES = (
+    "2019-05-05 10:00",
+    "0001-01-01 00:00",
+    "0000-01-01 00:00",
+    "9999-12-31 23:59",
+    "12026-01-01 00:00",
+    "262142-12-31 23:59",
+    "-0001-01-01 00:00",
+)
+"""Minutes in the form of the CSV that no call of a requested day has."""
+
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -86,6 +97,8 @@ class Spoiler:
             if number % 3 == 0 and row:
                 value = self._value(number)
                 row[number // 3 % len(row)] = value if isinstance(value, str) else json.dumps(value)
+            elif number % 3 == 1 and number // 3 < len(MINUTES):
+                row[head.index("Date")] = MINUTES[number // 3]
         out = io.StringIO()
         csv.writer(out).writerows([head, *rows])
         return out.getvalue()

@@ -18,7 +18,8 @@ from pipelines.core.pages import Certificate, Changes, Window, WindowKind
 from pipelines.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save, StatusCounts
 from pipelines.endpoints import REGISTRY
 from pipelines.engine.protocols import Asked, Store, Work
-from pipelines.engine.write_buffer import BYTES_A_ROW, MOST_WAITING, Unwritten, WriteBuffer, rows_in
+from pipelines.engine.room import MOST_WAITING, ListRoom, Room
+from pipelines.engine.write_buffer import BYTES_A_ROW, WriteBuffer, rows_in
 from pipelines.engine.writer import Writer
 
 TASKS = REGISTRY[0]
@@ -134,7 +135,7 @@ def test_a_commit_is_due_by_rows_or_by_bytes(pages: list[tuple[int, int]]) -> No
     async def scene() -> None:
         nonlocal read
         buffer = WriteBuffer(
-            commit, list, nothing_is_asked, bytes_read=lambda: read, rows_at_once=10, unwritten=Unwritten()
+            commit, list, nothing_is_asked, bytes_read=lambda: read, rows_at_once=10, room=ListRoom(Room())
         )
         for save in saves:
             read += sizes[id(save)]
@@ -154,7 +155,7 @@ def test_a_commit_is_due_by_rows_or_by_bytes(pages: list[tuple[int, int]]) -> No
 
 def test_the_bytes_that_wait_are_bounded_over_all_lists() -> None:
     """Each list has fewer than it may keep by itself, and together they have too many."""
-    unwritten, committed = Unwritten(), list[int]()
+    room, committed = Room(), list[int]()
     read = [0] * 20
 
     def buffer(number: int) -> WriteBuffer:
@@ -164,7 +165,7 @@ def test_the_bytes_that_wait_are_bounded_over_all_lists() -> None:
 
         bytes_read = partial(read.__getitem__, number)
         return WriteBuffer(
-            commit, list, nothing_is_asked, bytes_read=bytes_read, rows_at_once=50_000, unwritten=unwritten
+            commit, list, nothing_is_asked, bytes_read=bytes_read, rows_at_once=50_000, room=ListRoom(room)
         )
 
     async def scene() -> int:
@@ -172,7 +173,7 @@ def test_the_bytes_that_wait_are_bounded_over_all_lists() -> None:
         for number, list_buffer in enumerate([buffer(number) for number in range(20)]):
             read[number] = MOST_WAITING // 10
             await list_buffer.put(MergeRows([{"id": "1"}], START))
-            most = max(most, unwritten.bytes)
+            most = max(most, room.unwritten)
         return most
 
     assert asyncio.run(scene()) <= MOST_WAITING
@@ -201,7 +202,7 @@ def test_however_many_readers_bring_rows_three_batches_are_in_memory() -> None:
                 await buffer.put(MergeRows([{"id": "r"}] * rows_of_a_page, START))
 
         buffer = WriteBuffer(
-            commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=rows_at_once, unwritten=Unwritten()
+            commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=rows_at_once, room=ListRoom(Room())
         )
         tasks = [asyncio.create_task(read()) for _ in range(readers)]
         for _ in range(readers * pages):
@@ -254,7 +255,7 @@ def test_batches_are_committed_in_the_order_in_which_they_were_saved() -> None:
         threads = LatestFirstThreads()
         asyncio.get_running_loop().set_default_executor(threads)
         buffer = WriteBuffer(
-            commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=2, unwritten=Unwritten()
+            commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=2, room=ListRoom(Room())
         )
         tasks = [asyncio.create_task(buffer.put(save)) for save in saves]
         while not all(task.done() for task in tasks):

@@ -14,7 +14,7 @@ from pipelines.core.steps import MissingRecords, ReferencedIds
 from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.endpoints.received import RECEIVED
-from pipelines.loading import connection
+from pipelines.loading import connection, warehouse
 from pipelines.loading.connection import same_key
 
 MERGED = [item for item in (*REGISTRY, *RECEIVED) if not isinstance(item.strategy, DateWindows)]
@@ -108,6 +108,7 @@ def test_a_file_whose_index_is_larger_than_the_memory_limit_takes_in_rows(
     )
     filled.warehouse.close()
     monkeypatch.setattr(connection, "MEMORY_LIMIT", 40_000_000)
+    monkeypatch.setattr(warehouse, "MEMORY_FOR_ROWS", 40_000_000)
 
     again = Filled(filled.path)
     with closing(again.warehouse):

@@ -6,7 +6,9 @@ import dagster as dg
 import pytest
 from support.mart_builds import untested
 from support.practice_site import site
+from support.small_project import small_project
 
+from pipelines import bundled
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.forget_plan import ForgetPlan, keep_plans, read_plans
 from pipelines.jobs.sync import run_sync
@@ -21,6 +23,8 @@ ONE_MART = dg.AssetKey(["marts", "staff_tasks"])
 def test_a_build_continues_a_forgetting_that_was_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    few = small_project(tmp_path / "few-models", "staff_tasks")
+    monkeypatch.setattr(bundled, "dbt_project", lambda: few)
     with site(tmp_path, monkeypatch, practices=1) as (platform, config), untested():
         settings = load_settings(config)
         path = settings.warehouse.path

@@ -1,5 +1,7 @@
 """Written rows go on with the drawn world, and stay consistent with it."""
 
+from collections import Counter
+
 import pytest
 from support.booking import booking
 from support.message_requests import PHONE, send
@@ -13,6 +15,25 @@ def test_a_drawn_task_can_be_updated_too(partner: Partner) -> None:
     changed = made(partner.put(f"staff_tasks/{task['id']}", {"status": "completed"}))
     assert changed["finalized_at"]
     assert by_id(partner.everything("staff_tasks"))[task["id"]] == changed
+
+
+def test_staff_work_on_tasks_of_partners_if_they_are_to(partner: Partner) -> None:
+    client = next(row for row in partner.truth("clients") if row["patients"])
+    given = {"title": "Call back", "client_id": str(client["id"])}
+
+    def visits() -> int:
+        return sum(row["remote_client_id"] == client["remote_id"] for row in partner.truth("appointments"))
+
+    left = made(partner.post("staff_tasks", given))
+    partner.platform.set(tasks_are_worked=True)
+    tasks = [made(partner.post("staff_tasks", given)) for _ in range(20)]
+    before = visits()
+    partner.later(hours=14)
+    now = by_id(partner.truth("staff_tasks"))
+    ends = Counter(now[task["id"]]["status"] for task in tasks)
+    assert ends == {"completed": 16, "canceled": 2, "pending": 2}
+    assert now[left["id"]]["status"] == "pending"
+    assert visits() - before == 6
 
 
 def test_a_slot_is_booked_once(partner: Partner) -> None:

@@ -136,6 +136,7 @@ def bad_row(site: Site) -> None:
 def bad_row_acknowledged(site: Site) -> None:
     bad_row(site)
     assert site.vetl("quarantine", "acknowledge", "--reason", "known to the platform") == 0
+    assert site.vetl("status") == 0
     assert site.vetl("sync") == 0
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from support import warm_dbt
 
+from pipelines import bundled
 from pipelines.cli import process_exit
 from pipelines.cli.app import execute
 from pipelines.jobs import client as jobs_client
@@ -57,8 +58,10 @@ class Ended:
     """Its standard output and standard error."""
 
 
-def overlap(commands: Sequence[Command], folder: Path, environment: Mapping[str, str]) -> list[Ended]:
-    """Run commands of one folder side by side, and return how each ended."""
+def overlap(
+    commands: Sequence[Command], folder: Path, environment: Mapping[str, str], project: Path
+) -> list[Ended]:
+    """Run commands of one folder side by side, with this dbt project, and return how each ended."""
     begun = time.monotonic()
     moments: list[tuple[float, int, bool]] = []
     for number, command in enumerate(commands):
@@ -69,7 +72,7 @@ def overlap(commands: Sequence[Command], folder: Path, environment: Mapping[str,
     for moment, number, starts in sorted(moments):
         _wait_until(begun + moment, list(running.values()))
         if starts:
-            running[number] = _start(commands[number], folder, environment, number)
+            running[number] = _start(commands[number], folder, environment, project, number)
         else:
             running[number].kill()
     for process in running.values():
@@ -86,7 +89,9 @@ def _wait_until(moment: float, running: Sequence[BaseProcess]) -> None:
         next(process for process in running if process.is_alive()).join(left)
 
 
-def _start(command: Command, folder: Path, environment: Mapping[str, str], number: int) -> BaseProcess:
+def _start(
+    command: Command, folder: Path, environment: Mapping[str, str], project: Path, number: int
+) -> BaseProcess:
     own = {
         **environment,
         warm_dbt.ADDRESS: os.environ[warm_dbt.ADDRESS],
@@ -94,12 +99,14 @@ def _start(command: Command, folder: Path, environment: Mapping[str, str], numbe
     }
     said = folder / f"said.{number}"
     said.write_text("", "utf-8")
-    process = processes.Process(target=_run, args=(command.arguments, folder, own, said))
+    process = processes.Process(target=_run, args=(command.arguments, folder, own, project, said))
     process.start()
     return process
 
 
-def _run(arguments: Sequence[str], folder: Path, environment: Mapping[str, str], said: Path) -> None:
+def _run(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], project: Path, said: Path
+) -> None:
     """Run the command in this process, as a shell would."""
     os.chdir(folder)
     os.environ.update(environment)
@@ -109,6 +116,7 @@ def _run(arguments: Sequence[str], folder: Path, environment: Mapping[str, str],
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     dbt_process.COMMAND = warm_dbt.command()
+    bundled.dbt_project = lambda: project
     credential_cache._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - as in `conftest.py`
     jobs_client.RetryPolicy = partial(RetryPolicy, first_wait=0.05)  # pyright: ignore[reportAttributeAccessIssue] - in a process of its own
     process_exit.prepare()

@@ -25,6 +25,7 @@ from support.mart_builds import untested
 from support.sandbox_settings import settings_for
 
 import sandbox
+from pipelines import bundled
 from pipelines.jobs import dbt_process
 from pipelines.jobs.forget import Forgetting, build_in_full, finish_forgettings, forget_person
 from pipelines.partner.webhooks import Channel
@@ -99,9 +100,12 @@ def continue_forgetting(settings: Settings) -> list[Forgetting]:
         return finish_forgettings(settings, build_in_full)
 
 
-def _forget_and_exit(settings: Settings, person: Mapping[str, str], address: str, ended: Path, most: int) -> None:
+def _forget_and_exit(
+    settings: Settings, person: Mapping[str, str], address: str, project: Path, ended: Path, most: int
+) -> None:
     os.environ[warm_dbt.ADDRESS] = address
     dbt_process.COMMAND = warm_dbt.command()
+    bundled.dbt_project = lambda: project
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     if most:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
@@ -126,7 +130,7 @@ def forget_apart(
     `most` is the number of bytes of a file that the process may write. `kill` returns whether to send SIGKILL now.
     """
     ended.unlink(missing_ok=True)
-    given = (settings, dict(person), os.environ[warm_dbt.ADDRESS], ended, most)
+    given = (settings, dict(person), os.environ[warm_dbt.ADDRESS], bundled.dbt_project(), ended, most)
     process = processes.Process(target=_forget_and_exit, args=given)
     process.start()
     while process.is_alive():

@@ -17,9 +17,9 @@ from pipelines.settings import Settings
 MODELS_ONLY = (*DATA_ONLY, "--exclude-resource-type", "test")
 
 
-def build_models(warehouse: Path, *options: str, **variables: str) -> None:
+def build_models(warehouse: Path, *options: str, project: Path | None = None, **variables: str) -> None:
     """Build like vetl, but without tests, because these builds are about the rows of the models."""
-    done = run(warehouse, warehouse.parent, "build", *MODELS_ONLY, *options, variables=variables)
+    done = run(warehouse, warehouse.parent, "build", *MODELS_ONLY, *options, project=project, variables=variables)
     assert done.exit_code == 0, done.output
 
 
@@ -67,11 +67,13 @@ def _of_last_build(warehouse: Path, column: str) -> bool:
     return answer
 
 
-def built_in_full(warehouse: Path) -> Path:
+def built_in_full(warehouse: Path, project: Path | None = None) -> Path:
     """Return a copy of a warehouse beside it, built in full."""
     held, full = warehouse.with_name("held.duckdb"), warehouse.with_name("full.duckdb")
     shutil.copy(warehouse, held)
-    build_models(warehouse, "--full-refresh")  # under the same name: dbt parses again for another name
+    build_models(
+        warehouse, "--full-refresh", project=project
+    )  # under the same name: dbt parses again for another name
     warehouse.replace(full)
     held.replace(warehouse)
     return full

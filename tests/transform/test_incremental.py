@@ -182,7 +182,7 @@ def test_notes_of_a_mart_that_takes_in_no_changes_go(built: Story, changed: Chan
 
 def ask(story: Story, *options: str, **variables: str) -> None:
     """Begin a build; one small model shows its kind."""
-    build_models(story.path, "--select", "int_source_clock", *options, **variables)
+    build_models(story.path, "--select", "int_source_clock", *options, project=None, **variables)
 
 
 def has_calls(path: Path) -> bool:

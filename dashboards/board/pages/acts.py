@@ -1,11 +1,13 @@
-"""Acting: the ends of vetl's tasks, and the booked share beside that of the requests left alone."""
+"""Acting: the last plan, the ends of vetl's tasks, and the booked share beside that of the requests left alone."""
 
 import polars as pl
 import streamlit as st
 
 from board import charts
+from board.audit import note_people
 from board.downloads import download
 from board.parts import View, listed, part, shown
+from board.plan import read_plan
 from board.scope import CHOSEN, IN_PERIOD
 from board.words import label
 from pipelines.core.noise import difference_interval, is_more_than_noise
@@ -27,17 +29,19 @@ WEEKS = f"""
 """
 OFF = "vetl has acted for none of these practices. `vetl act plan` shows what it would do; it is off unless set."
 ANY = f"select count(*) from marts.{DAILY} where {CHOSEN}"
+NO_PLAN = "`vetl act plan` makes a plan, which is shown here to the account that made it."
 Difference = tuple[float | None, float | None, float | None]
 COUNTED = ("acts", "acts_booked", "held_out", "held_out_booked")
 
 
 def draw(view: View) -> None:
     """Draw the page."""
-    with part():
+    with part("The last plan"):
+        _plan(view)
+    with part("What it brings"):
         if not view.ask(ANY).item():
             st.info(OFF)
             return
-    with part("What it brings"):
         _effect(view)
     with part("What became of the acts"):
         table = view.ask(ENDS)
@@ -60,6 +64,22 @@ def draw(view: View) -> None:
             says="Booking requests by the week of the plan: acted on, and left alone to compare with",
             defined_by=[(DAILY, "acts"), (DAILY, "held_out")],
         )
+
+
+def _plan(view: View) -> None:
+    """Show the acts of the last plan in their words, and how many requests are held back."""
+    plan = read_plan(view.file.path, tuple(practice.id for practice in view.scope.chosen))
+    if plan is None:
+        st.info(NO_PLAN)
+        return
+    count = view.words.count(len(plan.acts), "act", "acts")
+    st.markdown(f"**{count}** by the plan of {view.words.moment(plan.planned_at)} UTC, digest `{plan.digest}`.")
+    note_people(view.audit, view.user, "acting", plan.acts, named=True)
+    listed(view.named(plan.acts), "Acts of the last plan, the most urgent first")
+    if len(plan.held_back):
+        st.caption("Booking requests that are held back, by reason (docs/act.md).")
+        listed(plan.held_back, "Booking requests that are held back, by reason")
+    st.caption("`vetl act apply` with the digest does this, unless the plan no longer fits the data.")
 
 
 def _effect(view: View) -> None:

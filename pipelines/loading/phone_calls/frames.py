@@ -6,8 +6,8 @@ A page is split when it arrives. Its values are parsed later, for a batch of pag
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from typing import Any, Protocol
 
 import polars as pl
@@ -16,6 +16,7 @@ from pipelines.core.errors import ContractBroken, TornAnswer, WrongTotal
 from pipelines.core.pages import CallsPage
 from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.frames import EXTRA, with_constant
+from pipelines.loading.instants import within_the_calendar
 from pipelines.loading.records import canonical_json
 from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT
 
@@ -23,6 +24,8 @@ HEADERS = tuple(column.header for column in COLUMNS)
 SCHEMA = dict.fromkeys((*HEADERS, EXTRA), pl.String())
 
 _BOM = b"\xef\xbb\xbf"
+ZONES = timedelta(days=1)
+"""The instant of a practice-local minute is less than a day away from the same minute in UTC."""
 _LONGEST_FIELD = 2**30
 """Bytes. Replaces the csv module's limit of 128 KiB, which is no rule of the contract."""
 
@@ -70,8 +73,13 @@ class CallTexts:
     new_fields: frozenset[str] = frozenset()
 
 
-def parse_calls(answer: CallsResponse, *, lenient: bool = False) -> CallsPage:
+def parse_calls(
+    answer: CallsResponse, *, lenient: bool = False, days: tuple[date, date] | None = None
+) -> CallsPage:
     """Split one page. Columns are found by name; unknown columns go to `_extra`.
+
+    If few rows are of other days than `days`, they are bad. If most rows are, the server ignores the range, which
+    the strategy finds out.
 
     Raises:
         ContractBroken: a column of the contract is missing.
@@ -87,6 +95,9 @@ def parse_calls(answer: CallsResponse, *, lenient: bool = False) -> CallsPage:
     if not lenient and (rows > promised or (rows < promised and echoed)):
         raise WrongTotal(f"phone_calls: a CSV page has {rows} rows, its headers promise {promised}")
     first_day, last_day = _days(texts.frame)
+    if days and first_day and last_day and not days[0] <= first_day <= last_day <= days[1]:
+        texts = _without_strays(texts, *days)
+        first_day, last_day = _days(texts.frame)
     return CallsPage(
         frame=texts,
         rows=rows,
@@ -104,13 +115,32 @@ def parse_calls(answer: CallsResponse, *, lenient: bool = False) -> CallsPage:
 def _days(texts: pl.DataFrame) -> tuple[date | None, date | None]:
     """Return the earliest and the latest day of the rows whose date can be parsed."""
     try:  # ISO dates sort as text
-        return _day(texts["Date"].min()), _day(texts["Date"].max())
+        first, last = _day(texts["Date"].min()), _day(texts["Date"].max())
+        if date.min + ZONES <= first and last <= date.max - ZONES:
+            return first, last
     except (TypeError, ValueError):
         pass
     # A row with another text than a minute goes to quarantine, so its day proves nothing about the range.
-    days = texts.select(pl.col("Date").unique().str.to_datetime(DATE_FORMAT, strict=False).dt.date())
-    first, last = days.select(first=pl.col("Date").min(), last=pl.col("Date").max()).row(0)
-    return first, last
+    days = minutes(texts["Date"]).dt.date()
+    return days.min(), days.max()  # pyright: ignore[reportReturnType] - polars has one type for the least of any column
+
+
+def minutes(texts: pl.Series) -> pl.Series:
+    """Return the minutes of texts; null for a text that is no minute or may be outside the calendar in UTC."""
+    return within_the_calendar(texts.str.to_datetime(DATE_FORMAT, time_unit="us", strict=False), ZONES)
+
+
+def _without_strays(texts: CallTexts, first: date, last: date) -> CallTexts:
+    """Move the rows of other days to `bad`, if they are fewer than the others."""
+    strays = ~minutes(texts.frame["Date"]).dt.date().is_between(first, last).fill_null(value=True)
+    if 2 * strays.sum() > texts.frame.height:
+        return texts
+    bad = [
+        BadRow(content_key(payload), "Date: not of a requested day", payload)
+        for row in texts.frame.filter(strays)[[*HEADERS]].rows(named=True)
+        for payload in [canonical_json(row)]
+    ]
+    return replace(texts, frame=texts.frame.filter(~strays), bad=(*texts.bad, *bad))
 
 
 def _day(text: Any) -> date:  # noqa: ANN401 - polars has one type for the least of any column

@@ -12,9 +12,9 @@ import polars as pl
 
 from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.frames import EXTRA, Typed, with_constant
-from pipelines.loading.phone_calls.frames import HEADERS, CallTexts
+from pipelines.loading.phone_calls.frames import HEADERS, CallTexts, minutes
 from pipelines.loading.records import canonical_json
-from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT, DURATION_PATTERN, YES_NO, Cell, unhumanise
+from pipelines.partner.calls_csv import COLUMNS, DURATION_PATTERN, YES_NO, Cell, unhumanise
 
 MINUTE = pl.Datetime("us")
 
@@ -106,8 +106,8 @@ Read = tuple[pl.Series, pl.Series | None]
 
 
 def _minutes(texts: pl.Series) -> Read:
-    minutes = texts.str.to_datetime(DATE_FORMAT, time_unit="us", strict=False)
-    return minutes, minutes.is_null()
+    values = minutes(texts)
+    return values, values.is_null()
 
 
 def _unchanged(texts: pl.Series) -> Read:

@@ -120,7 +120,7 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
 def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[CallsPage]:
     """Read the first page; accept it if it contradicts its own total again and again."""
     size = strategy.csv_page_size
-    step = ReadCalls(calls_query(start, end, size=size), 0, size)
+    step = ReadCalls(calls_query(start, end, size=size), 0, size, days=(start, end - DAY))
     if not purpose.shared.lies:
         try:
             return (yield from do(step))
@@ -221,7 +221,9 @@ def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Plan[Seq
     most = min(MOST_PAGES_OF_A_DAY, -(-first.total_count // _size(strategy, first)))
     while len(pages) < most and pages[-1].rows:
         steps = [
-            ReadCalls(calls_query(day, day + DAY, size=size, page=number), number, size, lenient=True)
+            ReadCalls(
+                calls_query(day, day + DAY, size=size, page=number), number, size, lenient=True, days=(day, day)
+            )
             for number in range(len(pages), min(most, len(pages) + PAGES_AT_ONCE))
         ]
         pages += yield from do(SideBySide([_ask(step) for step in steps]))

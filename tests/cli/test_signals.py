@@ -1,0 +1,92 @@
+"""A signal ends a command at work in order: one line, its exit code, and files that the next command accepts."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from support.processes import until
+from support.warehouse_with_rows import Filled
+
+from pipelines.cli import app
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = """
+[partner]
+base_url = "http://127.0.0.1:{port}"
+[warehouse]
+path = "vetl.duckdb"
+[lake]
+path = "lake"
+[[practices]]
+id = "p1"
+name = "Harbor"
+time_zone = "America/New_York"
+history_start = 2025-01-01
+"""
+
+
+@contextmanager
+def started(*arguments: str) -> Generator[subprocess.Popen[bytes]]:
+    """Run a command in a process of its own, which heeds Ctrl-C although a suite in the background does not."""
+    process = subprocess.Popen(
+        ["env", "--default-signal=INT", sys.executable, "-m", "pipelines", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_ctrl_c_ends_doctor_while_it_waits_for_the_platform(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("USERNAME", "PASSWORD", "ROLE"):
+        monkeypatch.setenv(f"VETL_PARTNER__{name}", "any")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        Path("vetl.toml").write_text(SETTINGS.format(port=silent.getsockname()[1]), "utf-8")
+        with started("doctor") as process:
+            silent.settimeout(60)
+            connection, _ = silent.accept()
+            with connection:
+                assert connection.recv(1)
+                process.send_signal(signal.SIGINT)
+                _, err = process.communicate(timeout=20)
+
+    assert (process.returncode, err) == (130, b"vetl: interrupted\n")
+
+
+def test_sigterm_ends_an_export_and_the_next_one_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("vetl.toml").write_text(SETTINGS.format(port=9), "utf-8")
+    filled = Filled(Path("vetl.duckdb"))
+    filled.connection.execute(
+        "insert into raw.messages by name select 'p1' as practice_id, i::varchar as id from range(50_000) r(i)"
+    )
+    filled.warehouse.close()
+    lake = Path("lake")
+
+    with started("lake", "export") as process:
+        until("the export has begun", lambda: any(lake.rglob("*.parquet")) or process.poll() is not None)
+        process.send_signal(signal.SIGSTOP)
+        assert not list(lake.glob("manifest*"))
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 143
+    assert err == b"vetl: terminated. Progress saved; run again to continue\n"
+    assert app.execute(["lake", "export"]) == 0
+    assert "lake: 50,00" in capfd.readouterr().out

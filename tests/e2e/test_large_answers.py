@@ -1,0 +1,61 @@
+"""A whole sync stays within its memory although every page of the platform is as large as it may be."""
+
+import csv
+import io
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+from support.lying_proxy import lying
+from support.sandbox_settings import at
+
+from pipelines.jobs.sync import run_sync
+from pipelines.partner.protocol import LARGEST_CSV, LARGEST_JSON
+from pipelines.settings import Settings
+
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(["support.quiet_end", "pipelines.jobs.sync"])
+
+MOST = 640
+"""MiB of a process that syncs, as docs/security.md says."""
+LISTS = ("phone_calls", "appointments", "staff_tasks")
+
+
+def padded(_path: str, page: dict[str, Any]) -> None:
+    """Give each row an undeclared field, so that the page is as large as it may be."""
+    rows = page["content"]
+    for row in rows:
+        row["notes"] = "x" * (LARGEST_JSON // len(rows) - 2_000)
+
+
+def padded_csv(text: str) -> str:
+    """Give each call a long summary, so that the page is as large as it may be."""
+    head, *rows = csv.reader(io.StringIO(text))
+    for row in rows:
+        row[head.index("Summary")] = "y" * (LARGEST_CSV // len(rows) - 1_000)
+    out = io.StringIO()
+    csv.writer(out).writerows([head, *rows])
+    return out.getvalue()
+
+
+def sync_and_measure(settings: Settings, report: Path) -> None:
+    """Sync in a process of its own; write the state of each list and the most memory of the process in KiB."""
+    result = run_sync(settings, practices=None, endpoints=LISTS, since=None, progress=lambda _: None)
+    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
+    most = next(line.split()[1] for line in lines if line.startswith("VmHWM"))
+    report.write_text(" ".join([most, *(item.state for item in result.results)]), "utf-8")
+
+
+def test_a_sync_of_the_largest_pages_stays_within_its_memory(opened: Any, tmp_path: Path) -> None:
+    practices = opened(practices=1, days=4, calls=30)
+    report = tmp_path / "report"
+
+    with lying(practices.platform.base_url, padded, rewritten=padded_csv) as base_url:
+        process = processes.Process(target=sync_and_measure, args=(at(practices.settings, base_url), report))
+        process.start()
+        process.join(120)
+        process.kill()
+
+    most, *states = report.read_text("utf-8").split()
+    assert states == ["certified"] * len(LISTS)
+    assert int(most) < MOST * 1024

@@ -1,0 +1,64 @@
+"""All lists of a sync share the memory for answers; each list ends, whatever the sizes of its answers."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.engine.protocols import Take
+from pipelines.engine.room import LARGE, MOST_IN_MEMORY, ListRoom, Room
+
+PIECE = LARGE // 2
+
+
+class Answer:
+    """An answer of some size."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+async def received(number: int, size: int, *, take: Take) -> Answer:
+    """Receive an answer piece by piece."""
+    for _ in range(size // PIECE):
+        await asyncio.sleep(0)
+        take(PIECE)
+    return Answer(number)
+
+
+answers = st.lists(st.integers(0, 16 * LARGE), max_size=12)
+
+
+@given(st.lists(answers, max_size=12))
+def test_answers_of_all_lists_have_a_bounded_memory_and_each_comes(lists: Sequence[Sequence[int]]) -> None:
+    """Each list requests three answers at a time, keeps them, and then writes them."""
+    room, most, came = Room(), 0, list[list[int]]()
+
+    async def read(sizes: Sequence[int]) -> None:
+        nonlocal most
+        own, numbers = ListRoom(room), list[int]()
+        for start in range(0, len(sizes), 3):
+            asked = [
+                own.read(partial(received, number, sizes[number]))
+                for number in range(start, min(start + 3, len(sizes)))
+            ]
+            kept = await asyncio.gather(*asked)
+            most = max(most, room.held)
+            numbers += [answer.number for answer in kept]
+            await asyncio.sleep(0)
+            del kept
+            await own.leave()
+        await own.leave(has_ended=True)
+        came.append(numbers)
+
+    async def scene() -> None:
+        async with asyncio.timeout(20):
+            await asyncio.gather(*map(read, lists))
+
+    asyncio.run(scene())
+
+    assert sorted(came) == sorted([*range(len(sizes))] for sizes in lists)
+    assert most <= MOST_IN_MEMORY + 3 * 16 * LARGE
+    assert room.held == 0
