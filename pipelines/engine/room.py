@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from pipelines.core.errors import NoRoom
 
-MOST_IN_MEMORY = 128 * 1024 * 1024
+MOST_IN_MEMORY = 96 * 1024 * 1024
 """The most bytes of answers in memory, over all lists and practices of a sync: answers that are being received,
 pages that strategies hold, and rows that wait to be written. Beyond them one list at a time reads, until its rows
 are written, and its large answers come one after another."""
 
-MOST_WAITING = 64 * 1024 * 1024
+MOST_WAITING = 48 * 1024 * 1024
 """The most bytes of answers whose rows wait to be written. Beyond them, and without room for an answer, each list
 writes its rows at once, and reads on afterwards."""
 

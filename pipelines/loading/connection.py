@@ -26,7 +26,7 @@ PRIVATE = ("raw", "history", "control")
 MEMORY_LIMIT = 1_000_000_000
 """Bytes of DuckDB's buffers without its indexes; DuckDB spills more than that to a folder beside the file."""
 
-MEMORY_FOR_ROWS = 256_000_000
+MEMORY_FOR_ROWS = 208_000_000
 """The same while rows are taken in. The calls of one answer of 16 MiB take 128 MiB in one piece."""
 
 MEMORY_KEPT = 1_000_000
