@@ -103,7 +103,7 @@ def _titled(found: Explanation) -> str:
 
 
 def _telling(found: Explanation) -> list[str]:
-    """Return the columns that distinguish rows or say what is counted: none that is empty, or 1 in each row."""
+    """Return the columns that distinguish rows or are counted, without columns that are empty or 1 in each row."""
     rate, distinct = found.metric.aggregation == "ratio", found.metric.aggregation == "distinct"
     names = [name for name in found.columns if (name != "count" or rate) and (name != "counts" or not distinct)]
     values = {name: {row[place] for row in found.rows} for place, name in enumerate(found.columns)}

@@ -1,4 +1,4 @@
-"""The arguments of the commands that send notices or predict: `vetl forecast`, `vetl report`, `vetl watch`."""
+"""The arguments of the commands that look ahead or send notices: `vetl forecast`, `vetl report`, `vetl watch`."""
 
 from datetime import datetime
 from pathlib import Path

@@ -1,8 +1,9 @@
 """Predict the hours of the next days from the hours before, with intervals. No I/O.
 
-The model is an exponentially weighted mean of the same hour of the same weekday. Its errors in the last weeks,
-each predicted from the weeks before, give the intervals (split conformal prediction). The errors are scaled by the
-root of the expected value, and taken apart for the third of the hours with few, some and many calls.
+The shape of the week is an exponentially weighted mean of the same hour of the same weekday. It is scaled to the
+level, a mean with more weight on the last weeks. The errors of forecasts made in the last weeks give the intervals
+(split conformal prediction). They are divided by the root of the expected value, and taken apart for the third of
+the hours with few, some and many calls.
 """
 
 from typing import cast
@@ -17,8 +18,11 @@ WEEK = 7 * 24
 COVERED = 0.8
 """The share of hours that the intervals hold."""
 
-_WEIGHT = 0.1
-"""The weight of the last week."""
+_WEIGHT_OF_SHAPE = 0.1
+"""The weight of the last week in the share that each hour has of a week's calls."""
+
+_WEIGHT_OF_LEVEL = 0.5
+"""The weight of the last week in the number of calls of a week."""
 
 _TRIED = 8
 """The most pairs of weeks whose errors give the intervals."""
@@ -51,11 +55,21 @@ def predicted(hours: pl.DataFrame, ahead: int) -> pl.DataFrame:
 
 
 def _predicted(known: pl.DataFrame, ahead: int, tries: int) -> pl.DataFrame:
-    smoothed = SeasonalExponentialSmoothing(WEEK, _WEIGHT, alias="expected")
-    models = StatsForecast(models=[smoothed, SeasonalNaive(WEEK, alias="naive")], freq="1h")
+    shape = SeasonalExponentialSmoothing(WEEK, _WEIGHT_OF_SHAPE, alias="shape")
+    level = SeasonalExponentialSmoothing(WEEK, _WEIGHT_OF_LEVEL, alias="level")
+    models = StatsForecast(models=[shape, level, SeasonalNaive(WEEK, alias="naive")], freq="1h")
     tried = cast("pl.DataFrame", models.cross_validation(df=known, h=2 * WEEK, step_size=WEEK, n_windows=tries))
     coming = cast("pl.DataFrame", models.forecast(df=known, h=ahead))
-    return _with_intervals(coming, tried).select("expected", "low", "high", "naive", series="unique_id", at="ds")
+    return _with_intervals(_levelled(coming, "unique_id"), _levelled(tried, "unique_id", "cutoff")).select(
+        "expected", "low", "high", "naive", series="unique_id", at="ds"
+    )
+
+
+def _levelled(table: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Return a table with `expected`: the shape of the week, with as many calls as the level has."""
+    shape, level = pl.col("shape"), pl.col("level")
+    ratio = level.sum().over(by) / shape.sum().over(by)
+    return table.with_columns(expected=shape * pl.when(shape.sum().over(by) > 0).then(ratio).otherwise(1))
 
 
 def _with_intervals(coming: pl.DataFrame, tried: pl.DataFrame) -> pl.DataFrame:

@@ -14,6 +14,9 @@ DAYS = 14
 _LEAST = 0.05
 """An hour in which fewer calls are expected has no prediction: one call in twenty weeks."""
 
+_NEVER_NONE = 9
+"""If so many calls are usual, a day without any is no quiet day: its line is dead, or the practice is closed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -36,7 +39,8 @@ def predictions(
     """Return a row for each practice, day and hour of the `DAYS` days after `made_on`.
 
     The columns are the fields of `Wanted` without `through`, `day`, `hour`, and for each measure `m` itself,
-    `m_low`, `m_high` and `m_naive`. Hours of holidays are no examples, and are not predicted.
+    `m_low`, `m_high` and `m_naive`. Hours of holidays are no examples, and are not predicted. Days of a dead line
+    are no examples either.
 
     Args:
         hours: `practice_id`, `at` (wall clock) and the measures, for every hour of the weeks of each practice.
@@ -53,11 +57,10 @@ def predictions(
     known = hours.with_columns(day=pl.col("at").dt.date()).join(
         off, on=["practice_id", "day"], how="left", maintain_order="left"
     )
+    is_example = pl.col("is_off").is_null() & ~_is_dead(measures[0])
     coming = [
         predicted(
-            known.select(
-                "at", series="practice_id", value=pl.when(pl.col("is_off").is_null()).then(pl.col(measure))
-            ),
+            known.select("at", series="practice_id", value=pl.when(is_example).then(pl.col(measure))),
             ahead,
         ).select("at", practice_id="series", **_of(measure))
         for measure in measures
@@ -75,6 +78,12 @@ def predictions(
         .join(off, on=["practice_id", "day"], how="anti")
         .drop("at", "through")
     )
+
+
+def _is_dead(calls: str) -> pl.Expr:
+    """Return whether an hour is of a day without any call, although the same weekday usually has `_NEVER_NONE`."""
+    of_day = pl.col(calls).sum().over("practice_id", "day")
+    return (of_day == 0) & (of_day.median().over("practice_id", pl.col("day").dt.weekday()) >= _NEVER_NONE)
 
 
 def _of(measure: str) -> dict[str, pl.Expr]:

@@ -110,13 +110,27 @@ def practices_of(reader: Reader, groups: Mapping[str, str | None]) -> list[str]:
 
 
 def _letter(settings: Settings, data: LetterData, reader: Reader, practices: Sequence[str]) -> Letter | None:
-    try:
-        out = [one.line for one in open_episodes(settings.watch.ledger) if one.practice_id in practices]
-    except LedgerError:
-        out = []  # each build says it
     return compose(
-        data, reader.name, practices, link=settings.report.link, done=_done(settings, practices), out=out
+        data,
+        reader.name,
+        practices,
+        link=settings.report.link,
+        done=_done(settings, practices),
+        out=lambda week: _out(settings, practices, week),
     )
+
+
+def _out(settings: Settings, practices: Sequence[str], week: date) -> list[str]:
+    """Return sentences about the practices that are outside of a threshold, or were in the letter's week."""
+    try:
+        episodes = open_episodes(settings.watch.ledger, week)
+    except LedgerError:
+        return []  # each build says it
+    return [
+        f"{one.line}; over since {one.ended or 'a correction of the data'}" if one.is_over else one.line
+        for one in episodes
+        if one.practice_id in practices
+    ]
 
 
 def _done(settings: Settings, practices: Sequence[str]) -> list[str]:

@@ -147,8 +147,10 @@ class NoticeLedger(SqliteFile):
             )
 
 
-def open_episodes(path: Path) -> list[ToldEpisode]:
-    """Return the episodes that are not over, of a ledger that is neither made nor written; none without a file.
+def open_episodes(path: Path, since: date | None = None) -> list[ToldEpisode]:
+    """Return the episodes that are not over, and those whose last period began on the day `since` or later.
+
+    The ledger is neither made nor written; without a file there is no episode.
 
     Raises:
         LedgerError: it cannot be read, or is no ledger.
@@ -156,7 +158,7 @@ def open_episodes(path: Path) -> list[ToldEpisode]:
     if not path.exists():
         return []
     with NoticeLedger.read_only(path) as connection:
-        return _episodes(connection, "where is_over = 0", [])
+        return _episodes(connection, "where is_over = 0 or last >= ?", [since.isoformat() if since else "never"])
 
 
 def _episodes(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[ToldEpisode]:

@@ -1,7 +1,7 @@
 """Read the content of letters from the published file, and from the ledgers beside it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -100,9 +100,12 @@ def compose(
     *,
     link: str | None,
     done: Sequence[str] = (),
-    out: Sequence[str] = (),
+    out: Callable[[date], Sequence[str]] = lambda _week: (),
 ) -> Letter | None:
-    """Return the letter about these practices; `None` if no week of them is closed yet."""
+    """Return the letter about these practices; `None` if no week of them is closed yet.
+
+    `out` returns the sentences about thresholds, for the Monday of the letter's week.
+    """
     figures = tuple(figure_of(measure, data.weeks[measure.key], practices) for measure in SHARES)
     week = max((figure.week for figure in figures if figure.week), default=None)
     if week is None:
@@ -118,7 +121,7 @@ def compose(
         rows=_rows(data, practices, figures),
         changes=tuple(_change(data, found) for found in _heaviest(moved)),
         outliers=tuple(_outlier(data, found, practices) for found in _heaviest(outliers)),
-        out=tuple(out),
+        out=tuple(out(week)),
         waiting=_waiting(data, practices),
         done=tuple(done),
         uncertain=tuple(_uncertain(data, practices, figures, week)),

@@ -126,7 +126,7 @@ def line(watched_one: Watched, episode: Episode) -> str:
     value = amount(last.value.value, watched_one.unit)
     of = f" of {last.value.cases:,} cases" if last.value.cases is not None else ""
     expected = f"usual are about {amount(last.usual.usual, watched_one.unit)}" if last.usual else threshold.rule
-    where = f" ({', '.join(threshold.where)})" if threshold.where else ""
+    where = _where(threshold)
     when = f"on {last.value.start}" if threshold.by == "day" else f"in the week of {last.value.start}"
     since = "" if episode.began == last.value.start else f", out since {episode.began}"
     return f"{watched_one.practice}: {watched_one.words}{where} {when}: {value}{of}; {expected}{since}"
@@ -134,9 +134,15 @@ def line(watched_one: Watched, episode: Episode) -> str:
 
 def end_line(watched_one: Watched, began: date, ended: date | None) -> str:
     """Return the sentence about the end of an episode; without a day the figures were corrected."""
-    where = f" ({', '.join(watched_one.threshold.where)})" if watched_one.threshold.where else ""
-    how = f"again as it should be since {ended}" if ended else "as it should be after a correction of the data"
+    where, back = _where(watched_one.threshold), "as usual" if watched_one.threshold.unusual else "as it should be"
+    how = f"again {back} since {ended}" if ended else f"{back} after a correction of the data"
     return f"{watched_one.practice}: {watched_one.words}{where} is {how} (was out since {began})"
+
+
+def _where(threshold: Threshold) -> str:
+    """Return the rows that count, for people: ` (inbound)` for `direction=inbound`."""
+    words = [one if set(one) & set("!<>") else one.partition("=")[2] for one in threshold.where]
+    return f" ({', '.join(words)})" if words else ""
 
 
 def amount(value: float | None, unit: str) -> str:

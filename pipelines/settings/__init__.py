@@ -73,7 +73,7 @@ ENVIRONMENT_ONLY = {
     "webhooks": ("secrets",),
     "alerts": ("webhook", "smtp_password"),
     "dashboard": ("password",),
-    "assistant": ("token",),
+    "assistant": ("token", "tokens"),
     "lake": ("access_key", "secret_key"),
     "report": ("webhooks",),
 }

@@ -15,6 +15,7 @@ PAGES = {
     "appointments": "Appointments",
     "outreach": "Outreach",
     "messages": "Messages",
+    "forecast": "Next week",
     "tasks": "Staff tasks",
     "leaks": "Leaks",
     "acting": "Acting",

@@ -78,9 +78,9 @@ def test_another_measure_drops_a_dimension_that_it_does_not_have(opened: Open) -
     assert page.selectbox(key="by").value == "practice"
 
 
-def test_each_measure_has_its_page(opened: Open, ask: Ask) -> None:
-    """A stage needs its stage, people their week: the usual choice of each measure is answered."""
-    for (metric,) in ask("select min(metric) from marts.metrics group by mart, counting ->> 'aggregation'"):
+def test_each_kind_of_measure_has_a_usual_view(opened: Open) -> None:
+    """A stage needs its stage; a median and a measure without rows have a page, too."""
+    for metric in ("drop_off_rate", "median_hours_to_booking", "acts"):
         page = opened("measures", metric=metric)
         assert not page.exception, metric
         assert len(page.dataframe) == 1 or page.info[0].value == "Nothing in this period.", metric

@@ -96,6 +96,22 @@ def test_a_holiday_is_no_example(hours: pl.DataFrame) -> None:
     assert float(expected.get_column("calls").sum()) > 0.6 * float(before.sum())
 
 
+def test_a_dead_line_lowers_no_expectation_and_a_campaign_raises_it_within_two_weeks(hours: pl.DataFrame) -> None:
+    practice = hours.filter(pl.col("practice_id") == "loc-001")
+    day = pl.col("at").dt.date()
+
+    def expected(times: float, since: date, until: date) -> float:
+        changed = pl.when(day.is_between(since, until)).then(pl.col("calls") * times).otherwise(pl.col("calls"))
+        made = _made_after(practice.with_columns(calls=changed), 40)
+        return float(made.get_column("calls").sum())
+
+    end = (FIRST + timedelta(weeks=40)).date()
+    usual = expected(1, end, end)
+
+    assert expected(0, end - timedelta(days=6), end - timedelta(days=4)) > 0.9 * usual
+    assert expected(2, end - timedelta(days=14), end) > 1.6 * usual
+
+
 def main() -> None:
     """Write the scores of every week of a year, and the time that the forecasts of 50 practices take."""
     hours = planted(list(practices(50, seed=3)), weeks=66, a_day=40, seed=3)

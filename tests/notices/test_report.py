@@ -1,6 +1,7 @@
 """The letter, as a real mail server takes it, and as it stays in a folder; sent once for each week and way."""
 
 import re
+from datetime import timedelta
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from support.mail_server import Mailbox
 
 from pipelines.core.errors import ConfigurationError, NotDelivered, WrongUse
 from pipelines.jobs.report import letters, preview, report
+from pipelines.notices.ledger import NoticeLedger, ToldEpisode
 from pipelines.notices.letter_text import as_text
 from pipelines.notices.mail import send_mail
 from pipelines.notices.webhook import payload
@@ -130,6 +132,27 @@ def test_a_server_elsewhere_must_offer_tls(
 
     assert (mail.state, mailbox.messages) == ("failed", [])
     assert "offers no TLS" in mail.note
+
+
+def test_a_letter_names_thresholds_that_are_out_and_those_of_its_week_that_are_over(reporting: Settings) -> None:
+    """A telephone line that was dead on Tuesday is repaired by Monday, and still the news of the week."""
+    [(_, letter)] = letters(reporting, ["One"])
+    assert letter
+    with NoticeLedger.open(reporting.watch.ledger) as ledger:
+        for practice, days, is_over in (
+            ("loc-001", 1, True),
+            ("loc-001", -20, False),
+            ("loc-001", -21, True),
+            ("loc-002", 1, True),
+        ):
+            began = letter.week + timedelta(days=days)
+            ended = began + timedelta(days=1) if is_over else None
+            ledger.keep(ToldEpisode("calls", practice, began, began, ended, is_over, f"{practice} {days}"))
+
+    [(_, letter)] = letters(reporting, ["One"])
+    assert letter
+    assert letter.out == ("loc-001 -20", f"loc-001 1; over since {letter.week + timedelta(days=2)}")
+    assert "Outside of a threshold" in as_text(letter)
 
 
 def test_nobody_is_no_reader(reporting: Settings) -> None:

@@ -83,14 +83,14 @@ def test_a_dead_line_is_told_of_once_with_its_end(settings: Settings, world: Wor
     [mail] = mailbox.messages
     [name] = next(iter(world.rows("select name from marts.practices where practice_id = 'loc-001'")))
     assert mail["To"] == "ops@example.com"
-    assert f"{name}: Calls (direction=inbound) on {dead}: 0; usual are about " in mail.get_content()
+    assert f"{name}: Calls (inbound) on {dead}: 0; usual are about " in mail.get_content()
     [episode] = open_episodes(settings.watch.ledger)
     assert (episode.practice_id, episode.began, episode.ended) == ("loc-001", dead, None)
 
     world.closed_through(dead + timedelta(days=1))
     assert [len(tell(settings).ended) for _ in range(2)] == [1, 0]
     assert len(mailbox.messages) == 2
-    assert f"again as it should be since {dead + timedelta(days=1)}" in mailbox.messages[1].get_content()
+    assert f"again as usual since {dead + timedelta(days=1)}" in mailbox.messages[1].get_content()
     assert open_episodes(settings.watch.ledger) == []
 
 
@@ -160,6 +160,21 @@ def test_days_are_judged_by_the_mart_of_anomalies_if_it_is_there(settings: Setti
 
     [own] = [one for one in look(settings) if one.practice_id == "loc-001"]
     assert [episode.began for episode in own.episodes] == [dead + timedelta(days=2)]
+
+
+def test_a_line_that_stays_dead_never_becomes_usual(settings: Settings, world: World) -> None:
+    """The mart calls no call at all ordinary after some dead days, because they are in its baseline."""
+    settings, dead = only(settings, CALLS), world.tuesday(2)
+    world.run(f"delete from marts.phone_calls where practice_id = 'loc-001' and day >= date '{dead}'")
+    world.run("drop table if exists marts.anomalies_daily")
+    world.run(
+        "create table marts.anomalies_daily as select practice_id, day, 'inbound_calls' as measure,"
+        " 20e0 as expected, 0e0 as low, 900e0 as high, 'ordinary' as verdict from marts.practice_days"
+    )
+
+    [own] = [one for one in look(settings) if one.practice_id == "loc-001"]
+    assert own.open
+    assert own.open.began == dead
 
 
 def only_sessions(found: list[Watched]) -> list[Watched]:

@@ -1,7 +1,7 @@
 """Contract: States and transitions, Message; how `channel` is used."""
 
 from support.contract_breaks import accepts, shows
-from support.message_requests import PHONE, RCS_PHONE, course, send, to
+from support.message_requests import PHONE, RCS_PHONE, changes_of, send, to
 from support.partner_side import Partner, at_fault, made
 from support.rows_by_id import ISO
 from support.rules import broken_by, rule, rules
@@ -10,14 +10,14 @@ from support.rules import broken_by, rule, rules
 @rule("States / Message", says="delivered, then read")
 @broken_by(shows("messages/*", status=lambda message: message["status"].replace("read", "delivered")))
 def test_an_rcs_message_is_delivered_and_read(partner: Partner) -> None:
-    seen = course(partner, recipient={"phone_number": RCS_PHONE})
+    seen = changes_of(partner, recipient={"phone_number": RCS_PHONE})
     assert seen == [("sent", None), ("delivered", "rcs"), ("read", "rcs")]
 
 
 @rule("States / Message", says="read: RCS only")
 @broken_by(shows("messages/*", status="read"))
 def test_an_sms_is_never_read(partner: Partner) -> None:
-    seen = course(partner, recipient={"phone_number": RCS_PHONE}, channel="sms")
+    seen = changes_of(partner, recipient={"phone_number": RCS_PHONE}, channel="sms")
     assert seen == [("sent", "sms"), ("delivered", "sms")]
 
 
@@ -62,14 +62,14 @@ def test_a_failed_rcs_attempt_may_still_end_delivered(partner: Partner) -> None:
 def test_statuses_only_move_forward(partner: Partner) -> None:
     order = ["suppressed", "sent", "delivered", "failed", "read"]
     for ending in ("00", "02", "04", "06", "38", "39"):
-        places = [order.index(status) for status, _ in course(partner, recipient=to(ending))]
+        places = [order.index(status) for status, _ in changes_of(partner, recipient=to(ending))]
         assert places == sorted(set(places))
 
 
 @rule("States / Message", says="suppressed is an end")
 @broken_by(shows("messages/*", status="sent"))
 def test_a_suppressed_message_stays_so(partner: Partner) -> None:
-    assert course(partner, recipient=to("00")) == [("suppressed", None)]
+    assert changes_of(partner, recipient=to("00")) == [("suppressed", None)]
 
 
 @rules(
@@ -82,14 +82,14 @@ def test_a_suppressed_message_stays_so(partner: Partner) -> None:
 def test_auto_goes_out_as_sms(partner: Partner, practice: str, phone: str) -> None:
     """It is 10:30 in Phoenix, whose RCS sender is not live, and 12:30 in New York, whose sender is live."""
     partner.act_for(practice)
-    assert course(partner, recipient={"phone_number": phone}) == [("sent", None), ("delivered", "sms")]
+    assert changes_of(partner, recipient={"phone_number": phone}) == [("sent", None), ("delivered", "sms")]
 
 
 @rule("Endpoints / Create a message", says="no handset", phone=PHONE)
 @rule("Endpoints / Create a message", says="the attempt fails", phone="+12125550104")
 @broken_by(shows("messages/*", channel_used="sms"))
 def test_rcs_alone_is_never_sent_as_sms(partner: Partner, phone: str) -> None:
-    seen = course(partner, recipient={"phone_number": phone}, channel="rcs")
+    seen = changes_of(partner, recipient={"phone_number": phone}, channel="rcs")
     assert seen == [("sent", "rcs"), ("failed", "rcs")]
 
 

@@ -30,7 +30,8 @@ class Mailbox:
         message = message_from_bytes(envelope.original_content or b"", policy=default)
         assert isinstance(message, EmailMessage)
         self.messages.append(message)
-        self.encrypted.append(session.ssl is not None)
+        assert server.transport
+        self.encrypted.append(server.transport.get_extra_info("ssl_object") is not None)
         return "250 OK"
 
 

@@ -26,7 +26,7 @@ def send(partner: Partner, **fields: Any) -> httpx.Response:
     return partner.post("messages", {name: value for name, value in body.items() if value is not None})
 
 
-def course(partner: Partner, **fields: Any) -> list[tuple[str, str | None]]:
+def changes_of(partner: Partner, **fields: Any) -> list[tuple[str, str | None]]:
     """Return status and channel of a message at each change in its first minutes."""
     message = made(send(partner, **fields))
     seen = [(message["status"], message["channel_used"])]

@@ -1,6 +1,6 @@
 """Forecasts of `vetl forecast` beside random rows: some hours are predicted twice, some are over, some ahead."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from zoneinfo import ZoneInfo
 
@@ -27,7 +27,7 @@ def _row(random: Random, practice: str, at: datetime, days: int, hour: int) -> R
     made_on = at.astimezone(zone).date()
     day = made_on + timedelta(days=days)
     row: Row = {"practice_id": practice, "made_on": made_on, "made_at": at, "weeks": 9, "day": day, "hour": hour}
-    row["begins_at"] = datetime(day.year, day.month, day.day, hour, tzinfo=zone)
+    row["begins_at"] = datetime(day.year, day.month, day.day, hour, tzinfo=zone).astimezone(UTC)
     for measure in MEASURES:
         expected = random.randrange(500) / 100
         row |= {measure: expected, f"{measure}_low": expected / 2, f"{measure}_high": expected * 2}

@@ -31,7 +31,12 @@ ENDS = f"""
            calls_high as high, bookable_calls_expected as expected_bookable_calls,
            staff_minutes_expected / 60 as staff_hours {COMING} and day <= today + 7
 """
-DAYS = f"select day, {_SUMS} {COMING} group by day order by day"
+DAYS = f"""
+    with coming as (select * {COMING})
+    select day, {_SUMS} from coming group by day
+    having count(distinct practice_id) = (select count(distinct practice_id) from coming) order by day
+"""
+"""The days that every forecast is about: in Sydney tomorrow is another day than in New York."""
 MADE = f"select min(made_on) as made_on, count(distinct practice_id)::bigint as practices {COMING}"
 WEEKS = f"""
     select week, sum(hours)::bigint as hours, sum(hours_within) / sum(hours) as within_share,

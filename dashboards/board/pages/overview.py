@@ -59,8 +59,8 @@ def draw(view: View) -> None:
         _figures(view, found)
     with part():
         _sentences(view, found)
-        if found and len(view.scope.practices) > 1:
-            st.header("Practices", anchor=False)
+    if found and len(view.scope.practices) > 1:
+        with part("Practices"):
             _scorecard(view, found)
     with part("Week by week"):
         _weeks(view)

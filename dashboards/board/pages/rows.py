@@ -40,8 +40,9 @@ def draw(view: View) -> None:
         day = pick_day("on", "Day", view.scope.until, view.scope.since, view.scope.until)
         question = CellQuestion(mart, column, practice, day, most=MOST)
     else:
-        name = next((one for one in ("day", "week") if (mart, one) in view.file.definitions()), None)
-        where = (f"{name}>={view.scope.since}", f"{name}<={view.scope.until}") if name else ()
+        name = next((one for one in ("day", "week", "month") if (mart, one) in view.file.definitions()), None)
+        since = view.scope.since.replace(day=1) if name == "month" else view.scope.since
+        where = (f"{name}>={since}", f"{name}<={view.scope.until}") if name else ()
         question = CellQuestion(mart, column, where=where, most=MOST)
     st.markdown(view.define((mart, column)))
     try:

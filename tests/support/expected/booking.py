@@ -7,7 +7,7 @@ from typing import Any
 from support.cells import median_of, rate
 from support.daily import funnel
 from support.expected.demand import demands
-from support.expected.rows import COURSES, appointments
+from support.expected.rows import ATTENDANCE, appointments
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 from support.zones import on_the_wall
@@ -55,10 +55,10 @@ def appointments_daily(source: Known) -> Expected:
         known_ways = rate(sum(row["booked_via"] is not None for row in made), len(made))
         for way in {row["booked_via"] for row in made}:
             here = [row for row in made if row["booked_via"] == way]
-            courses = Counter(row["course"] for row in here)
+            attended = Counter(row["attendance"] for row in here)
             expected[*day, way] = {
                 "appointments": len(here),
-                **{course: courses[course] for course in ("kept", "canceled", "no_show", "open")},
+                **{name: attended[name] for name in ("kept", "canceled", "no_show", "open")},
                 "booked_exactly": sum(row["attribution"] == "exact" for row in here),
                 "share_attributable": known_ways,
             }
@@ -142,8 +142,8 @@ def new_clients_monthly(source: Known) -> Expected:
     for (practice, _), rows in people.items():
         if any(row.get("client_type") == "new" for row in rows):
             made = min((at for row in rows if (at := source.local(row, "created_at"))), default=None)
-            courses = Counter(COURSES.get(row["status"] or "", "open") for row in rows)
-            months[practice, made.date().replace(day=1) if made else None].append(courses)
+            attended = Counter(ATTENDANCE.get(row["status"] or "", "open") for row in rows)
+            months[practice, made.date().replace(day=1) if made else None].append(attended)
     return {key: fates(of_month) for key, of_month in months.items()}
 
 
@@ -179,18 +179,18 @@ def visits_daily(source: Known) -> Expected:
         at = row["booking_date_local"]
         days = (at.date() - row["day"]).days if at and row["day"] else None
         key = practice, at and at.date(), row["booked_via"], row["client_type"], lead_time(days)
-        cells[key].append((row["course"], days))
+        cells[key].append((row["attendance"], days))
     return {key: visits(source, key, rows) for key, rows in cells.items()}
 
 
 def visits(source: Known, key: tuple[Any, ...], rows: list[tuple[str, int | None]]) -> dict[str, Any]:
     practice, day, *_ = key
-    counts = Counter(course for course, _ in rows)
+    counts = Counter(name for name, _ in rows)
     configured = source.zone_of(practice)
     today = on_the_wall(source.as_of(practice), configured) if configured else None
     return {
         "appointments": len(rows),
-        **{course: counts[course] for course in ("kept", "canceled", "no_show", "open")},
+        **{name: counts[name] for name in ("kept", "canceled", "no_show", "open")},
         "no_show_rate": rate(counts["no_show"], counts["kept"] + counts["no_show"]),
         "cancellation_rate": rate(counts["canceled"], len(rows) - counts["open"]),
         "median_lead_days": median_of(float(days) for _, days in rows if days is not None),

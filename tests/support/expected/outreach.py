@@ -51,7 +51,7 @@ def recall(source: Known, practice: str, row: Mapping[str, Any], visits: Iterabl
     ahead = [
         visit["booking_date"]
         for visit in visits
-        if visit["course"] == "open" and visit["booking_date"] and now and visit["booking_date"] > now
+        if visit["attendance"] == "open" and visit["booking_date"] and now and visit["booking_date"] > now
     ]
     before = any(-THIRTY_DAYS <= wait < timedelta() for wait in made)
     after = any(timedelta() <= wait <= THIRTY_DAYS for wait in made)

@@ -94,7 +94,7 @@ def booking_sessions(source: Known) -> Expected:
 
 NEVER = datetime.max.replace(tzinfo=UTC)
 
-COURSES = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
+ATTENDANCE = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
 """The result of an appointment, by its status; with any other status it is open."""
 
 
@@ -136,9 +136,9 @@ def appointments(source: Known) -> Expected:
             "request_id": evidence.get("outreach"),
             "booked_via": booking and booking.via,
             "attribution": booking and booking.attribution,
-            "attendance": COURSES.get(row["status"] or "", "open"),
-            "course": COURSES.get(row["status"] or "", "open"),
-            "is_kept": {"open": None, "kept": True}.get(COURSES.get(row["status"] or "", "open"), False),
+            "attendance": ATTENDANCE.get(row["status"] or "", "open"),
+            "course": ATTENDANCE.get(row["status"] or "", "open"),
+            "is_kept": {"open": None, "kept": True}.get(ATTENDANCE.get(row["status"] or "", "open"), False),
         }
     return expected
 

@@ -50,6 +50,9 @@ _IN_THE_MART: dict[tuple[str, tuple[str, ...]], str] = {
 }
 """The measures of `marts.anomalies_daily`, by metric and the rows that it counts."""
 
+_COUNTED = frozenset(_IN_THE_MART.values()) - {"new_booking_rate", "completion_rate"}
+"""Those of them that are counts."""
+
 _MATURE = {
     "demand_ledger": "is_final",
     "outreach_requests": "is_seven_days_old",
@@ -152,10 +155,12 @@ def baseline(values: Sequence[PeriodValue], at: int, *, is_count: bool) -> Basel
     else:
         chance = 0.1 * abs(usual)
     reach = FAR * max(spread, chance)
-    low = usual - reach
-    if is_count and usual >= NEVER_NONE:
-        low = max(low, 0.5)
-    return Baseline(usual, low, usual + reach)
+    return Baseline(usual, _never_none(usual, usual - reach, is_count=is_count), usual + reach)
+
+
+def _never_none(usual: float, low: float, *, is_count: bool) -> float:
+    """Return the lowest usual value: a line that is dead for a week makes its own days ever more usual."""
+    return max(low, 0.5) if is_count and usual >= NEVER_NONE else low
 
 
 def _of_the_mart(
@@ -171,7 +176,9 @@ def _of_the_mart(
             f" from marts.anomalies_daily where measure = {literal(measure)}"
         ).rows
     return {
-        (practice, day): Baseline(expected, low, high) if is_judged else None
+        (practice, day): Baseline(expected, _never_none(expected, low, is_count=measure in _COUNTED), high)
+        if is_judged
+        else None
         for practice, day, expected, low, high, is_judged in rows
     }
 
