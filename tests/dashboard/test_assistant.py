@@ -269,7 +269,7 @@ def test_a_trap_of_open_days_an_answer_says_that_it_is_not_final(assistant: Assi
     open_days = assistant.call("ask", metric="episodes_lost", since="2026-01-10")
 
     assert open_days["rows"][0][-1] is False
-    assert "the value is not final: final once" in open_days["notes"][0]
+    assert "the value is not final: final when" in open_days["notes"][0]
 
 
 def test_a_trap_of_a_stale_list_the_practice_and_its_last_sync_are_named(assistant: Assistant) -> None:

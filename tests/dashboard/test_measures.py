@@ -51,11 +51,13 @@ def test_two_dimensions_and_a_practice_are_in_the_address(opened: Open, ask: Ask
     ]
 
     assert rows == expected
-    assert {name: page.query_params[name] for name in ("metric", "by", "and")} == {
+    # Of one practice the week is the usual dimension, which no address names.
+    assert {name: page.query_params[name] for name in ("metric", "and", "practice")} == {
         "metric": ["calls"],
-        "by": ["week"],
         "and": ["direction"],
+        "practice": ["loc-001"],
     }
+    assert "by" not in page.query_params
 
 
 def test_people_are_by_practice_and_week_alone(opened: Open, ask: Ask, days: tuple[date, date]) -> None:

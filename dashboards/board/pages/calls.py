@@ -122,8 +122,9 @@ def draw(view: View) -> None:
         )
         if len({practice.time_zone for practice in view.scope.practices}) > 1:
             st.caption("Each call counts in the hour of its own practice's clock.")
-    with part("How many people the telephone needs"):
-        _load(view)
+    if direction is None:  # a person on the telephone takes calls of both
+        with part("How many people the telephone needs"):
+            _load(view)
     with part("In and after opening hours"):
         _after_hours(view, direction)
     with part("How calls end"):

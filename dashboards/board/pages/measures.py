@@ -116,6 +116,8 @@ def _table(view: View, answer: MetricAnswer, by: Sequence[str]) -> None:
     if table.is_empty():
         st.info("Nothing in this period.")
         return
+    nothing = [name for name in columns if table.schema[name] == pl.Null]
+    table = table.with_columns(pl.col(name).cast(pl.String if name in by else pl.Float64) for name in nothing)
     if "practice" in by:
         names = {practice.id: practice.name for practice in view.scope.chosen}
         table = table.with_columns(pl.col("practice").replace(names))
