@@ -27,7 +27,7 @@ def main() -> None:
     who = visitor(config)
     # This comes before the question for a password: Streamlit forgets the page of the address if no page is named.
     entries = {page.path: _entry(page) for page in PAGES}
-    entry = st.navigation(list(entries.values()), position="sidebar" if who else "hidden")
+    entry = st.navigation(list(entries.values()), position="sidebar" if who else "hidden", expanded=True)
     st.session_state.pages = entries
     if who is None:
         ask_to_sign_in(config)
