@@ -53,9 +53,9 @@ def test_two_dimensions_and_a_practice_are_in_the_address(opened: Open, ask: Ask
     assert rows == expected
     # Of one practice the week is the usual dimension, which no address names.
     assert {name: page.query_params[name] for name in ("metric", "and", "practice")} == {
-        "metric": ["calls"],
-        "and": ["direction"],
-        "practice": ["loc-001"],
+        "metric": "calls",
+        "and": "direction",
+        "practice": "loc-001",
     }
     assert "by" not in page.query_params
 
