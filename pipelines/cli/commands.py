@@ -39,6 +39,9 @@ EXAMPLES = {
         vetl explain
         vetl explain practice_daily.calls --practice loc-001 --day 2026-01-12
         vetl explain practice_daily.calls --day 2026-01-12 --format csv""",
+    "forecast": """
+        vetl forecast
+        vetl forecast --json""",
     "forget": "vetl forget --practice loc-001 --client 10000001",
     "init": """
         vetl init

@@ -16,6 +16,7 @@ from pipelines.core.errors import ConfigurationError, Unreachable
 
 ROOT = Path(app.__file__).resolve().parents[2]
 COMMANDS = {
+    "forecast",
     "dashboard",
     "demo",
     "doctor",

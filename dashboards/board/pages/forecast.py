@@ -1,5 +1,8 @@
 """Next week's phones: the calls to expect, the staff hours that they ask for, and how good the forecasts were."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 import streamlit as st
 
@@ -49,7 +52,17 @@ NONE = "There is no forecast yet: `vetl forecast` makes one from eight weeks of 
 def draw(view: View) -> None:
     """Draw the page."""
     with part():
-        _said(view)
+        made = view.ask(MADE).row(0, named=True)
+        if made["made_on"] is None:
+            st.info(NONE)
+        else:
+            _said(view, made)
+            _coming(view)
+    with part("How good the forecasts were"):
+        _scores(view)
+
+
+def _coming(view: View) -> None:
     with part("The next seven days, hour by hour"):
         _hours(view)
     with part("Day by day"):
@@ -61,16 +74,11 @@ def draw(view: View) -> None:
             name="calls-expected-by-day",
             says="Expected inbound calls by day of the next two weeks",
             defined_by=list(DEFINED.values()),
-            empty=NONE,
         )
-    with part("How good the forecasts were"):
-        _scores(view)
 
 
-def _said(view: View) -> None:
-    words, made = view.words, view.ask(MADE).row(0, named=True)
-    if made["made_on"] is None:
-        return
+def _said(view: View, made: Mapping[str, Any]) -> None:
+    words = view.words
     without = len(view.scope.chosen) - made["practices"]
     left_out = f" {words.count(without, 'practice has', 'practices have')} no forecast." if without else ""
     st.markdown(
@@ -92,7 +100,6 @@ def _hours(view: View) -> None:
         name="calls-expected-by-hour",
         says=f"{MEASURES[measure]} expected by weekday and hour of the practice's clock, over the next seven days",
         defined_by=[DEFINED[measure], (MART, "calls_low"), (MART, "calls_high")],
-        empty=NONE,
     )
 
 
