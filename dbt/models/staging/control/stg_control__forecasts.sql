@@ -11,12 +11,18 @@ renamed as (
         day,
         hour,
         begins_at,
-        {%- for measure in ['calls', 'bookable_calls', 'staff_minutes'] %}
-        {{ measure }} as {{ measure }}_expected,
-        {{ measure }}_low,
-        {{ measure }}_high,
-        {{ measure }}_naive {{- ',' if not loop.last }}
-        {%- endfor %}
+        calls as calls_expected,
+        calls_low,
+        calls_high,
+        calls_naive,
+        bookable_calls as bookable_calls_expected,
+        bookable_calls_low,
+        bookable_calls_high,
+        bookable_calls_naive,
+        staff_minutes as staff_minutes_expected,
+        staff_minutes_low,
+        staff_minutes_high,
+        staff_minutes_naive
     from source
 )
 
