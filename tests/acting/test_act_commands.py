@@ -41,6 +41,7 @@ WITHOUT_PLATFORM = {
     "explain",
     "metric",
     "verify",
+    "forecast",
     "report",
     "watch",
     "mcp",
