@@ -57,6 +57,17 @@ def _logs_of_one_test() -> Iterator[None]:
     structlog.reset_defaults()
 
 
+@pytest.fixture(autouse=True)
+def _settings_of_one_test() -> Iterator[None]:
+    """Forget the `--config` of a command of this test, which sets a variable for the processes that it starts."""
+    before = os.environ.get("VETL_CONFIG")
+    yield
+    if before is None:
+        os.environ.pop("VETL_CONFIG", None)
+    else:
+        os.environ["VETL_CONFIG"] = before
+
+
 @pytest.fixture
 def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work in an empty folder, without vetl's variables in the environment."""
