@@ -92,10 +92,15 @@ def test_a_chart_on_a_phone_is_large_enough_to_read(visit: Visit, path: str) -> 
     assert [size for size, is_line in zip(sizes, lines, strict=True) if is_line and size["height"] < 150] == []
 
 
+AXIS_TEXT = "[data-testid=stVegaLiteChart] .role-axis-label text"
+"""A chart draws its words after the page is there."""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", ["", "tasks"])
 def test_words_on_a_chart_stand_out(visit: Visit, path: str, scheme: str) -> None:
     page = drawn(visit(f"/{path}", color_scheme=scheme))
+    page.locator(AXIS_TEXT).first.wait_for()
     contrasts = page.evaluate(CONTRASTS)
 
     assert contrasts
@@ -106,6 +111,7 @@ def test_words_on_a_chart_stand_out(visit: Visit, path: str, scheme: str) -> Non
 def test_an_axis_has_no_tick_twice(visit: Visit, path: str) -> None:
     """A week of one practice counts three: its ticks were 0, 1, 1, 2, 2, 3, 3."""
     page = drawn(visit(f"/{path}?practice=loc-001&period=7"))
+    page.locator(AXIS_TEXT).first.wait_for()
     axes = [
         [text for text in axis.locator("text").all_text_contents() if text]
         for axis in page.locator("[data-testid=stVegaLiteChart] .role-axis-label").all()
