@@ -155,9 +155,9 @@ def _clocks(practices: Sequence[Practice], words: Words, *, shows_proof: bool) -
         st.caption("Days and hours are each practice's own.")
         for practice in practices[:CLOCKS_AT_MOST]:
             read = (
-                f", proven until {words.moment(practice.complete_until)}"
+                f", complete until {words.moment(practice.complete_until)}"
                 if practice.complete_until
-                else ", not proven yet"
+                else ", not read whole yet"
             )
             st.markdown(f"**{practice.name}**  \n{practice.time_zone}{read * shows_proof}")
         if len(practices) > CLOCKS_AT_MOST:

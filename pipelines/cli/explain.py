@@ -102,7 +102,7 @@ def _titled(found: Explanation) -> str:
     return f"{counts} give {value}: {source}"
 
 
-def _telling(found: Explanation) -> list[str]:
+def _distinguishing(found: Explanation) -> list[str]:
     """Return the columns that distinguish rows or are counted, without columns that are empty or 1 in each row."""
     rate, distinct = found.metric.aggregation == "ratio", found.metric.aggregation == "distinct"
     names = [name for name in found.columns if (name != "count" or rate) and (name != "counts" or not distinct)]
@@ -130,7 +130,7 @@ def _show(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[Moved
     first = max(len(found.rows) - _SHOWN, 0) // 2 if is_median else 0
     which = f"{_SHOWN} around the middle" if is_median else f"{_SHOWN}"
     hidden = f" ({which} shown; --format csv writes all)" if len(found.rows) > _SHOWN else ""
-    names = _telling(found)
+    names = _distinguishing(found)
     places = [found.columns.index(name) for name in names]
     shown = [[row[place] for place in places] for row in found.rows[first : first + _SHOWN]]
     rows = [[round(value, 4) if isinstance(value, float) else value for value in row] for row in shown]

@@ -198,7 +198,7 @@ def _examine_list(reading: Reading) -> Findings:
 
 
 def _parameters(knowledge: ListKnowledge, keys: Collection[Key] = KEYS) -> Findings:
-    """Check the wanted query parameters, whose names the contract does not show."""
+    """Check these query parameters, whose names the contract does not show."""
     findings: list[Finding] = []
     if keys and not knowledge.reading.endpoint.strategy.has_range:
         yield from fields_at_fault(knowledge)  # raises if the list does not exist

@@ -92,10 +92,10 @@ def _limits(knowledge: ListKnowledge, name: str, default: int) -> Plan[Finding]:
     over = yield from ask(knowledge, {**knowledge.whole, name: str(LARGEST + 1)})
     if over is None:
         beyond = f"{LARGEST + 1} is refused"
-    elif (largest := _page_size_of(over, LARGEST + 1)) > LARGEST:
-        beyond = f"{largest} are given"
+    elif (page_size := _page_size_of(over, LARGEST + 1)) > LARGEST:
+        beyond = f"{page_size} are given"
     else:
-        beyond = f"{LARGEST + 1} is cut to {largest}"
+        beyond = f"{LARGEST + 1} is cut to {page_size}"
     return Finding(knowledge.endpoint, "page size", "note", f"{default} to {most}", f"default {default}; {beyond}")
 
 
@@ -105,13 +105,13 @@ def _most(knowledge: ListKnowledge, name: str, default: int) -> Plan[int]:
         page = yield from recall(knowledge, {**knowledge.whole, name: str(size)})
         if page is None:
             continue
-        largest = _page_size_of(page, size)
-        if page.total_count > len(page.rows) and largest not in (size, page.per_page):
+        page_size = _page_size_of(page, size)
+        if page.total_count > len(page.rows) and page_size not in (size, page.per_page):
             again = yield from ask(
                 knowledge, {**knowledge.whole, name: str(size)}
             )  # a short page may be torn, so it is read twice
-            largest = max(largest, _page_size_of(again, size)) if again else largest
-        return max(1, min(size, largest))
+            page_size = max(page_size, _page_size_of(again, size)) if again else page_size
+        return max(1, min(size, page_size))
     return max(1, min(default, LARGEST))
 
 

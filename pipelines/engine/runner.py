@@ -207,7 +207,7 @@ class StepRunner:
     async def _get_records(self, step: GetRecords) -> dict[str, Row | None]:
         return await self._room.read(partial(self._get_some, step.ids))
 
-    async def _get_some(self, ids: Sequence[str], *, take: Take) -> "RowsById":
+    async def _get_some(self, ids: Sequence[str], *, take: Take) -> RowsById:
         turn = asyncio.Semaphore(LOOKUPS_AT_ONCE)
         size = 0
 

@@ -19,8 +19,8 @@ _NEVER_NONE = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """The forecast of one practice: made from so many whole weeks, which end with the day `through`."""
+class ForecastInput:
+    """The input of a practice's forecast: `weeks` whole weeks of calls, which end with the day `through`."""
 
     practice_id: str
     time_zone: str
@@ -32,19 +32,19 @@ class Wanted:
 
 def predictions(
     hours: pl.DataFrame,
-    wanted: Sequence[Wanted],
+    inputs: Sequence[ForecastInput],
     holidays: Mapping[str, Collection[date]],
     measures: Sequence[str],
 ) -> pl.DataFrame:
     """Return a row for each practice, day and hour of the `DAYS` days after `made_on`.
 
-    The columns are the fields of `Wanted` without `through`, `day`, `hour`, and for each measure `m` itself,
-    `m_low`, `m_high` and `m_naive`. Hours of holidays are no examples, and are not predicted. Days of a dead line
-    are no examples either.
+    The columns are the fields of `ForecastInput` without `through`, `day`, `hour`, and for each measure `m`
+    itself, `m_low`, `m_high` and `m_naive`. Hours of holidays are no examples, and are not predicted. Days of a
+    dead line are no examples either.
 
     Args:
         hours: `practice_id`, `at` (wall clock) and the measures, for every hour of the weeks of each practice.
-        wanted: The forecasts.
+        inputs: One for each practice.
         holidays: The holidays of each practice, before and after.
         measures: What is predicted of each hour; the first is the number of calls.
     """
@@ -53,7 +53,7 @@ def predictions(
         schema={"practice_id": pl.String, "day": pl.Date, "is_off": pl.Boolean},
         orient="row",
     )
-    ahead = 24 * (max((one.made_on - one.through).days for one in wanted) + DAYS)
+    ahead = 24 * (max((one.made_on - one.through).days for one in inputs) + DAYS)
     known = hours.with_columns(day=pl.col("at").dt.date()).join(
         off, on=["practice_id", "day"], how="left", maintain_order="left"
     )
@@ -68,7 +68,7 @@ def predictions(
     table = coming[0]
     for other in coming[1:]:
         table = table.join(other, on=["practice_id", "at"])
-    made = pl.DataFrame([asdict(one) for one in wanted])
+    made = pl.DataFrame([asdict(one) for one in inputs])
     day = pl.col("day")
     return (
         table.with_columns(day=pl.col("at").dt.date(), hour=pl.col("at").dt.hour().cast(pl.Int32))

@@ -68,23 +68,23 @@ def _weeks(span: Span) -> int:
 
 def _predict(settings: Settings, chosen: Sequence[Span]) -> int:
     """Predict, keep the predictions, and return their number."""
-    from pipelines.forecasting.practices import DAYS, Wanted, predictions  # noqa: PLC0415 - of the extra
+    from pipelines.forecasting.practices import DAYS, ForecastInput, predictions  # noqa: PLC0415 - of the extra
 
-    wanted = [
-        Wanted(span.practice_id, span.time_zone, span.as_of, span.today, _weeks(span), span.through)
+    inputs = [
+        ForecastInput(span.practice_id, span.time_zone, span.as_of, span.today, _weeks(span), span.through)
         for span in chosen
     ]
-    since = {one.practice_id: one.through - timedelta(days=7 * one.weeks - 1) for one in wanted}
+    since = {one.practice_id: one.through - timedelta(days=7 * one.weeks - 1) for one in inputs}
     hours = calls_by_hour(
-        settings.warehouse.published, {one.practice_id: (since[one.practice_id], one.through) for one in wanted}
+        settings.warehouse.published, {one.practice_id: (since[one.practice_id], one.through) for one in inputs}
     )
     off = {
         one.practice_id: holidays(
             settings, one.practice_id, since[one.practice_id], one.made_on + timedelta(days=DAYS)
         )
-        for one in wanted
+        for one in inputs
     }
-    made = predictions(hours, wanted, off, MEASURES)
+    made = predictions(hours, inputs, off, MEASURES)
     with opened(settings) as warehouse:
         return warehouse.keep_forecasts(made)
 

@@ -13,7 +13,7 @@ import pytest
 from support.planted_calls import FIRST, HOLIDAYS, planted
 
 from pipelines.forecasting import FEWEST_WEEKS, MOST_WEEKS
-from pipelines.forecasting.practices import DAYS, Wanted, predictions
+from pipelines.forecasting.practices import DAYS, ForecastInput, predictions
 from sandbox.world.practices import practices
 
 MEASURES = ("calls", "bookable_calls", "staff_minutes")
@@ -30,9 +30,9 @@ def _made_after(hours: pl.DataFrame, weeks: int) -> pl.DataFrame:
     end = FIRST + timedelta(weeks=weeks)
     through, used = end.date() - timedelta(days=1), min(weeks, MOST_WEEKS)
     names = hours.get_column("practice_id").unique(maintain_order=True)
-    wanted = [Wanted(name, "UTC", end.replace(tzinfo=UTC), through, used, through) for name in names]
+    inputs = [ForecastInput(name, "UTC", end.replace(tzinfo=UTC), through, used, through) for name in names]
     known = hours.filter(pl.col("at") < end, pl.col("at") >= end - timedelta(weeks=used))
-    made = predictions(known, wanted, dict.fromkeys(names, HOLIDAYS), MEASURES)
+    made = predictions(known, inputs, dict.fromkeys(names, HOLIDAYS), MEASURES)
     at = pl.col("day").cast(pl.Datetime("us")) + pl.duration(hours="hour")
     counted = hours.rename({measure: f"{measure}_counted" for measure in MEASURES})
     return made.with_columns(at=at).join(counted, on=["practice_id", "at"]).with_columns(after=pl.lit(weeks))

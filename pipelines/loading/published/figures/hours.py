@@ -1,5 +1,6 @@
 """The inbound calls of each practice by hour of the wall clock, over the days whose calls are certified whole."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -69,22 +70,22 @@ def spans(file: Path) -> list[Span]:
         return [Span(*row) for row in connection.execute(_SPANS).fetchall()]
 
 
-def calls_by_hour(file: Path, since: dict[str, tuple[date, date]]) -> pl.DataFrame:
+def calls_by_hour(file: Path, days: Mapping[str, tuple[date, date]]) -> pl.DataFrame:
     """Return `practice_id`, `at` (wall clock), `calls`, `bookable_calls` and `staff_minutes` of every hour.
 
     Args:
         file: A published file.
-        since: The first and the last day of each practice.
+        days: The first and the last day of each practice.
 
     Raises:
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse.
     """
-    wanted = pl.DataFrame(
-        [(practice, first, last) for practice, (first, last) in since.items()],
+    chosen = pl.DataFrame(
+        [(practice, first, last) for practice, (first, last) in days.items()],
         schema={"practice_id": pl.String, "since": pl.Date, "through": pl.Date},
         orient="row",
     )
     with opened(file, None) as connection:
-        connection.register("spans", wanted.to_arrow())
+        connection.register("spans", chosen.to_arrow())
         return connection.sql(_HOURS).pl().rename({"hour_at": "at"})
