@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from board.parts import Figure, View
+from board.figures import Figure
+from board.parts import View
 from board.scope import IN_PERIOD, closed
 from board.words import Words, named
 from pipelines.core.noise import Counts, Outlier, distance, is_far, share_interval

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from board import charts
-from board.parts import View, compared, enough, figures, part, shown
+from board.figures import compared, figures
+from board.parts import View, enough, part, shown
 from board.scope import WHOLE_WEEKS_SAID
 
 MART = "appointments_daily"

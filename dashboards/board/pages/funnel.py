@@ -5,7 +5,8 @@ import streamlit as st
 
 from board import charts
 from board.address import pick_at_once
-from board.parts import View, compared, enough, figures, part, shown
+from board.figures import compared, figures
+from board.parts import View, enough, part, shown
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID
 
 TOTALS = f"""

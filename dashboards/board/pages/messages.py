@@ -3,7 +3,8 @@
 import streamlit as st
 
 from board import charts
-from board.parts import View, by_value, compared, figures, part, shown
+from board.figures import compared, figures
+from board.parts import View, by_value, part, shown
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID
 
 MESSAGES = f"""

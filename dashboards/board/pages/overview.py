@@ -8,8 +8,9 @@ import streamlit as st
 
 from board import charts
 from board.address import pick_at_once
+from board.figures import compared, figures
 from board.freshness import NAMED_AT_MOST
-from board.parts import View, compared, figures, part, shown
+from board.parts import View, part, shown
 from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS_SAID, closed
 from board.scorecard import (
     BY_KEY,
