@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from support.published import published_once, published_stale_once
@@ -54,3 +55,9 @@ def ask(published: Path) -> Iterator[Ask]:
             return connection.execute(sql, values).fetchall()
 
         yield rows
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[BlockingPortal]:
+    with start_blocking_portal() as portal:
+        yield portal

@@ -6,62 +6,16 @@ Two servers answer: one for all practices, one for the user of one practice.
 import json
 import os
 import subprocess
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import httpx
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
-from support.processes import free_port
+from anyio.from_thread import BlockingPortal
+from support.assistant import VETL, Assistant, client_of
 
 Call = Callable[..., dict[str, Any]]
-
-VETL: tuple[str, ...] = (sys.executable, "-c", "from pipelines.cli.app import main; main()")
-
-
-class Assistant:
-    """A client of a server."""
-
-    def __init__(self, portal: BlockingPortal, client: Client) -> None:
-        self._portal, self._client = portal, client
-
-    def tools(self) -> dict[str, Any]:
-        return {tool.name: tool for tool in self._portal.call(self._client.list_tools).tools}
-
-    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        result = self._portal.call(self._client.call_tool, tool, arguments)
-        assert not result.is_error, result.content
-        assert isinstance(result.structured_content, dict)
-        return result.structured_content
-
-    def refused(self, tool: str, **arguments: Any) -> str:
-        result = self._portal.call(self._client.call_tool, tool, arguments)
-        assert result.is_error, result.structured_content
-        (content,) = result.content
-        return getattr(content, "text", "")
-
-    def ask(self, metric: str, **arguments: Any) -> list[list[Any]]:
-        return self.call("ask", metric=metric, **arguments)["rows"]
-
-
-@asynccontextmanager
-async def client_of(*options: str, folder: Path = Path()) -> AsyncGenerator[Client]:
-    command, *arguments = [*VETL, "-C", str(folder), "mcp", *options]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-    async with Client(StdioServerParameters(command=command, args=arguments, env=environment)) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def portal() -> Iterator[BlockingPortal]:
-    with start_blocking_portal() as portal:
-        yield portal
 
 
 @pytest.fixture(scope="module")
@@ -356,97 +310,3 @@ def test_a_server_that_must_not_start_says_why(options: tuple[str, ...], message
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stdout == ""
-
-
-TOKENS = {"anna": "f3Kq9-anna-71xW-pd", "boss": "Zt5-boss-08Lm-qe2"}
-USERS = """
-[partner]
-base_url = "http://127.0.0.1:9"
-[dashboard.users.anna]
-practices = ["loc-002"]
-[dashboard.users.boss]
-all = true
-[dashboard.users.ben]
-groups = ["none"]
-[[practices]]
-id = "loc-002"
-name = "Two"
-time_zone = "America/New_York"
-history_start = 2025-01-01
-"""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Provide a folder with settings of three users."""
-    folder = tmp_path_factory.mktemp("users")
-    (folder / "vetl.toml").write_text(USERS, "utf-8")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def address(site: Path, stale: Path) -> Iterator[str]:
-    """Provide the address of a server for these users."""
-    port = free_port()
-    variables = {"VETL_ASSISTANT__TOKENS": ",".join(f"{name}={token}" for name, token in TOKENS.items())}
-    command = [*VETL, "-C", str(site), "mcp", "--file", str(stale), "--http", "--port", str(port)]
-    with subprocess.Popen(command, env={**os.environ, **variables}, stderr=subprocess.PIPE, text=True) as running:
-        try:
-            assert running.stderr
-            assert "serving" in running.stderr.readline()
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            running.terminate()
-
-
-def asked(address: str, token: str, **arguments: Any) -> httpx.Response:
-    """Ask as a client of HTTP does, once the server listens."""
-    call = {"name": "ask", "arguments": {"metric": "calls", "by": ["practice"], **arguments}}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-    transport = httpx.HTTPTransport(retries=8)
-    with httpx.Client(transport=transport, timeout=30) as client:
-        return client.post(address, json=body, headers=headers)
-
-
-def practices_of(answer: httpx.Response) -> list[str]:
-    return [row[0] for row in answer.json()["result"]["structuredContent"]["rows"]]
-
-
-def test_over_http_each_user_sees_their_practices_alone(address: str) -> None:
-    answers = {name: practices_of(asked(address, token)) for name, token in TOKENS.items()}
-    other = asked(address, TOKENS["anna"], where=["practice=loc-001"])
-
-    assert answers == {"anna": ["loc-002"], "boss": ["loc-001", "loc-002", "loc-003"]}
-    assert "loc-001" not in json.dumps(other.json()["result"].get("structuredContent", {}).get("rows", []))
-    assert asked(address, "anna").status_code == 401
-    assert asked(address, f"{TOKENS['anna']}x").status_code == 401
-
-
-def test_over_stdio_a_user_sees_their_practices_alone(portal: BlockingPortal, site: Path, stale: Path) -> None:
-    options = ("--file", str(stale), "--user", "anna")
-    with portal.wrap_async_context_manager(client_of(*options, folder=site)) as client:
-        rows = Assistant(portal, client).ask("calls", by=["practice"])
-
-    assert [practice for practice, *_ in rows] == ["loc-002"]
-
-
-@pytest.mark.parametrize(
-    ("tokens", "message"),
-    [
-        ("", "--http needs a token for each of dashboard.users: set VETL_ASSISTANT__TOKENS"),
-        (f"carl={TOKENS['anna']}", "VETL_ASSISTANT__TOKENS: dashboard.users has no carl"),
-        ("anna=short-9kq", "that of anna must have 16 characters or more"),
-    ],
-)
-def test_tokens_of_nobody_start_no_server(tokens: str, message: str, site: Path, stale: Path) -> None:
-    done = subprocess.run(
-        [*VETL, "-C", str(site), "mcp", "--file", str(stale), "--http"],
-        env={**os.environ, "VETL_ASSISTANT__TOKEN": TOKENS["boss"], "VETL_ASSISTANT__TOKENS": tokens},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 2
-    assert message in done.stderr
