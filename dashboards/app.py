@@ -11,7 +11,7 @@ from board.freshness import banner
 from board.pages import PAGES, Page
 from board.parts import View
 from board.published import MissingError, Published, UnreadableError, age_in_days, now_published
-from board.scope import choose, said
+from board.scope import choose, scope_line
 from board.style import ICON, STYLE
 from board.words import words_for
 
@@ -40,9 +40,9 @@ def main() -> None:
             file, choose(file, words, page.lists), words, config.audit, who.name, config.watch
         )
         entry.run()
-        said_of_it = write(address)
-        if said_of_it:
-            notes.warning("  \n".join(said_of_it))
+        address_notes = write(address)
+        if address_notes:
+            notes.warning("  \n".join(address_notes))
     except (UnreadableError, MissingError, AuditError) as error:
         st.error(str(error))
 
@@ -55,7 +55,7 @@ def _entry(page: Page) -> st.Page:
 
 def _draw(page: Page) -> None:
     view: View = st.session_state.view
-    st.caption(said(view.scope, view.words))
+    st.caption(scope_line(view.scope, view.words))
     _warn(view)
     page.draw(view)
     complete_until = view.scope.complete_until
@@ -79,9 +79,9 @@ def _warn(view: View) -> None:
 
 
 @st.fragment(run_every=SECONDS_BETWEEN_LOOKS)
-def _look_for_another(shown: Published, config: Config, who: Visitor) -> None:
+def _look_for_another(file: Published, config: Config, who: Visitor) -> None:
     """Draw the page again if another file has been published, or if the session has ended."""
-    if now_published(shown.path, shown.practices) != shown or visitor(config) != who:
+    if now_published(file.path, file.practices) != file or visitor(config) != who:
         st.rerun()
 
 

@@ -72,7 +72,7 @@ def _ask(config: Config) -> None:
     with st.form("sign-in", border=False):
         if config.users:
             name = st.text_input("Name", autocomplete="username")
-        given = st.text_input("Password", type="password", autocomplete="current-password")
+        entered = st.text_input("Password", type="password", autocomplete="current-password")
         sent = st.form_submit_button("Show the dashboard", type="primary")
     if not sent:
         return
@@ -81,17 +81,17 @@ def _ask(config: Config) -> None:
         st.error("Too many passwords were tried from your address. Wait a few seconds and try again.")
         return
     time.sleep(wait)
-    if _is_right(config, name, given):
+    if _is_right(config, name, entered):
         st.session_state["signed_in"] = (name, time.time())
         st.rerun()
     st.error("That is not the name with its password." if config.users else "That is not the password.")
 
 
-def _is_right(config: Config, name: str, given: str) -> bool:
+def _is_right(config: Config, name: str, entered: str) -> bool:
     if config.users:
         assert config.passwords
-        return is_password_of(config.passwords, name, given) and name in config.users
-    return hmac.compare_digest(given.encode(), (config.password or "").encode())
+        return is_password_of(config.passwords, name, entered) and name in config.users
+    return hmac.compare_digest(entered.encode(), (config.password or "").encode())
 
 
 def _peer() -> str:

@@ -17,16 +17,16 @@ class Address:
     """The values of all filters of this tab, under the names that stand in the address.
 
     `opened` is the address if it was opened in this run, and `None` if the filters changed by hand or another page
-    was opened by the navigation. `shown` are the values of the filters of this page.
+    was opened by the navigation. `of_page` are the values of the filters of this page.
     """
 
     kept: dict[str, list[str]]
     opened: dict[str, list[str]] | None
-    shown: dict[str, list[str]] = field(default_factory=dict)
+    of_page: dict[str, list[str]] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
 
-    def given(self, name: str) -> list[str] | None:
+    def new_values(self, name: str) -> list[str] | None:
         """Return the values that a filter must take over now; `None` if it has its value already."""
         self.drawn.add(name)
         if self.opened is not None:
@@ -37,7 +37,7 @@ class Address:
         """Keep the values of a filter; no values are the usual ones, which the address leaves out."""
         self.kept[name] = list(values)
         if values:
-            self.shown[name] = list(values)
+            self.of_page[name] = list(values)
 
     def refuse(self, label: str, value: str) -> None:
         """Note a value that cannot be shown."""
@@ -61,9 +61,9 @@ def write(address: Address) -> list[str]:
     unknown = [name for name in address.opened or {} if name not in address.drawn]
     address.notes += [f"This page has no filter “{name}”: it is not applied." for name in unknown]
     # A choice that is made before the browser has the new address comes with the old one: nobody opened that.
-    st.session_state.address_seen = [address.shown, _now()]
-    if address.shown != _now():
-        st.query_params.from_dict(address.shown)
+    st.session_state.address_seen = [address.of_page, _now()]
+    if address.of_page != _now():
+        st.query_params.from_dict(address.of_page)
     return address.notes
 
 
@@ -111,11 +111,11 @@ def pick_at_once(name: str, label: str, options: Mapping[str, str], *, usual: st
 def pick_several(name: str, label: str, options: Mapping[str, str]) -> list[str]:
     """Choose any number of `options`, which are labels by id."""
     address = _current()
-    given = address.given(name)
-    if given is None:
-        given = list(st.session_state[name])
-    known = [_known(value, options) for value in given]
-    for value, found in zip(given, known, strict=True):
+    values = address.new_values(name)
+    if values is None:
+        values = list(st.session_state[name])
+    known = [_known(value, options) for value in values]
+    for value, found in zip(values, known, strict=True):
         if found is None:
             address.refuse(label.lower(), value)
     st.session_state[name] = [found for found in known if found is not None]
@@ -127,12 +127,12 @@ def pick_several(name: str, label: str, options: Mapping[str, str]) -> list[str]
 def pick_day(name: str, label: str, usual: date, first: date, last: date) -> date:
     """Choose a day; a day outside of `first` to `last` is said."""
     address = _current()
-    given = address.given(name)
-    if given is None:
-        given = [str(st.session_state[name])]
-    day = _day(given[-1]) if given else usual
+    values = address.new_values(name)
+    if values is None:
+        values = [str(st.session_state[name])]
+    day = _day(values[-1]) if values else usual
     if day is None or not first <= day <= last:
-        address.refuse(f"“{label}”", given[-1])
+        address.refuse(f"“{label}”", values[-1])
         day = usual
     st.session_state[name] = day
     chosen = st.date_input(label, None, first, last, key=name, format="YYYY-MM-DD")
@@ -144,9 +144,9 @@ def pick_day(name: str, label: str, usual: date, first: date, last: date) -> dat
 def pick_number(name: str, label: str, least: int, most: int) -> int:
     """Choose a number; the least is the usual one."""
     address = _current()
-    given = address.given(name)
-    if given is not None:
-        text = given[-1] if given else str(least)
+    values = address.new_values(name)
+    if values is not None:
+        text = values[-1] if values else str(least)
         is_known = text.isdecimal() and least <= int(text) <= most
         if not is_known:
             address.refuse(f"“{label}”", text)
@@ -159,13 +159,13 @@ def pick_number(name: str, label: str, least: int, most: int) -> int:
 def _take_over(name: str, label: str, options: Mapping[str, str], usual: str | None) -> None:
     """Set the value of a widget from the address, or from the page that was left."""
     address = _current()
-    given = address.given(name)
-    if given is None:
+    values = address.new_values(name)
+    if values is None:
         kept = st.session_state[name]
-        given = [kept] if kept is not None else []
-    found = _known(given[-1], options) if given else usual
-    if given and found is None:
-        address.refuse(label.lower(), given[-1])
+        values = [kept] if kept is not None else []
+    found = _known(values[-1], options) if values else usual
+    if values and found is None:
+        address.refuse(label.lower(), values[-1])
         found = usual
     st.session_state[name] = found
 

@@ -136,13 +136,13 @@ def compared(view: View, mart: str, sql: str, more: Mapping[str, Any] | None = N
     return Compared(mart, whole, now, before)
 
 
-def figures(view: View, shown: Sequence[Figure]) -> None:
+def figures(view: View, tiles: Sequence[Figure]) -> None:
     """Draw a row of figures; on a phone two beside each other."""
-    row = st.container(horizontal=True, key=f"figures-{shown[0].label.lower().replace(' ', '-')}")
-    for figure in shown:
+    row = st.container(horizontal=True, key=f"figures-{tiles[0].label.lower().replace(' ', '-')}")
+    for figure in tiles:
         with row.container(border=True):
             _figure(view, figure)
-    _compared_with(view, shown)
+    _compared_with(view, tiles)
 
 
 def _figure(view: View, figure: Figure) -> None:
@@ -201,7 +201,7 @@ def _basis(view: View, figure: Figure, closed: int) -> str:
     return " \u00b7 ".join(basis)
 
 
-def _compared_with(view: View, shown: Sequence[Figure]) -> None:
+def _compared_with(view: View, tiles: Sequence[Figure]) -> None:
     """Draw the line under figures: the period before, the days and the practices that are left out."""
     scope, words = view.scope, view.words
     if not scope.lasting:
@@ -212,7 +212,7 @@ def _compared_with(view: View, shown: Sequence[Figure]) -> None:
     if new:
         names = ", ".join(new[:NAMED_AT_MOST]) + (" and others" if len(new) > NAMED_AT_MOST else "")
         lines.append(f"The comparison leaves out {names}, whose data begins later.")
-    if any(scope.closed_days(figure.window) < scope.days for figure in shown if figure.window):
+    if any(scope.closed_days(figure.window) < scope.days for figure in tiles if figure.window):
         lines.append(
             "A figure that names fewer days leaves out the newest, whose callers and clients may still be booked; "
             "it is compared with equally many days."

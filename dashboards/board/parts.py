@@ -123,17 +123,17 @@ def part(title: str | None = None) -> Generator[None]:
         st.warning(str(missing))
 
 
-def shown(
+def draw_chart(
     view: View,
     table: pl.DataFrame,
     chart: Chart | None,
     *,
     name: str,
-    says: str,
+    alt: str,
     defined_by: Sequence[Column],
     empty: str = "Nothing in this period.",
 ) -> None:
-    """Draw a chart, its table with a download, and its definition. `name` is the file's, `says` is its caption."""
+    """Draw a chart, its table with a download named `name`, and its definition; `alt` describes the chart."""
     if table.is_empty():
         st.info(empty)
         return
@@ -141,9 +141,9 @@ def shown(
     tabs = dict(zip(titles, st.tabs(titles), strict=True))
     if chart:
         with tabs["Chart"]:
-            st.altair_chart(localised(chart, view.words), width="stretch", alt=says)
+            st.altair_chart(localised(chart, view.words), width="stretch", alt=alt)
     with tabs["Table"]:
-        listed(worded(table, *_valued(table)), says)
+        draw_table(worded(table, *_valued(table)), alt)
         download(table, name)
     with tabs["What it counts"]:
         for column in defined_by:
@@ -165,17 +165,17 @@ def _valued(table: pl.DataFrame) -> list[str]:
     return [name for name in table.columns if name in VALUED]
 
 
-def by_value(view: View, table: pl.DataFrame, by: str, amount: str, **said: Any) -> None:  # noqa: ANN401 - as `shown`
-    """Draw `shown` with a bar for each value of the column `by`."""
-    shown(view, table, bars(worded(table, by), amount, by), **said)
+def draw_by_value(view: View, table: pl.DataFrame, by: str, amount: str, **details: Any) -> None:  # noqa: ANN401 - as `draw_chart`
+    """Draw a chart with a bar for each value of the column `by`."""
+    draw_chart(view, table, bars(worded(table, by), amount, by), **details)
 
 
-def listed(table: pl.DataFrame, says: str) -> None:
+def draw_table(table: pl.DataFrame, alt: str) -> None:
     """Draw a table to sort and search; shares as percentages, numbers in the format of the reader's country."""
     columns = {name: _column(name, table) for name in table.columns}
     # Streamlit shows up to two decimals of a percentage, so 75.84% would stand above 77.7%.
     table = table.with_columns(pl.col(name).round(3) for name in table.columns if _is_share(name))
-    st.dataframe(table, hide_index=True, placeholder=NOTHING, column_config=columns, alt=says)
+    st.dataframe(table, hide_index=True, placeholder=NOTHING, column_config=columns, alt=alt)
 
 
 def _is_share(name: str) -> bool:

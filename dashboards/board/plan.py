@@ -26,12 +26,12 @@ def read_plan(published: Path, practices: tuple[str, ...]) -> Plan | None:
     try:
         plan = json.loads(published.resolve().with_name("act-plan.json").read_text("utf-8"))
         acts = [tuple(act[name] for name in COLUMNS) for act in plan["acts"] if act["practice_id"] in practices]
-        held = Counter(item["reason"] for item in plan["held_back"] if item["practice_id"] in practices)
+        reasons = Counter(item["reason"] for item in plan["held_back"] if item["practice_id"] in practices)
         return Plan(
             datetime.fromisoformat(plan["planned_at"]).astimezone(UTC),
             plan["digest"],
             pl.DataFrame(acts, dict.fromkeys(COLUMNS, pl.String), orient="row"),
-            pl.DataFrame(held.most_common(), {"reason": pl.String, "requests": pl.Int64}, orient="row"),
+            pl.DataFrame(reasons.most_common(), {"reason": pl.String, "requests": pl.Int64}, orient="row"),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -28,7 +28,7 @@ WHOLE_WEEKS = """
 """
 """Weeks that are over, from the week in which the period begins: part of a week would look like a fall."""
 
-WHOLE_WEEKS_SAID = "Whole weeks, named by their Monday."
+WHOLE_WEEKS_NOTE = "Whole weeks, named by their Monday."
 
 CALLER_DAYS = 7
 """The marts look for the booking of a caller for so many days (`booked_within_7_days`)."""
@@ -115,7 +115,7 @@ def choose(file: Published, words: Words, lists: Sequence[str]) -> Scope:
     return Scope(tuple(chosen), tuple(compared), since, until, read_through, _windows(file))
 
 
-def said(scope: Scope, words: Words) -> str:
+def scope_line(scope: Scope, words: Words) -> str:
     """Return the scope in a line: paper and phones do not show the filters."""
     names = [practice.name for practice in scope.practices]
     more = len(names) - NAMED_AT_MOST

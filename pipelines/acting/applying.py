@@ -201,7 +201,7 @@ class Applier:
     async def _send(self, practice_id: str) -> None:
         """Send the acts of the plan that still fit the data, the most urgent first."""
         plan = self._plan()
-        reasons = {(held.practice_id, held.episode_id): held.reason for held in plan.held_back}
+        reasons = {(item.practice_id, item.episode_id): item.reason for item in plan.held_back}
         fitting = {act.code: act for act in plan.acts if act.practice_id == practice_id}
         due = [entry.act for entry in self._own(practice_id) if self._is_due(entry)]
         order = {code: place for place, code in enumerate(fitting)}
@@ -238,9 +238,9 @@ class Applier:
 
     def _hold_rest(self, practice_id: str, reason: str) -> None:
         due = [entry.act for entry in self._own(practice_id) if self._is_due(entry)]
-        held = {(item.practice_id, item.episode_id) for item in self.result.held_back}
+        known = {(item.practice_id, item.episode_id) for item in self.result.held_back}
         self.result.held_back += [
             HeldBack(practice_id, act.episode_id, reason)
             for act in due
-            if (practice_id, act.episode_id) not in held
+            if (practice_id, act.episode_id) not in known
         ]

@@ -74,7 +74,7 @@ class Ledger(SqliteFile):
         digest = plan.digest
         rows = [(act, ActState.PLANNED) for act in plan.acts]
         rows += [
-            (left_alone(held, rules.kind_for(held.practice_id), at), ActState.HOLDOUT) for held in plan.holdout
+            (left_alone(item, rules.kind_for(item.practice_id), at), ActState.HOLDOUT) for item in plan.holdout
         ]
         with self.writing():
             self._connection.execute(

@@ -110,10 +110,10 @@ def key_of_act(act: Act) -> tuple[str, str]:
     return act.practice_id, act.code
 
 
-def left_alone(held: HeldBack, kind: str, at: datetime) -> Act:
+def left_alone(request: HeldBack, kind: str, at: datetime) -> Act:
     """Return the act of a booking request in the holdout: it has no words, because no task is made."""
-    code = code_of(held.practice_id, kind, held.episode_id)
-    return Act(held.practice_id, held.episode_id, kind, code, "", "", None, at, (held.episode_id,))
+    code = code_of(request.practice_id, kind, request.episode_id)
+    return Act(request.practice_id, request.episode_id, kind, code, "", "", None, at, (request.episode_id,))
 
 
 def instant(text: str | None) -> datetime | None:

@@ -86,14 +86,14 @@ class ActPlan:
     @property
     def holdout(self) -> tuple[HeldBack, ...]:
         """Return the booking requests that are left alone to compare with."""
-        return tuple(held for held in self.held_back if held.reason == "holdout")
+        return tuple(item for item in self.held_back if item.reason == "holdout")
 
 
 def make_plan(requests: Iterable[BookingRequest], rules: ActRules, facts: ActFacts) -> ActPlan:
     """Return the plan: the most urgent requests of each practice first, as many as the caps allow."""
     known = _Known(facts)
     acts: list[Act] = []
-    held: list[HeldBack] = []
+    held_back: list[HeldBack] = []
     counts = Counter(facts.made_today)
     for request in sorted(requests, key=lambda item: (item.urgency, item.practice_id, item.episode_id)):
         act = act_for(request, rules)
@@ -109,9 +109,9 @@ def make_plan(requests: Iterable[BookingRequest], rules: ActRules, facts: ActFac
             counts[request.practice_id] += 1
             acts.append(act)
         else:
-            held.append(HeldBack(request.practice_id, request.episode_id, reason))
+            held_back.append(HeldBack(request.practice_id, request.episode_id, reason))
     cancellations = tuple(entry.act for entry in facts.entries if _is_to_cancel(entry, rules, facts))
-    return ActPlan(tuple(acts), tuple(held), cancellations, tuple(facts.certificates))
+    return ActPlan(tuple(acts), tuple(held_back), cancellations, tuple(facts.certificates))
 
 
 def act_for(request: BookingRequest, rules: ActRules) -> Act:

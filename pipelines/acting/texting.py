@@ -34,7 +34,7 @@ class Texter:
         """Look for the messages whose answer did not come, then send those of the plan that still fit the data."""
         due = [*due, *[act for act in unknown if await self._was_not_sent(act)]]
         fitting = {act.code: act for act in plan.acts if act.practice_id == practice_id}
-        reasons = {held.episode_id: held.reason for held in plan.held_back if held.practice_id == practice_id}
+        reasons = {item.episode_id: item.reason for item in plan.held_back if item.practice_id == practice_id}
 
         def reason_to_hold(act: Act) -> str | None:
             reason = None if fitting.get(act.code) == act else reasons.get(act.episode_id, "no_longer_fits")

@@ -41,7 +41,7 @@ def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
     configure_logs(0)
     settings = load_settings()
     made = plan_acts(settings, practices)
-    code = 3 if any(held.reason in UNCERTAIN for held in made.held_back) else 0
+    code = 3 if any(item.reason in UNCERTAIN for item in made.held_back) else 0
     if as_json:
         print_json({"exit_code": code, **plan_json(made)})
         return code
@@ -54,7 +54,7 @@ def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
         print_aside(f"the text of the first: {made.acts[0].description!r}")
     if made.cancellations:
         print_aside(f"{count(len(made.cancellations), 'task')} would be canceled: the client has booked meanwhile")
-    _show_held(made.held_back)
+    _show_held_back(made.held_back)
     if not settings.act.enabled:
         print_line("acting is off: set [act] enabled and practices in vetl.toml; docs/act.md shows how to begin")
     else:
@@ -80,7 +80,7 @@ def apply(digest: str, *, as_json: bool, verbosity: int) -> int:
         )
         return result.exit_code
     print_table("", tuple(counts), [tuple(counts.values())])
-    _show_held(result.held_back)
+    _show_held_back(result.held_back)
     for line in (*result.failures, *result.doubts):
         say(line, "warning")
     if result.unknown:
@@ -144,15 +144,15 @@ def _entry_json(entry: LedgerEntry) -> dict[str, Any]:
     }
 
 
-def _reasons(held: Iterable[HeldBack]) -> dict[str, int]:
-    return dict(Counter(item.reason for item in held).most_common())
+def _reasons(held_back: Iterable[HeldBack]) -> dict[str, int]:
+    return dict(Counter(item.reason for item in held_back).most_common())
 
 
-def _show_held(held: Sequence[HeldBack]) -> None:
-    reasons = _reasons(held)
+def _show_held_back(held_back: Sequence[HeldBack]) -> None:
+    reasons = _reasons(held_back)
     if reasons:
         print_table(
-            f"{count(len(held), 'booking request')} held back",
+            f"{count(len(held_back), 'booking request')} held back",
             ("reason", "requests"),
             [*reasons.items()],
         )

@@ -132,8 +132,8 @@ def _show(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[Moved
     hidden = f" ({which} shown; --format csv writes all)" if len(found.rows) > _SHOWN else ""
     names = _distinguishing(found)
     places = [found.columns.index(name) for name in names]
-    shown = [[row[place] for place in places] for row in found.rows[first : first + _SHOWN]]
-    rows = [[round(value, 4) if isinstance(value, float) else value for value in row] for row in shown]
+    page = [[row[place] for place in places] for row in found.rows[first : first + _SHOWN]]
+    rows = [[round(value, 4) if isinstance(value, float) else value for value in row] for row in page]
     print_table(_titled(found) + hidden, _ranked(found, names), rows)
     show_evidence(found.certificates)
     if reads:

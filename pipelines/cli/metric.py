@@ -58,12 +58,12 @@ def metric(file: Path | None, question: MetricQuestion, *, as_csv: bool, as_json
 
 
 def _show(file: Path, question: MetricQuestion, answer: MetricAnswer) -> None:
-    asked = answer.metric
+    metric = answer.metric
     rows = [[round(value, 3) if isinstance(value, float) else value for value in row] for row in answer.rows]
-    print_table(f"{asked.words} ({asked.unit}){_period(question.since, question.until)}", answer.columns, rows)
-    print_line(f"{asked.name}: {asked.definition}")
-    adding = "" if asked.additive else "; values do not add up"
-    print_aside(f"{short(file)}; {asked.maturity}{adding}")
+    print_table(f"{metric.words} ({metric.unit}){_period(question.since, question.until)}", answer.columns, rows)
+    print_line(f"{metric.name}: {metric.definition}")
+    adding = "" if metric.additive else "; values do not add up"
+    print_aside(f"{short(file)}; {metric.maturity}{adding}")
     show_evidence(answer.evidence)
     for note in answer.notes[:_NOTES]:
         print_aside(note)

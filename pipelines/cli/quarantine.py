@@ -9,9 +9,9 @@ from pipelines.cli.terminal import TableColumn, count, mention, print_aside, pri
 from pipelines.cli.times import local, zone
 from pipelines.core.errors import WrongUse
 from pipelines.jobs.quarantine import acknowledge as mark_as_known
-from pipelines.jobs.quarantine import held_rows
+from pipelines.jobs.quarantine import quarantined_rows
 from pipelines.jobs.quarantine import retry as take_in_again
-from pipelines.loading.control.quarantine import Held
+from pipelines.loading.control.quarantine import QuarantinedRow
 from pipelines.settings import load_settings
 
 COLUMNS = (
@@ -28,7 +28,7 @@ COLUMNS = (
 def list_rows(*, as_json: bool) -> int:
     """Run `vetl quarantine list`. It shows whole payloads, which may hold personal data."""
     configure_logs(0)
-    rows = held_rows(load_settings())
+    rows = quarantined_rows(load_settings())
     if as_json:
         print_json({"exit_code": 0, "held": [asdict(row) for row in rows]})
     else:
@@ -73,7 +73,7 @@ def retry(*, as_json: bool, verbosity: int) -> int:
     return retried.exit_code
 
 
-def _show(rows: Sequence[Held]) -> None:
+def _show(rows: Sequence[QuarantinedRow]) -> None:
     cells = [
         (
             row.practice_id,

@@ -21,7 +21,7 @@ from pipelines.cli.vertical import vertical
 from pipelines.core.errors import WrongUse
 from pipelines.core.text import cell, json_text, markdown, printable
 from pipelines.loading.control.snapshot import refuse_newer
-from pipelines.loading.published.query import RowStream, looked_at, query_to_parquet, streamed
+from pipelines.loading.published.query import RowStream, previewed, query_to_parquet, streamed
 from pipelines.settings import load_settings, require_settings
 
 Format = Literal["table", "vertical", "csv", "json", "parquet", "markdown"]
@@ -100,13 +100,13 @@ def _show(file: Path, sql: str) -> None:
     width = max(_NARROW, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
     with ExitStack() as stack:
         with waiting("running"):
-            look = stack.enter_context(looked_at(file, sql, width=width, most=MOST_ROWS))
-        sys.stdout.write(printable(look.drawn))
+            preview = stack.enter_context(previewed(file, sql, width=width, most=MOST_ROWS))
+        sys.stdout.write(printable(preview.drawn))
         sys.stdout.flush()
         with waiting("counting the rows"):
-            rows = look.count() if look.rows is None else look.rows
-    shown = f" ({look.shown} shown; --format csv writes all)" if rows > look.shown else ""
-    sys.stdout.write(", ".join(filter(None, (count(rows, "row") + shown, look.columns))) + "\n")
+            rows = preview.count() if preview.rows is None else preview.rows
+    shown = f" ({preview.shown} shown; --format csv writes all)" if rows > preview.shown else ""
+    sys.stdout.write(", ".join(filter(None, (count(rows, "row") + shown, preview.columns))) + "\n")
 
 
 def _write(stream: RowStream, style: Format) -> None:

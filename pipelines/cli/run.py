@@ -237,9 +237,9 @@ def _publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
     """Publish the marts. If a rolled-back file is kept, return no result and exit code 3."""
     try:
         published = publish_marts(settings)
-    except PublicationHeld as held:
-        say(f"not published: {held}")
-        return None, held.exit_code
+    except PublicationHeld as hold:
+        say(f"not published: {hold}")
+        return None, hold.exit_code
     _tell(settings)
     return published, 0
 

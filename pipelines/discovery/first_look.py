@@ -68,7 +68,7 @@ def first_look(reading: Reading) -> Plan[FirstLook]:
 
     def page(window: Window, number: int) -> PageProbe:
         query = plain_query(usual.page(window, number).query)
-        answer = yield from _given(knowledge, query)
+        answer = yield from _page_or_none(knowledge, query)
         if answer is not None:
             result.pages.setdefault(frozenset(query.items()), answer)
         return answer
@@ -106,7 +106,7 @@ def _windows(reading: Reading, usual: QueryConventions) -> tuple[Window, Window]
     return Window(start, through), Window(start, through - margins.overlap)
 
 
-def _given(knowledge: ListKnowledge, query: Mapping[str, str]) -> PageProbe:
+def _page_or_none(knowledge: ListKnowledge, query: Mapping[str, str]) -> PageProbe:
     """Read a page; return `None` if it fails, because some servers that count from 1 answer page 0 with a 5xx."""
     try:
         return (yield from ask(knowledge, query))

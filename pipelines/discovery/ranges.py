@@ -63,7 +63,7 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
         if start.state == "contradicts":
             return [start]
         return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
-    if not whole.total_count and not (yield from _shown_by_an_end(knowledge)):
+    if not whole.total_count and not (yield from _has_rows_with_an_end(knowledge)):
         return [_too_few(knowledge, "start"), _too_few(knowledge, "end")]
     knowledge.proven.add("start")
     evidence = f"a far future gives 0 rows, the past more{TWICE if whole.total_count <= SLIGHT else ''}"
@@ -139,7 +139,7 @@ def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str
         yield {**start, PARTNERS[name]: format_bound(at + timedelta(days=1), bounds)}
 
 
-def _shown_by_an_end(knowledge: ListKnowledge) -> Plan[bool]:
+def _has_rows_with_an_end(knowledge: ListKnowledge) -> Plan[bool]:
     """Return whether an apparently empty list has rows if an end is sent, and none in the far future.
 
     This happens on a practice's first day, if the server's default end is the midnight before.

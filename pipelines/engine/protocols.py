@@ -12,7 +12,7 @@ Take = Callable[[int], None]
 """Counts bytes of an answer while it is received. Raises `NoRoom`: there is no memory for it now."""
 Work = tuple[str, Endpoint, Sequence[Save]]
 """The saves of one list: the id of the practice, the list, the saves."""
-Asked = tuple[str, Endpoint, Question]
+ListQuestion = tuple[str, Endpoint, Question]
 """A question about one list: the id of the practice, the list, the question."""
 
 
@@ -57,7 +57,7 @@ class Store(Protocol):
         """Commit the saves of all these lists in one transaction, or none of them."""
         ...
 
-    def answer_all(self, asked: Sequence[Asked]) -> list[Any]:
+    def answer_all(self, list_questions: Sequence[ListQuestion]) -> list[Any]:
         """Return the answers to the questions of strategies, in order."""
         ...
 

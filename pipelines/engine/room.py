@@ -25,10 +25,10 @@ A = TypeVar("A")
 
 
 class Room:
-    """The bytes of answers in memory. `unwritten`: those of rows that wait to be written; `held`: all others."""
+    """The bytes of answers in memory. `unwritten`: those of rows that wait to be written; `in_use`: all others."""
 
     def __init__(self) -> None:
-        self.held = 0
+        self.in_use = 0
         self.unwritten = 0
         self.owner: ListRoom | None = None
         """The list that may read while there is no room for all lists."""
@@ -38,7 +38,7 @@ class Room:
     @property
     def is_full(self) -> bool:
         """Return whether one list at a time must read."""
-        return self.held + self.unwritten >= MOST_IN_MEMORY
+        return self.in_use + self.unwritten >= MOST_IN_MEMORY
 
 
 class ListRoom:
@@ -46,7 +46,7 @@ class ListRoom:
 
     def __init__(self, room: Room) -> None:
         self._room = room
-        self.held = 0
+        self.in_use = 0
 
     async def read(self, ask: Callable[..., Awaitable[A]]) -> A:
         """Return the answer of `ask`, whose bytes count for as long as the answer exists.
@@ -67,7 +67,7 @@ class ListRoom:
 
     async def leave(self, *, has_ended: bool = False) -> None:
         """Let the other lists read, if the rows that this list has read are written, or if it has ended."""
-        if self._room.owner is self and (has_ended or self.held < LARGE):
+        if self._room.owner is self and (has_ended or self.in_use < LARGE):
             async with self._room.left:
                 self._room.owner = None
                 self._room.left.notify_all()
@@ -83,8 +83,8 @@ class ListRoom:
 
     def holds(self, size: int) -> None:
         """Count bytes of an answer; less than 0 when it is dropped."""
-        self.held += size
-        self._room.held += size
+        self.in_use += size
+        self._room.in_use += size
 
     async def _counted(self, ask: Callable[..., Awaitable[A]], most: float) -> A:
         share = _Share(self._room, self, most)

@@ -9,10 +9,10 @@ from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import WarehouseError
 from pipelines.core.pages import Changes
 from pipelines.core.steps import Question, Save
-from pipelines.engine.protocols import Asked, Store, Work
+from pipelines.engine.protocols import ListQuestion, Store, Work
 
 T = TypeVar("T")
-Item = TypeVar("Item", Work, Asked)
+Item = TypeVar("Item", Work, ListQuestion)
 Waiting = list[tuple[Item, asyncio.Future[Any]]]
 """Saves or questions of lists, each with the future that its caller awaits."""
 
@@ -28,7 +28,7 @@ class Writer:
         self._store = store
         self._turn = asyncio.Lock()
         self._saved: Waiting[Work] = []
-        self._asked: Waiting[Asked] = []
+        self._questions: Waiting[ListQuestion] = []
         self._working: asyncio.Task[None] | None = None
         self._failures: dict[tuple[str, str], Exception] = {}
         """Errors of lists whose saves could not be stored, by practice and list. Later saves of such a list are
@@ -45,7 +45,7 @@ class Writer:
 
     async def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
         """Return the answer of the store to a question about this list, from the committed data."""
-        return await self._done(self._asked, (practice_id, endpoint, question))
+        return await self._done(self._questions, (practice_id, endpoint, question))
 
     async def ask(self, question: Callable[..., T], *arguments: object) -> T:
         """Return the answer of the store, from the committed data."""
@@ -61,12 +61,12 @@ class Writer:
         return await done
 
     async def _work(self) -> None:
-        while self._saved or self._asked:
+        while self._saved or self._questions:
             async with self._turn:
                 saved, self._saved = self._saved, []
                 await self._serve(saved, partial(self._store.commit_all, self._run_id))
-                asked, self._asked = self._asked, []
-                await self._serve(asked, self._store.answer_all)
+                questions, self._questions = self._questions, []
+                await self._serve(questions, self._store.answer_all)
 
     async def _serve(self, waiting: Waiting[Item], serve: Callable[[list[Item]], list[Any]]) -> None:
         waiting = [one for one in waiting if not self._has_failed(one)]
@@ -88,7 +88,7 @@ class Writer:
                 if not done.done():
                     done.set_result(result)
 
-    def _has_failed(self, one: tuple[Work | Asked, asyncio.Future[Any]]) -> bool:
+    def _has_failed(self, one: tuple[Work | ListQuestion, asyncio.Future[Any]]) -> bool:
         """Return whether the list failed before. If so, its caller gets the same error."""
         (practice_id, endpoint, _), done = one
         failure = self._failures.get((practice_id, endpoint.name))

@@ -24,7 +24,7 @@ def plan_json(plan: ActPlan) -> dict[str, Any]:
     return {
         "digest": plan.digest,
         "acts": [asdict(act) for act in plan.acts],
-        "held_back": [asdict(held) for held in plan.held_back],
+        "held_back": [asdict(item) for item in plan.held_back],
         "cancellations": [
             {"practice_id": act.practice_id, "episode_id": act.episode_id, "kind": act.kind}
             for act in plan.cancellations

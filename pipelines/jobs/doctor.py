@@ -51,9 +51,9 @@ class Notes:
             of_list.extend(item for item in saves if isinstance(item, Learnt))
         return [Changes()] * len(works)
 
-    def answer_all(self, asked: Sequence[tuple[str, Endpoint, Question]]) -> list[Any]:
+    def answer_all(self, list_questions: Sequence[tuple[str, Endpoint, Question]]) -> list[Any]:
         """Raise an error, because no check has a question to the warehouse."""
-        raise AssertionError(f"a check asks the warehouse: {asked}")
+        raise AssertionError(f"a check asks the warehouse: {list_questions}")
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:  # noqa: ARG002 - as above
         """Return no cursor."""

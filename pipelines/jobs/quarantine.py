@@ -16,7 +16,7 @@ from pipelines.jobs.build import existing
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.shards import OpenWarehouse, opened
 from pipelines.jobs.sync import run_sync
-from pipelines.loading.control.quarantine import Held
+from pipelines.loading.control.quarantine import QuarantinedRow
 from pipelines.loading.pseudonyms import GONE
 from pipelines.receiving.drain import EVENTS, intakes
 from pipelines.receiving.inbox import Entry, WaitingDelivery
@@ -28,7 +28,7 @@ class Retried:
     """The number of rows that were in quarantine before, and the rows that are still in it."""
 
     before: int
-    held: tuple[Held, ...]
+    held: tuple[QuarantinedRow, ...]
     changes: Changes
 
     @property
@@ -37,7 +37,7 @@ class Retried:
         return 3 if any(row.acknowledged_at is None for row in self.held) else 0
 
 
-def held_rows(settings: Settings) -> list[Held]:
+def quarantined_rows(settings: Settings) -> list[QuarantinedRow]:
     """Return the rows in quarantine.
 
     Raises:
@@ -45,7 +45,7 @@ def held_rows(settings: Settings) -> list[Held]:
     """
     existing(settings)
     with opened(settings) as warehouse:
-        return warehouse.held()
+        return warehouse.quarantined_rows()
 
 
 def acknowledge(
@@ -55,7 +55,7 @@ def acknowledge(
     practices: Sequence[str] | None = None,
     endpoints: Sequence[str] | None = None,
     row_keys: Sequence[str] | None = None,
-) -> tuple[list[Held], list[Held]]:
+) -> tuple[list[QuarantinedRow], list[QuarantinedRow]]:
     """Mark the rows of these practices, lists and ids as known; return them and the rows that are not marked.
 
     Raises:
@@ -64,7 +64,7 @@ def acknowledge(
     """
     existing(settings)
     with writing(settings), opened(settings) as warehouse:
-        rows = warehouse.held()
+        rows = warehouse.quarantined_rows()
         chosen = [
             row
             for row in rows
@@ -92,7 +92,7 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
 
 def _retried(settings: Settings, progress: ReportProgress) -> Retried:
     with opened(settings) as warehouse:
-        rows = warehouse.held()
+        rows = warehouse.quarantined_rows()
         before = [row for row in rows if row.payload != GONE]
         changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
     by_day = {item.name for item in REGISTRY if not item.strategy.has_ids}
@@ -108,10 +108,10 @@ def _retried(settings: Settings, progress: ReportProgress) -> Retried:
             progress=progress,
         )
         changes = sum((item.changes for item in result.results), changes)
-    return Retried(len(rows), tuple(held_rows(settings)), changes)
+    return Retried(len(rows), tuple(quarantined_rows(settings)), changes)
 
 
-def _take_in(warehouse: OpenWarehouse, quarantined: list[Held]) -> Changes:
+def _take_in(warehouse: OpenWarehouse, quarantined: list[QuarantinedRow]) -> Changes:
     """Merge the stored rows of lists whose rows have ids, in one commit for each list."""
     lists = {item.name: item for item in REGISTRY if item.strategy.has_ids}
     rows = [row for row in quarantined if row.endpoint in lists]
@@ -123,7 +123,7 @@ def _take_in(warehouse: OpenWarehouse, quarantined: list[Held]) -> Changes:
     return changes
 
 
-def _take_in_deliveries(warehouse: OpenWarehouse, quarantined: list[Held]) -> Changes:
+def _take_in_deliveries(warehouse: OpenWarehouse, quarantined: list[QuarantinedRow]) -> Changes:
     """Store deliveries of webhooks again; the message of an event is stored with its event."""
     channels = {endpoint.name: channel for channel, endpoint in EVENTS.items()}
     run_id = _run_id()
@@ -137,7 +137,7 @@ def _take_in_deliveries(warehouse: OpenWarehouse, quarantined: list[Held]) -> Ch
     return changes
 
 
-def _delivery(row: Held) -> tuple[bytes, datetime]:
+def _delivery(row: QuarantinedRow) -> tuple[bytes, datetime]:
     """Return the body and the arrival of a delivery, from the row of its event or from its own bytes."""
     try:
         event = json.loads(row.payload)

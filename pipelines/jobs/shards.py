@@ -15,7 +15,7 @@ from pipelines.endpoints import REGISTRY
 from pipelines.jobs.one_writer import writing
 from pipelines.loading.control.acts import KeptAct
 from pipelines.loading.control.forecasts import Predictions, of_practices, predicted_practices
-from pipelines.loading.control.quarantine import Held
+from pipelines.loading.control.quarantine import QuarantinedRow
 from pipelines.loading.layout import Layout, read_layout, shard_file
 from pipelines.loading.pseudonyms import Pseudonyms
 from pipelines.loading.received import Intake
@@ -131,7 +131,7 @@ class OpenWarehouse:
         """Store that these ids were requested now."""
         self.of(practice_id).keep_looks(practice_id, endpoint, ids, now)
 
-    def acknowledge(self, rows: Sequence[Held], reason: str) -> None:
+    def acknowledge(self, rows: Sequence[QuarantinedRow], reason: str) -> None:
         """Mark rows in quarantine as known, each in the file of its practice."""
         for file in self.files:
             file.acknowledge([row for row in rows if self.of(row.practice_id) is file], reason)
@@ -140,9 +140,9 @@ class OpenWarehouse:
         """Return whether a text of a practice mentions a forgotten person."""
         return self.of(practice_id).people.pseudonyms.mentions_in(practice_id, text)
 
-    def held(self) -> list[Held]:
+    def quarantined_rows(self) -> list[QuarantinedRow]:
         """Return the rows in quarantine."""
-        return [row for file in self.files for row in file.held()]
+        return [row for file in self.files for row in file.quarantined_rows()]
 
 
 def is_to_be_moved(settings: Settings) -> bool:

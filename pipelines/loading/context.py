@@ -23,8 +23,8 @@ class Commit:
 
     A statement costs milliseconds however few rows it has, so the rows of all practices share statements, and
     every frame has a `practice_id`. `zones` holds the time zone of each practice, `clocks` the source's clock at
-    its latest read. `held` are the lists that had rows in quarantine since the file was opened. `pseudonyms` are
-    those of the file's forgotten people.
+    its latest read. `quarantined_lists` are the lists that had rows in quarantine since the file was opened.
+    `pseudonyms` are those of the file's forgotten people.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -32,7 +32,7 @@ class Commit:
     table: RawTable
     zones: Mapping[str, str]
     clocks: Mapping[str, datetime]
-    held: set[tuple[str, str]]
+    quarantined_lists: set[tuple[str, str]]
     pseudonyms: Pseudonyms = field(default_factory=Pseudonyms)
 
     @property

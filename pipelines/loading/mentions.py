@@ -165,7 +165,7 @@ class Mentions:
             case bool():
                 return value
             case int() | float():
-                return shown if (shown := self.replaced(str(value))) != str(value) else value
+                return text if (text := self.replaced(str(value))) != str(value) else value
             case Mapping():
                 return {self.replaced(name): self._field(name, item) for name, item in value.items()}
             case Sequence():
@@ -182,11 +182,11 @@ class Mentions:
         return self.identity(str(value)) or self.replaced_json(value)
 
     def _replaced(self, text: str) -> str:
-        shown, end = "", 0
+        result, end = "", 0
         for first, last, pseudonym in _apart([*self._in_words(text), *self._in_digits(text)]):
-            shown += text[end:first] + pseudonym
+            result += text[end:first] + pseudonym
             end = last
-        return shown + text[end:] if end else text
+        return result + text[end:] if end else text
 
     def _in_words(self, text: str) -> Iterator[tuple[int, int, str]]:
         if not self._spans.get("start"):

@@ -74,8 +74,8 @@ def in_published(file: Path, person: Person, mentions: Mentions) -> list[str]:
         WarehouseError: it cannot be read.
     """
     with as_vetl_errors(file), closing(duckdb.connect()) as connection:
-        connection.execute(f"attach {literal(str(file))} as held (read_only)")
-        return list(_in_tables(connection, "held", person, mentions))
+        connection.execute(f"attach {literal(str(file))} as searched (read_only)")
+        return list(_in_tables(connection, "searched", person, mentions))
 
 
 def in_parquet(file: Path, person: Person, mentions: Mentions) -> bool:

@@ -56,7 +56,7 @@ class Warehouse:
         self._tables = tables
         self._turn = RLock()
         self._zones = practices.zones(connection)
-        self._held = quarantine.lists_with_rows(connection)
+        self._quarantined_lists = quarantine.lists_with_rows(connection)
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
         self._written = 0
@@ -216,17 +216,17 @@ class Warehouse:
         with self._writing():
             lookups.keep_looks(self._context("", endpoint, {}), practice_id, ids, now)
 
-    def answer_all(self, asked: Sequence[questions.Asked]) -> list[Any]:
+    def answer_all(self, list_questions: Sequence[questions.ListQuestion]) -> list[Any]:
         """Answer strategies' questions (`steps.Question`) from committed data, in order."""
         with self._reading():
-            return questions.answers(self._connection, self._tables, asked)
+            return questions.answers(self._connection, self._tables, list_questions)
 
     def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:
         """Return by practice the rows of a list that are not deleted, and its rows in quarantine."""
         with self._reading():
             rows = questions.row_counts(self._connection, self._tables[endpoint.name], practices)
-            held = quarantine.held_counts(self._connection, endpoint.name)
-        return {name: (rows.get(name, (0, 0))[0], held.get(name, 0)) for name in practices}
+            quarantined = quarantine.quarantined_counts(self._connection, endpoint.name)
+        return {name: (rows.get(name, (0, 0))[0], quarantined.get(name, 0)) for name in practices}
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
         """Return the endpoint's cursor, or `None` before the first sync."""
@@ -248,12 +248,12 @@ class Warehouse:
         """Return the path of the private file."""
         return self._path
 
-    def held(self) -> list[quarantine.Held]:
+    def quarantined_rows(self) -> list[quarantine.QuarantinedRow]:
         """Return the rows in quarantine."""
         with self._reading():
-            return quarantine.held(self._connection)
+            return quarantine.quarantined_rows(self._connection)
 
-    def acknowledge(self, rows: Sequence[quarantine.Held], reason: str) -> None:
+    def acknowledge(self, rows: Sequence[quarantine.QuarantinedRow], reason: str) -> None:
         """Mark rows in quarantine as known, see `quarantine.acknowledge`."""
         with self._writing():
             quarantine.acknowledge(self._connection, rows, reason)
@@ -269,7 +269,7 @@ class Warehouse:
             table=self._tables[endpoint.name],
             zones={practice_id: self._zones.get(practice_id, "UTC") for practice_id in clocks},
             clocks=clocks,
-            held=self._held,
+            quarantined_lists=self._quarantined_lists,
             pseudonyms=self.people.pseudonyms,
         )
 

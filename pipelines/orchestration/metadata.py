@@ -134,8 +134,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dg.Markdo
 
 def bullets(lines: Sequence[str]) -> dg.MarkdownMetadataValue:
     """Return a list of at most `LONGEST` lines."""
-    shown = "".join(f"- {line}\n" for line in lines[:LONGEST])
-    return dg.MetadataValue.md(shown + (f"- {len(lines) - LONGEST} more\n" if len(lines) > LONGEST else ""))
+    items = "".join(f"- {line}\n" for line in lines[:LONGEST])
+    return dg.MetadataValue.md(items + (f"- {len(lines) - LONGEST} more\n" if len(lines) > LONGEST else ""))
 
 
 def chart(values: Mapping[str, float]) -> dg.MarkdownMetadataValue:

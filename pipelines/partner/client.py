@@ -40,7 +40,7 @@ from pipelines.partner.protocol import (
     deciphered,
     uncounted,
 )
-from pipelines.partner.redaction import shown_query
+from pipelines.partner.redaction import loggable_query
 from pipelines.partner.retry_policy import RetryBudget, RetryPolicy, WaitBudget
 from pipelines.partner.signin import Session, SignIn, Token
 from pipelines.partner.timing import ServerClock, Timing
@@ -328,7 +328,7 @@ class PartnerClient:
                 if structlog.is_configured():  # without a configuration, structlog prints into a notebook
                     took = self._timing.monotonic() - begun
                     measures = {"status": status, "bytes": len(body), "seconds": took}
-                    _log.debug("request", asked=label, query=shown_query(request.target), **measures)
+                    _log.debug("request", asked=label, query=loggable_query(request.target), **measures)
         return Answer(label, status, received, body, self.clock.read(received.get("date")), secrets)
 
     def _json(self, answer: Answer) -> Decoded:

@@ -20,7 +20,7 @@ _PLAIN_VALUE = re.compile(
 _PERSON = re.compile(r"(?i)client|patient|name|mail|phone")
 
 
-def shown_query(target: str) -> str:
+def loggable_query(target: str) -> str:
     """Return the query of an address for the log, with all values hidden but times, numbers and statuses."""
     # Names of parameters differ from server to server, so the value has to look harmless, too.
     pairs = parse_qsl(urlsplit(target).query, keep_blank_values=True)

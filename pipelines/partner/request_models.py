@@ -99,7 +99,7 @@ class Card(Outgoing):
     buttons: Annotated[tuple[Button, ...], Field(max_length=4)] = ()
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _has_words(self) -> Self:
         if not self.title and not self.description:
             raise ValueError("at least one of title and description is required")
         return self
@@ -145,7 +145,7 @@ class Recipient(Outgoing):
     phone_number: E164 | None = None
 
     @model_validator(mode="after")
-    def _somebody(self) -> Self:
+    def _has_recipient(self) -> Self:
         if self.client_id is None and self.phone_number is None:
             raise ValueError("one of client_id and phone_number is required")
         return self
@@ -178,7 +178,7 @@ class NewAppointment(Outgoing):
     status: Literal["REQUESTED", "ACCEPTED", "CONFIRMED"] | None = None
 
     @model_validator(mode="after")
-    def _who(self) -> Self:
+    def _has_client_and_patient(self) -> Self:
         named = self.first_name and self.last_name and (self.phone or self.email)
         if self.client_id is None and not self.client_remote_id and not named:
             raise ValueError(
@@ -212,7 +212,7 @@ class StaffTaskChanges(Outgoing):
     reference_time_at: Moment | None = None
 
     @model_validator(mode="after")
-    def _something(self) -> Self:
+    def _has_changes(self) -> Self:
         if not self.model_fields_set:
             raise ValueError("nothing to change")
         return self

@@ -21,7 +21,7 @@ class DashboardUser(Section):
     all: bool = False
 
     @model_validator(mode="after")
-    def _sees_something(self) -> Self:
+    def _has_practices(self) -> Self:
         if self.all == bool(self.practices or self.groups):
             msg = "give practices or groups, or all = true"
             raise ValueError(msg)
@@ -49,7 +49,7 @@ class DashboardSettings(BaseModel):
     session_hours: Annotated[float, BeforeValidator(no_boolean), Field(gt=0, le=720)] = 12
 
     @model_validator(mode="after")
-    def _not_open_to_everybody(self) -> Self:
+    def _limits_access(self) -> Self:
         if self.users and self.password:
             msg = "password and users exclude each other: unset VETL_DASHBOARD__PASSWORD; each user has their own"
             raise ValueError(msg)

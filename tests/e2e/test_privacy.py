@@ -21,7 +21,7 @@ from pipelines.bundled import dbt_project
 from pipelines.cli import app, run, status
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.dbt_process import state_folder
-from pipelines.jobs.quarantine import held_rows
+from pipelines.jobs.quarantine import quarantined_rows
 from pipelines.loading.published.descriptions import personal_columns
 from pipelines.loading.published.parquet import parquet_folder
 from pipelines.settings import Settings
@@ -199,7 +199,7 @@ def test_no_byte_of_files_that_leave_the_private_one_holds_one(outcome: Outcome)
 
 def test_nothing_that_is_said_holds_one_nor_does_a_reason_of_quarantine(outcome: Outcome) -> None:
     """Payloads in quarantine are whole, for the owner: `vetl quarantine list`."""
-    reasons = [row.reason for row in held_rows(outcome.settings)]
+    reasons = [row.reason for row in quarantined_rows(outcome.settings)]
 
     assert reasons
     assert "quarantined" in outcome.said

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from pipelines.jobs.quarantine import held_rows, retry
+from pipelines.jobs.quarantine import quarantined_rows, retry
 
 Opened = Callable[..., Any]
 
@@ -20,10 +20,10 @@ def test_a_bad_row_loses_only_itself_and_is_reported(opened: Opened) -> None:
     result = practices.sync(endpoints=["staff_tasks"])
 
     assert result.exit_code == 3
-    (held,) = held_rows(practices.settings)
-    assert (held.endpoint, held.row_key) == ("staff_tasks", row["id"])
-    assert held.reason.startswith("cancellation_allowed")
-    assert json.loads(held.payload)["cancellation_allowed"] == "perhaps"
+    (quarantined,) = quarantined_rows(practices.settings)
+    assert (quarantined.endpoint, quarantined.row_key) == ("staff_tasks", row["id"])
+    assert quarantined.reason.startswith("cancellation_allowed")
+    assert json.loads(quarantined.payload)["cancellation_allowed"] == "perhaps"
 
 
 def test_a_quarantined_row_is_reported_until_it_comes_in_well(opened: Opened) -> None:
@@ -75,4 +75,4 @@ def test_bad_calls_are_read_again_from_the_source(opened: Opened) -> None:
     retried = retry(practices.settings, lambda _: None)
 
     assert retried.exit_code == 0
-    assert held_rows(practices.settings) == []
+    assert quarantined_rows(practices.settings) == []

@@ -45,7 +45,7 @@ def test_answers_of_all_lists_have_a_bounded_memory_and_each_comes(lists: Sequen
                 for number in range(start, min(start + 3, len(sizes)))
             ]
             kept = await asyncio.gather(*asked)
-            most = max(most, room.held)
+            most = max(most, room.in_use)
             numbers += [answer.number for answer in kept]
             await asyncio.sleep(0)
             del kept
@@ -61,4 +61,4 @@ def test_answers_of_all_lists_have_a_bounded_memory_and_each_comes(lists: Sequen
 
     assert sorted(came) == sorted([*range(len(sizes))] for sizes in lists)
     assert most <= MOST_IN_MEMORY + 3 * 16 * LARGE
-    assert room.held == 0
+    assert room.in_use == 0

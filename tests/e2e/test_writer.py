@@ -17,7 +17,7 @@ from pipelines.core.errors import ContractBroken, WarehouseError
 from pipelines.core.pages import Certificate, Changes, Window, WindowKind
 from pipelines.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save, StatusCounts
 from pipelines.endpoints import REGISTRY
-from pipelines.engine.protocols import Asked, Store, Work
+from pipelines.engine.protocols import ListQuestion, Store, Work
 from pipelines.engine.room import MOST_WAITING, ListRoom, Room
 from pipelines.engine.write_buffer import BYTES_A_ROW, WriteBuffer, rows_in
 from pipelines.engine.writer import Writer
@@ -38,8 +38,8 @@ class SlowStore:
         self.begun, self.go_on = threading.Event(), threading.Event()
         self._faults = faults
 
-    def answer_all(self, asked: Sequence[Asked]) -> list[Any]:
-        return [(practice_id, list(self.transactions)) for practice_id, _, _ in asked]
+    def answer_all(self, list_questions: Sequence[ListQuestion]) -> list[Any]:
+        return [(practice_id, list(self.transactions)) for practice_id, _, _ in list_questions]
 
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
         assert run_id == "run"

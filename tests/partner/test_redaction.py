@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.partner.redaction import LINE_LENGTH, redact, shown_query
+from pipelines.partner.redaction import LINE_LENGTH, loggable_query, redact
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_no_secret_is_shown_and_no_long_text(before: str, secret: str, after: st
     ],
 )
 def test_a_query_in_the_log_has_no_personal_data(query: str, shown: str) -> None:
-    assert shown_query(f"/services/core/open_api/v1/clients?{query}") == shown
+    assert loggable_query(f"/services/core/open_api/v1/clients?{query}") == shown

@@ -107,7 +107,8 @@ def test_the_rows_give_each_cell(mart: str, of_a_seed: Path, filled: Build) -> N
         for column, how in columns.counted.items():
             keys = [name for name in names if name not in how.ignored]
             held = [
-                how.dimensions[{"practice_id": "practice"}.get(key, columns.shown.get(key, key))] for key in keys
+                how.dimensions[{"practice_id": "practice"}.get(key, columns.metric_of.get(key, key))]
+                for key in keys
             ]
             of_parts = [
                 {

@@ -6,7 +6,7 @@ import streamlit as st
 from board import charts
 from board.audit import note_people
 from board.downloads import download
-from board.parts import View, listed, part, shown
+from board.parts import View, draw_chart, draw_table, part
 from board.plan import read_plan
 from board.scope import CHOSEN, IN_PERIOD
 from board.words import label
@@ -45,23 +45,23 @@ def draw(view: View) -> None:
         _effect(view)
     with part("What became of the acts"):
         table = view.ask(ENDS)
-        shown(
+        draw_chart(
             view,
             table,
             charts.bars(table, "acts", "became") if len(table) else None,
             name="acts-ends",
-            says="Acts planned in the period, by what became of them",
+            alt="Acts planned in the period, by what became of them",
             defined_by=[("acts", "state"), ("acts", "task_status")],
         )
     with part("Week by week"):
         table = view.ask(WEEKS)
         long = charts.by_measure(table, "week", ["acts", "held_out"], "requests were", "requests")
-        shown(
+        draw_chart(
             view,
             table,
             charts.over_time(long, "week", "requests", "requests were"),
             name="acts-weeks",
-            says="Booking requests by the week of the plan: acted on, and left alone to compare with",
+            alt="Booking requests by the week of the plan: acted on, and left alone to compare with",
             defined_by=[(DAILY, "acts"), (DAILY, "held_out")],
         )
 
@@ -75,10 +75,10 @@ def _plan(view: View) -> None:
     count = view.words.count(len(plan.acts), "act", "acts")
     st.markdown(f"**{count}** by the plan of {view.words.moment(plan.planned_at)} UTC, digest `{plan.digest}`.")
     note_people(view.audit, view.user, "acting", plan.acts, named=True)
-    listed(view.named(plan.acts), "Acts of the last plan, the most urgent first")
+    draw_table(view.named(plan.acts), "Acts of the last plan, the most urgent first")
     if len(plan.held_back):
         st.caption("Booking requests that are held back, by reason (docs/act.md).")
-        listed(plan.held_back, "Booking requests that are held back, by reason")
+        draw_table(plan.held_back, "Booking requests that are held back, by reason")
     st.caption("`vetl act apply` with the digest does this, unless the plan no longer fits the data.")
 
 
@@ -89,20 +89,20 @@ def _effect(view: View) -> None:
         st.info("No plan is older than 14 days yet.")
         return
     acts, booked, left, left_booked = (int(table.get_column(name).sum()) for name in COUNTED)
-    st.markdown(said(view, acts, booked, left, left_booked))
+    st.markdown(comparison_text(view, acts, booked, left, left_booked))
     rows = [_compared(*row) for row in table.select(COUNTED).iter_rows()]
     differences = pl.DataFrame(
         rows, dict.fromkeys(("difference_share", "low_share", "high_share"), pl.Float64), orient="row"
     )
     table = pl.concat([table, differences], how="horizontal")
-    listed(table, "Booked within 14 days, acted on and left alone, by practice")
+    draw_table(table, "Booked within 14 days, acted on and left alone, by practice")
     download(table, "acts-difference")
     with st.expander("What it counts"):
         for name in ("acts_booked_rate", "held_out"):
             st.markdown(f"**{label(name)}**: {view.define((DAILY, name))}")
 
 
-def said(view: View, acts: int, booked: int, left: int, left_booked: int) -> str:
+def comparison_text(view: View, acts: int, booked: int, left: int, left_booked: int) -> str:
     """Return the comparison in two sentences: a difference with its interval, and no claim."""
     words = view.words
     first = (

@@ -4,8 +4,8 @@ import streamlit as st
 
 from board import charts
 from board.figures import compared, figures
-from board.parts import View, enough, part, shown
-from board.scope import WHOLE_WEEKS_SAID
+from board.parts import View, draw_chart, enough, part
+from board.scope import WHOLE_WEEKS_NOTE
 
 MART = "appointments_daily"
 VISITS = """
@@ -64,36 +64,36 @@ def draw(view: View) -> None:
         with part(title):
             table = view.ask(sql)
             drawn = charts.worded(enough(view, table, "appointments"), column)
-            shown(
+            draw_chart(
                 view,
                 table,
                 charts.bars(drawn, "no_show_share", column, share=True) if drawn.height else None,
                 name=f"visits-{column.replace('_', '-')}",
-                says=says,
+                alt=says,
                 defined_by=[("appointments", "attendance"), *DEFINED],
             )
     if len(view.scope.practices) > 1:
         with part("By practice"):
             table = view.named(view.ask(PRACTICES))
             drawn = view.short(enough(view, table, "appointments"))
-            shown(
+            draw_chart(
                 view,
                 table,
                 charts.bars(drawn, "no_show_share", "practice", share=True) if drawn.height else None,
                 name="visits-by-practice",
-                says="Visits missed without a word by practice, the largest share first",
+                alt="Visits missed without a word by practice, the largest share first",
                 defined_by=[("appointments", "attendance"), *DEFINED],
             )
     with part("Week by week"):
         table = view.ask(WEEKS)
-        st.caption(WHOLE_WEEKS_SAID)
+        st.caption(WHOLE_WEEKS_NOTE)
         long = charts.by_measure(table, "week", ["kept", "canceled", "no_show"], "visits were", "appointments")
-        shown(
+        draw_chart(
             view,
             table,
             charts.over_time(long, "week", "appointments", "visits were"),
             name="visits-weeks",
-            says="Appointments by the week of the visit: kept, canceled, and missed without a word",
+            alt="Appointments by the week of the visit: kept, canceled, and missed without a word",
             defined_by=DEFINED,
         )
 

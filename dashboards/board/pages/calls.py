@@ -6,8 +6,8 @@ import streamlit as st
 from board import charts
 from board.address import pick
 from board.figures import compared, figures
-from board.parts import View, by_value, part, shown
-from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID
+from board.parts import View, draw_by_value, draw_chart, part
+from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
 
 MART = "booking_intent_daily"
 DIRECTIONS = {"inbound": "Inbound", "outbound": "Outbound"}
@@ -113,12 +113,12 @@ def draw(view: View) -> None:
             _reconciled(view)
     with part("When callers who wanted an appointment did not get one"):
         table = view.ask(HOURS, {"direction": direction})
-        shown(
+        draw_chart(
             view,
             table,
             charts.hours_of_the_week(table, "missed_new_booking_calls", view.words),
             name="missed-by-hour",
-            says="Calls for a new appointment that ended without one, by weekday and hour of the practice's clock",
+            alt="Calls for a new appointment that ended without one, by weekday and hour of the practice's clock",
             defined_by=[(MART, "missed_new_booking_calls"), (MART, "new_booking_intent_calls")],
         )
         if len({practice.time_zone for practice in view.scope.practices}) > 1:
@@ -139,13 +139,13 @@ def draw(view: View) -> None:
         )
     with part("Answered, week by week"):
         table = view.ask(WEEKS, {"direction": direction})
-        st.caption(WHOLE_WEEKS_SAID)
-        shown(
+        st.caption(WHOLE_WEEKS_NOTE)
+        draw_chart(
             view,
             table,
             charts.over_time(charts.worded(table, "direction"), "week", "answered_share", "direction", share=True),
             name="answered",
-            says="Share of answered calls by week, inbound and outbound apart",
+            alt="Share of answered calls by week, inbound and outbound apart",
             defined_by=[(MART, "answered_calls"), (MART, "calls")],
         )
 
@@ -183,12 +183,12 @@ def _load(view: View) -> None:
         "Of the last 13 weeks, whatever the period, in both directions: people who speak all the time, if the "
         "staff takes every call. The table has the calls at once, of several practices those of the busiest."
     )
-    shown(
+    draw_chart(
         view,
         table,
         charts.hours_of_the_week(table, "staff_hours_needed", view.words, digits=1),
         name="telephone-load",
-        says="People who speak all the time, by weekday and hour of the practice's clock",
+        alt="People who speak all the time, by weekday and hour of the practice's clock",
         defined_by=[("phone_load_hourly", name) for name in ("staff_hours_needed", "usual_at_once")],
     )
 
@@ -201,24 +201,24 @@ def _after_hours(view: View, direction: str | None) -> None:
         f"Opening hours are {hours['opening_hour']}:00 to {hours['closing_hour']}:00 on the first "
         f"{hours['opening_weekdays']} days of the week: `[definitions]` in `vetl.toml` sets them."
     )
-    shown(
+    draw_chart(
         view,
         table,
         charts.bars(table, "missed_new_booking_calls", "hours"),
         name="after-hours",
-        says="Calls for a new appointment that ended without one, in and after opening hours",
+        alt="Calls for a new appointment that ended without one, in and after opening hours",
         defined_by=[(MART, "missed_new_booking_calls"), (MART, "new_booking_intent_calls"), (MART, "calls")],
     )
 
 
 def _ends(view: View, direction: str | None) -> None:
     groups = view.ask(GROUPS, {"direction": direction})
-    shown(
+    draw_chart(
         view,
         groups,
         charts.bars(groups, "calls", "ended"),
         name="calls-by-end",
-        says="Calls by how they ended, in five groups",
+        alt="Calls by how they ended, in five groups",
         defined_by=[("phone_calls", "outcome"), (MART, "answered_calls")],
     )
     with st.expander("Each outcome"):
@@ -231,12 +231,12 @@ def _ends(view: View, direction: str | None) -> None:
 
 
 def _by(view: View, table: pl.DataFrame, column: str, says: str) -> None:
-    by_value(
+    draw_by_value(
         view,
         table,
         column,
         "calls",
         name=f"calls-by-{column.replace('_', '-')}",
-        says=says,
+        alt=says,
         defined_by=[("phone_calls", column), (MART, "calls"), (MART, "answered_calls")],
     )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from board import charts
 from board.address import pick_at_once
-from board.parts import View, part, shown
+from board.parts import View, draw_chart, part
 from board.scope import CHOSEN
 
 MART, SCORES = "calls_forecast", "calls_forecast_scores"
@@ -56,7 +56,7 @@ def draw(view: View) -> None:
         if made["made_on"] is None:
             st.info(NONE)
         else:
-            _said(view, made)
+            _introduction(view, made)
             _coming(view)
     with part("How good the forecasts were"):
         _scores(view)
@@ -67,17 +67,17 @@ def _coming(view: View) -> None:
         _hours(view)
     with part("Day by day"):
         table = view.ask(DAYS)
-        shown(
+        draw_chart(
             view,
             table,
             charts.over_time(table, "day", "expected_calls"),
             name="calls-expected-by-day",
-            says="Expected inbound calls by day of the next two weeks",
+            alt="Expected inbound calls by day of the next two weeks",
             defined_by=list(DEFINED.values()),
         )
 
 
-def _said(view: View, made: Mapping[str, Any]) -> None:
+def _introduction(view: View, made: Mapping[str, Any]) -> None:
     words = view.words
     without = len(view.scope.chosen) - made["practices"]
     left_out = f" {words.count(without, 'practice has', 'practices have')} no forecast." if without else ""
@@ -93,12 +93,12 @@ def _hours(view: View) -> None:
     table = view.ask(ENDS if is_one else HOURS).sort("weekday", "hour").with_columns(pl.col(pl.Float64).round(1))
     if is_one and not table.is_empty():
         st.caption("The table has the 80 % interval of each hour: 80 of 100 such hours lie within it.")
-    shown(
+    draw_chart(
         view,
         table,
         charts.hours_of_the_week(table, measure, view.words),
         name="calls-expected-by-hour",
-        says=f"{MEASURES[measure]} expected by weekday and hour of the practice's clock, over the next seven days",
+        alt=f"{MEASURES[measure]} expected by weekday and hour of the practice's clock, over the next seven days",
         defined_by=[DEFINED[measure], (MART, "calls_low"), (MART, "calls_high")],
     )
 
@@ -109,12 +109,12 @@ def _scores(view: View) -> None:
         st.caption(
             "80 % of the hours should be within their intervals, and the error below that of last week's hours."
         )
-    shown(
+    draw_chart(
         view,
         table,
         charts.over_time(table, "week", "within_share", share=True),
         name="forecast-scores",
-        says="Share of hours whose calls were within their 80 % interval, by week",
+        alt="Share of hours whose calls were within their 80 % interval, by week",
         defined_by=[(SCORES, "coverage"), (SCORES, "error_beside_naive")],
         empty="No predicted day is over yet.",
     )

@@ -6,8 +6,8 @@ import streamlit as st
 from board import charts
 from board.address import pick_at_once
 from board.figures import compared, figures
-from board.parts import View, enough, part, shown
-from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID
+from board.parts import View, draw_chart, enough, part
+from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
 
 TOTALS = f"""
     select sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
@@ -47,13 +47,13 @@ def draw(view: View) -> None:
         _stages(view)
     with part("Week by week"):
         table = view.ask(WEEKS)
-        st.caption(WHOLE_WEEKS_SAID)
-        shown(
+        st.caption(WHOLE_WEEKS_NOTE)
+        draw_chart(
             view,
             table,
             charts.over_time(table, "week", "completion_rate", share=True),
             name="funnel-weeks",
-            says="Share of online sessions that are completed, by week",
+            alt="Share of online sessions that are completed, by week",
             defined_by=[("booking_funnel_daily", "completion_rate"), *MEASURED],
         )
 
@@ -83,12 +83,12 @@ def _by(view: View) -> None:
         pl.concat_str(places, separator=", ").alias("from")
     )
     chart = charts.bars(first, "completion_rate", "from", share=True) if first.height else None
-    shown(
+    draw_chart(
         view,
         table,
         chart,
         name="funnel-by",
-        says="Share of online sessions that are completed, by where they come from, the most sessions first",
+        alt="Share of online sessions that are completed, by where they come from, the most sessions first",
         defined_by=[*MEASURED, ("booking_funnel_daily", "completion_rate")],
     )
 
@@ -113,12 +113,12 @@ def _stages(view: View) -> None:
                 f"**Most leave at \u201c{worst['stage']}\u201d**: {view.words.percent(worst['drop_off_rate'])} of "
                 f"the {view.words.number(worst['reached'])} that reached it."
             )
-    shown(
+    draw_chart(
         view,
         table,
         chart,
         name="funnel-stages",
-        says="Online sessions that reached each stage, by those that went on and those that left there",
+        alt="Online sessions that reached each stage, by those that went on and those that left there",
         defined_by=[
             ("booking_funnel_stages", name) for name in ("sessions", "reached", "continued", "drop_off_rate")
         ],

@@ -4,7 +4,7 @@ import polars as pl
 import streamlit as st
 
 from board.freshness import NAMED_AT_MOST
-from board.parts import View, part, shown
+from board.parts import View, draw_chart, part
 from board.scope import CHOSEN
 from board.words import named
 
@@ -42,24 +42,24 @@ def draw(view: View) -> None:
     with part("Values that the platform does not list"):
         st.caption("They are kept under their own names and counted as they are.")
         table = view.ask(UNKNOWN)
-        shown(
+        draw_chart(
             view,
             table,
             None,
             name="unknown-values",
             empty="There is none.",
-            says="Values that the platform's interface does not list",
+            alt="Values that the platform's interface does not list",
             defined_by=[("unknown_values", "unknown_value"), ("unknown_values", "occurrences")],
         )
     with part("Numbers that changed after they could have been reported"):
         table = view.named(view.ask(REVISED))
-        shown(
+        draw_chart(
             view,
             table,
             None,
             name="revisions",
             empty="None has changed.",
-            says="Numbers of days that are different now from what a report of the next day said",
+            alt="Numbers of days that are different now from what a report of the next day said",
             defined_by=[("report_revisions", "reported"), ("report_revisions", "now")],
         )
 
@@ -70,21 +70,21 @@ def _proof(view: View) -> None:
         {"good": st.success, "note": st.info, "bad": st.warning}[kind](line)
     if len(view.scope.chosen) > 1:
         st.header("Each practice", anchor=False)
-        shown(
+        draw_chart(
             view,
             by_practice(table, view),
             None,
             name="freshness",
-            says="Each practice: whether every list is whole, until which day, and what is set aside",
+            alt="Each practice: whether every list is whole, until which day, and what is set aside",
             defined_by=[("proof", "certified_through"), ("proof", "quarantined_rows")],
         )
     st.header("Each list of each practice", anchor=False)
-    shown(
+    draw_chart(
         view,
         table,
         None,
         name="proof",
-        says="Each list of each practice: rows, until when it is certain, and by which evidence",
+        alt="Each list of each practice: rows, until when it is certain, and by which evidence",
         defined_by=[
             ("proof", name)
             for name in (

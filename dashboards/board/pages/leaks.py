@@ -7,7 +7,7 @@ from board.address import pick, pick_number
 from board.audit import note_people
 from board.charts import worded
 from board.downloads import download
-from board.parts import View, by_value, listed, part, shown
+from board.parts import View, draw_by_value, draw_chart, draw_table, part
 from board.scope import CHOSEN
 from board.words import label, named
 
@@ -71,13 +71,13 @@ def draw(view: View) -> None:
             f"Booking requests of {view.words.days(view.scope.since, view.scope.until)} that were not booked, and "
             "that nobody can or should call back about, by the first reason."
         )
-        by_value(
+        draw_by_value(
             view,
             view.ask(NOT_ON_IT, {"contact": contact}),
             "not_actionable_because",
             "booking_requests",
             name="not-on-the-list",
-            says="Booking requests not booked that are not on the call-back list, by reason",
+            alt="Booking requests not booked that are not on the call-back list, by reason",
             defined_by=[("leaks", "is_actionable"), ("leaks", "not_actionable_because")],
         )
 
@@ -93,12 +93,12 @@ def _worth(view: View) -> None:
         f"**{low} to {high}, by assumption**: {words.number(sums['unbooked_requests'])} unbooked requests of "
         "known people in these months, times the range that the practice assumes for a visit. It is no revenue."
     )
-    shown(
+    draw_chart(
         view,
         table,
         None,
         name="assumed-worth",
-        says="Unbooked requests of known people by month, and what they may be worth by assumption",
+        alt="Unbooked requests of known people by month, and what they may be worth by assumption",
         defined_by=[("unbooked_value_monthly", "assumed_value_high")],
     )
 
@@ -125,7 +125,7 @@ def _work_list(view: View, contact: str | None) -> None:
     if people > len(table):
         st.caption(f"The first {words.number(len(table))} are shown: choose a practice, or what was wanted.")
     # The download keeps the values of the mart.
-    listed(worded(table, "wanted", "channel", "reason"), "People to call back, the most urgent first")
+    draw_table(worded(table, "wanted", "channel", "reason"), "People to call back, the most urgent first")
     download(table, "call-back-list")
     if not {"name", "phone_number"} & set(table.columns):
         st.caption("This file names nobody: look the client id up in the practice's own system.")

@@ -8,7 +8,7 @@ import streamlit as st
 from board import charts
 from board.address import pick
 from board.downloads import download
-from board.parts import View, listed, part
+from board.parts import View, draw_table, part
 from board.words import NOTHING, label, named
 from pipelines.core.errors import WrongUse
 from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, dimensions_of
@@ -43,9 +43,9 @@ def _draw(view: View) -> None:
         by = _dimensions(view, metrics, metric)
         st.markdown(f"**{metric.words}**: {metric.definition}")
         if metric.aggregation != "people" and not _needs(metrics, metric):
-            _total(view, metrics, _asked(view, metric, ()))
+            _total(view, metrics, _answer(view, metric, ()))
         if by:
-            _table(view, _asked(view, metric, by), by)
+            _table(view, _answer(view, metric, by), by)
         _what_it_counts(view, metrics, metric)
     except WrongUse as refused:
         st.info(str(refused))
@@ -85,7 +85,7 @@ def _pick(name: str, title: str, options: Mapping[str, str], usual: str | None) 
     return pick(name, title, options, usual=usual, empty="Nothing more", width=260)
 
 
-def _asked(view: View, metric: Metric, by: Sequence[str]) -> MetricAnswer:
+def _answer(view: View, metric: Metric, by: Sequence[str]) -> MetricAnswer:
     practices = [practice.id for practice in view.scope.practices]
     scope = view.scope
     question = MetricQuestion(metric.name, by, (), scope.since, scope.until, MOST, practices)
@@ -131,7 +131,7 @@ def _table(view: View, answer: MetricAnswer, by: Sequence[str]) -> None:
         chart = _chart(view, drawn, metric.name, by, share=share)
         st.altair_chart(charts.localised(chart, view.words), width="stretch", alt=says)
     with table_tab:
-        listed(table, says)
+        draw_table(table, says)
         download(table, f"{metric.name}-by-{'-and-'.join(by)}".replace("_", "-"))
     for note in answer.notes:
         st.caption(note)

@@ -4,8 +4,8 @@ import streamlit as st
 
 from board import charts
 from board.figures import compared, figures
-from board.parts import View, by_value, part, shown
-from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID
+from board.parts import View, draw_by_value, draw_chart, part
+from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
 
 MESSAGES = f"""
     select count(*) as messages, count(*) filter (where is_sent) as sent,
@@ -58,25 +58,25 @@ def _messages(view: View) -> None:
             sums.share("Failed", "failed", "sent", "sent", better="less", by="is_failed"),
         ],
     )
-    by_value(
+    draw_by_value(
         view,
         view.ask(REASONS),
         "reason",
         "messages",
         name="messages-not-delivered",
-        says="Messages that did not arrive, by reason",
+        alt="Messages that did not arrive, by reason",
         defined_by=[("messages", "status_reason"), ("messages", "status")],
         empty="Every message arrived.",
     )
     table = view.ask(WEEKS)
-    st.caption(WHOLE_WEEKS_SAID)
+    st.caption(WHOLE_WEEKS_NOTE)
     long = charts.by_measure(table, "week", ["sent", "delivered", "failed"], "messages were", "messages")
-    shown(
+    draw_chart(
         view,
         table,
         charts.over_time(long, "week", "messages", "messages were"),
         name="messages-weeks",
-        says="Messages by week: sent, delivered and failed ones",
+        alt="Messages by week: sent, delivered and failed ones",
         defined_by=[("messages", "is_sent"), ("messages", "is_delivered"), ("messages", "is_failed")],
     )
 
@@ -101,12 +101,12 @@ def _reminders(view: View) -> None:
             ),
         ],
     )
-    by_value(
+    draw_by_value(
         view,
         view.ask(RULES),
         "status",
         "reminders",
         name="reminders-by-status",
-        says="Reminders by status, and how many led to an appointment",
+        alt="Reminders by status, and how many led to an appointment",
         defined_by=[("service_reminders", "status"), ("service_reminders", "is_followed")],
     )

@@ -6,8 +6,8 @@ import streamlit as st
 from board import charts
 from board.address import pick
 from board.figures import compared, figures
-from board.parts import View, by_value, part, shown
-from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID, closed
+from board.parts import View, draw_by_value, draw_chart, part
+from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE, closed
 
 MART = "outreach_outcomes_daily"
 CHANNELS = {"sms": "Text message", "voice": "Voice"}
@@ -59,24 +59,24 @@ def draw(view: View) -> None:
     with part("Week by week"):
         _weeks(view, channel)
     with part("What held it back"):
-        by_value(
+        draw_by_value(
             view,
             view.ask(SUPPRESSED, {"channel": channel}),
             "suppression_reason",
             "requests",
             name="suppressions",
-            says="Suppressed requests by reason, the most frequent first",
+            alt="Suppressed requests by reason, the most frequent first",
             defined_by=[("outreach_suppressions_daily", name) for name in ("requests", "suppression_reason")],
         )
     with part("How long it takes"):
         st.caption("A request without an answer ends by the platform's own timer, which says nothing of clients.")
-        by_value(
+        draw_by_value(
             view,
             view.ask(TIMES, {"channel": channel}),
             "purpose",
             "median_hours_to_contact",
             name="outreach-times",
-            says="Median hours from a request to its first message, by purpose; the table has those to a booking",
+            alt="Median hours from a request to its first message, by purpose; the table has those to a booking",
             defined_by=[(MART, "median_hours_to_contact"), (MART, "median_hours_to_outcome")],
         )
 
@@ -97,12 +97,12 @@ def _totals(view: View, channel: str | None) -> None:
 def _purposes(view: View, channel: str | None) -> None:
     table = view.ask(PURPOSES, {"channel": channel})
     long = charts.by_measure(charts.worded(table, "purpose"), "purpose", OUTCOMES, "came to", "requests")
-    shown(
+    draw_chart(
         view,
         table,
         charts.bars(long, "requests", "purpose", colour="came to"),
         name="outreach-purposes",
-        says="Outreach requests by purpose and by what came of them",
+        alt="Outreach requests by purpose and by what came of them",
         defined_by=[(MART, name) for name in ("requests", "contacted", *OUTCOMES)],
     )
 
@@ -114,13 +114,13 @@ def _weeks(view: View, channel: str | None) -> None:
     late = f" {view.words.count(left_out, 'week is', 'weeks are')} left out: requests are still open." * bool(
         left_out
     )
-    st.caption(WHOLE_WEEKS_SAID + late)
-    shown(
+    st.caption(WHOLE_WEEKS_NOTE + late)
+    draw_chart(
         view,
         ended.drop("is_mature"),
         charts.over_time(ended, "week", "booked_rate", share=True),
         name="outreach-weeks",
-        says="Share of contacted clients who booked, by the week in which the request was made",
+        alt="Share of contacted clients who booked, by the week in which the request was made",
         defined_by=[(MART, "booked_rate"), (MART, "is_mature")],
         empty="No week of this period has ended all of its requests.",
     )

@@ -10,8 +10,8 @@ from board import charts
 from board.address import pick_at_once
 from board.figures import compared, figures
 from board.freshness import NAMED_AT_MOST
-from board.parts import View, part, shown
-from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS_SAID, closed
+from board.parts import View, draw_chart, part
+from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS_NOTE, closed
 from board.scorecard import (
     BY_KEY,
     MEASURES,
@@ -126,23 +126,23 @@ def _scorecard(view: View, found: Sequence[Score]) -> None:
     else:
         st.markdown("No practice differs from the others by more than chance.")
     table = matrix(found)
-    shown(
+    draw_chart(
         view,
         table,
         None,
         name="practices",
-        says="Practices by figure, and in which figure each stands out",
+        alt="Practices by figure, and in which figure each stands out",
         defined_by=[measure.defined_by for measure in MEASURES],
     )
     key = pick_at_once("figure", "Figure", {name: one.label for name, one in BY_KEY.items()}, usual="callers")
     of_one = of_measure(found, key)
     some, whole = (sum(score.now[which] for score in found if score.measure.key == key) for which in (0, 1))
-    shown(
+    draw_chart(
         view,
         of_one,
         charts.intervals(view.short(of_one), "practice", some / whole if whole else None),
         name="practices-by-figure",
-        says=f"{BY_KEY[key].label} by practice, with the interval of chance; the dashed line is all practices",
+        alt=f"{BY_KEY[key].label} by practice, with the interval of chance; the dashed line is all practices",
         defined_by=[BY_KEY[key].defined_by],
     )
 
@@ -153,12 +153,12 @@ def _weeks(view: View) -> None:
     table = view.ask(WEEKS).with_columns(booked.alias("booked_within_7_days"))
     steps = ["new_booking_callers", "booked_within_7_days", "sessions", "completed"]
     long = charts.by_measure(table, "week", steps, "measure", "callers and sessions")
-    st.caption(f"{WHOLE_WEEKS_SAID} Callers booked end with the last week that is 7 days old.")
-    shown(
+    st.caption(f"{WHOLE_WEEKS_NOTE} Callers booked end with the last week that is 7 days old.")
+    draw_chart(
         view,
         table,
         charts.over_time(long, "week", "callers and sessions", "measure"),
         name="weeks",
-        says="Callers who wanted an appointment, those booked, online sessions and completed ones, by week",
+        alt="Callers who wanted an appointment, those booked, online sessions and completed ones, by week",
         defined_by=[("practice_weekly", column) for column in (*steps, "is_final")],
     )

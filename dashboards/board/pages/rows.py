@@ -7,7 +7,7 @@ from board.address import pick, pick_day
 from board.audit import note_people
 from board.charts import worded
 from board.downloads import download
-from board.parts import View, explained_columns, listed
+from board.parts import View, draw_table, explained_columns
 from board.words import VALUED, label
 from pipelines.core.errors import VetlError
 from pipelines.loading.published.figures.explain import CellQuestion, Explanation, explain
@@ -66,7 +66,7 @@ def _explained(view: View, found: Explanation) -> None:
     if "count" in kept and table.get_column("count").n_unique() == 1:
         kept.remove("count")  # the rows of a count are of one kind, those of a rate of two
     st.caption(f"{words.number(len(table))} rows of `marts.{found.metric.mart}`, of each count at most {MOST}.")
-    listed(worded(table.select(kept), *(name for name in kept if name in VALUED)), "The rows that are counted")
+    draw_table(worded(table.select(kept), *(name for name in kept if name in VALUED)), "The rows that are counted")
     download(table.select(kept), "rows-behind-a-figure")
     for item in found.certificates:
         through = (

@@ -4,8 +4,8 @@ import streamlit as st
 
 from board import charts
 from board.figures import compared, figures
-from board.parts import View, by_value, part, shown
-from board.scope import CHOSEN, IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_SAID
+from board.parts import View, draw_by_value, draw_chart, part
+from board.scope import CHOSEN, IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
 
 MART = "staff_task_turnaround_daily"
 BACKLOG = f"""
@@ -59,13 +59,13 @@ def draw(view: View) -> None:
     with part("Created in the period"):
         _totals(view)
     with part("How long they take, by type"):
-        by_value(
+        draw_by_value(
             view,
             view.ask(TYPES),
             "task_type",
             "median_hours_to_finalize",
             name="tasks-by-type",
-            says="Median hours from the creation of a task to its completion, by type",
+            alt="Median hours from the creation of a task to its completion, by type",
             defined_by=[
                 *((MART, name) for name in ("created", "completed", "canceled", "pending")),
                 *((MART, name) for name in ("median_hours_to_finalize", "median_open_hours_to_finalize")),
@@ -74,24 +74,24 @@ def draw(view: View) -> None:
     if len(view.scope.practices) > 1:
         with part("How long they take, by practice"):
             table = view.named(view.ask(PRACTICES))
-            shown(
+            draw_chart(
                 view,
                 table,
                 charts.bars(view.short(table), "p90_hours_to_finalize", "practice"),
                 name="tasks-by-practice",
-                says="Hours within which nine of ten completed tasks were done, by practice, the slowest first",
+                alt="Hours within which nine of ten completed tasks were done, by practice, the slowest first",
                 defined_by=[(MART, "median_hours_to_finalize"), (MART, "completed")],
             )
     with part("Week by week"):
         table = view.ask(WEEKS)
-        st.caption(WHOLE_WEEKS_SAID)
+        st.caption(WHOLE_WEEKS_NOTE)
         long = charts.by_measure(table, "week", ["created", "completed", "pending"], "state", "tasks")
-        shown(
+        draw_chart(
             view,
             table,
             charts.over_time(long, "week", "tasks", "state"),
             name="tasks-weeks",
-            says="Tasks by the week of their creation: all, completed ones, those that still wait",
+            alt="Tasks by the week of their creation: all, completed ones, those that still wait",
             defined_by=[(MART, name) for name in ("created", "completed", "canceled", "pending", "reopened")],
         )
 
@@ -106,22 +106,22 @@ def _backlog(view: View) -> None:
             "of them for over a week."
         )
     ages = view.ask(WAITING).drop("shortest")
-    shown(
+    draw_chart(
         view,
         ages,
         charts.bars(ages, "tasks", "waiting"),
         name="tasks-waiting",
-        says="Tasks that wait now, by how long they have waited, whenever they were created",
+        alt="Tasks that wait now, by how long they have waited, whenever they were created",
         defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
         empty="No task waits.",
     )
     if len(view.scope.chosen) > 1 and waiting:
-        shown(
+        draw_chart(
             view,
             table,
             charts.bars(view.short(table), "pending", "practice"),
             name="tasks-waiting-by-practice",
-            says="Tasks that wait now by practice: how many, and for how many days",
+            alt="Tasks that wait now by practice: how many, and for how many days",
             defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
         )
 

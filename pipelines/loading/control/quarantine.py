@@ -54,7 +54,7 @@ class BadRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class QuarantinedRow:
     """One row in quarantine, as `control.quarantine` keeps it; times are the source's clock.
 
     `acknowledged_at`, `acknowledged_reason`: when somebody acknowledged it, by this machine's clock, and why.
@@ -72,19 +72,19 @@ class Held:
     acknowledged_reason: str | None = None
 
 
-def held(connection: duckdb.DuckDBPyConnection) -> list[Held]:
+def quarantined_rows(connection: duckdb.DuckDBPyConnection) -> list[QuarantinedRow]:
     """Return all unresolved rows, ordered by practice and list."""
     rows = connection.execute(
         "select practice_id, endpoint, row_key, reason, payload, first_day, first_seen, last_seen,"
         " acknowledged_at, acknowledged_reason from control.quarantine"
         " where resolved_at is null order by practice_id, endpoint, first_seen, row_key"
     ).fetchall()
-    return [Held(*row) for row in rows]
+    return [QuarantinedRow(*row) for row in rows]
 
 
 def acknowledge(
     connection: duckdb.DuckDBPyConnection,
-    rows: Iterable[Held],
+    rows: Iterable[QuarantinedRow],
     reason: str,
 ) -> None:
     """Mark these rows as known: they stay in quarantine, and exit codes do not count them any more."""
@@ -96,7 +96,7 @@ def acknowledge(
         )
 
 
-def held_counts(connection: duckdb.DuckDBPyConnection, endpoint_name: str) -> dict[str, int]:
+def quarantined_counts(connection: duckdb.DuckDBPyConnection, endpoint_name: str) -> dict[str, int]:
     """Return by practice the number of rows of one list that are neither resolved nor acknowledged."""
     rows = connection.execute(
         "select practice_id, count(*) from control.quarantine"
@@ -132,7 +132,7 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes
     frame = pl.DataFrame([astuple(row) for row in by_key.values()], _BAD_ROWS, orient="row").with_columns(
         first_seen=pl.Series(clocks, dtype=INSTANT), last_seen=pl.Series(clocks, dtype=INSTANT)
     )
-    commit.held.update((row.practice_id, commit.endpoint_name) for row in rows)
+    commit.quarantined_lists.update((row.practice_id, commit.endpoint_name) for row in rows)
     # Somebody acknowledged this payload: another one, or one that comes back later, is news.
     unchanged = "q.payload = bad.payload and q.resolved_at is null"
     same = "q.practice_id = bad.practice_id and q.row_key = bad.row_key and q.endpoint = $1"
@@ -174,7 +174,11 @@ def lists_with_rows(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, str
 
 def holding(commit: Commit) -> list[str]:
     """Return the practices that may have rows in quarantine, without a query: every commit calls this."""
-    return [practice_id for practice_id in commit.clocks if (practice_id, commit.endpoint_name) in commit.held]
+    return [
+        practice_id
+        for practice_id in commit.clocks
+        if (practice_id, commit.endpoint_name) in commit.quarantined_lists
+    ]
 
 
 def resolve_keys(commit: Commit, rows: pl.DataFrame, key: Sequence[str]) -> None:

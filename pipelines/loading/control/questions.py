@@ -32,12 +32,12 @@ _CALL_FIELDS = (
 )
 
 
-Asked = tuple[str, Endpoint, Question]
+ListQuestion = tuple[str, Endpoint, Question]
 """A practice's id, a list, and a question about it."""
 
 
 def answers(
-    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable], asked: Sequence[Asked]
+    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable], list_questions: Sequence[ListQuestion]
 ) -> list[Any]:
     """Return the answers in order; deleted rows do not count.
 
@@ -45,7 +45,7 @@ def answers(
     """
     groups: list[tuple[Endpoint, Question, dict[str, Any]]] = []
     places: list[dict[str, Any]] = []
-    for practice_id, endpoint, question in asked:
+    for practice_id, endpoint, question in list_questions:
         alike = next((of for its, same, of in groups if its.name == endpoint.name and same == question), None)
         if alike is None:
             alike = {}
@@ -54,7 +54,7 @@ def answers(
         places.append(alike)
     for endpoint, question, alike in groups:
         alike.update(_Answers(connection, list(alike), tables[endpoint.name]).answers(question))
-    return [alike[practice_id] for alike, (practice_id, _, _) in zip(places, asked, strict=True)]
+    return [alike[practice_id] for alike, (practice_id, _, _) in zip(places, list_questions, strict=True)]
 
 
 def row_counts(

@@ -57,7 +57,7 @@ class LakeTable:
     def keys(self) -> tuple[str, ...]:
         """Return the columns of the table's partitions."""
         return tuple(
-            name for name, given in ((_PRACTICE, self.practice), (MONTH, self.month_of)) if given is not None
+            name for name, value in ((_PRACTICE, self.practice), (MONTH, self.month_of)) if value is not None
         )
 
     @property

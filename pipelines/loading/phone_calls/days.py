@@ -91,12 +91,12 @@ def _without_people(commit: Commit, calls: Typed) -> Typed:
             commit.connection,
             f"select distinct {', '.join(CALL_IDENTITY)}, true as _own from {commit.table.raw}"
             " where practice_id in (select unnest($practices)) and call_date between $first and $last"
-            " and (list_contains($shown, client_id) or list_contains($shown, remote_client_id))",
+            " and (list_contains($pseudonyms, client_id) or list_contains($pseudonyms, remote_client_id))",
             params={
                 "practices": frame["practice_id"].unique().to_list(),
                 "first": frame["call_date"].min(),
                 "last": frame["call_date"].max(),
-                "shown": pseudonyms,
+                "pseudonyms": pseudonyms,
             },
         )
         marked = frame.join(own, on=CALL_IDENTITY, how="left", nulls_equal=True, maintain_order="left")

@@ -46,13 +46,13 @@ def hold(private: Path, published: Path) -> Hold:
     draft = file.with_name(f"{file.name}.{os.getpid()}")
     try:
         made = datetime.fromtimestamp(published.stat().st_mtime, UTC)
-        held = Hold(_iso(datetime.now(UTC)), _iso(made))
-        draft.write_text(json.dumps(asdict(held)), "utf-8")
+        hold = Hold(_iso(datetime.now(UTC)), _iso(made))
+        draft.write_text(json.dumps(asdict(hold)), "utf-8")
         draft.replace(file)
     except OSError as error:
         draft.unlink(missing_ok=True)
         raise WarehouseError(f"{file}: cannot be written: {error.strerror}") from None
-    return held
+    return hold
 
 
 def release(private: Path) -> bool:

@@ -65,7 +65,7 @@ class Masking:
         """Return SQL for the columns of a mart, and its parameters."""
         personal: dict[str, Treatment] = {name: self.columns[mart][name] for name in self.names(mart, columns)}
         practice = "practice_id" if "practice_id" in columns else "''"
-        selected = [
+        values = [
             (
                 self._masked(name, kind, personal[name], _scope(mart, name), practice)
                 if name in personal
@@ -74,13 +74,13 @@ class Masking:
             + f" as {quoted(name)}"
             for name, kind in columns.items()
         ]
-        statement = ", ".join(selected)
+        statement = ", ".join(values)
         return statement, self.parameters(statement)
 
     def parameters(self, statement: str) -> dict[str, Any]:
         """Return the parameters of a statement with such columns."""
-        given = {"key": self.key, "salt": self.salt, "words": sorted(self.words)}
-        return {name: value for name, value in given.items() if f"${name}" in statement}
+        values = {"key": self.key, "salt": self.salt, "words": sorted(self.words)}
+        return {name: value for name, value in values.items() if f"${name}" in statement}
 
     def published_column(self, column: str, kind: str, *, table: str | None = None) -> str:
         """Return SQL for a column that is not personal, as it is published."""
@@ -141,9 +141,9 @@ def marts_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, 
 
 def copy_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking) -> None:
     """Copy the whole mart to the target; replace the target's table."""
-    shown, parameters = masking.select(mart, columns)
+    values, parameters = masking.select(mart, columns)
     connection.execute(
-        f"create or replace table target.marts.{quoted(mart)} as select {shown} from source.marts.{quoted(mart)}",
+        f"create or replace table target.marts.{quoted(mart)} as select {values} from source.marts.{quoted(mart)}",
         parameters,
     )
     _copy_comments(connection, mart)
@@ -158,20 +158,20 @@ def copy_changes(
     """
     target, notes = f"target.marts.{quoted(mart)}", f"source.control.{quoted(NOTES + mart)}"
     alike = " and ".join(
-        f"held.{quoted(name)} is not distinct from ({masking.published_column(name, columns[name], table='gone')})"
+        f"old.{quoted(name)} is not distinct from ({masking.published_column(name, columns[name], table='gone')})"
         for name in grain
     )
     taken_out = f"exists (from {notes} as gone where gone.weight = -1 and {alike})"
     parameters = masking.parameters(alike)
     connection.execute(
-        f"create or replace temp table {GONE} as from {target} as held where {taken_out}", parameters
+        f"create or replace temp table {GONE} as from {target} as old where {taken_out}", parameters
     )
     connection.execute(
-        f"delete from {target} as held using {notes} as gone where gone.weight = -1 and {alike}", parameters
+        f"delete from {target} as old using {notes} as gone where gone.weight = -1 and {alike}", parameters
     )
-    shown, parameters = masking.select(mart, columns)
+    values, parameters = masking.select(mart, columns)
     connection.execute(
-        f"create or replace temp table {NEW} as select {shown} from {notes} where weight = 1", parameters
+        f"create or replace temp table {NEW} as select {values} from {notes} where weight = 1", parameters
     )
     connection.execute(f"insert into {target} from {NEW}")
 

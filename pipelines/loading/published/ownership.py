@@ -49,9 +49,9 @@ def refuse_foreign(file: Path, schema: str) -> None:
         return
     try:
         with closing(duckdb.connect()) as connection:
-            connection.execute(f"attach {literal(str(file))} as held (read_only)")
+            connection.execute(f"attach {literal(str(file))} as file (read_only)")
             other = connection.execute(
-                "select schema_name from duckdb_tables() where database_name = 'held' and schema_name <> $schema",
+                "select schema_name from duckdb_tables() where database_name = 'file' and schema_name <> $schema",
                 {"schema": schema},
             ).fetchone()
             is_ours = _has_mark(connection, schema) or _is_older(connection, schema)
@@ -75,7 +75,7 @@ def is_foreign(file: Path, schema: str) -> bool:
 
 def _has_mark(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
     marks = connection.execute(
-        "select 1 from duckdb_types() where database_name = 'held' and schema_name = $schema"
+        "select 1 from duckdb_types() where database_name = 'file' and schema_name = $schema"
         " and type_name = $mark",
         {"schema": schema, "mark": _MARK},
     ).fetchall()
@@ -83,11 +83,11 @@ def _has_mark(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
 
 
 def _is_older(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
-    held: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = {}
     for table, column in connection.execute(
-        "select table_name, column_name from duckdb_columns() where database_name = 'held'"
+        "select table_name, column_name from duckdb_columns() where database_name = 'file'"
         " and schema_name = $schema",
         {"schema": schema},
     ).fetchall():
-        held.setdefault(table, set()).add(column)
-    return all(columns <= held.get(table, set()) for table, columns in _OLDER[schema].items())
+        found.setdefault(table, set()).add(column)
+    return all(columns <= found.get(table, set()) for table, columns in _OLDER[schema].items())

@@ -37,7 +37,7 @@ from pipelines.loading.published.marts import (
 from pipelines.loading.published.ownership import refuse_foreign, set_mark
 from pipelines.loading.published.record import how_to_publish, last_build, write_record
 from pipelines.loading.published.retention import keep_before, remove_kept
-from pipelines.loading.published.words import Marts, learnt_words, shown_words, still_hold
+from pipelines.loading.published.words import Marts, learnt_words, publishable_words, still_hold
 
 STORAGE_VERSION = "v1.0.0"
 """The storage version that BI tools with an older DuckDB can open."""
@@ -141,7 +141,7 @@ def _publish(
         if how == "changes":
             shutil.copyfile(published, draft)
         if how != "nothing":
-            masking = replace(masking, words=shown_words(sources, learnt))
+            masking = replace(masking, words=publishable_words(sources, learnt))
             with _target(connection, draft):
                 _bring(connection, marts, masking, grains if how == "changes" else {})
                 digest_inputs(connection, private, digests.TARGET)
@@ -174,10 +174,10 @@ def _bring(
     """Fill the target with these marts; it has those with a grain as of the build before the last one."""
     connection.execute("create schema if not exists target.marts")
     set_mark(connection, "marts")
-    noted, held = noted_marts(connection), marts_of(connection, "target")
+    noted, published = noted_marts(connection), marts_of(connection, "target")
     has_digests = digests.begin(connection)
     for name, columns in marts.items():
-        brings_changes = name in grains and name in noted and held.get(name) == columns
+        brings_changes = name in grains and name in noted and published.get(name) == columns
         if brings_changes:
             copy_changes(connection, name, columns, masking, grains[name])
         else:

@@ -52,7 +52,7 @@ Read = Callable[[str], QueryResult]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Preview:
     """The first rows of a statement, drawn. `columns` has the number of columns if some are left out.
 
     `rows` is the number of all rows if it is known. `count` runs the statement to its end to count them.
@@ -118,7 +118,7 @@ def streamed(file: Path, sql: str) -> Generator[RowStream]:
 
 
 @contextmanager
-def looked_at(file: Path, sql: str, *, width: int | None, most: int) -> Generator[Look]:
+def previewed(file: Path, sql: str, *, width: int | None, most: int) -> Generator[Preview]:
     """Run a statement up to its first rows, and draw them as DuckDB's shell does in `width` characters.
 
     Without a `width` no column is left out and no cell is cut.
@@ -135,7 +135,7 @@ def looked_at(file: Path, sql: str, *, width: int | None, most: int) -> Generato
         def count() -> int:
             return statement.run(lambda: relation.count("*").fetchall())[0][0]
 
-        yield Look(box, min(first_rows.num_rows, most), columns, rows, count)
+        yield Preview(box, min(first_rows.num_rows, most), columns, rows, count)
 
 
 def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) -> tuple[str, str]:  # noqa: ANN401 - Arrow's

@@ -54,7 +54,7 @@ class Marts:
 
 def learnt_words(marts: Marts) -> frozenset[str]:
     """Return the words of the source that may be published, in lower case, from all rows of all marts."""
-    shared = _shared(marts, _given(marts))
+    shared = _shared(marts, _words_of_the_contract(marts))
     names = _names(marts, shared, changed=False)
     return frozenset(word for word, people in shared.items() if _may_be_shown(word, people, names))
 
@@ -64,8 +64,8 @@ def still_hold(marts: Marts, learnt: Collection[str]) -> bool:
 
     Only the rows that changed are read, unless they bring a value that enough people share.
     """
-    shown = _given(marts).union(learnt)
-    shared = _shared(marts, shown, changed=True)
+    known = _words_of_the_contract(marts).union(learnt)
+    shared = _shared(marts, known, changed=True)
     names = _names(marts, shared, changed=False) if shared else {}
     if any(_may_be_shown(word, people, names) for word, people in shared.items()):
         return False
@@ -73,12 +73,12 @@ def still_hold(marts: Marts, learnt: Collection[str]) -> bool:
     return not any(_names_somebody(word, name) for word in learnt for name in _of(word, new_names))
 
 
-def shown_words(marts: Marts, learnt: Collection[str]) -> frozenset[str]:
+def publishable_words(marts: Marts, learnt: Collection[str]) -> frozenset[str]:
     """Return every value that columns of words may show: given words, the practices' names, and learnt words."""
-    return _given(marts).union(learnt)
+    return _words_of_the_contract(marts).union(learnt)
 
 
-def _given(marts: Marts) -> frozenset[str]:
+def _words_of_the_contract(marts: Marts) -> frozenset[str]:
     listed = (
         value.lower()
         for endpoint in (*REGISTRY, *RECEIVED)
@@ -110,14 +110,14 @@ def _fits(column: str) -> str:
     return f"regexp_full_match({column}, {literal(PUBLISHABLE)}) and {digits} <= {MOST_DIGITS}"
 
 
-def _shared(marts: Marts, shown: Collection[str], *, changed: bool = False) -> dict[str, int]:
-    """Return by how many people each unshown value is shared, if by enough, in the column that most share it in.
+def _shared(marts: Marts, known: Collection[str], *, changed: bool = False) -> dict[str, int]:
+    """Return by how many people each unknown value is shared, if by enough, in the column that most share it in.
 
     With `changed`, only values that the last build brought are counted.
     """
     shared: dict[str, int] = {}
     for mart, column, person in _columns_of_words(marts):
-        candidates = _candidates(marts, mart, column, shown, changed=changed)
+        candidates = _candidates(marts, mart, column, known, changed=changed)
         if not candidates:
             continue
         people = f"count(distinct ({person})) + count(*) filter (({person}) is null)" if person else "count(*)"
@@ -132,8 +132,8 @@ def _shared(marts: Marts, shown: Collection[str], *, changed: bool = False) -> d
     return shared
 
 
-def _candidates(marts: Marts, mart: str, column: str, shown: Collection[str], *, changed: bool) -> list[str]:
-    """Return the values of a column that may be learnt and are not shown yet, in lower case.
+def _candidates(marts: Marts, mart: str, column: str, known: Collection[str], *, changed: bool) -> list[str]:
+    """Return the values of a column that may be learnt and are not known yet, in lower case.
 
     Values are grouped before they are matched to a pattern: ten million of them would take half a minute.
     """
@@ -141,8 +141,8 @@ def _candidates(marts: Marts, mart: str, column: str, shown: Collection[str], *,
     rows = marts.connection.execute(
         f"select word from (select lower({quoted(column)}) as word, count(*) as times"
         f" from {marts.rows(mart, changed=changed)} group by word having times >= {fewest})"
-        f" where not list_contains($shown, word) and {_fits('word')} order by times desc limit {_MOST_WORDS}",
-        {"shown": sorted(shown)},
+        f" where not list_contains($known, word) and {_fits('word')} order by times desc limit {_MOST_WORDS}",
+        {"known": sorted(known)},
     ).fetchall()
     return [word for (word,) in rows]
 
@@ -204,12 +204,12 @@ def _of(word: str, names: Mapping[str, set[Name]]) -> set[Name]:
 
 def _names_somebody(word: str, name: Name) -> bool:
     """Return whether the word holds two parts of the name, one and an initial, or several written as one."""
-    held = set(tokens(word))
-    common = {part for part in name if part in held and len(part) >= _SHORTEST_NAME}
+    parts = set(tokens(word))
+    common = {part for part in name if part in parts and len(part) >= _SHORTEST_NAME}
     if not _forms_of_word(word).isdisjoint(_forms_of_name(name).difference(name)):
         return True
     initials = {part[0] for part in name if part not in common}
-    return len(common) > 1 or bool(common and held & initials)
+    return len(common) > 1 or bool(common and parts & initials)
 
 
 def _may_be_shown(word: str, people: int, names: Mapping[str, set[Name]]) -> bool:

@@ -41,8 +41,8 @@ def parsed(texts: Sequence[str], known: Collection[str], option: str = "--where"
 
 def conditions(comparisons: Sequence[Comparison], expressions: Mapping[str, str]) -> str:
     """Return SQL for rows that fulfil all comparisons of dimensions in `expressions`."""
-    held = [one.sql(expressions[one.name]) for one in comparisons if one.name in expressions]
-    return " and ".join(held) or "true"
+    parts = [one.sql(expressions[one.name]) for one in comparisons if one.name in expressions]
+    return " and ".join(parts) or "true"
 
 
 def refuse_unknown(name: str, known: Collection[str], option: str) -> None:
@@ -86,8 +86,8 @@ def unmatched(
     for one in comparisons:
         if one.operator != "=":
             continue
-        held = f"from marts.{quoted(mart)} as counted where {one.sql(expressions[one.name])} limit 1"
-        if read(f"select 1 {held}").rows:
+        matching = f"from marts.{quoted(mart)} as counted where {one.sql(expressions[one.name])} limit 1"
+        if read(f"select 1 {matching}").rows:
             continue
         if one.name != "practice":
             lines.append(f"no row has {one.name}={one.value}; {values_of(read, mart, expressions[one.name])}")

@@ -31,9 +31,9 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a mart: what each shows in the words of metrics, and how each is counted."""
+    """The columns of a mart: the metric that each holds, and how each is counted."""
 
-    shown: Mapping[str, str]
+    metric_of: Mapping[str, str]
     counted: Mapping[str, Counted]
 
 
@@ -45,7 +45,7 @@ def counted_columns(
         "select column_name, description, unit, counted_as, counting from marts.catalogue"
         f" where table_name = {literal(mart)} and column_name is not null",
     ).rows
-    shown = {name: counted_as for name, _, _, counted_as, _ in rows if counted_as}
+    metric_of = {name: counted_as for name, _, _, counted_as, _ in rows if counted_as}
     names = [name for name, _, _, counted_as, counting in rows if counted_as not in metrics and not counting]
     counted: dict[str, Counted] = {}
     for name, description, unit, counted_as, counting in rows:
@@ -56,7 +56,7 @@ def counted_columns(
             declared = json.loads(counting)
             plain = [one for one in names if one in marts.get(declared["rows"], ())]
             counted[name] = _counted(f"{mart}.{name}", description, unit, declared, plain, metrics)
-    return Columns(shown, counted)
+    return Columns(metric_of, counted)
 
 
 def _counted(

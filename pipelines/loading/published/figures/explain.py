@@ -93,12 +93,12 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
             raise WrongUse(_undeclared(question, list(columns.counted)))
         how = columns.counted[question.column]
         metric, parts, counted = how.metric, how.parts, how.dimensions
-        held = _of_the_mart(marts[question.mart], columns.shown, (*counted, *how.ignored))
-        where = parsed(_where(question, held), tuple(held))
+        dimensions = _of_the_mart(marts[question.mart], columns.metric_of, (*counted, *how.ignored))
+        where = parsed(_where(question, dimensions), tuple(dimensions))
         chosen = conditions(where, counted)
         rows_of = [(part, metric_rows(read, one, chosen, question.most)) for part, one in parts.items()]
         recounted = _recounted(read, metric, parts, chosen)
-        value = _cell(read, question, how, columns.shown, conditions(where, held), recounted)
+        value = _cell(read, question, how, columns.metric_of, conditions(where, dimensions), recounted)
         frame = conditions(where, FRAME)
         certificates = evidence_of(read, metric.lists, conditions(where, {"practice": "practice_id"}))
         is_final = _is_final(read, frame)
@@ -160,14 +160,16 @@ def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
     return f"{column}: its rows are not declared; of {question.mart} these are: {', '.join(declared)}"
 
 
-def _of_the_mart(columns: Collection[str], shown: Mapping[str, str], counted: Collection[str]) -> dict[str, str]:
+def _of_the_mart(
+    columns: Collection[str], metric_of: Mapping[str, str], counted: Collection[str]
+) -> dict[str, str]:
     """Return the dimensions that the mart and the counted rows share, as SQL over the mart."""
-    names = {"practice": "practice_id", **{of: column for column, of in shown.items() if of in counted}}
-    held = {name: names.get(name, name) for name in counted}
-    return {name: quoted(column) for name, column in held.items() if column in columns}
+    names = {"practice": "practice_id", **{of: column for column, of in metric_of.items() if of in counted}}
+    expressions = {name: names.get(name, name) for name in counted}
+    return {name: quoted(column) for name, column in expressions.items() if column in columns}
 
 
-def _where(question: CellQuestion, held: Mapping[str, str]) -> list[str]:
+def _where(question: CellQuestion, dimensions: Mapping[str, str]) -> list[str]:
     """Return the comparisons of a question. Its day chooses a week or a month in a mart of these."""
     where = list(question.where)
     if question.practice is not None:
@@ -178,7 +180,7 @@ def _where(question: CellQuestion, held: Mapping[str, str]) -> list[str]:
             "week": question.day - timedelta(days=question.day.weekday()),
             "month": question.day.replace(day=1),
         }
-        period = next((name for name in starts if name in held), None)
+        period = next((name for name in starts if name in dimensions), None)
         if period is None:
             raise WrongUse(f"{question.mart}: has no days, so --day chooses nothing")
         where.append(f"{period}={starts[period]}")
@@ -194,7 +196,7 @@ def _cell(
     read: Read,
     question: CellQuestion,
     how: Counted,
-    shown: Mapping[str, str],
+    metric_of: Mapping[str, str],
     chosen: str,
     recounted: Any,  # noqa: ANN401 - as the value
 ) -> Any:  # noqa: ANN401 - the value of any column
@@ -211,7 +213,7 @@ def _cell(
         raise WrongUse(f"{question.mart}: no row is chosen; look at --practice, --day and --where")
     if len(values) == 1:
         return values[0][0]
-    by_metric = {of: name for name, of in shown.items()}
+    by_metric = {of: name for name, of in metric_of.items()}
     if how.metric.additive:
         return read(f"select cast(sum({column}) as bigint) from {source}").rows[0][0]
     if how.metric.aggregation == "ratio" and all(part.name in by_metric for part in how.parts.values()):
