@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, astuple
+from textwrap import indent
 from typing import Any
 
 from pipelines.acting.acts import Act, HeldBack, LedgerEntry
@@ -20,7 +22,7 @@ from pipelines.cli.terminal import (
 from pipelines.cli.times import local, zone
 from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.jobs.act_plan import plan_json
-from pipelines.jobs.act_status import act_status
+from pipelines.jobs.act_status import ActStatus, act_status, task_outcomes
 from pipelines.settings import load_settings
 
 PLAN_COLUMNS = ("practice", "kind", "title", TableColumn("client", 2), TableColumn("episode", 1))
@@ -51,7 +53,8 @@ def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
     ]
     print_table(f"{_counted(made.acts)} would be made", PLAN_COLUMNS, rows)
     if made.acts:
-        print_aside(f"the text of the first: {made.acts[0].description!r}")
+        print_aside("the text of the first:")
+        print_aside(indent(made.acts[0].description, "  "))
     if made.cancellations:
         print_aside(f"{count(len(made.cancellations), 'task')} would be canceled: the client has booked meanwhile")
     _show_held_back(made.held_back)
@@ -91,34 +94,53 @@ def apply(digest: str, *, as_json: bool, verbosity: int) -> int:
     return result.exit_code
 
 
-def status(*, as_json: bool) -> int:
+def status(*, every: bool, as_json: bool) -> int:
     """`vetl act status`: 0, or 3 if it is not known of a request whether the platform made the task."""
     configure_logs(0)
-    found = act_status(load_settings())
+    settings = load_settings()
+    found, tasks = act_status(settings), task_outcomes(settings)
     if as_json:
         acts = [_entry_json(entry) for entry in found.entries]
-        overdue = len(found.overdue)
-        print_json({"exit_code": found.exit_code, "counts": found.counts, "overdue": overdue, "acts": acts})
+        document = {"counts": found.counts, "overdue": len(found.overdue), "tasks": [asdict(one) for one in tasks]}
+        print_json({"exit_code": found.exit_code, **document, "acts": acts})
         return found.exit_code
-    rows = [
-        (
-            entry.act.practice_id,
-            entry.state.value,
-            local(entry.asked_at) if entry.asked_at else "",
-            entry.task_id or "",
-            entry.found_by or "",
-            entry.note,
+    acts = found.entries if every else found.noteworthy
+    print_table(f"{count(len(found.entries), 'act')}", *_by_practice(found))
+    if tasks:
+        print_table(
+            "Tasks on the platform, and clients who booked within 14 days, as of the last build",
+            ("practice", "pending", "completed", "canceled", "booked"),
+            [astuple(one) for one in tasks],
         )
-        for entry in found.entries
-    ]
-    print_table(f"{count(len(rows), 'act')}", STATUS_COLUMNS, rows)
-    if rows:
+    if acts:
+        rows = [
+            (
+                entry.act.practice_id,
+                entry.state.value,
+                local(entry.asked_at) if entry.asked_at else "",
+                entry.task_id or "",
+                entry.found_by or "",
+                entry.note,
+            )
+            for entry in acts
+        ]
+        print_table("" if every else "Acts to look at", STATUS_COLUMNS, rows)
         print_aside(f"times in {zone()}")
+    elif found.entries:
+        print_aside("`vetl act status --all` lists each act")
     if found.overdue:
         say(f"{count(len(found.overdue), 'request')} unknown for longer than a day; look at the task list by hand")
-    if not rows:
+    if not found.entries:
         mention("nothing was applied yet; `vetl act plan` shows what would be")
     return found.exit_code
+
+
+def _by_practice(found: ActStatus) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]]:
+    """Return the columns and rows of a table: the acts of each practice by state, without states of no act."""
+    states = [state for state, number in found.counts.items() if number]
+    counts = Counter((entry.act.practice_id, entry.state.value) for entry in found.entries)
+    practices = sorted({entry.act.practice_id for entry in found.entries})
+    return ("practice", *states), [(name, *(counts[name, state] for state in states)) for name in practices]
 
 
 def _counted(acts: Sequence[Act]) -> str:

@@ -35,11 +35,14 @@ def act_apply(
 
 
 @act_app.command("status")
-def act_status(as_json: AsJson = False) -> int:
-    """Show what came of the tasks; no request leaves."""
+def act_status(
+    every: Annotated[bool, typer.Option("--all", help="List every act.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Count the acts by state, and show what came of the tasks; no request leaves."""
     from pipelines.cli.act import status
 
-    return status(as_json=as_json)
+    return status(every=every, as_json=as_json)
 
 
 @lake_app.callback()

@@ -19,6 +19,9 @@ from pipelines.settings import Settings
 
 NO_TEXT = "unknown"
 
+_WISHES = {"callback": "a call was asked for"}
+"""Classifications of calls that would not be understood in a title."""
+
 _REQUESTS = """
 select leaks.practice_id, leaks.episode_id, leaks.client_id, leaks.phone_number, leaks.last_at, leaks.urgency,
     leaks.channel, leaks.wanted, leaks.reason, leaks.contacts, clients.name,
@@ -179,7 +182,7 @@ def _request(row: tuple[object, ...], practice: str, zone: ZoneInfo) -> BookingR
         "practice": practice,
         "channel": channel,
         "last_at": last_at.astimezone(zone).strftime("%Y-%m-%d %H:%M"),
-        "wanted": str(wanted or "an appointment").replace("_", " "),
+        "wanted": _WISHES.get(wanted, str(wanted or "an appointment").replace("_", " ")),
         "reason": str(reason or NO_TEXT).replace("_", " "),
         "tries": tries,
         "client_id": client_id,

@@ -47,7 +47,7 @@ Template = Annotated[str, AfterValidator(_template), Field(min_length=1, max_len
 class TemplateSettings(Section):
     """`[act.templates.<kind>]`: the words of a task; vetl adds the line with its code to the description."""
 
-    title: Template = "Call back about {wanted}"
+    title: Template = "Call back: {wanted}"
     description: Template = (
         "Wanted an appointment and has none yet. Last contact: {channel} on {last_at}, tries: {tries}."
         " Number: {phone_number}."

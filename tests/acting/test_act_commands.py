@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
+import duckdb
 import pytest
-from support.act_world import ActWorld, leaks, toml_of
+from support.act_world import PRACTICE, ActWorld, leaks, toml_of
 
 from pipelines.cli import app
 from pipelines.cli.commands import EXAMPLES
@@ -48,6 +49,15 @@ WITHOUT_PLATFORM = {
 }
 """Commands that are about other things, need a person, or go on until they are ended."""
 
+PUBLISHED_ACTS = f"""
+create schema marts;
+create table marts.acts as
+select '{PRACTICE}' as practice_id, holdout, task_status, booked_within_14_days
+from (values
+    (false, 'pending', false), (false, 'completed', true), (false, 'completed', false), (true, null, true)
+) as acts(holdout, task_status, booked_within_14_days)
+"""
+
 
 def test_no_command_changes_anything_on_the_platform(installed: ActWorld) -> None:
     installed.build(leaks(3))
@@ -74,7 +84,12 @@ def test_the_commands_plan_apply_and_show(installed: ActWorld, capsys: pytest.Ca
     plan = json.loads(capsys.readouterr().out)
     assert app.execute(["act", "apply", plan["digest"], "--json"]) == 0
     applied = json.loads(capsys.readouterr().out)
+    with duckdb.connect(installed.settings.warehouse.published) as published:
+        published.execute(PUBLISHED_ACTS)
     assert app.execute(["act", "status"]) == 0
+    summary = capsys.readouterr().out
+    assert app.execute(["act", "status", "--all"]) == 0
+    every = capsys.readouterr().out
 
     assert {"practice_id", "episode_id", "kind", "title", "description"} <= plan["acts"][0].keys()
     assert plan["held_back"] == []
@@ -85,5 +100,12 @@ def test_the_commands_plan_apply_and_show(installed: ActWorld, capsys: pytest.Ca
         "held_back": 0,
         "exit_code": 0,
     }
-    assert "3 acts" in capsys.readouterr().out
-    assert len(installed.codes()) == 3
+    assert [line.split() for line in summary.splitlines()[:3]] == [
+        ["3", "acts"],
+        ["practice", "made"],
+        [PRACTICE, "3"],
+    ]
+    assert f"{PRACTICE} 1 2 0 1" in " ".join(summary.split())
+    tasks = [task["id"] for task in installed.tasks()]
+    assert len(tasks) == 3
+    assert all(task in every and task not in summary for task in tasks)

@@ -27,7 +27,7 @@ def test_each_leak_becomes_one_task(world: ActWorld) -> None:
 
     assert (result.sent, result.adopted, result.unknown, result.exit_code) == (5, 0, 0, 0)
     assert sorted(world.codes()) == sorted(act.code for act in plan.acts)
-    assert {task["title"] for task in world.tasks()} == {"Call back about scheduling"}
+    assert {task["title"] for task in world.tasks()} == {"Call back: scheduling"}
 
 
 def test_a_plan_that_was_applied_sends_nothing_more(world: ActWorld) -> None:

@@ -6,6 +6,8 @@ from statistics import median
 from support.cells import count, rate
 from support.expected.answers import Answer, Marts, grouped, rounded, total
 
+from pipelines.core.noise import difference_interval
+
 
 def called_back_on_request(marts: Marts) -> Answer:
     calls = marts("phone_calls")
@@ -66,9 +68,9 @@ def acting_difference(marts: Marts) -> Answer:
         acts, booked, left, left_booked = (
             total(rows, name) or 0 for name in ("acts", "acts_booked", "held_out", "held_out_booked")
         )
-        both = acts and left
-        difference = rounded(booked / acts - left_booked / left, 3) if both else None
-        answer.append((practice, acts, booked, left, left_booked, difference))
+        interval = difference_interval(booked, acts, left_booked, left)
+        compared = (booked / acts - left_booked / left, *interval) if acts and left else (None, None, None)
+        answer.append((practice, acts, booked, left, left_booked, *(rounded(value, 3) for value in compared)))
     return answer
 
 
