@@ -18,6 +18,7 @@ RATES = {
     "outreach_booked_rate": ("outreach_booked", "outreach_contacted"),
     "no_show_rate": ("visits_missed", "visits_due"),
     "cancellation_rate": ("visits_canceled", "visits_with_a_result"),
+    "reminder_booked_rate": ("reminders_booked", "reminders_due"),
     "rebooked_rate": ("rebooked_within_30_days", "kept_visits"),
     "seen_within_7_days_rate": ("seen_within_7_days", "requests_with_visit"),
     "containment_rate": ("calls_resolved", "calls_with_an_ending"),
@@ -105,6 +106,16 @@ REBOOKINGS = Mart(
     | {f"booked_{when}": f"rebooked_{when}" for when in ("when_leaving", "within_30_days")}
     | {"booked_within_30_days / kept_visits": "rebooked_rate"},
 )
+REMINDERS = Mart(
+    "recalls_daily",
+    {},
+    {
+        "reminders": "reminders_due",
+        "booked_before + booked_after": "reminders_booked",
+        "overdue": "reminders_overdue",
+    }
+    | {"booked_rate": "reminder_booked_rate"},
+)
 WAITS = Mart(
     "visit_waits_daily",
     {"first_channel": "wait_group__first_channel"},
@@ -126,7 +137,21 @@ RESPONSES = Mart(
     | named("", "responded_within_5_minutes", "responded_within_1_hour", "responded_within_1_day")
     | {"responded_within_1_day / contacts": "response_within_1_day_rate"},
 )
-MARTS = (FUNNEL, STAGES, INTENT, OUTCOMES, TASKS, REOPENED, ACTS, VISITS, REBOOKINGS, WAITS, ENDINGS, RESPONSES)
+MARTS = (
+    FUNNEL,
+    STAGES,
+    INTENT,
+    OUTCOMES,
+    TASKS,
+    REOPENED,
+    ACTS,
+    VISITS,
+    REBOOKINGS,
+    REMINDERS,
+    WAITS,
+    ENDINGS,
+    RESPONSES,
+)
 
 MONTHS = ["practice__group_name", "metric_time__month"]
 NOT_BY_HOUR = "new_booking_conversion_rate"

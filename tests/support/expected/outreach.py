@@ -65,7 +65,7 @@ def recall(source: Known, practice: str, row: Mapping[str, Any], visits: Iterabl
     columns = ("client_id", "patient_id", "notification_rule", "status", "due_at")
     return {
         **{name: row[name] for name in columns},
-        "due_day": row["due_at_local"] and row["due_at_local"].date(),
+        "day": row["due_at_local"] and row["due_at_local"].date(),
         "is_booked_before": before,
         "is_booked_after": after,
         "next_visit_at": min(ahead, default=None),
@@ -77,7 +77,7 @@ def recalls_daily(source: Known) -> Expected:
     days: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
     for (practice, _), row in recalls(source).items():
         assert isinstance(row, Mapping)
-        days[practice, row["due_day"]].append(row)
+        days[practice, row["day"]].append(row)
     expected: dict[Any, dict[str, Any]] = {}
     for key, rows in days.items():
         before = sum(row["is_booked_before"] for row in rows)

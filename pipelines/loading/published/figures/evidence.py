@@ -1,6 +1,6 @@
 """Return what a figure rests on: the freshness and the certificate of each list that its rows come from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -41,24 +41,33 @@ LATE = timedelta(days=2)
 
 
 def doubts_of(read: Read, evidence: Sequence[Evidence]) -> list[str]:
-    """Return a line for each reason why rows of these lists may be missing."""
+    """Return a line for each reason why rows may be missing, with all lists and practices that it applies to."""
     ((newest,),) = read("select max(as_of) from marts.practices").rows
-    lines: list[str] = []
-    unreconciled: dict[str, list[str]] = {}
+    lists: dict[tuple[str, str], list[str]] = {}
     for item in evidence:
-        name = f"{item.practice_id} {item.endpoint}"
-        if item.certified_through is None:
-            lines.append(f"{name}: no certificate yet")
-        elif item.as_of and item.as_of - item.certified_through >= LATE:
-            through, synced = item.certified_through.date(), item.as_of.date()
-            lines.append(f"{name}: stale: certified only through {through}, though synced on {synced}")
-        if item.as_of and newest and newest - item.as_of >= LATE:
-            lines.append(f"{name}: stale: last synced on {item.as_of.date()}, other practices on {newest.date()}")
-        if item.quarantined_rows:
-            lines.append(f"{name}: {item.quarantined_rows:,} rows in quarantine are not counted")
-        if item.last_reconcile_at is None:
-            unreconciled.setdefault(item.practice_id, []).append(item.endpoint)
-    return lines + [
-        f"{practice} {', '.join(lists)}: not reconciled yet, so late changes may be unseen"
-        for practice, lists in unreconciled.items()
-    ]
+        for reason in _reasons(item, newest):
+            lists.setdefault((reason, item.practice_id), []).append(item.endpoint)
+    practices: dict[tuple[str, str], list[str]] = {}
+    for (reason, practice_id), names in lists.items():
+        practices.setdefault((", ".join(names), reason), []).append(practice_id)
+    return [f"{_some(ids)} {names}: {reason}" for (names, reason), ids in practices.items()]
+
+
+def _reasons(item: Evidence, newest: datetime | None) -> Iterator[str]:
+    """Yield why rows of a list may be missing; `newest` is the newest sync of any practice."""
+    if item.certified_through is None:
+        yield "no certificate yet"
+    elif item.as_of and item.as_of - item.certified_through >= LATE:
+        through, synced = item.certified_through.date(), item.as_of.date()
+        yield f"stale: certified only through {through}, though synced on {synced}"
+    if item.as_of and newest and newest - item.as_of >= LATE:
+        yield f"stale: last synced on {item.as_of.date()}, other practices on {newest.date()}"
+    if item.quarantined_rows:
+        yield f"{item.quarantined_rows:,} rows in quarantine are not counted"
+    if item.last_reconcile_at is None:
+        yield "not reconciled yet, so late changes may be unseen"
+
+
+def _some(practices: Sequence[str], most: int = 3) -> str:
+    more = len(practices) - most
+    return ", ".join(practices[:most]) + (f" and {more} more" if more > 0 else "")
