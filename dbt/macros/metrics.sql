@@ -8,8 +8,17 @@
     {{ return('more' if name in better.get('more', []) else 'less' if name in better.get('less', []) else none) }}
 {%- endmacro %}
 
+{#- The days after the end of a day until a measure of it no longer grows by itself: `matures_after_days` of all
+   measures or by measure; `final` is the time until any number of the day is final. -#}
+{% macro matures_after_days(meta, name) -%}
+    {%- set days = meta.get('matures_after_days') -%}
+    {%- set days = days.get(name) if days is mapping else days -%}
+    {{ return(((final_after_hours() | int) + 23) // 24 if days == 'final' else days) }}
+{%- endmacro %}
+
 {#- The rule after which a number no longer changes by itself. -#}
-{% macro metric_maturity() -%}
-    {%- set days = (final_after_hours() | int) // 24 -%}
-    {{ return('final when ' ~ days ~ ' days have passed since the end of each of its days (practice_days.is_final)') }}
+{% macro metric_maturity(days) -%}
+    {%- set final = (final_after_hours() | int) // 24 -%}
+    {%- set rule = ' days have passed since the end of each of its days' -%}
+    {{ return('final when ' ~ (days ~ rule if (days or 0) > final else final ~ rule ~ ' (practice_days.is_final)')) }}
 {%- endmacro %}

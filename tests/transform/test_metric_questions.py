@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
@@ -89,6 +90,26 @@ def test_a_period_is_final_only_if_each_of_its_days_is(file: Path, query: Query)
         for row in answer.rows  # a practice that was taken out has no days
     }
     assert {True, False} == {row[-1] for row in expected}
+
+
+@pytest.mark.parametrize(("metric", "days"), [("calls", 0), ("rebooked_rate", 30)])
+def test_a_value_is_final_only_after_the_days_in_which_it_can_grow(
+    metric: str, days: int, file: Path, tmp_path: Path
+) -> None:
+    """The random rows are of four weeks, so the practices of this copy were read three weeks later."""
+    later = Path(shutil.copy(file, tmp_path / "later.duckdb"))
+    with duckdb.connect(later) as connection:
+        connection.execute("set TimeZone = 'UTC'; update marts.practices set as_of = as_of + interval 21 days")
+        rows = connection.execute(
+            f"select practice_id, day, is_final and ends_at + interval {24 * days} hours <= as_of"
+            " from marts.practice_days join marts.practices using (practice_id)"
+        ).fetchall()
+    is_final = {row[:2]: row[2] for row in rows}
+
+    answer = {row[:2]: row[-1] for row in ask(later, MetricQuestion(metric, BY_DAY)).rows}
+
+    assert answer == {key: is_final.get(key, False) for key in answer}
+    assert {True, False} == set(answer.values())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ with reminders as (
     select
         reminders.*,
         practices.as_of,
-        cast(reminders.due_at_local as date) as day
+        cast(reminders.due_at_local as date) as due_day
     from {{ ref('service_reminders') }} as reminders
     left join {{ ref('practices') }} as practices
         on reminders.practice_id = practices.practice_id
@@ -58,7 +58,7 @@ judged as (
         reminders.notification_rule,
         reminders.status,
         reminders.due_at,
-        reminders.day,
+        reminders.due_day as day,
         reminders.as_of,
         coalesce(booked.is_booked_before, false) as is_booked_before,
         coalesce(booked.is_booked_after, false) as is_booked_after,

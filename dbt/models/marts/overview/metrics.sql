@@ -12,13 +12,15 @@
         {%- set better = meta.get('better', {}) -%}
         {%- for measure in model.measures -%}
             {%- do models.update({measure.name: model}) -%}
+            {%- set days = matures_after_days(meta, measure.name) -%}
             {%- do rows.append([
                 measure.name, measure.label, meta.get('units', {}).get(measure.name) or metric_unit(measure.name, measure.agg), dimensions | join(', '),
                 graph.nodes['model.vetl.' ~ mart].config.meta.grain, better_direction(better, measure.name),
-                measure.agg in ['count', 'sum'], metric_maturity(), measure.description, mart,
+                measure.agg in ['count', 'sum'], metric_maturity(days), measure.description, mart,
                 {
                     'aggregation': measure.agg, 'expression': measure.expr, 'dimensions': dimensions,
                     'lists': meta.lists,
+                    'matures_after_days': days,
                     'needs': meta.get('overlap_by', []) if measure.name not in meta.get('do_not_overlap', []) else [],
                 },
             ]) -%}
@@ -27,22 +29,27 @@
     {%- for metric in graph.metrics.values() if metric.type == 'ratio' -%}
         {%- set model = models[metric.type_params.numerator.name] -%}
         {%- set meta = model.config.meta -%}
+        {%- set days = matures_after_days(meta, metric.type_params.numerator.name) -%}
         {%- do rows.append([
             metric.name, metric.label, metric_unit(metric.name, 'ratio'), none, none,
-            better_direction(meta.get('better', {}), metric.name), false, metric_maturity(), metric.description,
+            better_direction(meta.get('better', {}), metric.name), false, metric_maturity(days), metric.description,
             model.node_relation.alias,
             {
                 'aggregation': 'ratio', 'numerator': metric.type_params.numerator.name,
-                'denominator': metric.type_params.denominator.name, 'lists': meta.lists,
+                'denominator': metric.type_params.denominator.name, 'lists': meta.lists, 'matures_after_days': days,
             },
         ]) -%}
     {%- endfor -%}
     {%- for model in graph.nodes.values() if model.resource_type == 'model' and model.config.meta.get('people_by') -%}
         {%- for column in model.columns.values() if column.config.meta.get('counts_people') -%}
+            {%- set days = matures_after_days(column.config.meta, column.name) -%}
             {%- do rows.append([
                 column.name, column.config.meta.counts_people, 'people', none, model.config.meta.grain,
-                column.config.meta.get('better'), false, metric_maturity(), column.description, model.name,
-                {'aggregation': 'people', 'by': model.config.meta.people_by, 'lists': model.config.meta.people_in},
+                column.config.meta.get('better'), false, metric_maturity(days), column.description, model.name,
+                {
+                    'aggregation': 'people', 'by': model.config.meta.people_by, 'lists': model.config.meta.people_in,
+                    'matures_after_days': days,
+                },
             ]) -%}
         {%- endfor -%}
     {%- endfor -%}

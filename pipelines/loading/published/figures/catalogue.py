@@ -38,8 +38,18 @@ class Metric:
     by: Mapping[str, str]
     needs: tuple[str, ...]
     lists: tuple[str, ...]
+    matures_after_days: int = 0
+    """The days after the end of a day until its value no longer grows by itself."""
     relation: str = ""
     """SQL for the rows, if they are not those of `mart` as they are."""
+
+    @property
+    def is_mature(self) -> str:
+        """SQL for whether a row of `marts.practice_days`, named `counted`, is old enough for the metric."""
+        if not self.matures_after_days:
+            return "true"
+        read_through = "(select as_of from marts.practices where practices.practice_id = counted.practice_id)"
+        return f"ends_at + interval {24 * self.matures_after_days} hours <= {read_through}"
 
     @property
     def source(self) -> str:
@@ -115,4 +125,5 @@ def _metric(row: dict[str, Any]) -> Metric:
         counting.get("by") or {},
         tuple(counting.get("needs") or ()),
         tuple(counting["lists"]),
+        counting.get("matures_after_days") or 0,
     )

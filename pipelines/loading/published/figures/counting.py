@@ -72,7 +72,8 @@ def _counted(
     expressions = {**plain, **by}
     dimensions = {column: sql for column, sql in expressions.items() if sql is not None}
     lists = counting.get("lists") or next((one.lists for one in metrics.values() if one.mart == rows), ())
-    maturity = next(one.maturity for one in metrics.values())
+    days = counting.get("matures_after_days") or 0
+    maturity = next(one.maturity for one in metrics.values() if one.matures_after_days == days)
 
     def metric(aggregation: str, expression: str, *, additive: bool = False) -> Metric:
         return Metric(
@@ -92,6 +93,7 @@ def _counted(
             {},
             (),
             tuple(lists),
+            days,
             counting.get("from", ""),
         )
 

@@ -101,7 +101,7 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         value = _cell(read, question, how, columns.metric_of, conditions(where, dimensions), recounted)
         frame = conditions(where, FRAME)
         certificates = evidence_of(read, metric.lists, conditions(where, {"practice": "practice_id"}))
-        is_final = _is_final(read, frame)
+        is_final = _is_final(read, metric, frame)
         not_final = () if is_final else (f"not final: {metric.maturity}",)
         description, definition, unit = _described(read, question)
         return Explanation(
@@ -245,9 +245,9 @@ def _with_their_count(
     return columns, [(part, *row) for part, (_, rows) in rows_of for row in rows]
 
 
-def _is_final(read: Read, chosen: str) -> bool:
-    rows = read(f"select bool_and(is_final) from marts.practice_days as counted where {chosen}").rows
-    return bool(rows[0][0])
+def _is_final(read: Read, metric: Metric, chosen: str) -> bool:
+    days = f"from marts.practice_days as counted where {chosen}"
+    return bool(read(f"select bool_and(is_final and {metric.is_mature}) {days}").rows[0][0])
 
 
 def _described(read: Read, question: CellQuestion) -> tuple[str, str | None, str]:
