@@ -10,7 +10,7 @@ from typing import TypeVar
 import duckdb
 import structlog
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import WarehouseBusy, WarehouseError, cannot_write
 from pipelines.core.text import span
 from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.layout import shards_of
@@ -64,7 +64,7 @@ def attach(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WarehouseError(f"{path}: its folder cannot be made: {error.strerror}") from None
+        raise WarehouseError(cannot_write(path, error, "its folder cannot be made")) from None
     return open_when_free(path, lambda: _attach(path), lock_wait_seconds=lock_wait_seconds, wait=wait)
 
 
