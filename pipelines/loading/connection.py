@@ -108,15 +108,15 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
         "dynamic_or_filter_threshold": LOOKED_UP_AT_MOST,
         # Write row groups one by one, not five at a time: a first sync takes 355 MiB instead of 380.
         "write_buffer_row_group_count": 1,
-        # DuckDB uses it for texts of more than 4,096 bytes, and takes memory for all of them in a row group, beyond
-        # its limit: 608 MiB for 20 pages of 16 MiB, and 300 without it, however many there are.
-        "disabled_compression_methods": "zstd",
     }
     connection = duckdb.connect(config=config)
     try:
         connection.execute(f"attach {literal(str(path))} as warehouse (row_group_size {ROW_GROUP_SIZE})")
         connection.execute("use warehouse")
         limit_memory(connection, MEMORY_LIMIT)
+        # DuckDB uses zstd for texts of more than 4,096 bytes, and takes memory for all of them in a row group, beyond
+        # its limit: 608 MiB for 20 pages of 16 MiB, and 300 without it, however many there are.
+        connection.execute("set disabled_compression_methods = 'zstd'")
         connection.execute("set TimeZone = 'UTC'")
         # The progress bar of a statement of two seconds would stand between the lines of `--json`.
         connection.execute("set enable_progress_bar = false")
