@@ -114,8 +114,8 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
         connection.execute(f"attach {literal(str(path))} as warehouse (row_group_size {ROW_GROUP_SIZE})")
         connection.execute("use warehouse")
         limit_memory(connection, MEMORY_LIMIT)
-        # DuckDB uses zstd for texts of more than 4,096 bytes, and takes memory for all of them in a row group, beyond
-        # its limit: 608 MiB for 20 pages of 16 MiB, and 300 without it, however many there are.
+        # DuckDB uses zstd for texts of more than 4,096 bytes, and takes memory for all of them in a row group,
+        # beyond its limit: 608 MiB for 20 pages of 16 MiB, and 300 without it, however many there are.
         connection.execute("set disabled_compression_methods = 'zstd'")
         connection.execute("set TimeZone = 'UTC'")
         # The progress bar of a statement of two seconds would stand between the lines of `--json`.
