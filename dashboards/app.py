@@ -27,7 +27,14 @@ def main() -> None:
     who = visitor(config)
     # This comes before the question for a password: Streamlit forgets the page of the address if no page is named.
     entries = {page.path: _entry(page) for page in PAGES}
-    entry = st.navigation(list(entries.values()), position="sidebar" if who else "hidden", expanded=True)
+    first = PAGES[0].path
+    # Streamlit serves the first page at the root only, so a hidden page has its path and leads there.
+    named = st.Page(lambda: None, title=PAGES[0].title, url_path=first, visibility="hidden")
+    entry = st.navigation([*entries.values(), named], position="sidebar" if who else "hidden", expanded=True)
+    if entry is named:
+        st.switch_page(
+            entries[first], query_params={name: st.query_params.get_all(name) for name in st.query_params}
+        )
     st.session_state.pages = entries
     if who is None:
         ask_to_sign_in(config)
@@ -48,9 +55,9 @@ def main() -> None:
 
 
 def _entry(page: Page) -> st.Page:
-    return st.Page(
-        partial(_draw, page), title=page.title, icon=page.icon, url_path=page.path, default=page is PAGES[0]
-    )
+    is_first = page is PAGES[0]
+    path = "root" if is_first else page.path  # its own path is that of the hidden page
+    return st.Page(partial(_draw, page), title=page.title, icon=page.icon, url_path=path, default=is_first)
 
 
 def _draw(page: Page) -> None:

@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from types import TracebackType
 from typing import ClassVar, Self
 
-from pipelines.core.errors import VetlError
+from pipelines.core.errors import MAKE_ROOM, VetlError, cannot_write
 
 BUSY_MILLISECONDS = 5_000
 """How long a connection waits for a lock of another one."""
@@ -49,7 +49,7 @@ class SqliteFile:
         try:
             make(path)
         except OSError as error:
-            raise cls.failure(f"{path}: cannot be made or opened: {error.strerror}") from None
+            raise cls.failure(cannot_write(path, error, "cannot be made or opened")) from None
         with cls._errors(path):
             return cls(path, _connect(path, cls.schema))
 
@@ -121,7 +121,7 @@ class SqliteFile:
         except sqlite3.Error as error:
             # On a full disk SQLite reports either error, by the file that it writes first.
             name = getattr(error, "sqlite_errorname", "")
-            hint = "; is the disk full? make room and run it again" if name.startswith(_NO_ROOM) else ""
+            hint = f"; is the disk full?{MAKE_ROOM[1:]}" if name.startswith(_NO_ROOM) else ""
             raise cls.failure(f"{path}: {error}{hint}") from None
         except cls.misread:
             raise cls.failure(f"{path}: holds rows that vetl did not write") from None

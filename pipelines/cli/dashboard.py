@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from pipelines import bundled
 from pipelines.cli.terminal import say
-from pipelines.core.errors import ConfigurationError, WarehouseError, cannot_listen
+from pipelines.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from pipelines.core.practice import Practice
 from pipelines.settings import load_settings
 from pipelines.settings.dashboard import DashboardSettings, is_local
@@ -50,7 +50,7 @@ def set_password(name: str) -> int:
     except ValueError as error:
         raise ConfigurationError(f"{name}: {error}") from None
     except OSError as error:
-        raise ConfigurationError(f"{settings.passwords}: cannot be written: {error.strerror}") from None
+        raise ConfigurationError(cannot_write(settings.passwords, error)) from None
     say(f"{name} signs in with the new password from now on: {settings.passwords}")
     return 0
 
@@ -116,7 +116,7 @@ def notebook(file: Path, *, port: int | None, show: bool) -> int:
     except FileExistsError:
         say(f"{file} exists already and is opened unchanged")
     except OSError as error:
-        raise ConfigurationError(f"{file}: cannot be written: {error.strerror}") from None
+        raise ConfigurationError(cannot_write(file, error)) from None
     # A notebook runs code, so marimo listens only on this machine, and its address contains a token.
     flags = ["--skip-update-check", "--no-sandbox", *([] if show else ["--headless"])]
     flags += [f"--port={port}"] if port else []

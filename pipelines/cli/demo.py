@@ -21,7 +21,7 @@ from pipelines.cli.run import run_everything
 from pipelines.cli.sandbox import Platform, sandbox_process
 from pipelines.cli.terminal import count, mention, print_json, short
 from pipelines.cli.views import as_records, show_answer
-from pipelines.core.errors import ConfigurationError
+from pipelines.core.errors import ConfigurationError, cannot_write
 from pipelines.loading.published.query import query
 from pipelines.settings import load_settings
 from pipelines.settings.sources import DEFAULT_FILE, PREFIX
@@ -168,7 +168,7 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{short(folder / DEFAULT_FILE)}: cannot be read: {error}") from None
     except OSError as error:
-        raise ConfigurationError(f"{folder}: cannot be written: {error.strerror}") from None
+        raise ConfigurationError(cannot_write(folder, error)) from None
 
 
 def _refuse_another_demo(folder: Path, settings: str) -> None:

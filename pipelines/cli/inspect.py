@@ -8,7 +8,7 @@ from secrets import token_hex
 from pipelines import bundled
 from pipelines.cli.first_settings import FirstAnswers, ask, filled
 from pipelines.cli.terminal import mention, print_json, short
-from pipelines.core.errors import ConfigurationError
+from pipelines.core.errors import ConfigurationError, cannot_write
 from pipelines.settings.sources import DEFAULT_FILE
 
 _SECRETS = """\
@@ -82,5 +82,5 @@ def _write_new(target: Path, content: str) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise ConfigurationError(f"{target}: cannot be written: {error.strerror}") from None
+        raise ConfigurationError(cannot_write(target, error)) from None
     return True

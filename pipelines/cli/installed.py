@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipelines import bundled
 from pipelines.cli.terminal import mention, short
-from pipelines.core.errors import ConfigurationError, WarehouseError, WrongUse
+from pipelines.core.errors import ConfigurationError, WarehouseError, WrongUse, cannot_write
 from pipelines.jobs.dbt_process import COMMAND as DBT
 from pipelines.jobs.dbt_process import environment, state_folder
 from pipelines.loading.control.snapshot import refuse_newer
@@ -53,7 +53,7 @@ def _write_settings(home: Path) -> None:
     except FileExistsError:
         return
     except OSError as error:
-        raise WarehouseError(f"{home / 'dagster.yaml'}: cannot be written: {error.strerror}") from None
+        raise WarehouseError(cannot_write(home / "dagster.yaml", error)) from None
 
 
 def dbt(arguments: Sequence[str]) -> int:

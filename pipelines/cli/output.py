@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TextIO
 
-from pipelines.core.errors import WrongUse
+from pipelines.core.errors import WrongUse, cannot_write
 from pipelines.core.text import printable
 
 LogFormat = Literal["text", "json"]
@@ -53,7 +53,7 @@ def direct(*, quiet: bool, log_file: Path | None, log_format: LogFormat) -> None
         try:
             OUTPUT.file = log_file.open("a", encoding="utf-8", buffering=1)
         except OSError as error:
-            raise WrongUse(f"--log-file {log_file}: cannot be written: {error.strerror}") from None
+            raise WrongUse(cannot_write(f"--log-file {log_file}", error)) from None
 
 
 def say(line: str, level: str = "info") -> None:

@@ -1,11 +1,12 @@
 """End the process in order after a signal, on a full disk, and if standard output cannot be written."""
 
-import errno
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+
+from pipelines.core.errors import MAKE_ROOM, NO_ROOM
 
 INTERRUPTED = 130
 TERMINATED = 143
@@ -13,7 +14,6 @@ WRITING = frozenset(
     ("sync", "run", "reconcile", "build", "publish", "forget", "lake", "quarantine", "webhooks", "demo")
 )
 """The commands that keep their progress if a signal ends them."""
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _terminated: list[int] = []
 """The number of SIGTERM, once it has arrived."""
@@ -65,7 +65,8 @@ def of_interrupt(arguments: Sequence[str]) -> tuple[str, int]:
 def no_room(error: Exception) -> str | None:
     """Return a line that names the file if the disk is full; return `None` for any other error."""
     if isinstance(error, OSError) and error.errno in NO_ROOM:
-        return f"{error.filename or 'standard output'}: {os.strerror(error.errno)}"
+        reason = os.strerror(error.errno)
+        return f"{error.filename}: {reason}{MAKE_ROOM}" if error.filename else f"standard output: {reason}"
     return None
 
 

@@ -75,6 +75,15 @@ class SignInRefused(ConfigurationError):
     """The platform does not accept username, password and role."""
 
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+MAKE_ROOM = "; make room and run it again"
+
+
+def cannot_write(place: object, error: OSError, failed: str = "cannot be written") -> str:
+    """Return the line for a file that cannot be written; `failed` names the failure. A full disk has a remedy."""
+    return f"{place}: {failed}: {error.strerror}{MAKE_ROOM if error.errno in NO_ROOM else ''}"
+
+
 def cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
     """Return the error for an address that a server cannot listen on."""
     if error.errno == errno.EADDRINUSE:

@@ -21,6 +21,13 @@ writes its rows at once, and reads on afterwards."""
 LARGE = 1024 * 1024
 """Bytes of an answer that is large. A usual page takes 0.3 MB."""
 
+HUGE = 4 * LARGE
+"""Bytes that no usual answer has: a page of 5,000 calls takes 1.3 MB."""
+
+MOST_BESIDE_HUGE = 32 * 1024 * 1024
+"""The most bytes of answers in memory, with its own, while an answer is huge. Rows of huge answers take several
+times their bytes, and many lists that hold such a page take the memory that the list which reads needs."""
+
 A = TypeVar("A")
 
 
@@ -39,6 +46,11 @@ class Room:
     def is_full(self) -> bool:
         """Return whether one list at a time must read."""
         return self.in_use + self.unwritten >= MOST_IN_MEMORY
+
+    def has_room_for(self, size: int) -> bool:
+        """Return whether an answer of this size, which is counted already, may be read beside those of others."""
+        is_beside = size <= HUGE or self.held + self.unwritten < MOST_BESIDE_HUGE
+        return is_beside and not self.is_full
 
 
 class ListRoom:
@@ -112,7 +124,7 @@ class _Share:
         """
         self._size += size
         self._list_room.holds(size)
-        if self._room.is_full and self._size > self._most:
+        if self._size > self._most and not self._room.has_room_for(self._size):
             raise NoRoom("too many answers are in memory")
 
     def give_back(self) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.acting.planning import ActPlan
-from pipelines.core.errors import LedgerError
+from pipelines.core.errors import LedgerError, cannot_write
 from pipelines.drafts import remove_leftovers, replace_text
 
 
@@ -43,7 +43,7 @@ def write_plan(published: Path, plan: ActPlan, at: datetime) -> None:
     try:
         replace_text(file, json.dumps({"planned_at": at, **plan_json(plan)}, default=str))
     except OSError as error:
-        raise LedgerError(f"{file}: cannot be written: {error.strerror}") from None
+        raise LedgerError(cannot_write(file, error)) from None
 
 
 def remove_plan(published: Path) -> None:

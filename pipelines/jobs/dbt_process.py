@@ -16,7 +16,7 @@ from typing import Any
 
 from pipelines import bundled
 from pipelines.core.errors import BuildFailed
-from pipelines.loading.failures import busy_in
+from pipelines.loading.failures import busy_in, remedy_in
 from pipelines.loading.layout import shards_of
 from pipelines.loading.writer_lock import held_descriptors
 
@@ -86,6 +86,11 @@ def state_folder(warehouse: Path) -> Path:
     return warehouse.with_name(f"{warehouse.name}.dbt")
 
 
+def results_file(warehouse: Path) -> Path:
+    """Return the file to which dbt writes the results of the nodes."""
+    return state_folder(warehouse) / "target" / "run_results.json"
+
+
 def log_file(warehouse: Path) -> Path:
     """Return the file in which dbt logs warnings and errors."""
     return state_folder(warehouse) / "logs" / "dbt.log"
@@ -110,25 +115,34 @@ def dbt_build(
         BuildFailed: dbt failed before it ran a node.
         WarehouseBusy: another process has locked the file.
     """
-    results = state_folder(warehouse) / "target" / "run_results.json"
-    results.unlink(missing_ok=True)
+    results_file(warehouse).unlink(missing_ok=True)
     log = _Log()
     options = [*extra, *(["--full-refresh"] if full_refresh else []), *as_options(variables or {})]
     code = _run(warehouse, ["build", *options], log, advance, command, limits)
     for error in log.errors:
         if busy := busy_in(error, warehouse):
             raise busy
-    if log.errors or not results.exists():
+    run = _results(warehouse)
+    if log.errors or run is None:
         why = log.errors[0] if log.errors else f"dbt ended with exit code {code}"
         # The error of a full disk is a number alone, so the line names the folder that dbt writes.
-        raise BuildFailed(f"{state_folder(warehouse)}: {why}" if "Errno" in why else why)
-    return _summary(json.loads(results.read_text("utf-8")), tuple(dict.fromkeys(log.deprecations)))
+        why = f"{state_folder(warehouse)}: {why}" if "Errno" in why else why
+        raise BuildFailed(f"{why}{remedy_in(why)}")
+    return _summary(run, tuple(dict.fromkeys(log.deprecations)))
 
 
 def failures_of(warehouse: Path) -> tuple[str, ...]:
     """Return a line for each node that failed in the last build, or none if dbt ran no node."""
-    results = state_folder(warehouse) / "target" / "run_results.json"
-    return _summary(json.loads(results.read_text("utf-8")), ()).failures if results.exists() else ()
+    run = _results(warehouse)
+    return _summary(run, ()).failures if run else ()
+
+
+def _results(warehouse: Path) -> dict[str, Any] | None:
+    """Return the results of the last build; `None` if dbt did not write them, or a full disk cut them off."""
+    try:
+        return json.loads(results_file(warehouse).read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Path:

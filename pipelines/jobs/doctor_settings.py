@@ -7,7 +7,7 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from pipelines.core.errors import ConfigurationError
+from pipelines.core.errors import ConfigurationError, cannot_write
 from pipelines.discovery.report import Finding, Report
 from pipelines.drafts import draft_for
 from pipelines.settings import Settings
@@ -29,7 +29,7 @@ def mend(config: Path, report: Report) -> tuple[str, ...]:
         written = tuple(dict.fromkeys(_corrected(document, config, corrections)))
         _replace(config, tomlkit.dumps(document))
     except OSError as error:
-        raise ConfigurationError(f"{config}: cannot be corrected: {error.strerror}") from None
+        raise ConfigurationError(cannot_write(config, error, "cannot be corrected")) from None
     except TOMLKitError:
         raise ConfigurationError(f"{config}: cannot be corrected: it is not TOML") from None
     return written

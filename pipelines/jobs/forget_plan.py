@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pipelines.core.errors import WarehouseError
+from pipelines.core.errors import WarehouseError, cannot_write
 from pipelines.loading.person import Person
 
 STEPS = ("rows", "inbox", "private file", "published files", "lakes", "scan")
@@ -84,7 +84,7 @@ def keep_plans(warehouse: Path, plans: Sequence[ForgetPlan]) -> None:
         draft.replace(file)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise WarehouseError(f"{file}: cannot be written: {error.strerror}") from None
+        raise WarehouseError(cannot_write(file, error)) from None
 
 
 def _as_json(plan: ForgetPlan) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from pipelines.acting.acts import ActState
 from pipelines.acting.ledger import read_ledger
-from pipelines.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse
+from pipelines.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
+from pipelines.drafts import draft_for
 from pipelines.notices.ledger import Notice, NoticeLedger, open_episodes
 from pipelines.notices.letter import Letter
 from pipelines.notices.letter_charts import as_pdf, charts, require_typst
@@ -234,9 +235,11 @@ def _write(folder: Path, letter: Letter) -> list[Path]:
         "pdf": as_pdf(letter),
     }
     try:
-        place.mkdir(parents=True, exist_ok=True)
         for suffix, content in files.items():
-            (place / f"{name}.{suffix}").write_bytes(content)
+            file = place / f"{name}.{suffix}"
+            with draft_for(file) as draft:
+                draft.write_bytes(content)
+                draft.replace(file)
     except OSError as error:
-        raise NotDelivered(f"{place}: cannot be written: {error.strerror}") from None
+        raise NotDelivered(cannot_write(place, error)) from None
     return [place / f"{name}.{suffix}" for suffix in files]

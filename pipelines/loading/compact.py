@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.core.errors import WarehouseError
+from pipelines.core.errors import WarehouseError, cannot_write
 from pipelines.drafts import draft_for
 from pipelines.loading.connection import ROW_GROUP_SIZE, drop_derived, literal
 from pipelines.loading.failures import as_warehouse_error
@@ -35,7 +35,7 @@ def rewrite(path: Path) -> None:
             draft.replace(path)  # this process holds the old file, so no other process writes to it
         _sync(path.parent)
     except OSError as error:
-        raise WarehouseError(f"{path}: cannot be rewritten: {error.strerror}") from None
+        raise WarehouseError(cannot_write(path, error, "cannot be rewritten")) from None
     except duckdb.Error as error:
         if any(sign in str(error) for sign in _NO_ROOM):
             raise WarehouseError(f"{path}: cannot be rewritten: {_REMEDY}") from None

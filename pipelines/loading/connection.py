@@ -10,7 +10,7 @@ from typing import TypeVar
 import duckdb
 import structlog
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import WarehouseBusy, WarehouseError, cannot_write
 from pipelines.core.text import span
 from pipelines.loading.failures import as_warehouse_error
 from pipelines.loading.layout import shards_of
@@ -64,7 +64,7 @@ def attach(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WarehouseError(f"{path}: its folder cannot be made: {error.strerror}") from None
+        raise WarehouseError(cannot_write(path, error, "its folder cannot be made")) from None
     return open_when_free(path, lambda: _attach(path), lock_wait_seconds=lock_wait_seconds, wait=wait)
 
 
@@ -114,6 +114,9 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
         connection.execute(f"attach {literal(str(path))} as warehouse (row_group_size {ROW_GROUP_SIZE})")
         connection.execute("use warehouse")
         limit_memory(connection, MEMORY_LIMIT)
+        # DuckDB uses zstd for texts of more than 4,096 bytes, and takes memory for all of them in a row group,
+        # beyond its limit: 608 MiB for 20 pages of 16 MiB, and 300 without it, however many there are.
+        connection.execute("set disabled_compression_methods = 'zstd'")
         connection.execute("set TimeZone = 'UTC'")
         # The progress bar of a statement of two seconds would stand between the lines of `--json`.
         connection.execute("set enable_progress_bar = false")

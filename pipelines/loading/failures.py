@@ -1,5 +1,6 @@
 """Turn DuckDB's errors into vetl's: one line each, with the failure, the file and the remedy."""
 
+import json
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.core.errors import NotStorable, WarehouseBusy, WarehouseError
+from pipelines.core.errors import MAKE_ROOM, NotStorable, WarehouseBusy, WarehouseError
 
 _OF_THE_STATEMENT = (
     duckdb.DataError,
@@ -23,8 +24,10 @@ _OF_THE_STATEMENT = (
 file: DuckDB reports damaged bytes by errors of many classes, `duckdb.Error` itself among them."""
 
 _HELD = ("Could not set lock", "Unique file handle conflict")
-_NOT_WRITTEN = ("Could not write", "No space left", "CHECKPOINT during DETACH")
+_NOT_WRITTEN = ("Could not write", "No space left", "File too large", "quota exceeded", "CHECKPOINT during DETACH")
 """If the end of a file cannot be written, DuckDB fails when it detaches the file, and does not give the reason."""
+_IN_ANOTHER_THREAD = re.compile(r'"exception_message":"((?:[^"\\]|\\.)*)"')
+"""The message of an error of another thread, which DuckDB quotes as JSON in the error of the statement."""
 _FILE = re.compile(r'on file "([^"]+)"')
 _PID = re.compile(r"PID (\d+)")
 
@@ -65,9 +68,17 @@ def as_warehouse_error(error: duckdb.Error, path: Path, failed: str = "") -> War
     about = f"{path}: {failed}: " if failed else f"{path}: "
     if isinstance(error, duckdb.DataError):
         return WarehouseError(f"{about}DuckDB refuses a value ({type(error).__name__})")
-    full = any(sign in str(error) for sign in _NOT_WRITTEN)
-    remedy = "; make room and run it again, what was committed is kept" if full else ""
-    return WarehouseError(f"{about}{first_line(error)}{remedy}")
+    return WarehouseError(f"{about}{first_line(error)}{remedy_in(str(error), is_kept=not failed)}")
+
+
+def remedy_in(message: str, *, is_kept: bool = False) -> str:
+    """Return the remedy if a message of DuckDB or of the system says that a file could not be written.
+
+    `is_kept`: earlier commits are in that file.
+    """
+    if not any(sign in message for sign in _NOT_WRITTEN):
+        return ""
+    return f"{MAKE_ROOM}, what was committed is kept" if is_kept else MAKE_ROOM
 
 
 def busy_in(message: str, path: Path) -> WarehouseBusy | None:
@@ -86,5 +97,7 @@ def busy_in(message: str, path: Path) -> WarehouseBusy | None:
 
 def first_line(error: Exception) -> str:
     """Return the first line of a message, without the kind that DuckDB puts before it."""
-    lines = str(error).strip().splitlines()
+    quoted = _IN_ANOTHER_THREAD.search(str(error))
+    message = json.loads(f'"{quoted[1]}"') if quoted else str(error)
+    lines = message.strip().splitlines()
     return lines[0].split(" Error: ", 1)[-1] if lines else type(error).__name__

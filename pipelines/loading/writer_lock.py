@@ -19,7 +19,7 @@ from threading import local
 
 import structlog
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import WarehouseBusy, WarehouseError, cannot_write
 from pipelines.core.text import span
 
 _LOOK_AGAIN_SECONDS = 0.25
@@ -88,7 +88,7 @@ def _open(file: Path) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
         return os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError as error:
-        raise WarehouseError(f"{file}: cannot be made: {error.strerror}") from None
+        raise WarehouseError(cannot_write(file, error, "cannot be made")) from None
 
 
 def _take(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -21,6 +22,7 @@ from dagster_dbt import (
 )
 
 from pipelines import bundled
+from pipelines.core.errors import MAKE_ROOM
 from pipelines.jobs.build import (
     dbt_variables,
     duckdb_limits,
@@ -36,13 +38,14 @@ from pipelines.jobs.dbt_process import (
     failures_of,
     known_to_dbt,
     one_line,
+    results_file,
     state_folder,
 )
 from pipelines.jobs.forget import build_in_full, finish_forgettings
 from pipelines.jobs.forget_plan import read_plans
 from pipelines.jobs.one_writer import writing
 from pipelines.loading.control.activity import recorded
-from pipelines.loading.failures import busy_in
+from pipelines.loading.failures import busy_in, remedy_in
 from pipelines.orchestration.areas import Areas, teams
 from pipelines.orchestration.lock_wait import wait_for_lock
 from pipelines.orchestration.metadata import code_in, documented_in
@@ -55,6 +58,7 @@ from pipelines.settings import Settings
 ONLY_NEWS = ("everything", "after_lists", "drain")
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
 
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOGGED = "Errors parsed from dbt logs:"
 _ROOM = 1024 * 1024
 """Bytes without which dbt cannot write its own files."""
@@ -151,7 +155,7 @@ def _built(
                 if invocation.is_successful():
                     return
                 why = failures_of(settings.warehouse.path) or (
-                    reason_of(str(invocation.get_error()), shutil.disk_usage(settings.warehouse.path.parent).free),
+                    reason_of(str(invocation.get_error()), state_folder(settings.warehouse.path)),
                 )
                 recorder.error = f"{why[0]} (Dagster's run {context.run.run_id})"
             # Another program may have opened the file before dbt did. Nothing was built, so wait again.
@@ -159,16 +163,17 @@ def _built(
                 raise dg.Failure("\n".join(why), allow_retries=False)
 
 
-def reason_of(error: str, free: int) -> str:
-    """Return why dbt failed before it ran a model, from dagster-dbt's error and the free bytes of the disk.
+def reason_of(error: str, folder: Path, room: int = _ROOM) -> str:
+    """Return why dbt failed without results of its models, from dagster-dbt's error and the disk of dbt's folder.
 
-    That error begins with dbt's whole command line, which fills a page.
+    That error begins with dbt's whole command line, which fills a page. On a disk with fewer free bytes than
+    `room` dbt cannot write its own files, and its other words are consequences of that.
     """
-    logged = one_line(error.partition(_LOGGED)[2])
-    words = logged or "dbt ended before it ran a model; its output is in the log of this run"
-    if free >= _ROOM and "No space left" not in words:
-        return words
-    return f"{logged or 'dbt could not write its files'}: the disk is full; make room and run it again"
+    logged = error.partition(_LOGGED)[2]
+    if shutil.disk_usage(folder).free < room or remedy_in(logged):
+        return f"{folder}: dbt could not write: the disk is full{MAKE_ROOM}"
+    without_colours = one_line(_COLOUR.sub("", logged))
+    return without_colours or "dbt ended before it ran a model; its output is in the log of this run"
 
 
 def _of_asset(event: Any) -> Any:  # noqa: ANN401 - any event of dagster-dbt
@@ -199,11 +204,11 @@ def _started(
 ) -> DbtCliInvocation:
     """Start dbt on all models, or on the models and checks that a user has selected."""
     warehouse = settings.warehouse.path
-    target = state_folder(warehouse) / "target"
+    target = results_file(warehouse).parent
     with as_failures():
         hourly = context.run.job_name in ONLY_NEWS and not reads_again(context.run)
         tests = options_of(settings, all_tests=not hourly)
-    (target / "run_results.json").unlink(missing_ok=True)
+    results_file(warehouse).unlink(missing_ok=True)
     with _environment(
         {**known_to_dbt(warehouse), **as_variables(duckdb_limits(settings)), "DBT_TARGET_PATH": os.fspath(target)}
     ):

@@ -83,6 +83,13 @@ def test_leaving_a_page_and_coming_back_keeps_view_and_address_in_step(visit: Vi
     assert figures(drawn(page, "Phone calls")) == before
 
 
+def test_the_first_page_has_its_name_as_an_address_too(visit: Visit) -> None:
+    page = drawn(visit("/overview?practice=loc-001&period=7"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+    expect(page).to_have_url(re.compile(r":\d+/\?(practice=loc-001&period=7|period=7&practice=loc-001)$"))
+
+
 def test_what_an_address_names_and_cannot_be_shown_is_said(visit: Visit) -> None:
     page = drawn(visit("/?channel=call&practice=nobody"))
 

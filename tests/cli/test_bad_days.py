@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from support.bad_days import DAYS, WAREHOUSE, Site, at_work
+from support.bad_days import DAYS, FULL_AT, PUBLISHED, WAREHOUSE, Site, at_work, on_a_full_disk
 from support.mart_builds import untested
 
 import sandbox
@@ -137,3 +137,85 @@ def test_a_run_without_news_keeps_the_published_file_fresh(site: Site) -> None:
     after = json.loads(WAREHOUSE.with_name("vetl.duckdb.last_publication.json").read_text())
     assert after["started_at"] >= before["started_at"]
     assert after["outcome"] == "done"
+
+
+EVERY_FILE = f"[warehouse]\ncontacts = true\nparquet = true\n[lake]\npath = '{WAREHOUSE.parent}/lake'\n"
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Return the published files and those of the lake, with all drafts."""
+    kept = ("vetl.duckdb", "inbox.sqlite", "watch.sqlite")
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.parts[2].startswith(kept))
+    return {path: path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 0.95])
+def test_a_publication_on_a_full_disk_changes_nothing_and_the_next_one_succeeds(
+    share: float, site: Site, capfd: pytest.CaptureFixture[str]
+) -> None:
+    site.add(EVERY_FILE)
+    assert site.vetl("publish") == 0
+    before = contents(WAREHOUSE.parent)
+    WAREHOUSE.with_name("vetl.duckdb.published.json").unlink()  # so that the file is written whole
+    capfd.readouterr()
+
+    assert on_a_full_disk("publish", full_at=max(FULL_AT, int(PUBLISHED.stat().st_size * share))) == 1
+
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith(f"vetl: {PUBLISHED.resolve()}: cannot be published: ")
+    assert line.endswith("; make room and run it again")
+    assert contents(WAREHOUSE.parent) == before
+    code, output = status(capfd)
+    assert (code, line.removeprefix("vetl: ") in output) == (1, True), output
+    assert site.vetl("publish") == 0
+    assert status(capfd)[0] == 0
+    assert site.vetl("verify", str(PUBLISHED)) == 0
+
+
+@pytest.mark.parametrize("name", ["contacts.duckdb", "analytics.parquet"])
+def test_a_file_beside_the_published_one_stays_on_a_full_disk(
+    name: str, site: Site, capfd: pytest.CaptureFixture[str]
+) -> None:
+    site.add(EVERY_FILE)
+    assert site.vetl("publish") == 0
+    if name == "contacts.duckdb":
+        os.utime(PUBLISHED.with_name(name), (0, 0))  # so that it is older than the published file
+    else:
+        (PUBLISHED.with_name(name) / "manifest.json").unlink()
+    before = contents(WAREHOUSE.parent)
+    capfd.readouterr()
+
+    assert on_a_full_disk("publish") == 1
+
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith(f"vetl: {PUBLISHED.with_name(name).resolve()}: cannot be written: ")
+    assert line.endswith("; make room and run it again")
+    assert contents(WAREHOUSE.parent) == before
+    assert status(capfd)[0] == 1
+    assert site.vetl("publish") == 0
+    assert status(capfd)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        (("lake", "export"), "warehouse/data/lake"),
+        (("publish", "--for", "East"), "warehouse/data/analytics.east.duckdb"),
+        (("report", "--preview", "letters"), "letters"),
+    ],
+)
+def test_other_commands_leave_no_part_of_a_file_on_a_full_disk(
+    command: tuple[str, ...], place: str, site: Site, capfd: pytest.CaptureFixture[str]
+) -> None:
+    site.add(f"group = 'East'\n{EVERY_FILE}[[report.recipients]]\nname = 'East'\nto = ['manager@example.com']\n")
+    capfd.readouterr()
+
+    assert on_a_full_disk(*command, full_at=4_096) == 1
+
+    [line] = capfd.readouterr().err.splitlines()
+    assert place in line
+    assert line.endswith("; make room and run it again")
+    left = [path for path in Path(place).rglob("*") if path.is_file()] if place != "warehouse/data/lake" else []
+    assert [*left, *Path(place).rglob(".*"), *Path(place).parent.glob(".*drafts*")] == []
+    assert not Path(place, "manifest.json").exists()
+    assert site.vetl(*command) == 0

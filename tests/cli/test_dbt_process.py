@@ -11,7 +11,16 @@ from support import warm_dbt
 from pipelines import bundled
 from pipelines.core.errors import BuildFailed, WarehouseBusy
 from pipelines.jobs import dbt_process
-from pipelines.jobs.dbt_process import BuildResult, dbt_build, dbt_parse, environment, state_folder, without_values
+from pipelines.jobs.dbt_process import (
+    BuildResult,
+    dbt_build,
+    dbt_parse,
+    environment,
+    failures_of,
+    results_file,
+    state_folder,
+    without_values,
+)
 
 PROFILES = """
 vetl:
@@ -152,6 +161,31 @@ def test_dbt_gets_only_the_variables_that_it_needs(
     }
     assert given["VETL_WAREHOUSE__PATH"] == "/srv/vetl.duckdb"
     assert given["DBT_SEND_ANONYMOUS_USAGE_STATS"] == "false"
+
+
+WITHOUT_ROOM = (
+    "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+    " resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); from dbt.cli.main import cli; cli()"
+)
+
+
+@pytest.mark.usefixtures("project")
+def test_a_full_disk_is_named_with_its_remedy(tmp_path: Path) -> None:
+    with pytest.raises(BuildFailed, match=r"too large.*; make room and run it again$"):
+        dbt_build(
+            tmp_path / "vetl.duckdb",
+            full_refresh=False,
+            advance=lambda _done, _total: None,
+            command=(sys.executable, "-c", WITHOUT_ROOM),
+        )
+
+
+def test_results_that_a_full_disk_cut_off_are_none(tmp_path: Path) -> None:
+    file = results_file(tmp_path / "vetl.duckdb")
+    file.parent.mkdir(parents=True)
+    file.write_text('{"results": [{"unique_id": "model.ve', "utf-8")
+
+    assert failures_of(tmp_path / "vetl.duckdb") == ()
 
 
 def test_a_message_is_one_bounded_line_without_values() -> None:

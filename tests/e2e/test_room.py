@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.engine.protocols import Take
-from pipelines.engine.room import LARGE, MOST_IN_MEMORY, ListRoom, Room
+from pipelines.engine.room import LARGE, MOST_BESIDE_HUGE, MOST_IN_MEMORY, ListRoom, Room
 
 PIECE = LARGE // 2
 
@@ -61,4 +61,32 @@ def test_answers_of_all_lists_have_a_bounded_memory_and_each_comes(lists: Sequen
 
     assert sorted(came) == sorted([*range(len(sizes))] for sizes in lists)
     assert most <= MOST_IN_MEMORY + 3 * 16 * LARGE
+    assert room.in_use == 0
+
+
+def test_lists_that_wait_for_another_one_have_few_huge_answers() -> None:
+    """Each of 36 lists keeps one answer of 16 MiB until it may go on."""
+    room, size, done = Room(), 16 * LARGE, list[int]()
+
+    async def read(number: int, may_leave: asyncio.Event) -> None:
+        own = ListRoom(room)
+        answer = await own.read(partial(received, number, size))
+        await may_leave.wait()
+        done.append(answer.number)
+        del answer
+        await own.leave(has_ended=True)
+
+    async def scene() -> None:
+        may_leave = asyncio.Event()
+        lists = [asyncio.create_task(read(number, may_leave)) for number in range(36)]
+        for _ in range(100 * size // PIECE):
+            await asyncio.sleep(0)
+        assert size <= room.in_use <= MOST_BESIDE_HUGE + size
+        may_leave.set()
+        async with asyncio.timeout(20):
+            await asyncio.gather(*lists)
+
+    asyncio.run(scene())
+
+    assert sorted(done) == [*range(36)]
     assert room.in_use == 0

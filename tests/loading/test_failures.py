@@ -32,7 +32,19 @@ def test_a_refused_value_is_not_quoted() -> None:
 def test_a_full_disk_is_reported_with_its_remedy(message: str) -> None:
     line = str(as_warehouse_error(duckdb.IOException(message), FILE, "cannot be published"))
     assert line.startswith("vetl.duckdb: cannot be published: ")
-    assert line.endswith("; make room and run it again, what was committed is kept")
+    assert line.endswith("; make room and run it again")
+
+
+def test_an_error_of_another_thread_is_quoted_without_its_json() -> None:
+    error = duckdb.IOException(
+        'Async write failed for range [offset=7]: {"exception_type":"IO","exception_message":"Could not write file'
+        ' \\"/srv/a.parquet\\": No space left on device","errno":"28"}'
+    )
+    line = str(as_warehouse_error(error, FILE, "cannot be written"))
+    assert line == (
+        'vetl.duckdb: cannot be written: Could not write file "/srv/a.parquet": No space left on device; make room'
+        " and run it again"
+    )
 
 
 def test_a_fault_in_our_own_sql_is_not_the_warehouse_s() -> None:

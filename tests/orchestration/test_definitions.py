@@ -52,19 +52,24 @@ def test_a_manifest_that_a_full_disk_cut_off_is_written_again(tmp_path: Path) ->
 
 
 LONG = "The dbt CLI process with command\n\n`dbt build --vars {...}`\n\nfailed with exit code `2`. Check it"
-LOGGED = "\n\nErrors parsed from dbt logs:\n\nRuntime Error\n  the profile is wrong"
+LOGGED = "\n\nErrors parsed from dbt logs:\n\n[\x1b[31mERROR\x1b[0m]\n  the profile is wrong"
+WITHOUT_ROOM = "\n\nErrors parsed from dbt logs:\n\n[Errno 28] No space left on device"
+FULL = "{folder}: dbt could not write: the disk is full; make room and run it again"
 
 
 @pytest.mark.parametrize(
-    ("error", "free", "words"),
+    ("error", "room", "words"),
     [
-        (LONG + LOGGED, 10**9, "Runtime Error the profile is wrong"),
-        (LONG, 10**9, "dbt ended before it ran a model; its output is in the log of this run"),
-        (LONG, 4096, "dbt could not write its files: the disk is full; make room and run it again"),
+        (LONG + LOGGED, 0, "[ERROR] the profile is wrong"),
+        (LONG, 0, "dbt ended before it ran a model; its output is in the log of this run"),
+        (LONG + LOGGED, 2**63, FULL),
+        (LONG + WITHOUT_ROOM, 0, FULL),
     ],
 )
-def test_a_dbt_that_did_not_begin_says_why_without_its_command_line(error: str, free: int, words: str) -> None:
-    assert reason_of(error, free) == words
+def test_a_dbt_without_results_says_why_without_its_command_line(
+    error: str, room: int, words: str, tmp_path: Path
+) -> None:
+    assert reason_of(error, tmp_path, room) == words.format(folder=tmp_path)
 
 
 def test_it_loads_without_a_warning(definitions: dg.Definitions) -> None:

@@ -74,15 +74,15 @@ def killed(kind: Kind, *arguments: str) -> None:
         pass
 
 
-def on_a_full_disk(*arguments: str) -> int:
-    """Run a command whose files may not grow beyond `FULL_AT`; return its exit code."""
+def on_a_full_disk(*arguments: str, full_at: int = FULL_AT) -> int:
+    """Run a command whose files may not grow beyond `full_at` bytes; return its exit code."""
 
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (FULL_AT, FULL_AT))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (full_at, full_at))
 
     command = [sys.executable, "-m", "pipelines", *arguments]
-    return subprocess.run(command, preexec_fn=limit, check=False).returncode
+    return subprocess.run(command, preexec_fn=limit, stdout=subprocess.DEVNULL, check=False).returncode
 
 
 def sync_killed(_site: Site) -> None:

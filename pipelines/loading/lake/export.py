@@ -146,10 +146,8 @@ def _is_current(file: LakeFile, table: LakeTable, partitions: Mapping[Partition,
 
 
 def _replace_manifest(storage: Storage, manifest: Manifest, drafts: Path) -> None:
-    draft = drafts / MANIFEST
-    draft.write_text(json.dumps(manifest.as_json()), "utf-8")
     storage.settle()
-    storage.put(draft, MANIFEST)
+    storage.put_text(json.dumps(manifest.as_json()), drafts / MANIFEST, MANIFEST)
 
 
 def _remove_old(storage: Storage, schemas: Sequence[str], now: Manifest, before: Manifest | None) -> int:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pyarrow import fs
 
-from pipelines.core.errors import LakeError
+from pipelines.core.errors import MAKE_ROOM, NO_ROOM, LakeError
 from pipelines.drafts import draft_for
-from pipelines.loading.failures import first_line
+from pipelines.loading.failures import first_line, remedy_in
 
 _CHUNK = 1 << 22
 _S3 = "s3://"
@@ -79,6 +79,12 @@ class Storage:
                 shutil.copyfileobj(source, stream, _CHUNK)
             draft.unlink()
 
+    def put_text(self, text: str, draft: Path, path: str) -> None:
+        """Write a text into the draft, then move the draft to this path."""
+        with _in_one_line(self.location):
+            draft.write_text(text, "utf-8")
+        self.put(draft, path)
+
     def settle(self) -> None:
         """Return when all files that were put would survive a power cut."""
         if self.is_local:
@@ -113,4 +119,6 @@ def _in_one_line(location: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise LakeError(f"{location}: {error.strerror or first_line(error)}") from None
+        reason = error.strerror or first_line(error)
+        remedy = MAKE_ROOM if error.errno in NO_ROOM else remedy_in(str(error))
+        raise LakeError(f"{location}: {reason}{remedy}") from None

@@ -4,11 +4,14 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 from urllib.parse import quote
 
 import duckdb
 
+from pipelines.core.errors import LakeError
 from pipelines.loading.connection import literal
+from pipelines.loading.failures import first_line, remedy_in
 from pipelines.loading.lake.manifest import LakeFile, Partition
 from pipelines.loading.lake.storage import Storage
 from pipelines.loading.lake.tables import MONTH, LakeTable
@@ -33,26 +36,32 @@ def write_partitions(
     """
     if not fingerprints:
         draft = drafts / "empty.parquet"
-        connection.execute(f"copy ({table.select()} limit 0) to {literal(str(draft))} ({_FORMAT})")
+        _copy(connection, f"copy ({table.select()} limit 0) to {literal(str(draft))} ({_FORMAT})", storage)
         yield _put(table, (None, None), "0:0", draft, 0, storage)
     ordered = sorted(fingerprints, key=lambda partition: tuple(part or "" for part in partition))
     for first in range(0, len(ordered), AT_ONCE):
         some = ordered[first : first + AT_ONCE]
-        for partition, draft, rows in _copied(connection, table, some, drafts / "some"):
+        for partition, draft, rows in _copied(connection, table, some, drafts / "some", storage):
             yield _put(table, partition, fingerprints[partition], draft, rows, storage)
         shutil.rmtree(drafts / "some", ignore_errors=True)
 
 
 def _copied(
-    connection: duckdb.DuckDBPyConnection, table: LakeTable, partitions: Sequence[Partition], drafts: Path
+    connection: duckdb.DuckDBPyConnection,
+    table: LakeTable,
+    partitions: Sequence[Partition],
+    drafts: Path,
+    storage: Storage,
 ) -> Iterator[tuple[Partition, Path, int]]:
     """Yield each partition with its file and number of rows."""
     if not table.keys:
         drafts.mkdir(exist_ok=True)
         draft = drafts / "all.parquet"
-        [(rows,)] = connection.execute(
-            f"copy ({table.select()}) to {literal(str(draft))} (format parquet, compression zstd)"
-        ).fetchall()
+        [(rows,)] = _copy(
+            connection,
+            f"copy ({table.select()}) to {literal(str(draft))} (format parquet, compression zstd)",
+            storage,
+        )
         yield (None, None), draft, rows
         return
     parameters: dict[str, list[str | None]] = {"practices": [practice for practice, _ in partitions]}
@@ -62,13 +71,34 @@ def _copied(
         parameters["months"] = [month for _, month in partitions]
         among += ", unnest($months::varchar[]) as asked_month"
         alike += f" and {MONTH} is not distinct from asked_month"
-    written = connection.execute(
+    written = _copy(
+        connection,
         f"copy (from ({table.select()}) semi join ({among}) on {alike}) to {literal(str(drafts))}"
         f" ({_FORMAT}, partition_by ({', '.join(table.keys)}), write_partition_columns true)",
+        storage,
         parameters,
-    ).fetchall()
+    )
     for name, rows, *_, keys, _extra in written:
         yield (keys["practice_id"], keys.get(MONTH)), Path(name), rows
+
+
+def _copy(
+    connection: duckdb.DuckDBPyConnection,
+    statement: str,
+    storage: Storage,
+    parameters: Mapping[str, Sequence[str | None]] | None = None,
+) -> list[tuple[Any, ...]]:
+    """Write files and return their statistics.
+
+    Raises:
+        LakeError: a file cannot be written. Other errors are those of the file that is read.
+    """
+    try:
+        return connection.execute(statement, parameters).fetchall()
+    except duckdb.Error as error:
+        if remedy := remedy_in(str(error)):
+            raise LakeError(f"{storage.location}: cannot be written: {first_line(error)}{remedy}") from None
+        raise
 
 
 def _put(

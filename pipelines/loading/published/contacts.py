@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.core.errors import WarehouseError
+from pipelines.core.errors import WarehouseError, cannot_write
 from pipelines.core.privacy import FAKE_NUMBER
 from pipelines.drafts import draft_for, remove_leftovers
 from pipelines.loading.connection import literal
@@ -59,7 +59,7 @@ def write_contacts(private: Path, published: Path) -> Path:
             _give_access(draft, file)
             draft.replace(file)
     except OSError as error:
-        raise WarehouseError(f"{file}: cannot be written: {error.strerror}") from None
+        raise WarehouseError(cannot_write(file, error)) from None
     except duckdb.Error as error:
         raise as_warehouse_error(error, file, "cannot be written") from None
     return file

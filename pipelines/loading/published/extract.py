@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.core.errors import WarehouseError
+from pipelines.core.errors import WarehouseError, cannot_write
 from pipelines.drafts import draft_for
 from pipelines.loading.connection import literal, quoted
 from pipelines.loading.failures import as_warehouse_error
@@ -39,7 +39,7 @@ def extract(published: Path, target: Path, practices: Sequence[str]) -> dict[str
             draft.replace(target)
             return rows
     except OSError as error:
-        raise WarehouseError(f"{target}: cannot be written: {error.strerror}") from None
+        raise WarehouseError(cannot_write(target, error)) from None
     except duckdb.Error as error:
         raise as_warehouse_error(error, target, "cannot be written") from None
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipelines.core.errors import WarehouseError
+from pipelines.core.errors import WarehouseError, cannot_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def hold(private: Path, published: Path) -> Hold:
         draft.replace(file)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise WarehouseError(f"{file}: cannot be written: {error.strerror}") from None
+        raise WarehouseError(cannot_write(file, error)) from None
     return hold
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from pipelines.core.errors import WarehouseError
+from pipelines.core.errors import WarehouseError, cannot_write
 from pipelines.drafts import draft_for
 from pipelines.loading.connection import literal, quoted
 from pipelines.loading.failures import as_warehouse_error
@@ -52,7 +52,7 @@ def write_parquet(published: Path, files: int) -> Path:
         for old in sorted((old for old in folder.iterdir() if old.name.isdigit()), reverse=True)[files:]:
             shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
-        raise WarehouseError(f"{folder}: cannot be written: {error.strerror}") from None
+        raise WarehouseError(cannot_write(folder, error)) from None
     except duckdb.Error as error:
         raise as_warehouse_error(error, folder, "cannot be written") from None
     return folder

@@ -12,7 +12,7 @@ from secrets import token_hex
 import duckdb
 
 from pipelines import bundled
-from pipelines.core.errors import WarehouseError
+from pipelines.core.errors import WarehouseError, cannot_write
 from pipelines.core.privacy import Treatments
 from pipelines.core.secrets import is_weak_key
 from pipelines.drafts import draft_for
@@ -96,7 +96,7 @@ def publish(
         with draft_for(published) as draft:
             return _publish(private, published, draft, Masking(pii, pii_key), grains or {}, keep, limits or {})
     except OSError as error:
-        raise WarehouseError(f"{published}: cannot be written: {error.strerror}") from None
+        raise WarehouseError(cannot_write(published, error)) from None
     except duckdb.Error as error:
         raise as_warehouse_error(error, published, "cannot be published") from None
 

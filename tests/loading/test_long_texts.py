@@ -1,0 +1,40 @@
+"""Rows of half a megabyte: the memory of a commit does not grow with the rows that the table has already."""
+
+import multiprocessing
+from pathlib import Path
+
+from pipelines.loading.connection import MEMORY_FOR_ROWS, attach, limit_memory
+
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(["support.quiet_end", "pipelines.loading.connection"])
+
+COMMITS = 16
+MOST = 420
+"""MiB of the process. With zstd it takes 520, and more with more commits."""
+
+
+def write_and_measure(path: Path, report: Path) -> None:
+    """Commit pages of 15 MiB; write the most memory of the process in MiB."""
+    connection = attach(path, lock_wait_seconds=0)
+    limit_memory(connection, MEMORY_FOR_ROWS)
+    connection.execute("create table texts (page integer, row integer, text varchar)")
+    for page in range(COMMITS):
+        connection.begin()
+        connection.execute(f"insert into texts select {page}, range, repeat('x', {1 << 19}) from range(30)")
+        connection.commit()
+    connection.close()
+    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
+    report.write_text(
+        str(int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) // 1024), "utf-8"
+    )
+
+
+def test_a_commit_of_long_texts_takes_bounded_memory(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+
+    process = processes.Process(target=write_and_measure, args=(tmp_path / "vetl.duckdb", report))
+    process.start()
+    process.join(120)
+    process.kill()
+
+    assert int(report.read_text("utf-8")) < MOST
