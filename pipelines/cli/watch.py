@@ -80,7 +80,13 @@ def _show(found: Sequence[Watched]) -> None:
 def _state(one: Watched) -> str:
     if one.open:
         return f"out since {one.open.began}"
-    return one.judged[-1].judgement if one.judged else "nothing closed"
+    return _judgement(one, "nothing closed")
+
+
+def _judgement(one: Watched, without: str) -> str:
+    """Return the judgement about the last closed period: a value near to the end of the usual ones is in."""
+    last = one.judged[-1].judgement if one.judged else without
+    return "in" if last == "near" else last
 
 
 def _show_backtest(tests: Sequence[Backtest], since: date) -> None:
@@ -109,7 +115,7 @@ def _state_json(one: Watched) -> dict[str, Any]:
     last = one.judged[-1] if one.judged else None
     return {
         **_names(one),
-        "state": "out" if one.open else last.judgement if last else "unknown",
+        "state": "out" if one.open else _judgement(one, "unknown"),
         "out_since": one.open.began if one.open else None,
         "last_closed": one.through,
         "value": last.value.value if last else None,

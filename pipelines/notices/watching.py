@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from hashlib import sha256
 from typing import Literal
 
 from pipelines.loading.published.figures.periods import Baseline, PeriodValue, Series
 from pipelines.settings.watch import Threshold
 
-Judgement = Literal["in", "out", "unknown"]
+Judgement = Literal["in", "near", "out", "unknown"]
+"""`near`: inside, but too near to the end of the usual values to end an episode."""
+
+_LASTING = timedelta(weeks=8)
+"""After so long the periods of an episode are examples of what is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +87,24 @@ def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list
 
 
 def _judged(threshold: Threshold, series: Series, practice: str) -> list[Judged]:
+    """Judge each period by those before it, without holidays and the periods of earlier episodes.
+
+    If they were examples, a campaign would be usual after its second week, and ring again after its end.
+    """
     found: list[Judged] = []
+    unlike: dict[date, date] = {}
+    is_out = False
     for at, value in enumerate(series.practices[practice]):
-        usual = series.baseline_of(practice, at) if threshold.unusual else None
-        found.append(Judged(value, _judgement(threshold, value, usual), usual))
+        if series.is_holiday(practice, at):
+            found.append(Judged(value, "unknown"))
+            unlike[value.start] = date.max
+            continue
+        usual = series.baseline_of(practice, at, unlike) if threshold.unusual else None
+        judgement = _judgement(threshold, value, usual)
+        found.append(Judged(value, judgement, usual))
+        is_out = judgement == "out" or (is_out and judgement != "in")
+        if is_out:
+            unlike[value.start] = value.start + _LASTING if value.value else date.max
     return found
 
 
@@ -94,7 +112,9 @@ def _judgement(threshold: Threshold, value: PeriodValue, usual: Baseline | None)
     if value.value is None or (value.cases is not None and value.cases < threshold.least):
         return "unknown"
     if threshold.unusual:
-        return "unknown" if usual is None else "in" if usual.holds(value.value) else "out"
+        if usual is None:
+            return "unknown"
+        return "out" if not usual.holds(value.value) else "in" if usual.is_close(value.value) else "near"
     if threshold.above is not None:
         return "out" if value.value > threshold.above else "in"
     assert threshold.below is not None
@@ -108,7 +128,7 @@ def episodes(judged: Sequence[Judged], periods: int) -> list[Episode]:
     for one in judged:
         if one.judgement == "out":
             run.append(one)
-        elif one.judgement == "in":
+        elif one.judgement == "in" or (one.judgement == "near" and len(run) < periods):
             found += _episode(run, periods, one.value.start)
             run = []
     return found + _episode(run, periods, None)
@@ -121,22 +141,39 @@ def _episode(run: Sequence[Judged], periods: int, ended: date | None) -> list[Ep
 
 
 def line(watched_one: Watched, episode: Episode) -> str:
-    """Return the sentence about an episode that rings: the practice, the value, and what is usual."""
+    """Return the sentence about an episode: the practice, its last value, and what is usual."""
     last, threshold = episode.last, watched_one.threshold
     value = amount(last.value.value, watched_one.unit)
     of = f" of {last.value.cases:,} cases" if last.value.cases is not None else ""
     expected = f"usual are about {amount(last.usual.usual, watched_one.unit)}" if last.usual else threshold.rule
     where = _where(threshold)
     when = f"on {last.value.start}" if threshold.by == "day" else f"in the week of {last.value.start}"
-    since = "" if episode.began == last.value.start else f", out since {episode.began}"
+    since = "" if episode.began == last.value.start else f"; out since {episode.began}"
     return f"{watched_one.practice}: {watched_one.words}{where} {when}: {value}{of}; {expected}{since}"
+
+
+def first_line(watched_one: Watched, episode: Episode) -> str:
+    """Return the sentence about an episode that rings; it may be over already."""
+    ended = episode.ended
+    over = f"; {_back(watched_one)} since {ended}{_at(watched_one, ended)}" if ended else ""
+    return f"{line(watched_one, episode)}{over}"
 
 
 def end_line(watched_one: Watched, began: date, ended: date | None) -> str:
     """Return the sentence about the end of an episode; without a day the figures were corrected."""
-    where, back = _where(watched_one.threshold), "as usual" if watched_one.threshold.unusual else "as it should be"
-    how = f"again {back} since {ended}" if ended else f"{back} after a correction of the data"
-    return f"{watched_one.practice}: {watched_one.words}{where} is {how} (was out since {began})"
+    how = f"since {ended}{_at(watched_one, ended)}" if ended else "after a correction of the data"
+    what = f"{watched_one.words}{_where(watched_one.threshold)}"
+    return f"{watched_one.practice}: {what} is {_back(watched_one)} {how} (was out since {began})"
+
+
+def _back(watched_one: Watched) -> str:
+    return "again as usual" if watched_one.threshold.unusual else "again as it should be"
+
+
+def _at(watched_one: Watched, start: date) -> str:
+    """Return the value of a period, for people."""
+    values = [amount(one.value.value, watched_one.unit) for one in watched_one.judged if one.value.start == start]
+    return f", with {values[0]}" if values else ""
 
 
 def _where(threshold: Threshold) -> str:
