@@ -7,7 +7,7 @@ from typing import Any
 
 from pipelines.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
 from pipelines.jobs.watch import look, unknown_notices
-from pipelines.notices.watching import Episode, Watched, amount, line
+from pipelines.notices.watching import Episode, Watched, amount, first_line, line
 from pipelines.settings import load_settings
 
 COLUMNS = (
@@ -104,7 +104,7 @@ def _show_backtest(tests: Sequence[Backtest], since: date) -> None:
     print_table(f"since {since}: {count(rings, 'notice')} would have been sent", BACKTEST_COLUMNS, rows)
     for test in tests:
         for episode in test.rings:
-            print_aside(f"{episode.rings_at}: {line(test.watched, episode)}")
+            print_aside(f"{episode.rings_at}: {first_line(test.watched, episode)}")
 
 
 def _print_json(items: Iterable[dict[str, Any]], since: date | None) -> None:

@@ -26,7 +26,7 @@ from pipelines.notices.letter import (
     share,
 )
 from pipelines.notices.letter_uncertain import ClosedWeeks, uncertain
-from pipelines.notices.letter_volume import LABEL, Volume, WeekCounts, range_words, usual_of, volume_of
+from pipelines.notices.letter_volume import LABEL, RULE, CallWeeks, Volume, call_weeks, range_words, volume_of
 
 _MOST = 3
 """Changes and outliers of a letter: more than these nobody reads."""
@@ -67,7 +67,7 @@ class LetterData:
     names: Mapping[str, str]
     groups: Mapping[str, str | None]
     weeks: Mapping[str, Weeks]
-    calls: Mapping[str, WeekCounts]
+    calls: Mapping[str, CallWeeks]
 
 
 def read_letter_data(file: Path) -> LetterData:
@@ -83,13 +83,8 @@ def read_letter_data(file: Path) -> LetterData:
         {key: name for key, name, _ in rows},
         {key: group for key, _, group in rows},
         {measure.key: _weeks(file, measure) for measure in SHARES},
-        _calls(file),
+        call_weeks(series(file, RULE.measure, RULE.by, RULE.where)),
     )
-
-
-def _calls(file: Path) -> dict[str, dict[date, int]]:
-    found = series(file, "calls", "week", ("direction=inbound",)).practices
-    return {key: {value.start: int(value.value or 0) for value in values} for key, values in found.items()}
 
 
 def _weeks(file: Path, measure: ShareOf) -> Weeks:
@@ -161,8 +156,8 @@ def _rows(
 
 
 def _calls_of(data: LetterData, key: str, volume: Volume) -> str:
-    count = data.calls.get(key, {}).get(volume.week) if volume.week else None
-    return "\u2013" if count is None else f"{count:,}"
+    calls = data.calls.get(key, {}).get(volume.week) if volume.week else None
+    return "\u2013" if calls is None else f"{calls.count:,}"
 
 
 def _unusual(data: LetterData, practices: Sequence[str], volume: Volume) -> list[Line]:
@@ -170,15 +165,16 @@ def _unusual(data: LetterData, practices: Sequence[str], volume: Volume) -> list
     week = volume.week
     if week is None:
         return []
-    own = {key: data.calls[key] for key in practices if week in data.calls.get(key, {})}
-    usual = {key: usual_of(counts, week) for key, counts in own.items()}
+    own = {key: data.calls[key][week] for key in practices if week in data.calls.get(key, {})}
     far = {
-        key: abs(own[key][week] - one.usual) for key, one in usual.items() if one and not one.holds(own[key][week])
+        key: abs(calls.count - calls.usual.usual)
+        for key, calls in own.items()
+        if calls.usual and not calls.usual.holds(calls.count)
     }
     return [
         Line(
             f"{LABEL} at {data.names[key]}:",
-            f"{own[key][week]:,} in the week of {day_words(week)}, {range_words(usual[key], own[key][week])}.",
+            f"{own[key].count:,} in the week of {day_words(week)}, {range_words(own[key].usual, own[key].count)}.",
         )
         for key in sorted(far, key=far.__getitem__, reverse=True)[:_MOST]
     ]

@@ -31,17 +31,20 @@ def uncertain(
 
 
 def _left_out(names: Mapping[str, str], closed: Mapping[str, ClosedWeeks]) -> list[str]:
-    """Return one sentence for all practices that are left out of the same figures."""
+    """Return one sentence for all practices that are left out of the same figures for the same reason."""
     known = {label: (week, of) for label, (week, of) in closed.items() if week}
-    groups: dict[tuple[str, ...], list[str]] = {}
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for key, name in names.items():
         without = tuple(label for label, (week, of) in known.items() if week not in of.get(key, {}))
-        groups.setdefault(without, []).append(name)
-    groups.pop((), None)
+        first = min((start for _, of in known.values() for start in of.get(key, {})), default=None)
+        is_new = first is not None and all(first > week for week, _ in (known[label] for label in without))
+        groups.setdefault(("Too new for" if is_new else "Not read whole, so left out of", without), []).append(
+            name
+        )
     return [
-        f"Not read whole, so left out of {'all figures' if len(without) == len(known) else _quoted(without)}:"
-        f" {_some(members)}."
-        for without, members in groups.items()
+        f"{reason} {'all figures' if len(without) == len(known) else _quoted(without)}: {_some(members)}."
+        for (reason, without), members in groups.items()
+        if without
     ]
 
 

@@ -15,6 +15,9 @@ Judgement = Literal["in", "near", "out", "unknown"]
 _LASTING = timedelta(weeks=8)
 """After so long the periods of an episode are examples of what is usual."""
 
+_DAYS_INSIDE = 3
+"""An episode of days ends after so many days in a row that are in: a campaign has quiet Saturdays and Sundays."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -71,7 +74,7 @@ def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list
     """Judge a threshold at each practice of a series; `names` are the names of practices by id."""
     found: list[Watched] = []
     for practice in series.practices:
-        judged = _judged(threshold, series, practice)
+        judged = judge(threshold, series, practice)
         found.append(
             Watched(
                 threshold,
@@ -80,13 +83,13 @@ def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list
                 series.metric.words,
                 series.metric.unit,
                 judged,
-                episodes(judged, threshold.periods),
+                episodes(judged, threshold.periods, _DAYS_INSIDE if threshold.by == "day" else 1),
             )
         )
     return found
 
 
-def _judged(threshold: Threshold, series: Series, practice: str) -> list[Judged]:
+def judge(threshold: Threshold, series: Series, practice: str) -> list[Judged]:
     """Judge each period by those before it, without holidays and the periods of earlier episodes.
 
     If they were examples, a campaign would be usual after its second week, and ring again after its end.
@@ -121,16 +124,27 @@ def _judgement(threshold: Threshold, value: PeriodValue, usual: Baseline | None)
     return "out" if value.value < threshold.below else "in"
 
 
-def episodes(judged: Sequence[Judged], periods: int) -> list[Episode]:
-    """Return the episodes of at least so many periods. A period that says nothing neither begins nor ends one."""
+def episodes(judged: Sequence[Judged], periods: int, ends_after: int = 1) -> list[Episode]:
+    """Return the episodes of at least so many periods.
+
+    An episode ends with the first of `ends_after` periods in a row that are in. A period that says nothing neither
+    begins nor ends one.
+    """
     found: list[Episode] = []
     run: list[Judged] = []
+    inside: list[Judged] = []
     for one in judged:
+        rings = len(run) >= periods
         if one.judgement == "out":
             run.append(one)
-        elif one.judgement == "in" or (one.judgement == "near" and len(run) < periods):
-            found += _episode(run, periods, one.value.start)
-            run = []
+            inside = []
+        elif one.judgement == "near" and rings:
+            inside = []
+        elif one.judgement != "unknown":
+            inside.append(one)
+            if not rings or len(inside) == ends_after:
+                found += _episode(run, periods, inside[0].value.start)
+                run, inside = [], []
     return found + _episode(run, periods, None)
 
 
@@ -148,15 +162,15 @@ def line(watched_one: Watched, episode: Episode) -> str:
     expected = f"usual are about {amount(last.usual.usual, watched_one.unit)}" if last.usual else threshold.rule
     where = _where(threshold)
     when = f"on {last.value.start}" if threshold.by == "day" else f"in the week of {last.value.start}"
-    since = "" if episode.began == last.value.start else f"; out since {episode.began}"
-    return f"{watched_one.practice}: {watched_one.words}{where} {when}: {value}{of}; {expected}{since}"
+    return f"{watched_one.practice}: {watched_one.words}{where} {when}: {value}{of}; {expected}"
 
 
 def first_line(watched_one: Watched, episode: Episode) -> str:
-    """Return the sentence about an episode that rings; it may be over already."""
+    """Return the sentence about an episode that rings; it may have lasted, and be over already."""
     ended = episode.ended
+    since = "" if episode.began == episode.last.value.start else f"; out since {episode.began}"
     over = f"; {_back(watched_one)} since {ended}{_at(watched_one, ended)}" if ended else ""
-    return f"{line(watched_one, episode)}{over}"
+    return f"{line(watched_one, episode)}{since}{over}"
 
 
 def end_line(watched_one: Watched, began: date, ended: date | None) -> str:

@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from pipelines.loading.connection import literal
-from pipelines.loading.published.figures.ask import MetricQuestion, ask
-from pipelines.loading.published.figures.catalogue import Metric, columns_of
-from pipelines.loading.published.query import query, reading
+from pipelines.loading.published.figures.ask import MetricQuestion, answered
+from pipelines.loading.published.figures.catalogue import Metric, columns_of, metrics_of
+from pipelines.loading.published.query import Read, reading
 
 Step = Literal["day", "week"]
 
@@ -111,12 +111,14 @@ def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practic
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
-    answer = ask(file, MetricQuestion(metric, ("practice", by), where))
+    with reading(file) as read:  # once: with another file in between, a closed week would have no rows yet
+        answer = answered(read, metrics_of(read, file), MetricQuestion(metric, ("practice", by), where))
+        closed, holidays = _closed(read, answer.metric, by), _holidays(read)
     values = {row[:2]: row for row in answer.rows}
     is_rate = answer.metric.aggregation == "ratio"
     is_count = answer.metric.aggregation in _COUNTS
     of: dict[str, list[PeriodValue]] = {}
-    for practice, start in _closed(file, answer.metric, by):
+    for practice, start in closed:
         if practices and practice not in practices:
             continue
         row = values.get((practice, start))
@@ -125,7 +127,7 @@ def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practic
             value = 0
         cases = (row[-4] if row else 0) if is_rate else None
         of.setdefault(practice, []).append(PeriodValue(start, value, cases))
-    return Series(answer.metric, by, of, _holidays(file))
+    return Series(answer.metric, by, of, holidays)
 
 
 def baseline(
@@ -150,11 +152,9 @@ def baseline(
     else:
         chance = 0.1 * abs(usual)
     reach = FAR * max(spread, chance)
-    skew = FAR**2 / 4 if is_count else 0.0  # a small count lies above its mean more often than below
-    low = usual - reach + skew
-    if is_count and usual >= NEVER_NONE:
-        low = max(low, 0.5)
-    return Baseline(usual, min(low, usual), usual + reach + skew)
+    low = max(usual - reach, 0.5) if is_count and usual >= NEVER_NONE else usual - reach
+    above = FAR**2 / 4 if is_count else 0.0  # a small count is far above its mean more often than far below
+    return Baseline(usual, low, usual + reach + above)
 
 
 def _examples(values: Sequence[PeriodValue], start: date, unlike: Mapping[date, date]) -> list[float]:
@@ -165,16 +165,15 @@ def _examples(values: Sequence[PeriodValue], start: date, unlike: Mapping[date, 
     return examples[:LOOKED_BACK]
 
 
-def _holidays(file: Path) -> frozenset[tuple[str, date]]:
+def _holidays(read: Read) -> frozenset[tuple[str, date]]:
     """Return the holidays of `[definitions]` by practice and day; an older file does not have them."""
-    with reading(file) as read:
-        if "is_holiday" not in columns_of(read).get("anomalies_daily", ()):
-            return frozenset()
-        rows = read("select distinct practice_id, day from marts.anomalies_daily where is_holiday").rows
+    if "is_holiday" not in columns_of(read).get("anomalies_daily", ()):
+        return frozenset()
+    rows = read("select distinct practice_id, day from marts.anomalies_daily where is_holiday").rows
     return frozenset((practice, day) for practice, day in rows)
 
 
-def _closed(file: Path, metric: Metric, by: Step) -> list[tuple[str, date]]:
+def _closed(read: Read, metric: Metric, by: Step) -> list[tuple[str, date]]:
     lists = ", ".join(literal(name) for name in metric.lists)
     mature = _MATURE_METRICS.get(metric.name) or _MATURE.get(metric.mart, "is_over")
     statement = (
@@ -184,4 +183,4 @@ def _closed(file: Path, metric: Metric, by: Step) -> list[tuple[str, date]]:
         f" group by all having count(*) = {7 if by == 'week' else 1}"
         f" and bool_and(is_over and {mature} and ends_at <= through) order by all"
     )
-    return [(practice, start) for practice, start in query(file, statement).rows]
+    return [(practice, start) for practice, start in read(statement).rows]
