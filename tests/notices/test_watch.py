@@ -19,7 +19,7 @@ from pipelines.jobs.watch import look, tell
 from pipelines.loading.published.figures.listing import list_of
 from pipelines.loading.published.figures.periods import PeriodValue
 from pipelines.notices.ledger import NoticeLedger, open_episodes
-from pipelines.notices.watching import Episode, Judged, Watched, episodes
+from pipelines.notices.watching import Episode, Judged, episodes
 from pipelines.settings import Settings, load_settings
 from pipelines.settings.watch import Threshold, WatchSettings
 
