@@ -62,7 +62,7 @@ def _entry(page: Page) -> st.Page:
 
 def _draw(page: Page) -> None:
     view: View = st.session_state.view
-    st.caption(scope_line(view.scope, view.words))
+    st.caption(scope_line(view.scope, view.words, with_days=page.has_period))
     _warn(view)
     page.draw(view)
     complete_until = view.scope.complete_until

@@ -7,7 +7,7 @@ from typing import Any
 
 from pipelines.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
 from pipelines.jobs.watch import look, unknown_notices
-from pipelines.notices.watching import Episode, Watched, amount, line
+from pipelines.notices.watching import Episode, Watched, amount, first_line, line
 from pipelines.settings import load_settings
 
 COLUMNS = (
@@ -80,7 +80,13 @@ def _show(found: Sequence[Watched]) -> None:
 def _state(one: Watched) -> str:
     if one.open:
         return f"out since {one.open.began}"
-    return one.judged[-1].judgement if one.judged else "nothing closed"
+    return _judgement(one, "nothing closed")
+
+
+def _judgement(one: Watched, without: str) -> str:
+    """Return the judgement about the last closed period: a value near to the end of the usual ones is in."""
+    last = one.judged[-1].judgement if one.judged else without
+    return "in" if last == "near" else last
 
 
 def _show_backtest(tests: Sequence[Backtest], since: date) -> None:
@@ -98,7 +104,7 @@ def _show_backtest(tests: Sequence[Backtest], since: date) -> None:
     print_table(f"since {since}: {count(rings, 'notice')} would have been sent", BACKTEST_COLUMNS, rows)
     for test in tests:
         for episode in test.rings:
-            print_aside(f"{episode.rings_at}: {line(test.watched, episode)}")
+            print_aside(f"{episode.rings_at}: {first_line(test.watched, episode)}")
 
 
 def _print_json(items: Iterable[dict[str, Any]], since: date | None) -> None:
@@ -109,7 +115,7 @@ def _state_json(one: Watched) -> dict[str, Any]:
     last = one.judged[-1] if one.judged else None
     return {
         **_names(one),
-        "state": "out" if one.open else last.judgement if last else "unknown",
+        "state": "out" if one.open else _judgement(one, "unknown"),
         "out_since": one.open.began if one.open else None,
         "last_closed": one.through,
         "value": last.value.value if last else None,

@@ -49,7 +49,7 @@ class Room:
 
     def has_room_for(self, size: int) -> bool:
         """Return whether an answer of this size, which is counted already, may be read beside those of others."""
-        is_beside = size <= HUGE or self.held + self.unwritten < MOST_BESIDE_HUGE
+        is_beside = size <= HUGE or self.in_use + self.unwritten < MOST_BESIDE_HUGE
         return is_beside and not self.is_full
 
 

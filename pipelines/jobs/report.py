@@ -14,7 +14,7 @@ from pipelines.acting.acts import ActState
 from pipelines.acting.ledger import read_ledger
 from pipelines.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
 from pipelines.drafts import draft_for
-from pipelines.notices.ledger import Notice, NoticeLedger, open_episodes
+from pipelines.notices.ledger import Notice, NoticeLedger, ToldEpisode, open_episodes
 from pipelines.notices.letter import Letter
 from pipelines.notices.letter_charts import as_pdf, charts, require_typst
 from pipelines.notices.letter_data import LetterData, compose, read_letter_data
@@ -127,11 +127,13 @@ def _out(settings: Settings, practices: Sequence[str], week: date) -> list[str]:
         episodes = open_episodes(settings.watch.ledger, week)
     except LedgerError:
         return []  # each build says it
-    return [
-        f"{one.line}; over since {one.ended or 'a correction of the data'}" if one.is_over else one.line
-        for one in episodes
-        if one.practice_id in practices
-    ]
+    return [_episode(one) for one in episodes if one.practice_id in practices]
+
+
+def _episode(one: ToldEpisode) -> str:
+    since = "" if one.began == one.last else f"; out since {one.began}"
+    over = f"; over since {one.ended or 'a correction of the data'}" if one.is_over else ""
+    return f"{one.line}{since}{over}"
 
 
 def _done(settings: Settings, practices: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from pipelines.loading.published.figures.periods import Series, series
 from pipelines.loading.published.query import query
 from pipelines.notices.ledger import Notice, NoticeLedger, ToldEpisode, open_episodes
 from pipelines.notices.mail import send_mail
-from pipelines.notices.watching import Episode, Watched, end_line, line, watched
+from pipelines.notices.watching import Episode, Watched, end_line, first_line, line, watched
 from pipelines.notices.webhook import post_text
 from pipelines.settings import Settings
 from pipelines.settings.watch import Threshold
@@ -93,9 +93,9 @@ def _keep(
             of_known[told.began] = episode
         is_new = episode.ended is None if before is None else episode.rings_at > before
         if not same and is_new:
-            text = line(one, episode)
-            last, is_over = episode.last.value.start, episode.ended is not None
+            text, last, is_over = line(one, episode), episode.last.value.start, episode.ended is not None
             ledger.keep(ToldEpisode(one.key, one.practice_id, episode.began, last, episode.ended, is_over, text))
+            text = first_line(one, episode)
             ledger.due(_event(one, episode.began, "began"), recipients(settings, one.threshold), text, at)
             rang.append(text)
     for told in known:
@@ -103,7 +103,7 @@ def _keep(
         if told.is_over:
             continue
         if episode is not None and episode.ended is None:
-            ledger.keep(replace(told, last=max(told.last, episode.last.value.start)))
+            ledger.keep(replace(told, last=max(told.last, episode.last.value.start), line=line(one, episode)))
             continue
         end = episode.ended if episode else None
         ledger.keep(replace(told, ended=end, is_over=True))

@@ -99,7 +99,7 @@ class NoticeLedger(SqliteFile):
             self._connection.execute(
                 "insert into episodes values (?, ?, ?, ?, ?, ?, ?)"
                 " on conflict (watch, practice_id, began) do update set last ="
-                " excluded.last, ended = excluded.ended, is_over = excluded.is_over",
+                " excluded.last, ended = excluded.ended, is_over = excluded.is_over, line = excluded.line",
                 [
                     episode.watch,
                     episode.practice_id,

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Literal
 from urllib.parse import urlencode
 
-from pipelines.core.noise import Counts, difference_interval, distance, is_far, is_more_than_noise, outliers
+from pipelines.core.noise import Counts, distance, is_far, outliers
+from pipelines.notices.letter_volume import WEEKS_SHOWN, Volume
 
-WEEKS_SHOWN = 13
 FEW = 30
 
 Weeks = Mapping[str, Mapping[date, Counts]]
@@ -26,10 +27,12 @@ class ShareOf:
     where: tuple[str, ...] = ()
 
 
+CALLERS = "callers, each once a day"
+
 SHARES = (
     ShareOf("answered", "Calls answered", "answered_calls", "calls", "inbound calls", ("direction=inbound",)),
-    ShareOf("callers", "Callers booked", "booked_within_7_days", "new_booking_callers", "callers a day"),
-    ShareOf("won_back", "Missed, won back", "recovered_within_7_days", "missed_callers", "callers a day"),
+    ShareOf("callers", "Callers booked", "booked_within_7_days", "new_booking_callers", CALLERS),
+    ShareOf("won_back", "Missed, won back", "recovered_within_7_days", "missed_callers", CALLERS),
     ShareOf("online", "Online, completed", "sessions_completed", "sessions", "sessions"),
     ShareOf("outreach", "Outreach, booked", "outreach_booked", "outreach_contacted", "contacted"),
 )
@@ -60,10 +63,23 @@ class LetterFigure:
 
     @property
     def is_change(self) -> bool:
-        """Return whether the difference is more than chance: the 95 % interval does not hold zero."""
-        if self.change is None:
-            return False
-        return is_more_than_noise(difference_interval(*self.now, *self.before))
+        """Return whether the difference is more than chance, by the strict quantile.
+
+        Of five figures a week one would be outside of its 95 % interval every fourth letter.
+        """
+        return is_far(self.now, self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A figure in words: its value, the change, and the cases and the week behind it."""
+
+    label: str
+    value: str
+    change: str
+    basis: str
+    tone: Literal["good", "bad", ""]
+    history: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +92,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A letter to one reader. `rows` are the practices with the share of each figure."""
+    """A letter to one reader. `rows` are the practices with their calls and the share of each figure, in words."""
 
     reader: str
     week: date
     practices: tuple[str, ...]
     ids: tuple[str, ...]
+    volume: Volume
     figures: tuple[LetterFigure, ...]
-    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
     changes: tuple[Line, ...]
     outliers: tuple[Line, ...]
     out: tuple[str, ...]
@@ -134,7 +151,7 @@ class Found:
         return distance(self.now, self.other)
 
 
-def newest_week(weeks: Weeks, practices: Sequence[str]) -> date | None:
+def newest_week(weeks: Mapping[str, Mapping[date, object]], practices: Sequence[str]) -> date | None:
     """Return the newest week that at least half of the practices have closed."""
     ends = sorted((max(weeks[key]) for key in practices if weeks.get(key)), reverse=True)
     return ends[(len(practices) - 1) // 2] if len(ends) * 2 >= len(practices) and ends else None

@@ -1,14 +1,15 @@
 """The charts and the PDF of a letter, set by typst."""
 
 import json
+from dataclasses import asdict
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pipelines.core.errors import ConfigurationError
-from pipelines.notices.letter import Letter, percent
-from pipelines.notices.letter_text import basis, change, sections
+from pipelines.notices.letter import Letter
+from pipelines.notices.letter_text import sections, shown
 
 _TEMPLATE = Path(__file__).with_name("letter.typ")
 _PIXELS_PER_INCH = 144
@@ -41,17 +42,8 @@ def _set(letter: Letter, *, mode: str, **options: Any) -> Any:  # noqa: ANN401 -
     document = {
         "subject": letter.subject,
         "reader": letter.reader,
-        "figures": [
-            {
-                "label": figure.label,
-                "value": percent(figure.share),
-                "change": change(figure),
-                "basis": basis(figure),
-                "history": figure.history,
-            }
-            for figure in letter.figures
-        ],
-        "rows": [{"name": name, "shares": [percent(share) for share in shares]} for name, shares in letter.rows],
+        "figures": [asdict(figure) for figure in shown(letter)],
+        "rows": [{"name": name, "values": values} for name, values in letter.rows],
         "sections": [{"title": title, "lines": lines} for title, lines in sections(letter)],
     }
     return typst.compile(

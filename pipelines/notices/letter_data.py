@@ -1,6 +1,5 @@
 """Read the content of letters from the published file, and from the ledgers beside it."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -10,7 +9,6 @@ from pipelines.loading.connection import literal
 from pipelines.loading.published.figures.periods import series
 from pipelines.loading.published.query import Rows, query
 from pipelines.notices.letter import (
-    FEW,
     SHARES,
     Counts,
     Found,
@@ -22,10 +20,13 @@ from pipelines.notices.letter import (
     changed,
     day_words,
     figure_of,
+    newest_week,
     outside,
     percent,
     share,
 )
+from pipelines.notices.letter_uncertain import ClosedWeeks, uncertain
+from pipelines.notices.letter_volume import LABEL, RULE, CallWeeks, Volume, call_weeks, range_words, volume_of
 
 _MOST = 3
 """Changes and outliers of a letter: more than these nobody reads."""
@@ -57,12 +58,16 @@ where endpoint not in ('clients', 'patients') group by practice_id, practices.na
 
 @dataclass(frozen=True, slots=True)
 class LetterData:
-    """The published file of one moment: names and groups of practices, and the counts of each figure."""
+    """The published file of one moment: names and groups of practices, and the counts of each figure.
+
+    `calls` are the inbound calls by practice and closed week.
+    """
 
     file: Path
     names: Mapping[str, str]
     groups: Mapping[str, str | None]
     weeks: Mapping[str, Weeks]
+    calls: Mapping[str, CallWeeks]
 
 
 def read_letter_data(file: Path) -> LetterData:
@@ -78,6 +83,7 @@ def read_letter_data(file: Path) -> LetterData:
         {key: name for key, name, _ in rows},
         {key: group for key, _, group in rows},
         {measure.key: _weeks(file, measure) for measure in SHARES},
+        call_weeks(series(file, RULE.measure, RULE.by, RULE.where)),
     )
 
 
@@ -111,20 +117,22 @@ def compose(
     if week is None:
         return None
     moved = [found for measure in SHARES for found in changed(measure, data.weeks[measure.key], practices)]
+    volume = volume_of(data.calls, practices, newest_week(data.calls, practices))
     outliers = [found for measure in SHARES for found in outside(measure, data.weeks[measure.key], practices)]
     return Letter(
         reader=reader,
         week=week,
         practices=tuple(data.names[key] for key in practices),
         ids=tuple(practices),
+        volume=volume,
         figures=figures,
-        rows=_rows(data, practices, figures),
-        changes=tuple(_change(data, found) for found in _heaviest(moved)),
+        rows=_rows(data, practices, volume, figures),
+        changes=(*_unusual(data, practices, volume), *(_change(data, found) for found in _heaviest(moved))),
         outliers=tuple(_outlier(data, found, practices) for found in _heaviest(outliers)),
         out=tuple(out(week)),
         waiting=_waiting(data, practices),
         done=tuple(done),
-        uncertain=tuple(_uncertain(data, practices, figures, week)),
+        uncertain=tuple(_uncertain(data, practices, volume, figures)),
         link=link,
     )
 
@@ -134,17 +142,42 @@ def _heaviest(found: Sequence[Found]) -> list[Found]:
 
 
 def _rows(
-    data: LetterData, practices: Sequence[str], figures: Sequence[LetterFigure]
-) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
-    """Return the practices with the share of each figure in its week."""
+    data: LetterData, practices: Sequence[str], volume: Volume, figures: Sequence[LetterFigure]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the practices with their calls, and the share of each figure in its week."""
     shares = {
         key: tuple(
-            share(data.weeks[measure.key].get(key, {}).get(figure.week, (0, 0))) if figure.week else None
+            percent(share(data.weeks[measure.key].get(key, {}).get(figure.week, (0, 0))) if figure.week else None)
             for measure, figure in zip(SHARES, figures, strict=True)
         )
         for key in practices
     }
-    return tuple((data.names[key], shares[key]) for key in practices)
+    return tuple((data.names[key], (_calls_of(data, key, volume), *shares[key])) for key in practices)
+
+
+def _calls_of(data: LetterData, key: str, volume: Volume) -> str:
+    calls = data.calls.get(key, {}).get(volume.week) if volume.week else None
+    return "\u2013" if calls is None else f"{calls.count:,}"
+
+
+def _unusual(data: LetterData, practices: Sequence[str], volume: Volume) -> list[Line]:
+    """Return sentences about the practices with fewer or more calls than usual, the farthest first."""
+    week = volume.week
+    if week is None:
+        return []
+    own = {key: data.calls[key][week] for key in practices if week in data.calls.get(key, {})}
+    far = {
+        key: abs(calls.count - calls.usual.usual)
+        for key, calls in own.items()
+        if calls.usual and not calls.usual.holds(calls.count)
+    }
+    return [
+        Line(
+            f"{LABEL} at {data.names[key]}:",
+            f"{own[key].count:,} in the week of {day_words(week)}, {range_words(own[key].usual, own[key].count)}.",
+        )
+        for key in sorted(far, key=far.__getitem__, reverse=True)[:_MOST]
+    ]
 
 
 def _change(data: LetterData, found: Found) -> Line:
@@ -202,26 +235,17 @@ def _waiting(data: LetterData, practices: Sequence[str]) -> tuple[tuple[str, int
 
 
 def _uncertain(
-    data: LetterData, practices: Sequence[str], figures: Sequence[LetterFigure], week: date
+    data: LetterData, practices: Sequence[str], volume: Volume, figures: Sequence[LetterFigure]
 ) -> list[str]:
-    """Return sentences about figures that a reader must not take for certain."""
-    lines: list[str] = []
-    earlier: dict[date, list[str]] = {}
+    closed: dict[str, ClosedWeeks] = {LABEL: (volume.week, data.calls)}
     for measure, figure in zip(SHARES, figures, strict=True):
-        if figure.week is None:
-            lines.append(f"{figure.label}: no week is closed yet.")
-            continue
-        if figure.week < week:
-            earlier.setdefault(figure.week, []).append(f"\u201c{figure.label}\u201d")
-        behind = [key for key in practices if figure.week not in data.weeks[measure.key].get(key, {})]
-        if behind:
-            lines.append(
-                f"{figure.label} leaves out {_some([data.names[key] for key in behind])}: not read whole."
-            )
-        if 0 < figure.counts[1] < FEW:
-            lines.append(f"{figure.label} has only {figure.counts[1]} cases, which says little.")
-    for start, labels in earlier.items():
-        lines.append(f"Of the week of {day_words(start)}, as later weeks may still change: {', '.join(labels)}.")
+        closed[figure.label] = figure.week, data.weeks[measure.key]
+    names = {key: data.names[key] for key in practices}
+    return [*uncertain(names, closed, figures), *_unproven(data, practices)]
+
+
+def _unproven(data: LetterData, practices: Sequence[str]) -> list[str]:
+    lines: list[str] = []
     names = {data.names[key] for key in practices}
     for name, unproven, quarantined in query(data.file, _PROOF).rows:
         if name in names and unproven:
@@ -229,9 +253,3 @@ def _uncertain(
         if name in names and quarantined:
             lines.append(f"{name}: {quarantined} rows could not be read and are not counted.")
     return lines
-
-
-def _some(names: Sequence[str]) -> str:
-    first = Counter(names)
-    more = len(first) - _MOST
-    return ", ".join(list(first)[:_MOST]) + (f" and {more} more" if more > 0 else "")

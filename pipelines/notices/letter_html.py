@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 from html import escape
 
-from pipelines.notices.letter import Letter, LetterFigure, percent
-from pipelines.notices.letter_text import basis, change, sections
+from pipelines.notices.letter import Letter, Shown, percent
+from pipelines.notices.letter_text import sections, shown
 
 _FONT = "font-family:-apple-system,Segoe UI,Helvetica,Arial,sans-serif;"
 _GREY = "color:#5d6a66;font-size:13px;line-height:18px;"
 _LINE = "border-bottom:1px solid #d5dcd9;"
 _CELL = f"padding:10px 0;{_LINE}"
+_COLOURS = {"good": "#1f6f5c", "bad": "#a3321f", "": "#1d2623"}
 
 
 def as_html(letter: Letter, sources: Sequence[str]) -> str:
     """Return the letter; `sources` are the addresses of the charts, such as `cid:...`."""
-    figures = "".join(_figure(figure, source) for figure, source in zip(letter.figures, sources, strict=True))
+    figures = "".join(_figure(figure, source) for figure, source in zip(shown(letter), sources, strict=True))
     parts = "".join(_section(letter, title, lines) for title, lines in sections(letter))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -34,40 +35,43 @@ def as_html(letter: Letter, sources: Sequence[str]) -> str:
     )
 
 
-def _figure(figure: LetterFigure, source: str) -> str:
-    colour = "#1d2623"
-    if figure.is_change:
-        colour = "#1f6f5c" if (figure.change or 0) > 0 else "#a3321f"
+def _figure(figure: Shown, source: str) -> str:
+    colour = _COLOURS[figure.tone]
     return (
         f'<tr><td style="{_CELL}">'
         f'<div style="font-size:14px;line-height:20px;font-weight:600;">{escape(figure.label)}</div>'
-        f'<div style="font-size:26px;line-height:32px;">{percent(figure.share)}</div>'
-        f'<div style="font-size:14px;line-height:20px;color:{colour};">{escape(change(figure))}</div>'
-        f'<div style="{_GREY}">{escape(basis(figure))}</div></td>'
+        f'<div style="font-size:26px;line-height:32px;">{figure.value}</div>'
+        f'<div style="font-size:14px;line-height:20px;color:{colour};">{escape(figure.change)}</div>'
+        f'<div style="{_GREY}">{escape(figure.basis)}</div></td>'
         f'<td width="130" align="right" style="{_CELL}">'
         f'<img src="{escape(source)}" width="130" height="38" style="display:block;border:0;"'
         f' alt="{escape(_in_words(figure))}"></td></tr>'
     )
 
 
-def _in_words(figure: LetterFigure) -> str:
-    known = [percent(value) for value in figure.history if value is not None]
+def _in_words(figure: Shown) -> str:
+    known = [_plain(value) for value in figure.history if value is not None]
     return f"{figure.label}, week by week: {', '.join(known)}" if known else f"{figure.label}: no week yet"
+
+
+def _plain(value: float) -> str:
+    """Return a value of a chart: a share as a percentage, a count as it is."""
+    return f"{value:,}" if isinstance(value, int) else percent(value)
 
 
 def _practices(letter: Letter) -> str:
     """Return the practices beside each other; each is a block of its own, so that it fits on a phone."""
     if len(letter.rows) == 1:
         return ""
+    labels = [figure.label for figure in shown(letter)]
     blocks = "".join(
         f'<tr><td style="{_CELL}"><div style="font-size:15px;line-height:22px;"><b>{escape(name)}</b></div>'
         f'<div style="{_GREY}">'
         + " \u00b7 ".join(
-            f"{escape(figure.label)}&nbsp;<b>{percent(share)}</b>"
-            for figure, share in zip(letter.figures, shares, strict=True)
+            f"{escape(label)}&nbsp;<b>{escape(value)}</b>" for label, value in zip(labels, values, strict=True)
         )
         + "</div></td></tr>"
-        for name, shares in letter.rows
+        for name, values in letter.rows
     )
     return _title("Practices") + (
         f'<table role="presentation" width="100%" cellpadding="0" cellspacing="0">{blocks}</table>'

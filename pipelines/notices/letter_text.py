@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from pipelines.notices.letter import Letter, LetterFigure, day_words, percent, points
+from pipelines.notices.letter import Letter, LetterFigure, Shown, day_words, percent, points
+from pipelines.notices.letter_volume import LABEL, Volume, volume_change, volume_value
 
 
 def as_text(letter: Letter) -> str:
@@ -12,19 +13,37 @@ def as_text(letter: Letter) -> str:
 
 def summary(letter: Letter) -> str:
     """Return the letter in a few lines, for a chat."""
-    lines = [letter.subject, *(f"{figure.label}: {basis(figure)}; {change(figure)}" for figure in letter.figures)]
+    lines = [letter.subject, *(f"{figure.label}: {figure.basis}; {figure.change}" for figure in shown(letter))]
     lines += [f"{line.head} {line.text}" for line in letter.changes[:1]]
     return "\n".join((*lines, waiting(letter), *([letter.link] if letter.link else [])))
 
 
 def _lines(letter: Letter) -> Iterator[str]:
     yield from (letter.subject, "=" * len(letter.subject), "")
-    for figure in letter.figures:
-        yield f"{figure.label:<20}{percent(figure.share):>7}   {change(figure)}"
-        yield f"{'':<20}{'':>7}   {basis(figure)}"
+    for figure in shown(letter):
+        yield f"{figure.label:<20}{figure.value:>7}   {figure.change}"
+        yield f"{'':<20}{'':>7}   {figure.basis}"
     for title, lines in sections(letter):
         yield from ("", title, "-" * len(title))
         yield from lines
+
+
+def shown(letter: Letter) -> list[Shown]:
+    """Return the figures in words: the calls, then the shares."""
+    return [_shown_volume(letter.volume), *map(_shown_share, letter.figures)]
+
+
+def _shown_volume(volume: Volume) -> Shown:
+    week = volume.week
+    basis = f"{volume.count:,} inbound calls, week of {day_words(week)}" if week else "no week is closed yet"
+    tone = "bad" if volume.is_low else ""
+    return Shown(LABEL, volume_value(volume), volume_change(volume), basis, tone, volume.history)
+
+
+def _shown_share(figure: LetterFigure) -> Shown:
+    tone = "" if not figure.is_change else "good" if (figure.change or 0) > 0 else "bad"
+    value = percent(figure.share)
+    return Shown(figure.label, value, change(figure), basis(figure), tone, figure.history)
 
 
 def sections(letter: Letter) -> Iterator[tuple[str, list[str]]]:

@@ -2,14 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from hashlib import sha256
 from typing import Literal
 
 from pipelines.loading.published.figures.periods import Baseline, PeriodValue, Series
 from pipelines.settings.watch import Threshold
 
-Judgement = Literal["in", "out", "unknown"]
+Judgement = Literal["in", "near", "out", "unknown"]
+"""`near`: inside, but too near to the end of the usual values to end an episode."""
+
+_LASTING = timedelta(weeks=8)
+"""After so long the periods of an episode are examples of what is usual."""
+
+_DAYS_INSIDE = 3
+"""An episode of days ends after so many days in a row that are in: a campaign has quiet Saturdays and Sundays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list
     """Judge a threshold at each practice of a series; `names` are the names of practices by id."""
     found: list[Watched] = []
     for practice in series.practices:
-        judged = _judged(threshold, series, practice)
+        judged = judge(threshold, series, practice)
         found.append(
             Watched(
                 threshold,
@@ -76,17 +83,31 @@ def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list
                 series.metric.words,
                 series.metric.unit,
                 judged,
-                episodes(judged, threshold.periods),
+                episodes(judged, threshold.periods, _DAYS_INSIDE if threshold.by == "day" else 1),
             )
         )
     return found
 
 
-def _judged(threshold: Threshold, series: Series, practice: str) -> list[Judged]:
+def judge(threshold: Threshold, series: Series, practice: str) -> list[Judged]:
+    """Judge each period by those before it, without holidays and the periods of earlier episodes.
+
+    If they were examples, a campaign would be usual after its second week, and ring again after its end.
+    """
     found: list[Judged] = []
+    unlike: dict[date, date] = {}
+    is_out = False
     for at, value in enumerate(series.practices[practice]):
-        usual = series.baseline_of(practice, at) if threshold.unusual else None
-        found.append(Judged(value, _judgement(threshold, value, usual), usual))
+        if series.is_holiday(practice, at):
+            found.append(Judged(value, "unknown"))
+            unlike[value.start] = date.max
+            continue
+        usual = series.baseline_of(practice, at, unlike) if threshold.unusual else None
+        judgement = _judgement(threshold, value, usual)
+        found.append(Judged(value, judgement, usual))
+        is_out = judgement == "out" or (is_out and judgement != "in")
+        if is_out:
+            unlike[value.start] = value.start + _LASTING if value.value else date.max
     return found
 
 
@@ -94,23 +115,36 @@ def _judgement(threshold: Threshold, value: PeriodValue, usual: Baseline | None)
     if value.value is None or (value.cases is not None and value.cases < threshold.least):
         return "unknown"
     if threshold.unusual:
-        return "unknown" if usual is None else "in" if usual.holds(value.value) else "out"
+        if usual is None:
+            return "unknown"
+        return "out" if not usual.holds(value.value) else "in" if usual.is_close(value.value) else "near"
     if threshold.above is not None:
         return "out" if value.value > threshold.above else "in"
     assert threshold.below is not None
     return "out" if value.value < threshold.below else "in"
 
 
-def episodes(judged: Sequence[Judged], periods: int) -> list[Episode]:
-    """Return the episodes of at least so many periods. A period that says nothing neither begins nor ends one."""
+def episodes(judged: Sequence[Judged], periods: int, ends_after: int = 1) -> list[Episode]:
+    """Return the episodes of at least so many periods.
+
+    An episode ends with the first of `ends_after` periods in a row that are in. A period that says nothing neither
+    begins nor ends one.
+    """
     found: list[Episode] = []
     run: list[Judged] = []
+    inside: list[Judged] = []
     for one in judged:
+        rings = len(run) >= periods
         if one.judgement == "out":
             run.append(one)
-        elif one.judgement == "in":
-            found += _episode(run, periods, one.value.start)
-            run = []
+            inside = []
+        elif one.judgement == "near" and rings:
+            inside = []
+        elif one.judgement != "unknown":
+            inside.append(one)
+            if not rings or len(inside) == ends_after:
+                found += _episode(run, periods, inside[0].value.start)
+                run, inside = [], []
     return found + _episode(run, periods, None)
 
 
@@ -121,22 +155,39 @@ def _episode(run: Sequence[Judged], periods: int, ended: date | None) -> list[Ep
 
 
 def line(watched_one: Watched, episode: Episode) -> str:
-    """Return the sentence about an episode that rings: the practice, the value, and what is usual."""
+    """Return the sentence about an episode: the practice, its last value, and what is usual."""
     last, threshold = episode.last, watched_one.threshold
     value = amount(last.value.value, watched_one.unit)
     of = f" of {last.value.cases:,} cases" if last.value.cases is not None else ""
     expected = f"usual are about {amount(last.usual.usual, watched_one.unit)}" if last.usual else threshold.rule
     where = _where(threshold)
     when = f"on {last.value.start}" if threshold.by == "day" else f"in the week of {last.value.start}"
-    since = "" if episode.began == last.value.start else f", out since {episode.began}"
-    return f"{watched_one.practice}: {watched_one.words}{where} {when}: {value}{of}; {expected}{since}"
+    return f"{watched_one.practice}: {watched_one.words}{where} {when}: {value}{of}; {expected}"
+
+
+def first_line(watched_one: Watched, episode: Episode) -> str:
+    """Return the sentence about an episode that rings; it may have lasted, and be over already."""
+    ended = episode.ended
+    since = "" if episode.began == episode.last.value.start else f"; out since {episode.began}"
+    over = f"; {_back(watched_one)} since {ended}{_at(watched_one, ended)}" if ended else ""
+    return f"{line(watched_one, episode)}{since}{over}"
 
 
 def end_line(watched_one: Watched, began: date, ended: date | None) -> str:
     """Return the sentence about the end of an episode; without a day the figures were corrected."""
-    where, back = _where(watched_one.threshold), "as usual" if watched_one.threshold.unusual else "as it should be"
-    how = f"again {back} since {ended}" if ended else f"{back} after a correction of the data"
-    return f"{watched_one.practice}: {watched_one.words}{where} is {how} (was out since {began})"
+    how = f"since {ended}{_at(watched_one, ended)}" if ended else "after a correction of the data"
+    what = f"{watched_one.words}{_where(watched_one.threshold)}"
+    return f"{watched_one.practice}: {what} is {_back(watched_one)} {how} (was out since {began})"
+
+
+def _back(watched_one: Watched) -> str:
+    return "again as usual" if watched_one.threshold.unusual else "again as it should be"
+
+
+def _at(watched_one: Watched, start: date) -> str:
+    """Return the value of a period, for people."""
+    values = [amount(one.value.value, watched_one.unit) for one in watched_one.judged if one.value.start == start]
+    return f", with {values[0]}" if values else ""
 
 
 def _where(threshold: Threshold) -> str:

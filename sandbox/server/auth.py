@@ -56,6 +56,6 @@ def practice_of(request: Request) -> Practice:
     if not practice_id:
         raise Refusal(platform.switches.missing_practice_status, "The X-Client-Id header is required")
     practice = platform.world.practices.get(practice_id)
-    if practice is None:
+    if practice is None or practice.has_left(platform.now()):
         raise Refusal(platform.switches.foreign_practice_status, "This practice is not yours to act for")
     return practice

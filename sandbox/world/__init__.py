@@ -1,5 +1,6 @@
 """A made-up world of veterinary practices: a pure function of its seed and of the time."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final, TypedDict
@@ -10,6 +11,7 @@ from sandbox.clock import START
 from sandbox.world import practices as places
 from sandbox.world.appointments import draw_appointments
 from sandbox.world.calls import draw_calls
+from sandbox.world.characters import Character
 from sandbox.world.hours import millis, month_of
 from sandbox.world.lives import at
 from sandbox.world.month import Month
@@ -35,6 +37,7 @@ class WorldArguments(TypedDict, total=False):
     calls: int | None
     seed: int
     start: datetime
+    characters: Mapping[int, Character]
 
 
 class World:
@@ -49,6 +52,7 @@ class World:
         calls: Phone calls in that history, all practices together, about; 40 a day and practice if not given.
         seed: Another seed, another world.
         start: The present; older versions of rows are not known, only the rows as they are from then on.
+        characters: The characters of some practices, by number, in place of those of `sandbox.world.characters`.
     """
 
     def __init__(
@@ -59,6 +63,7 @@ class World:
         calls: int | None = None,
         seed: int = 1,
         start: datetime = START,
+        characters: Mapping[int, Character] | None = None,
     ) -> None:
         if not 1 <= practices <= MAX_PRACTICES:
             raise ValueError(f"practices must be 1 to {MAX_PRACTICES}, not {practices}")
@@ -67,7 +72,7 @@ class World:
         self.start = start
         self.days = days
         self.seed = seed
-        self.practices = {practice.id: practice for practice in places.practices(practices, seed)}
+        self.practices = {practice.id: practice for practice in places.practices(practices, seed, characters)}
         self.calls_a_day = calls / practices / days if calls else _CALLS_A_DAY
         self._month = lru_cache(maxsize=None)(self._draw_month)
         self.people = lru_cache(maxsize=None)(self._draw_people)

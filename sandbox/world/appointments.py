@@ -51,7 +51,7 @@ class _Course:
 def draw_appointments(month: Month, sessions: Sessions, others: list[Births]) -> pl.DataFrame:
     """Draw the appointments of this month's sessions, calls and outreach, and those made at the desk."""
     dice = month.dice(3)
-    desk = month.times(_A_CALL, dice)
+    desk = month.times(_A_CALL, dice, "desk")
     at_desk = Births(desk, month.clients(desk, dice), np.full(len(desk), -1, dtype=np.int32))
     births = [sessions.bookings, *others, at_desk]
     created, client, patient = (

@@ -49,7 +49,7 @@ class Calls:
 def draw_calls(month: Month) -> Calls:
     """Return the calls that begin in this month."""
     dice = month.dice(1)
-    created = month.times(1.0, dice)
+    created = month.times(1.0, dice, "calls")
     callers = draw_callers(month, created, dice)
     talks = draw_talks(month, created, callers.direction == v.DIRECTIONS["inbound"], dice)
     callers = called_back(month, created, callers, talks, dice)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final
 
 from sandbox.world.call_shares import INBOUND_ENDS, OUTBOUND_ENDS, SCHEDULING_OUTCOMES
@@ -27,6 +28,18 @@ _OVERFLOW: Final = {
 
 
 @dataclass(frozen=True)
+class Spell:
+    """Local days on which a practice has so many times its calls, sessions, outreach and work at the desk."""
+
+    first: date
+    last: date = date.max
+    calls: float = 1.0
+    sessions: float = 1.0
+    outreach: float = 1.0
+    desk: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)  # a character is equal to itself alone, so that practices can be keys of caches
 class Character:
     """The parameters of a practice. The defaults are those of a practice without peculiarities.
 
@@ -40,6 +53,8 @@ class Character:
         reaches: The shares of the last stages of online booking sessions.
         visits: The shares of the ends of appointments.
         season: By how much the busiest month exceeds an average one.
+        spells: Days unlike others: a telephone line that is dead, a campaign, the time before the practice opened.
+        left: The local day from which the partner may no longer act for the practice; None if never.
     """
 
     inbound_ends: Shares = field(default_factory=lambda: INBOUND_ENDS)
@@ -51,6 +66,8 @@ class Character:
     reaches: Shares = field(default_factory=lambda: _REACHES)
     visits: Shares = field(default_factory=lambda: _VISITS)
     season: float = 0.2
+    spells: tuple[Spell, ...] = ()
+    left: date | None = None
 
 
 def _with(shares: Mapping[str, float], **changed: float) -> Shares:

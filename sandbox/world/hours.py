@@ -1,8 +1,9 @@
 """The real hours of a practice's month, and how busy each is."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from sandbox.world.practices import Practice
 HOUR = 3_600_000
 DAY = 24 * HOUR
 _EPOCH_YEAR = 2000
+_EPOCH = date(1970, 1, 1)
 _WEEKDAYS = (1.25, 1.05, 1.0, 1.0, 1.15, 0.55, 0.06)
 _AT_NIGHT = 0.012
 _AROUND_A_CLOCK_CHANGE = 0.09
@@ -22,6 +24,10 @@ _MONTHS_PER_YEAR = 12
 _DAYS_PER_YEAR = 365.25
 _SPRING = 0.21
 """The share of a year after which the northern season begins to be busier than average."""
+
+
+Busy = Literal["calls", "sessions", "outreach", "desk"]
+"""What a spell of a practice multiplies."""
 
 
 def month_of(moment: datetime) -> int:
@@ -101,12 +107,22 @@ def _open(practice: Practice, weekday: int, hour: int) -> bool:
     return practice.opens <= hour < closes
 
 
-def draw_times(practice: Practice, month: int, a_day: float, rng: np.random.Generator) -> Millis:
+def draw_times(practice: Practice, month: int, a_day: float, rng: np.random.Generator, of: Busy) -> Millis:
     """Draw instants in a month, about `a_day` on an average day, in order."""
     hours = hours_of(practice, month)
-    counts = rng.poisson(hours.weight * a_day)
+    counts = rng.poisson(hours.weight * a_day * _spells(practice, hours.begins, of))
     begins = np.repeat(hours.begins, counts)
     return np.sort(begins + rng.integers(0, HOUR, len(begins)))
+
+
+def _spells(practice: Practice, begins: Millis, of: Busy) -> NDArray[np.float64]:
+    """Return by how much the spells of a practice multiply each hour."""
+    day = to_local(begins, practice.time_zone) // DAY
+    times = np.ones(len(begins))
+    for spell in practice.character.spells:
+        first, last = ((end - _EPOCH).days for end in (spell.first, spell.last))
+        times[(day >= first) & (day <= last)] *= getattr(spell, of)
+    return times
 
 
 def to_local(instants: Millis, zone: str) -> Millis:

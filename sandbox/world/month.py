@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sandbox.world.dice import Dice
-from sandbox.world.hours import draw_times
+from sandbox.world.hours import Busy, draw_times
 from sandbox.world.ids import first_number
 from sandbox.world.lives import Mask, Millis
 from sandbox.world.people import People
@@ -37,9 +37,9 @@ class Month:
         """Return the randomness of one list."""
         return Dice(self.seed, self.practice.number, self.number, stream)
 
-    def times(self, a_call: float, dice: Dice) -> Millis:
-        """Draw instants of birth, `a_call` for each call."""
-        drawn = draw_times(self.practice, self.number, self.calls_a_day * a_call, dice.rng)
+    def times(self, a_call: float, dice: Dice, of: Busy) -> Millis:
+        """Draw instants of birth, `a_call` for each call; `of` names what the spells of the practice change."""
+        drawn = draw_times(self.practice, self.number, self.calls_a_day * a_call, dice.rng, of)
         return drawn[drawn >= self.since]
 
     def clients(self, at: Millis, dice: Dice, new: float = 0.2) -> NDArray[np.int32]:

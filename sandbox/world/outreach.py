@@ -81,7 +81,7 @@ class _Course:
 def draw_outreach(month: Month, appointments_before: int) -> Outreach:
     """Draw the requests that are created in this month; the first ones that end in an appointment have it."""
     dice = month.dice(4)
-    created = month.times(_A_CALL, dice)
+    created = month.times(_A_CALL, dice, "outreach")
     size = len(created)
     client = month.clients(created, dice)
     patient = month.people.patient_of(client, dice.luck(size))

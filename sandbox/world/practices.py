@@ -1,6 +1,8 @@
 """The practices: their countries, opening hours and management systems."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -29,7 +31,10 @@ _UNQUALIFIED_EVERY: Final = 4
 
 @dataclass(frozen=True)
 class Practice:
-    """One practice. `server_id` qualifies its remote ids; None if its management system has none."""
+    """One practice. `server_id` qualifies its remote ids; None if its management system has none.
+
+    `character` has the parameters in which it differs from other practices.
+    """
 
     number: int
     id: str
@@ -41,6 +46,7 @@ class Practice:
     closes: int
     open_sunday: bool
     server_id: str | None
+    character: Character
 
     @property
     def rcs_live(self) -> bool:
@@ -48,22 +54,31 @@ class Practice:
         return self.number % 3 != 2  # noqa: PLR2004 - see above
 
     @property
-    def character(self) -> Character:
-        """The parameters in which it differs from other practices."""
-        return character_of(self.number)
-
-    @property
     def zone(self) -> ZoneInfo:
         """Its time zone."""
         return ZoneInfo(self.time_zone)
 
+    def has_left(self, now: datetime) -> bool:
+        """Return whether the partner may no longer act for it."""
+        left = self.character.left
+        return left is not None and now.astimezone(self.zone).date() >= left
 
-def practices(count: int, seed: int) -> tuple[Practice, ...]:
-    """Return the first `count` practices; the first ones stay the same when more are asked for."""
-    return tuple(_practice(number, seed) for number in range(1, count + 1))
+
+def practices(count: int, seed: int, characters: Mapping[int, Character] | None = None) -> tuple[Practice, ...]:
+    """Return the first `count` practices; the first ones stay the same when more are asked for.
+
+    Args:
+        count: How many.
+        seed: Another seed, other opening hours.
+        characters: The characters of some of them, by number; those of the others take turns.
+    """
+    own = characters or {}
+    return tuple(
+        _practice(number, seed, own.get(number) or character_of(number)) for number in range(1, count + 1)
+    )
 
 
-def _practice(number: int, seed: int) -> Practice:
+def _practice(number: int, seed: int, character: Character) -> Practice:
     rng = np.random.default_rng([seed, number])
     zone, country, area = ZONES[(number - 1) % len(ZONES)]
     place = _PLACES[(number - 1) % len(_PLACES)]
@@ -79,4 +94,5 @@ def _practice(number: int, seed: int) -> Practice:
         closes=int(rng.integers(17, 20)),
         open_sunday=bool(rng.random() < 0.2),  # noqa: PLR2004 - one practice in five
         server_id=str(100 + number * 17 % 900) if number % _UNQUALIFIED_EVERY else None,
+        character=character,
     )

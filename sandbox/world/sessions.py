@@ -64,7 +64,7 @@ def draw_referrals(dice: Dice, size: int) -> Referral:
 def draw_sessions(month: Month) -> Sessions:
     """Draw the sessions that begin in this month. Their status is derived when they are shown."""
     dice = month.dice(2)
-    created = month.times(_A_CALL, dice)
+    created = month.times(_A_CALL, dice, "sessions")
     size = len(created)
     client = month.clients(created, dice, new=_NEW)
     reached = dice.pick(v.STAGES, month.practice.character.reaches, size)

@@ -34,7 +34,7 @@ _LEFT_PENDING, _EDITED, _REOPENED = 0.04, 0.12, 0.09
 def draw_tasks(month: Month, calls: Calls) -> pl.DataFrame:
     """Draw the tasks that this month's calls leave, and those that staff write themselves."""
     dice = month.dice(5)
-    own = month.times(_A_CALL, dice)
+    own = month.times(_A_CALL, dice, "desk")
     created = np.concatenate([calls.tasks.at, own])
     size = len(created)
     refill = np.concatenate([calls.refills, dice.happens(0.3, len(own))])

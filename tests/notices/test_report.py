@@ -50,7 +50,7 @@ def test_each_reader_gets_one_mail_with_text_html_charts_and_pdf(reporting: Sett
     named = re.findall(r'src="cid:([^"]+)"', html)
     pictures = [part for part in mail.walk() if part.get_content_type() == "image/png"]
     assert [f"<{name}>" for name in named] == [picture["Content-ID"] for picture in pictures]
-    assert len(named) == 5
+    assert len(named) == 6
     assert all(picture.get_content().startswith(b"\x89PNG") for picture in pictures)
     assert parts["application/pdf"].get_content().startswith(b"%PDF")
     assert not re.search(r"<script|<link|@import|http://", html)

@@ -19,7 +19,7 @@ from pipelines.jobs.watch import look, tell
 from pipelines.loading.published.figures.listing import list_of
 from pipelines.loading.published.figures.periods import PeriodValue
 from pipelines.notices.ledger import NoticeLedger, open_episodes
-from pipelines.notices.watching import Episode, Judged, Watched, episodes
+from pipelines.notices.watching import Episode, Judged, episodes
 from pipelines.settings import Settings, load_settings
 from pipelines.settings.watch import Threshold, WatchSettings
 
@@ -64,34 +64,6 @@ def world(settings: Settings) -> World:
 
 def only(settings: Settings, *thresholds: Threshold) -> Settings:
     return settings.model_copy(update={"watch": settings.watch.model_copy(update={"thresholds": thresholds})})
-
-
-def test_a_dead_line_is_told_of_once_with_its_end(settings: Settings, world: World, mailbox: Mailbox) -> None:
-    settings, dead = (
-        only(settings, CALLS),
-        world.last - timedelta(days=(world.last.weekday() - 1) % 7 + 7),
-    )  # Tuesday
-    world.line_is_dead(dead)
-    world.closed_through(dead - timedelta(days=1))
-    assert tell(settings).rang == ()
-    assert mailbox.messages == []
-
-    world.closed_through(dead)
-    told = [tell(settings) for _ in range(3)]
-
-    assert [len(one.rang) for one in told] == [1, 0, 0]
-    [mail] = mailbox.messages
-    [name] = next(iter(world.rows("select name from marts.practices where practice_id = 'loc-001'")))
-    assert mail["To"] == "ops@example.com"
-    assert f"{name}: Calls (inbound) on {dead}: 0; usual are about " in mail.get_content()
-    [episode] = open_episodes(settings.watch.ledger)
-    assert (episode.practice_id, episode.began, episode.ended) == ("loc-001", dead, None)
-
-    world.closed_through(dead + timedelta(days=1))
-    assert [len(tell(settings).ended) for _ in range(2)] == [1, 0]
-    assert len(mailbox.messages) == 2
-    assert f"again as usual since {dead + timedelta(days=1)}" in mailbox.messages[1].get_content()
-    assert open_episodes(settings.watch.ledger) == []
 
 
 def test_a_correction_of_the_data_ends_an_episode(settings: Settings, world: World, mailbox: Mailbox) -> None:
@@ -146,57 +118,28 @@ def test_uncertified_days_are_not_judged(settings: Settings, world: World) -> No
     assert max(one.through for one in look(settings) if one.through) < dead
 
 
-def test_days_are_judged_by_the_mart_of_anomalies_if_it_is_there(settings: Settings, world: World) -> None:
-    """A dead line on a holiday is none; a day that the mart calls too high rings."""
-    settings, dead = only(settings, CALLS), world.tuesday(1)
-    world.line_is_dead(dead)
-    world.run("drop table if exists marts.anomalies_daily")
-    world.run(
-        "create table marts.anomalies_daily as select practice_id, day, 'inbound_calls' as measure,"
-        " 5.0 as expected,"
-        f" 0.0 as low, case when day = date '{dead}' + 2 then 0.5 else 900.0 end as high,"
-        f" case when day = date '{dead}' then 'holiday' else 'ordinary' end as verdict from marts.practice_days"
-    )
-
+def test_a_holiday_is_not_judged_and_no_example(settings: Settings, world: World) -> None:
+    settings, holiday = only(settings, CALLS), world.tuesday(1)
+    world.line_is_dead(holiday)
     [own] = [one for one in look(settings) if one.practice_id == "loc-001"]
-    assert [episode.began for episode in own.episodes] == [dead + timedelta(days=2)]
+    assert [episode.began for episode in own.episodes] == [holiday]
+
+    world.run(
+        f"update marts.anomalies_daily set is_holiday = true where practice_id = 'loc-001' and day = '{holiday}'"
+    )
+    [own] = [one for one in look(settings) if one.practice_id == "loc-001"]
+    assert own.episodes == []
+    [judged] = [one for one in own.judged if one.value.start == holiday]
+    assert judged.judgement == "unknown"
 
 
 def test_a_line_that_stays_dead_never_becomes_usual(settings: Settings, world: World) -> None:
-    """The mart calls no call at all ordinary after some dead days, because they are in its baseline."""
     settings, dead = only(settings, CALLS), world.tuesday(2)
     world.run(f"delete from marts.phone_calls where practice_id = 'loc-001' and day >= date '{dead}'")
-    world.run("drop table if exists marts.anomalies_daily")
-    world.run(
-        "create table marts.anomalies_daily as select practice_id, day, 'inbound_calls' as measure,"
-        " 20e0 as expected, 0e0 as low, 900e0 as high, 'ordinary' as verdict from marts.practice_days"
-    )
 
     [own] = [one for one in look(settings) if one.practice_id == "loc-001"]
     assert own.open
     assert own.open.began == dead
-
-
-def only_sessions(found: list[Watched]) -> list[Watched]:
-    return [one for one in found if one.threshold.measure == "sessions"]
-
-
-def test_the_defaults_find_a_campaign_and_are_quiet_else(settings: Settings, world: World) -> None:
-    found = look(settings)
-    months = max(len(one.judged) for one in found) / 30
-    for practice in {one.practice_id for one in found}:
-        assert sum(len(one.episodes) for one in found if one.practice_id == practice) <= months
-    week = world.last - timedelta(days=world.last.weekday() + 7)
-    world.run(
-        "insert into marts.booking_sessions select s.* replace (session_id || n as session_id)"
-        " from marts.booking_sessions as s, range(3) as more(n)"
-        f" where practice_id = 'loc-001' and day between date '{week}' and date '{week}' + 6"
-    )
-
-    [campaign] = [
-        one for one in look(settings) if one.threshold.measure == "sessions" and one.practice_id == "loc-001"
-    ]
-    assert [episode.began for episode in campaign.episodes][-1:] == [week]
 
 
 @pytest.mark.parametrize(
@@ -207,10 +150,12 @@ def test_the_defaults_find_a_campaign_and_are_quiet_else(settings: Settings, wor
         ("oioi", 2, []),
         ("o?o", 2, [(0, 2, None)]),
         ("?o?", 1, [(1, 1, None)]),
+        ("onnoi", 1, [(0, 0, 4)]),
+        ("onoi", 2, []),
     ],
 )
 def test_episodes(judgements: str, periods: int, found: list[tuple[int, int, int | None]]) -> None:
-    names: Any = {"i": "in", "o": "out", "?": "unknown"}
+    names: Any = {"i": "in", "n": "near", "o": "out", "?": "unknown"}
     first = date(2026, 1, 5)
     judged = [
         Judged(PeriodValue(first + timedelta(days=at), 1.0), names[letter]) for at, letter in enumerate(judgements)
@@ -223,6 +168,17 @@ def test_episodes(judgements: str, periods: int, found: list[tuple[int, int, int
         return one.began, one.rings_at, one.ended
 
     assert [short(one) for one in episodes(judged, periods)] == [tuple(map(day, one)) for one in found]
+
+
+def test_a_campaign_with_quiet_weekends_is_one_episode() -> None:
+    first = date(2026, 1, 5)
+    names: Any = {"i": "in", "o": "out", "?": "unknown"}
+    judged = [
+        Judged(PeriodValue(first + timedelta(days=at), 1.0), names[letter])
+        for at, letter in enumerate("ooooii" + "oooooi?iii")
+    ]
+    [episode] = episodes(judged, 1, ends_after=3)
+    assert (episode.began, episode.ended) == (first, first + timedelta(days=11))
 
 
 def test_the_names_are_those_of_the_marts(published: Path) -> None:

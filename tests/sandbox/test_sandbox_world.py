@@ -9,9 +9,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.partner_side import Partner
 
+import sandbox
 from sandbox import VirtualClock, World
 from sandbox.world import LISTS, WorldArguments
+from sandbox.world.characters import Character, Spell
 from sandbox.world.ids import number_of, opaque
 from sandbox.world.practices import practices
 
@@ -53,6 +56,39 @@ def test_the_world_does_not_depend_on_earlier_requests(name: str) -> None:
 
 def test_more_practices_leave_the_first_ones_as_they_are(world: World) -> None:
     assert practices(500, world.seed)[: len(world.practices)] == tuple(world.practices.values())
+
+
+def test_a_spell_multiplies_the_rows_of_its_days_and_of_its_list() -> None:
+    first, last = date(2025, 11, 10), date(2025, 11, 23)
+    dead = Spell(first, last, calls=0)
+    campaign = Spell(first, last, sessions=4)
+    world = World(
+        practices=3, days=120, characters={1: Character(spells=(dead,)), 2: Character(spells=(campaign,))}
+    )
+
+    def counts(practice_id: str, name: str) -> tuple[int, int]:
+        zone, (rows, _) = world.practices[practice_id].zone, world.rows(practice_id, name, world.start)
+        days = [value.astimezone(zone).date() for value in rows["created_at"].to_list()]
+        weeks = timedelta(days=14)
+        return sum(first <= day <= last for day in days), sum(first <= day + weeks <= last for day in days)
+
+    assert counts("loc-001", "phone_calls")[0] == 0 < counts("loc-001", "phone_calls")[1]
+    now, before = counts("loc-002", "booking_sessions")
+    assert 3 * before < now < 5 * before
+    now, before = counts("loc-002", "phone_calls")
+    assert 0.8 * before < now < 1.2 * before
+
+
+def test_a_practice_that_has_left_is_refused() -> None:
+    start = datetime(2026, 3, 2, 12, tzinfo=UTC)
+    characters = {1: Character(left=date(2026, 3, 4))}
+    with sandbox.running(frozen=True, practices=2, days=5, start=start, characters=characters) as platform:
+        leaving, staying = (Partner(platform, key) for key in ("loc-001", "loc-002"))
+        assert [one.get("staff_tasks").status_code for one in (leaving, staying)] == [200, 200]
+        platform.advance(timedelta(days=2))
+        for one in (leaving, staying):
+            one.sign_in()
+        assert [one.get("staff_tasks").status_code for one in (leaving, staying)] == [403, 200]
 
 
 @pytest.mark.parametrize("name", LISTS)

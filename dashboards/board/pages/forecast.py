@@ -12,40 +12,47 @@ from board.parts import View, draw_chart, part
 from board.scope import CHOSEN
 
 MART, SCORES = "calls_forecast", "calls_forecast_scores"
-MEASURES = {"expected_calls": "Calls", "expected_bookable_calls": "Calls to book", "staff_hours": "Staff hours"}
+MEASURES = {
+    "expected_calls": "Calls",
+    "expected_bookable_calls": "Calls to book",
+    "staff_minutes": "Staff minutes",
+}
 DEFINED = {
     "expected_calls": (MART, "calls_expected"),
     "expected_bookable_calls": (MART, "bookable_calls_expected"),
-    "staff_hours": (MART, "staff_minutes_expected"),
+    "staff_minutes": (MART, "staff_minutes_expected"),
 }
-_SUMS = """
-    sum(calls_expected) as expected_calls, sum(bookable_calls_expected) as expected_bookable_calls,
-    sum(staff_minutes_expected) / 60 as staff_hours
-"""
+_SUMS = "sum(calls_expected) as expected_calls, sum(bookable_calls_expected) as expected_bookable_calls"
+_MINUTES = "sum(staff_minutes_expected)"
 COMING = f"""
     from marts.calls_forecast join marts.practices using (practice_id)
     where {CHOSEN} and day > today
 """
-HOURS = (
-    f"select weekday::bigint as weekday, hour::bigint as hour, {_SUMS} {COMING} and day <= today + 7 group by all"
-)
+HOURS = f"""
+    select weekday::bigint as weekday, hour::bigint as hour, {_SUMS}, {_MINUTES} as staff_minutes
+    {COMING} and day <= today + 7 group by all
+"""
 ENDS = f"""
     select weekday::bigint as weekday, hour::bigint as hour, calls_expected as expected_calls, calls_low as low,
            calls_high as high, bookable_calls_expected as expected_bookable_calls,
-           staff_minutes_expected / 60 as staff_hours {COMING} and day <= today + 7
+           staff_minutes_expected as staff_minutes {COMING} and day <= today + 7
 """
 DAYS = f"""
     with coming as (select * {COMING})
-    select day, {_SUMS} from coming group by day
+    select day, {_SUMS}, {_MINUTES} / 60 as staff_hours from coming group by day
     having count(distinct practice_id) = (select count(distinct practice_id) from coming) order by day
 """
 """The days that every forecast is about: in Sydney tomorrow is another day than in New York."""
-MADE = f"select min(made_on) as made_on, count(distinct practice_id)::bigint as practices {COMING}"
+MADE = f"""
+    select min(made_on) as made_on, min(day) as first_day, max(day) as last_day,
+           count(distinct practice_id)::bigint as practices {COMING}
+"""
 WEEKS = f"""
     select week, sum(hours)::bigint as hours, sum(hours_within) / sum(hours) as within_share,
            sum(error) / nullif(sum(naive_error), 0) as error_share
     from marts.calls_forecast_scores where {CHOSEN} and measure = 'calls' group by week order by week
 """
+_MANY = 5
 NONE = "There is no forecast yet: `vetl forecast` makes one from eight weeks of calls."
 
 
@@ -66,7 +73,7 @@ def _coming(view: View) -> None:
     with part("The next seven days, hour by hour"):
         _hours(view)
     with part("Day by day"):
-        table = view.ask(DAYS)
+        table = _rounded(view.ask(DAYS))
         draw_chart(
             view,
             table,
@@ -82,25 +89,35 @@ def _introduction(view: View, made: Mapping[str, Any]) -> None:
     without = len(view.scope.chosen) - made["practices"]
     left_out = f" {words.count(without, 'practice has', 'practices have')} no forecast." if without else ""
     st.markdown(
-        f"Forecast of {words.day(made['made_on'])}, from the calls until then. The period in the sidebar does not "
-        f"matter here. Holidays and hours that hardly ever have a call are left out.{left_out}"
+        f"{words.days(made['first_day'], made['last_day'])}, as forecast on {words.day(made['made_on'])} from the "
+        "calls until then. The period in the sidebar does not matter here. Holidays and hours that hardly ever "
+        f"have a call are left out.{left_out}"
     )
 
 
 def _hours(view: View) -> None:
     measure = pick_at_once("measure", "Shown", MEASURES, usual="expected_calls")
     is_one = len(view.scope.chosen) == 1
-    table = view.ask(ENDS if is_one else HOURS).sort("weekday", "hour").with_columns(pl.col(pl.Float64).round(1))
+    table = _rounded(view.ask(ENDS if is_one else HOURS).sort("weekday", "hour"))
     if is_one and not table.is_empty():
-        st.caption("The table has the 80 % interval of each hour: 80 of 100 such hours lie within it.")
+        st.caption("The table has the 80 % interval of the calls: 80 of 100 such hours lie between low and high.")
     draw_chart(
         view,
         table,
-        charts.hours_of_the_week(table, measure, view.words),
+        charts.hours_of_the_week(table, measure, view.words, digits=0 if _is_many(table[measure]) else 1),
         name="calls-expected-by-hour",
         alt=f"{MEASURES[measure]} expected by weekday and hour of the practice's clock, over the next seven days",
         defined_by=[DEFINED[measure], (MART, "calls_low"), (MART, "calls_high")],
     )
+
+
+def _rounded(table: pl.DataFrame) -> pl.DataFrame:
+    return table.with_columns(pl.col(pl.Float64).round(1))
+
+
+def _is_many(values: pl.Series) -> bool:
+    """Return whether a legend of these values needs no decimals."""
+    return any(value >= _MANY for value in values)
 
 
 def _scores(view: View) -> None:

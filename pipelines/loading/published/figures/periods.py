@@ -11,20 +11,24 @@ from datetime import date, timedelta
 from math import sqrt
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Literal
 
 from pipelines.loading.connection import literal
-from pipelines.loading.published.figures.ask import MetricQuestion, ask
-from pipelines.loading.published.figures.catalogue import Metric, columns_of
-from pipelines.loading.published.query import query, reading
+from pipelines.loading.published.figures.ask import MetricQuestion, answered
+from pipelines.loading.published.figures.catalogue import Metric, columns_of, metrics_of
+from pipelines.loading.published.query import Read, reading
 
 Step = Literal["day", "week"]
 
 LOOKED_BACK = 8
-"""The periods that a value is compared with: the same weekday of the eight weeks before, or the eight weeks."""
+"""The examples that a value is compared with: the same weekday of eight weeks before, or eight weeks."""
+
+FARTHEST_BACK = 16
+"""Episodes and holidays are no examples: earlier periods replace them, so many weeks back at most."""
 
 FEWEST = 6
-"""With fewer earlier periods nothing is known to be unusual."""
+"""With fewer examples nothing is known to be unusual."""
 
 FAR = 4.0
 """A value is unusual if it is so many standard errors away from the median of the periods before."""
@@ -37,21 +41,6 @@ _SPREAD = 1.4826
 
 _COUNTS = frozenset({"count", "sum", "people"})
 """Aggregations whose value is 0 without rows."""
-
-_INBOUND = ("direction=inbound",)
-_IN_THE_MART: dict[tuple[str, tuple[str, ...]], str] = {
-    ("calls", _INBOUND): "inbound_calls",
-    ("new_booking_intent_calls", ()): "new_booking_intent_calls",
-    ("sessions", ()): "sessions",
-    ("outreach_requests", ()): "outreach_requests",
-    ("tasks_created", ()): "tasks_created",
-    ("new_booking_conversion_rate", ()): "new_booking_rate",
-    ("completion_rate", ()): "completion_rate",
-}
-"""The measures of `marts.anomalies_daily`, by metric and the rows that it counts."""
-
-_COUNTED = frozenset(_IN_THE_MART.values()) - {"new_booking_rate", "completion_rate"}
-"""Those of them that are counts."""
 
 _MATURE = {
     "demand_ledger": "is_final",
@@ -75,7 +64,7 @@ class PeriodValue:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The median of the periods before, and the lowest and the highest usual value."""
+    """The median of the examples, and the lowest and the highest usual value."""
 
     usual: float
     low: float
@@ -85,26 +74,33 @@ class Baseline:
         """Return whether a value is usual."""
         return self.low <= value <= self.high
 
+    def is_close(self, value: float) -> bool:
+        """Return whether a value is in the inner half of the usual ones, so that an episode is over."""
+        end = self.high if value > self.usual else self.low
+        return abs(value - self.usual) <= abs(end - self.usual) / 2
+
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A metric of each practice over its closed periods, in their order.
-
-    `baselines` are those of `marts.anomalies_daily` by practice and day, `None` for a day that the mart does not
-    judge, such as a holiday; without them `baseline` computes them.
-    """
+    """A metric of each practice over its closed periods, in their order; `holidays` by practice and day."""
 
     metric: Metric
     by: Step
     practices: Mapping[str, Sequence[PeriodValue]]
-    baselines: Mapping[tuple[str, date], Baseline | None] | None = None
+    holidays: frozenset[tuple[str, date]] = frozenset()
 
-    def baseline_of(self, practice: str, at: int) -> Baseline | None:
-        """Return the usual values of a period, by its index; `None` if too little is known."""
-        values = self.practices[practice]
-        if self.baselines is not None:
-            return self.baselines.get((practice, values[at].start))
-        return baseline(values, at, is_count=self.metric.aggregation in _COUNTS)
+    def is_holiday(self, practice: str, at: int) -> bool:
+        """Return whether a period is a holiday of the practice, by its index. A week is none."""
+        return self.by == "day" and (practice, self.practices[practice][at].start) in self.holidays
+
+    def baseline_of(
+        self, practice: str, at: int, unlike: Mapping[date, date] = MappingProxyType({})
+    ) -> Baseline | None:
+        """Return the usual values of a period, by its index; `None` if too little is known.
+
+        `unlike` are the periods that are no examples, each with the day from which it is one.
+        """
+        return baseline(self.practices[practice], at, unlike, is_count=self.metric.aggregation in _COUNTS)
 
 
 def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practices: Sequence[str] = ()) -> Series:
@@ -115,12 +111,14 @@ def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practic
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
-    answer = ask(file, MetricQuestion(metric, ("practice", by), where))
+    with reading(file) as read:  # once: with another file in between, a closed week would have no rows yet
+        answer = answered(read, metrics_of(read, file), MetricQuestion(metric, ("practice", by), where))
+        closed, holidays = _closed(read, answer.metric, by), _holidays(read)
     values = {row[:2]: row for row in answer.rows}
     is_rate = answer.metric.aggregation == "ratio"
     is_count = answer.metric.aggregation in _COUNTS
     of: dict[str, list[PeriodValue]] = {}
-    for practice, start in _closed(file, answer.metric, by):
+    for practice, start in closed:
         if practices and practice not in practices:
             continue
         row = values.get((practice, start))
@@ -129,22 +127,21 @@ def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practic
             value = 0
         cases = (row[-4] if row else 0) if is_rate else None
         of.setdefault(practice, []).append(PeriodValue(start, value, cases))
-    return Series(answer.metric, by, of, _of_the_mart(file, metric, by, where))
+    return Series(answer.metric, by, of, holidays)
 
 
-def baseline(values: Sequence[PeriodValue], at: int, *, is_count: bool) -> Baseline | None:
-    """Return the usual values before the value with this index; `None` if too few are known.
+def baseline(
+    values: Sequence[PeriodValue], at: int, unlike: Mapping[date, date], *, is_count: bool
+) -> Baseline | None:
+    """Return the usual values before the value with this index; `None` if too few examples are known.
 
-    The scale is the spread of the earlier values, but at least that of chance: Poisson's of a count, the
-    binomial one of a share.
+    The scale is the spread of the examples, but at least that of chance: Poisson's of a count, the binomial one of
+    a share.
     """
     now = values[at]
-    known = {value.start: value for value in values[:at] if value.value is not None}
-    starts = [now.start - timedelta(weeks=weeks) for weeks in range(1, LOOKED_BACK + 1)]
-    before = [known[start] for start in starts if start in known]
-    if len(before) < FEWEST:
+    earlier = _examples(values[:at], now.start, unlike)
+    if len(earlier) < FEWEST:
         return None
-    earlier = [float(value.value) for value in before if value.value is not None]
     usual = median(earlier)
     spread = _SPREAD * median(abs(value - usual) for value in earlier)
     if now.cases is not None:
@@ -155,35 +152,28 @@ def baseline(values: Sequence[PeriodValue], at: int, *, is_count: bool) -> Basel
     else:
         chance = 0.1 * abs(usual)
     reach = FAR * max(spread, chance)
-    return Baseline(usual, _never_none(usual, usual - reach, is_count=is_count), usual + reach)
+    low = max(usual - reach, 0.5) if is_count and usual >= NEVER_NONE else usual - reach
+    above = FAR**2 / 4 if is_count else 0.0  # a small count is far above its mean more often than far below
+    return Baseline(usual, low, usual + reach + above)
 
 
-def _never_none(usual: float, low: float, *, is_count: bool) -> float:
-    """Return the lowest usual value: a line that is dead for a week makes its own days ever more usual."""
-    return max(low, 0.5) if is_count and usual >= NEVER_NONE else low
+def _examples(values: Sequence[PeriodValue], start: date, unlike: Mapping[date, date]) -> list[float]:
+    """Return the newest values of whole weeks before, without those that are no examples."""
+    known = {value.start: float(value.value) for value in values if value.value is not None}
+    starts = [start - timedelta(weeks=weeks) for weeks in range(1, FARTHEST_BACK + 1)]
+    examples = [known[one] for one in starts if one in known and unlike.get(one, start) <= start]
+    return examples[:LOOKED_BACK]
 
 
-def _of_the_mart(
-    file: Path, metric: str, by: Step, where: Sequence[str]
-) -> dict[tuple[str, date], Baseline | None] | None:
-    """Return the baselines of the mart, if it judges these days; an older file has no such mart."""
-    measure = _IN_THE_MART.get((metric, tuple(where)))
-    with reading(file) as read:
-        if by != "day" or measure is None or "anomalies_daily" not in columns_of(read):
-            return None
-        rows = read(
-            "select practice_id, day, expected, low, high, verdict in ('low', 'high', 'ordinary')"
-            f" from marts.anomalies_daily where measure = {literal(measure)}"
-        ).rows
-    return {
-        (practice, day): Baseline(expected, _never_none(expected, low, is_count=measure in _COUNTED), high)
-        if is_judged
-        else None
-        for practice, day, expected, low, high, is_judged in rows
-    }
+def _holidays(read: Read) -> frozenset[tuple[str, date]]:
+    """Return the holidays of `[definitions]` by practice and day; an older file does not have them."""
+    if "is_holiday" not in columns_of(read).get("anomalies_daily", ()):
+        return frozenset()
+    rows = read("select distinct practice_id, day from marts.anomalies_daily where is_holiday").rows
+    return frozenset((practice, day) for practice, day in rows)
 
 
-def _closed(file: Path, metric: Metric, by: Step) -> list[tuple[str, date]]:
+def _closed(read: Read, metric: Metric, by: Step) -> list[tuple[str, date]]:
     lists = ", ".join(literal(name) for name in metric.lists)
     mature = _MATURE_METRICS.get(metric.name) or _MATURE.get(metric.mart, "is_over")
     statement = (
@@ -193,4 +183,4 @@ def _closed(file: Path, metric: Metric, by: Step) -> list[tuple[str, date]]:
         f" group by all having count(*) = {7 if by == 'week' else 1}"
         f" and bool_and(is_over and {mature} and ends_at <= through) order by all"
     )
-    return [(practice, start) for practice, start in query(file, statement).rows]
+    return [(practice, start) for practice, start in read(statement).rows]
