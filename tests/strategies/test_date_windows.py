@@ -106,6 +106,19 @@ def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting) -> None:
     assert (proof.reason, proof.rows, proof.distinct_ids) == (PROVEN, 170, 170)
 
 
+def test_a_day_beyond_one_page_is_proven_if_each_answer_sorts_a_minute_differently() -> None:
+    rng = Random(13)
+    source, store = opened(rng)
+    source.sorting = "per answer"
+    for number in range(900):
+        source.ring(datetime(2026, 2, 3, 15, number // 45, number % 45, tzinfo=UTC))
+
+    outcome = sync(source, store, rng)
+
+    assert outcome.certified
+    assert mirrored(source, store)
+
+
 def test_a_day_beyond_one_page_is_paged_and_not_certified_if_its_ids_are_refused() -> None:
     """Calls without a proof are better than no calls; new calls come the next time too."""
     rng, busy = Random(8), date(2026, 2, 3)

@@ -10,8 +10,9 @@ of them more and more rarely). Once a day the last 35 days are read, and once a 
 Requests for `D` days in `S` spans with `N` calls, with `P` calls on a page of the CSV and `p` on a page of the
 JSON list: if nothing changes, at most `2S + D/400 + 2N/0.8P`, one for the tail, and two passes of `n/p + 1` for
 each of the `C` days with `n >= P` calls. If calls change all the time, at most `S + 4D` for the CSV, five such
-passes for each crowded day, and three more of all pages for details. Without changes: one. A server that refuses
-days to come costs one more; one that limits the days of a range, at most one more for each window.
+passes for each crowded day (twelve if only the order of calls changes), and three more of all pages for details.
+Without changes: one. A server that refuses days to come costs one more; one that limits the days of a range, at
+most one more for each window.
 """
 
 from collections.abc import Generator, Mapping
