@@ -86,7 +86,11 @@ def check_practice() -> Checking[Finding]:
     try:
         yield from ask_for_practice()
     except (PracticeRefused, RequestRefused) as refusal:
-        remedy = "check the id in [[practices]], and ask the platform whether the credentials are good for it"
+        remedy = (
+            "ask the platform why it refuses this request"
+            if isinstance(refusal, RequestRefused) and refusal.fields
+            else "check the id in [[practices]], and ask the platform whether the credentials are good for it"
+        )
         return Finding("", "practice", "refused", str(refusal.status), str(refusal), remedy)
     return Finding("", "practice", "ok", "answers", "the call list answers for this X-Client-Id")
 
