@@ -63,8 +63,8 @@ LOOKUPS_AT_ONCE = 16
 ONE_ID_ALONE = (Unreachable, TornAnswer, ContractBroken)
 """Errors that may be about a single id: a platform may fail on one broken record each time."""
 
-MOST_FAILURES = 3
-"""Most ids of one step that may fail. If more do, the platform fails."""
+SOME_FAILURES = 3
+"""So many ids of one step may fail, and one more for each ten answers. If more do, the platform fails."""
 
 MOST_OF_RECORDS = 16 * 1024 * 1024
 """Bytes of rows after which no further id of a step is looked up. 500 usual rows have 0.5 MB."""
@@ -224,7 +224,7 @@ class StepRunner:
 
     async def _get_some(self, ids: Sequence[str], *, take: Take) -> RowsById:
         turn = asyncio.Semaphore(LOOKUPS_AT_ONCE)
-        size = failures = 0
+        size = answers = failures = 0
 
         def counted(more: int) -> None:
             nonlocal size
@@ -232,17 +232,19 @@ class StepRunner:
             take(more)
 
         async def get(identity: str) -> RowsById:
-            nonlocal failures
+            nonlocal answers, failures
             async with turn:
                 if size > MOST_OF_RECORDS:
                     return RowsById()
                 try:
-                    return RowsById({identity: await self._get_record(identity, counted)})
+                    row = await self._get_record(identity, counted)
                 except ONE_ID_ALONE as error:
                     failures += 1
-                    if failures > MOST_FAILURES:
+                    if failures > SOME_FAILURES + answers // 10:
                         raise
                     return RowsById({identity: error})
+                answers += 1
+                return RowsById({identity: row})
 
         records = RowsById()
         for one in await gather(get(identity) for identity in ids):
