@@ -152,14 +152,14 @@ def show_published(published: Published) -> None:
     rows = sum(published.tables.values())
     print_line(f"Published {count(len(published.tables), 'mart')}, {count(rows, 'row')}: {short(published.path)}")
     if published.masked:
-        print_aside(f"{count(len(published.masked), 'column')} with personal data are masked")
+        print_aside(f"masked: {count(len(published.masked), 'column')} with personal data")
     if published.clear:
         say(f"warning: published in clear, by [privacy] of vetl.toml: {', '.join(published.clear)}")
     if published.weak_key:
         say(f"warning: {WEAK_KEY}")
     if published.masked_words:
         masked = count(published.masked_words, "value")
-        print_aside(f"{masked} that may name a person are published as `masked` in columns of words")
+        print_aside(f"published as `masked`: {masked} of columns of words, because they may name a person")
     for mart in published.left_out:
         say(f"warning: {mart} was left out: no model of vetl builds it")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+from pipelines.core.errors import VetlError
 from pipelines.core.pages import CallsPage, Certificate, Changes, Page, Row
 
 A = TypeVar("A")
@@ -56,11 +57,11 @@ class ReadCalls(Step[CallsPage]):
 
 
 @dataclass(frozen=True, slots=True)
-class GetRecords(Step[dict[str, Row | None]]):
+class GetRecords(Step[dict[str, Row | VetlError | None]]):
     """Get rows by id concurrently; the answer has `None` for an id that the source does not have.
 
-    It has at least one id. If the rows are large, other ids are missing: their rows are to be requested once these
-    are saved.
+    It has the error of an id whose request always fails, if these are few. It has at least one id. If the rows are
+    large, other ids are missing: their rows are to be requested once these are saved.
     """
 
     ids: Sequence[str]

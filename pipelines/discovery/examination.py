@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
@@ -86,9 +87,16 @@ def check_practice() -> Checking[Finding]:
     try:
         yield from ask_for_practice()
     except (PracticeRefused, RequestRefused) as refusal:
-        remedy = "check the id in [[practices]], and ask the platform whether the credentials are good for it"
-        return Finding("", "practice", "refused", str(refusal.status), str(refusal), remedy)
+        return Finding("", "practice", "refused", str(refusal.status), str(refusal), _remedy(refusal))
     return Finding("", "practice", "ok", "answers", "the call list answers for this X-Client-Id")
+
+
+def _remedy(refusal: PracticeRefused | RequestRefused) -> str:
+    if refusal.status < HTTPStatus.BAD_REQUEST:
+        return "correct base_url in [partner]"
+    if isinstance(refusal, RequestRefused) and refusal.fields:
+        return "ask the platform why it refuses this request"
+    return "check the id in [[practices]], and ask the platform whether the credentials are good for it"
 
 
 @dataclass(frozen=True, slots=True)

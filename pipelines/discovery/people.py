@@ -23,7 +23,7 @@ def check_clients(ids: Sequence[str]) -> Findings:
     A search that returns exactly `MOST_CLIENTS` may be cut off, so it does not prove that a client is missing.
     """
     got = yield from do(GetRecords(tuple(ids[:1])))
-    client = next((row for row in got.values() if row is not None), None)
+    client = next((row for row in got.values() if isinstance(row, Mapping)), None)
     return [_get(ids, client), *(yield from _searches(client)), *(yield from _cut())]
 
 

@@ -12,7 +12,16 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from pipelines.core.endpoint import Endpoint, QueryNames
-from pipelines.core.errors import NotFound, RequestRefused, Transient, VetlError, unforeseen
+from pipelines.core.errors import (
+    ContractBroken,
+    NotFound,
+    RequestRefused,
+    TornAnswer,
+    Transient,
+    Unreachable,
+    VetlError,
+    unforeseen,
+)
 from pipelines.core.list_read import Details, Margins, Outcome, Reading, Reconcile
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.practice import Practice
@@ -50,6 +59,12 @@ a scheduled tick costs a third more."""
 
 LOOKUPS_AT_ONCE = 16
 """Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
+
+ONE_ID_ALONE = (Unreachable, TornAnswer, ContractBroken)
+"""Errors that may be about a single id: a platform may fail on one broken record each time."""
+
+SOME_FAILURES = 3
+"""So many ids of one step may fail, and one more for each ten answers. If more do, the platform fails."""
 
 MOST_OF_RECORDS = 16 * 1024 * 1024
 """Bytes of rows after which no further id of a step is looked up. 500 usual rows have 0.5 MB."""
@@ -102,7 +117,7 @@ class Run:
         return max(1, min(PRACTICES_AT_ONCE, len(self.order.practices)))
 
 
-class RowsById(dict[str, Row | None]):
+class RowsById(dict[str, Row | VetlError | None]):
     """Rows by id, whose memory counts for as long as this object exists."""
 
     __slots__ = ("__weakref__",)
@@ -204,12 +219,12 @@ class StepRunner:
         self._expected.note(step, page)
         self._run.clock = max(self._run.clock, page.server_time)
 
-    async def _get_records(self, step: GetRecords) -> dict[str, Row | None]:
+    async def _get_records(self, step: GetRecords) -> dict[str, Row | VetlError | None]:
         return await self._room.read(partial(self._get_some, step.ids))
 
     async def _get_some(self, ids: Sequence[str], *, take: Take) -> RowsById:
         turn = asyncio.Semaphore(LOOKUPS_AT_ONCE)
-        size = 0
+        size = answers = failures = 0
 
         def counted(more: int) -> None:
             nonlocal size
@@ -217,10 +232,19 @@ class StepRunner:
             take(more)
 
         async def get(identity: str) -> RowsById:
+            nonlocal answers, failures
             async with turn:
                 if size > MOST_OF_RECORDS:
                     return RowsById()
-                return RowsById({identity: await self._get_record(identity, counted)})
+                try:
+                    row = await self._get_record(identity, counted)
+                except ONE_ID_ALONE as error:
+                    failures += 1
+                    if failures > SOME_FAILURES + answers // 10:
+                        raise
+                    return RowsById({identity: error})
+                answers += 1
+                return RowsById({identity: row})
 
         records = RowsById()
         for one in await gather(get(identity) for identity in ids):

@@ -136,8 +136,9 @@ Decipher = Callable[[Answer, int], T]
 def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: int = 1) -> Page:
     """Return one page of a list (contract: Endpoints); `plain`: `data` is an array without totals.
 
-    The total may also be in the header that the contract shows for the CSV. If it is zero, `content` may be null
-    or missing, because some servers write an empty array like that.
+    The total may also be in the header that the contract shows for the CSV. `content` may be null, because some
+    servers write an empty array like that, also beyond the last page; it may be missing if the total is zero. A
+    reader compares the rows with the total.
 
     Raises:
         TornAnswer: the envelope says `success: false`.
@@ -152,7 +153,7 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     if total is None:
         _broken(answer, "the page has no usable `total_count`")
     content = data.get("content")
-    if content is None and not total:
+    if content is None and (not total or "content" in data):
         content = []
     if not isinstance(content, list):
         _broken(answer, "the page has no list `content`")

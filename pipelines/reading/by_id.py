@@ -1,11 +1,12 @@
 """Get rows by their ids, one request per row."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from pipelines.core.errors import VetlError
 from pipelines.core.pages import Row
-from pipelines.core.steps import GetRecords, MergeRows, MissingRecords, Plan, do
+from pipelines.core.steps import Flush, GetRecords, MergeRows, MissingRecords, Plan, do
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +18,13 @@ class Got:
 
 
 def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[Got]:
-    """Get rows by id and merge them; store an id as missing if the source lacks it in `looks` requests."""
+    """Get rows by id and merge them; store an id as missing if the source lacks it in `looks` requests.
+
+    Raises:
+        VetlError: a few ids could not be read; all other rows are stored.
+    """
     left, strangers, requests = list(ids), list[str](), 0
+    failed: dict[str, VetlError] = {}
     while left:
         answers = yield from do(GetRecords(left))
         left = [identity for identity in left if identity not in answers]
@@ -27,14 +33,19 @@ def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[
             again = [identity for identity, row in answers.items() if row is None]
             answers |= yield from do(GetRecords(again))
             requests += len(again)
-        others = {identity for identity, row in answers.items() if row is not None and _is_another(row, identity)}
+        failed |= {identity: row for identity, row in answers.items() if isinstance(row, VetlError)}
+        rows = {identity: row for identity, row in answers.items() if isinstance(row, Mapping)}
+        others = {identity for identity, row in rows.items() if _is_another(row, identity)}
         strangers += others
-        yield MergeRows(
-            [row for identity, row in answers.items() if row is not None and identity not in others], read_at
-        )
+        yield MergeRows([row for identity, row in rows.items() if identity not in others], read_at)
         missing = [identity for identity, row in answers.items() if row is None]
         if missing:
             yield MissingRecords(missing, read_at)
+    if failed:
+        yield Flush()
+        first = next(iter(failed.values()))
+        first.add_note(f"; {len(failed)} of {len(ids)} ids could not be read, the others are stored")
+        raise first
     return Got(strangers, requests)
 
 

@@ -172,6 +172,25 @@ def test_totals_that_lie_end_uncertified_and_say_so(opened: Opened, lie: int) ->
     assert practices.differences() == []
 
 
+def test_clients_that_always_fail_are_counted_and_all_others_are_stored(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    failing: set[str] = set()
+
+    def instead(path: str, _authorization: str) -> tuple[int, dict[str, Any]] | None:
+        if "/clients/" in path and len(failing) < 2:
+            failing.add(path)
+        return (500, {"success": False, "message": "boom"}) if path in failing else None
+
+    with lying(practices.platform.base_url, instead=instead) as base_url:
+        practices.settings = at(practices.settings, base_url)
+        result = practices.sync()
+
+    assert {item.endpoint for item in result.results if item.state != "certified"} == {"clients"}
+    assert "2 of" in reasons(result)["clients"]
+    assert "the others are stored" in reasons(result)["clients"]
+    assert len(practices.differences()) == 2
+
+
 def test_every_row_of_the_table_names_a_test_that_is_there() -> None:
     here = Path(__file__).parent
     text = (here / "../../docs/faults.md").read_text("utf-8")

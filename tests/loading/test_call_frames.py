@@ -57,6 +57,25 @@ def test_any_way_of_writing_gives_the_same_rows(
     assert page.new_fields == ({"Recording"} if "Recording" in order else set())
 
 
+def test_apostrophes_against_formulas_are_no_part_of_the_cells() -> None:
+    lines = (
+        HEADER,
+        call_line(phone_number="'+15550100", summary="'=SUM(A1)"),
+        call_line(phone_number="", summary="'tis late"),
+    )
+
+    frame = split("".join(f"{line}\n" for line in lines).encode()).frame
+
+    assert frame["Phone Number"].to_list() == ["+15550100", None]
+    assert frame["Summary"].to_list() == ["=SUM(A1)", "'tis late"]
+
+
+def test_an_apostrophe_stays_if_numbers_have_none() -> None:
+    lines = (HEADER, call_line(phone_number="+15550100", summary="'=SUM(A1)"))
+
+    assert split("".join(f"{line}\n" for line in lines).encode()).frame["Summary"].to_list() == ["'=SUM(A1)"]
+
+
 def test_an_unknown_column_is_kept() -> None:
     body = f"{HEADER},Recording,Agent\n{call_line()},https://x,\n{call_line()},,\n".encode()
 

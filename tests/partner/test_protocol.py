@@ -127,7 +127,13 @@ def test_an_empty_list_may_be_written_in_other_ways(content: dict[str, Any]) -> 
     assert page_of({"total_count": 0, **content}).rows == ()
 
 
-@pytest.mark.parametrize("content", [{"content": None}, {}, {"content": {}}, {"content": "none"}])
+def test_a_page_beyond_the_last_may_be_null() -> None:
+    """Some servers write each empty array as null; the total remains that of the list."""
+    page = page_of({"content": None, "total_count": 7, "page": 1, "per_page": 100})
+    assert (page.rows, page.total_count) == ((), 7)
+
+
+@pytest.mark.parametrize("content", [{}, {"content": {}}, {"content": "none"}])
 def test_a_list_with_a_total_must_have_its_content(content: dict[str, Any]) -> None:
     with pytest.raises(ContractBroken, match="no list `content`"):
         page_of({"total_count": 1, **content})

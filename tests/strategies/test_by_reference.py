@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from support import model_driver
 from support.model_people import Mentions, People
 
+from pipelines.core.errors import Unreachable
 from pipelines.core.list_read import Margins, Outcome, Reconcile
 from pipelines.endpoints.clients import CLIENTS
 
@@ -74,3 +76,13 @@ def test_a_row_of_another_id_than_was_asked_for_is_not_taken_in_and_the_list_is_
     assert not outcome.certified
     assert outcome.reason == "clients: 1 of 2 rows came back under another id than the requested one"
     assert set(store.rows) == {"a"}
+
+
+def test_an_id_that_always_fails_keeps_no_other_row_from_the_store() -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    source.answers = {"a": [Unreachable("GET clients/a: 500 Internal Server Error")]}
+
+    with pytest.raises(Unreachable, match=r"500 .*; 1 of 2 ids could not be read, the others are stored"):
+        sync(source, store)
+
+    assert set(store.rows) == {"b"}

@@ -11,6 +11,7 @@ from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver
 
 from pipelines.core.endpoint import DateWindows
+from pipelines.core.errors import RequestRefused
 from pipelines.core.list_read import Outcome, Reading
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.strategies.phone_calls import date_windows
@@ -103,6 +104,19 @@ def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting) -> None:
     assert mirrored(source, store)
     (proof,) = [evidence for evidence in store.certificates if evidence.kind == "closed" and evidence.rows]
     assert (proof.reason, proof.rows, proof.distinct_ids) == (PROVEN, 170, 170)
+
+
+def test_a_day_beyond_one_page_is_proven_if_each_answer_sorts_a_minute_differently() -> None:
+    rng = Random(13)
+    source, store = opened(rng)
+    source.sorting = "per answer"
+    for number in range(900):
+        source.ring(datetime(2026, 2, 3, 15, number // 45, number % 45, tzinfo=UTC))
+
+    outcome = sync(source, store, rng)
+
+    assert outcome.certified
+    assert mirrored(source, store)
 
 
 def test_a_day_beyond_one_page_is_paged_and_not_certified_if_its_ids_are_refused() -> None:
@@ -231,3 +245,40 @@ def test_a_day_beyond_one_page_that_always_changes_is_uncertified_and_its_stored
     source.move = lambda: None
     assert sync(source, store, rng).certified
     assert mirrored(source, store)
+
+
+def test_a_limit_on_the_days_of_a_range_is_kept() -> None:
+    """The contract shows no limit, and names the statuses of no other refusal."""
+    rng = Random(10)
+    source, store = opened(rng, 300)
+    source.refuses = lambda first, last: (last - first).days > 6
+    for _ in range(2):
+        outcome = sync(source, store, rng, details="recent")
+
+        assert outcome.certified
+        assert mirrored(source, store)
+        source.now += timedelta(days=1)
+        ring(source, rng)
+
+
+def test_days_to_come_may_be_refused() -> None:
+    rng = Random(11)
+    source, store = opened(rng, 60)
+    source.refuses = lambda _, last: last > source.now.astimezone(ZONE).date()
+    for _ in range(2):
+        ring(source, rng)
+
+        outcome = sync(source, store, rng, details="recent")
+
+        assert outcome.certified
+        assert mirrored(source, store)
+        source.now += timedelta(hours=1)
+
+
+def test_a_list_that_is_always_refused_fails() -> None:
+    rng = Random(12)
+    source, store = opened(rng, 5)
+    source.refuses = lambda _first, _last: True
+    with pytest.raises(RequestRefused):
+        sync(source, store, rng)
+    assert source.requests < 20

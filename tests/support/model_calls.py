@@ -21,7 +21,7 @@ from pipelines.reading.conventions import check_page
 CsvRow = tuple[str, ...]
 """A call as the CSV shows it: minute, phone number, state, client, outcome, summary."""
 
-Sorting = Literal["listed", "per page", "shuffled"]
+Sorting = Literal["listed", "per page", "per answer", "shuffled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,9 @@ class ModelCalls:
     """The list of calls, and the server's behaviour in gaps of the contract.
 
     `largest_page` and `largest_json_page` are the most rows of one answer. `sorting`: as listed; calls of one
-    minute in another order on each page, the same each time; or in a new order for each answer. `lie` is added to
-    each total. `deepest` is the last JSON page that is served, counted from 0.
+    minute in another order on each page, the same each time; or in another order in each answer; or all calls in a
+    new order for each answer. `lie` is added to each total. `deepest` is the last JSON page that is served,
+    counted from 0. `refuses` returns whether a range of days is refused.
     """
 
     def __init__(self, rng: Random, now: datetime, zone: ZoneInfo, *, largest_page: int = 40) -> None:
@@ -95,6 +96,7 @@ class ModelCalls:
         self.sorting: Sorting = "listed"
         self.lie = 0
         self.deepest: int | None = None
+        self.refuses: Callable[[date, date], bool] = lambda _first, _last: False
         self.frame: Callable[[Sequence[CsvRow]], Any] = list
         self.calls: list[Call] = []
         self.versions: list[tuple[Call, ...]] = [()]
@@ -187,12 +189,16 @@ class ModelCalls:
         self.move()
         texts = {name: str(value) for name, value in query.items()}
         first, last = date.fromisoformat(texts["start_date"]), date.fromisoformat(texts["end_date"])
+        if self.refuses(first, last):
+            raise RequestRefused("range", status=400)
         self.asked.setdefault((first, last), len(self.versions) - 1)
         return self.of(first, last), int(texts["page"]), min(int(texts["per_page"]), largest)
 
     def _page_of(self, calls: list[Call], number: int, size: int) -> list[Call]:
         if self.sorting == "shuffled":
             calls = self.rng.sample(calls, len(calls))
+        elif self.sorting == "per answer":
+            calls = sorted(calls, key=lambda call: (call.csv_row(self.zone)[0], self.rng.random()))
         elif self.sorting == "per page":
             calls = sorted(
                 calls, key=lambda call: (call.csv_row(self.zone)[0], Random(f"{call.id}{number}").random())

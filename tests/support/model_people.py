@@ -8,6 +8,7 @@ from typing import Any
 from support.model_source import ModelSource
 from support.model_store import ModelStore, rows_of
 
+from pipelines.core.errors import VetlError
 from pipelines.core.pages import Row
 from pipelines.core.steps import MergeRows, MissingRecords, ReferencedIds, Save, Step
 
@@ -17,7 +18,7 @@ class People(ModelSource):
 
     def __init__(self, *ids: str) -> None:
         super().__init__(Random(1), stamped=False)
-        self.answers: dict[str, list[Row | None]] = {}
+        self.answers: dict[str, list[Row | VetlError | None]] = {}
         for identity in ids:
             self.appear(identity)
 
@@ -26,7 +27,7 @@ class People(ModelSource):
         version = len(self.versions.get(identity, ()))
         self._becomes(identity, {"id": identity, "name": f"{identity}, {version}"})
 
-    def record(self, identity: str) -> Row | None:
+    def record(self, identity: str) -> Row | VetlError | None:
         replacements = self.answers.get(identity)
         row = super().record(identity)
         return replacements.pop(0) if replacements else row

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Literal
 
 from pipelines.core.endpoint import QueryNames
-from pipelines.core.errors import NotFound, RequestRefused
+from pipelines.core.errors import NotFound, RequestRefused, VetlError
 from pipelines.core.pages import Page, Row
 from pipelines.core.steps import Query, ReadPage
 from pipelines.reading.conventions import check_page
@@ -151,7 +151,7 @@ class ModelSource:
             return [{**self.rng.choice(rows), "id": f"invented-{next(self._numbers)}"} for _ in range(size)]
         return rows[-size:] if self.manners.beyond == "repeats" else ()
 
-    def record(self, identity: str) -> Row | None:
+    def record(self, identity: str) -> Row | VetlError | None:
         self._tick()
         return self.rows.get(identity)
 

@@ -18,9 +18,10 @@ from pipelines.loading.control.quarantine import BadRow, content_key
 from pipelines.loading.frames import EXTRA, with_constant
 from pipelines.loading.instants import within_the_calendar
 from pipelines.loading.records import canonical_json
-from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT
+from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT, Cell
 
 HEADERS = tuple(column.header for column in COLUMNS)
+TEXTS = tuple(column.header for column in COLUMNS if column.cell is Cell.TEXT)
 SCHEMA = dict.fromkeys((*HEADERS, EXTRA), pl.String())
 
 _BOM = b"\xef\xbb\xbf"
@@ -163,12 +164,23 @@ def split(body: bytes) -> CallTexts:
     if frame is None:
         frame = _one_by_one(body, names, bad)
     others = sorted(name for name in names if name not in SCHEMA)
-    columns = frame[[*HEADERS]]
+    columns = _without_apostrophes(frame[[*HEADERS]])
     if others:
         columns = columns.hstack([_as_json(frame, others)])
     else:
         columns = with_constant(columns, EXTRA, None, pl.String())
     return CallTexts(columns, tuple(bad), frozenset(others))
+
+
+def _without_apostrophes(columns: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells as in the JSON list, if the server puts an apostrophe before those that look like formulas.
+
+    Many exports guard spreadsheets like that. Then each number with a country code begins with an apostrophe.
+    """
+    numbers = columns["Phone Number"]
+    if not numbers.str.starts_with("'+").any() or numbers.str.starts_with("+").any():
+        return columns
+    return columns.with_columns(pl.col(TEXTS).str.replace(r"^'([=+\-@\t\r])", "$1"))
 
 
 def _header(body: bytes) -> list[str]:

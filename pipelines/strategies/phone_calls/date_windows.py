@@ -10,7 +10,9 @@ of them more and more rarely). Once a day the last 35 days are read, and once a 
 Requests for `D` days in `S` spans with `N` calls, with `P` calls on a page of the CSV and `p` on a page of the
 JSON list: if nothing changes, at most `2S + D/400 + 2N/0.8P`, one for the tail, and two passes of `n/p + 1` for
 each of the `C` days with `n >= P` calls. If calls change all the time, at most `S + 4D` for the CSV, five such
-passes for each crowded day, and three more of all pages for details. Without changes: one.
+passes for each crowded day (twelve if only the order of calls changes), and three more of all pages for details.
+Without changes: one. A server that refuses days to come costs one more; one that limits the days of a range, at
+most one more for each window.
 """
 
 from collections.abc import Generator, Mapping
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from pipelines.core.endpoint import DateWindows
+from pipelines.core.errors import RequestRefused
 from pipelines.core.list_read import Outcome, Reading
 from pipelines.core.pages import WindowKind
 from pipelines.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
@@ -152,12 +155,16 @@ def _sized(due: coverage.Coverage[date], rows_at_once: float) -> Plan[list[_Days
 def _expected_per_day(start: date, end: date, stored: Mapping[date, int], most: float) -> Plan[float]:
     """Return the mean number of calls on days without stored calls, from the total of one small request.
 
-    A mean of more calls than a page counts as 0: windows of many days are cut by the size of their answers.
+    A mean of more calls than a page counts as 0: windows of many days are cut by the size of their answers. So
+    does the mean of so many days that the server refuses them.
     """
     unknown = (end - start).days - len(stored)
     if unknown <= 1:
         return 0.0
-    page = yield from do(ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True))
+    try:
+        page = yield from do(ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True))
+    except RequestRefused:
+        return 0.0
     expected = max(0.0, page.total_count - sum(stored.values())) / unknown
     return expected if expected <= most else 0.0
 
@@ -196,8 +203,11 @@ def _read_closed(strategy: DateWindows, state: _State, days: _Days) -> Plan[str 
 
 
 def _tail(strategy: DateWindows, state: _State) -> Plan[str | None]:
-    """Read the days that are not over, and tomorrow."""
+    """Read the days that are not over, and tomorrow, unless the server refuses days to come."""
     start, end = state.open_from, state.today + 2 * DAY
     stored = yield from do(CallsPerDay(start, end - DAY))
     purpose = DaysPurpose(WindowKind.TAIL, state.json, state.reading.time_zone, state.shared, stored)
-    return (yield from read_days(strategy, start, end, purpose))
+    try:
+        return (yield from read_days(strategy, start, end, purpose))
+    except RequestRefused:
+        return (yield from read_days(strategy, start, end - DAY, purpose))

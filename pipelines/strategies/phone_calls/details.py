@@ -9,7 +9,7 @@ Requests: the pages of those days, at most `PASSES` times if they change; three 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from pipelines.core.errors import RequestRefused
@@ -108,7 +108,11 @@ def _look_at_ids(reading: Reading, days: Mapping[date, int], *, daily: bool) -> 
     """Check whether calls of the JSON list keep their ids: once a day, and if that is not known."""
     if not days or (reading.capabilities.get(IDS) == "stable" and not daily):
         return Identity()
-    return (yield from look(conventions(reading), _packed(days)[-1]))
+    window = _packed(days)[-1]
+    try:
+        return (yield from look(conventions(reading), window))
+    except RequestRefused:
+        return (yield from look(conventions(reading), replace(window, start=window.end)))
 
 
 def _repeated_hours(reading: Reading, recent: date) -> Plan[dict[date, int]]:
@@ -169,6 +173,26 @@ def _packed(days: Mapping[date, int]) -> list[Window]:
 
 
 def _read_window(conventions: QueryConventions, window: Window, *, last: bool) -> Plan[Sequence[Row]]:
+    """Read a window and attach its rows; read it in halves if the server refuses so many days."""
+    try:
+        return (yield from _read_whole(conventions, window, last=last))
+    except RequestRefused:
+        if window.start == window.end:
+            raise
+    earlier, later = _halves(window)
+    yield from _read_window(conventions, earlier, last=False)
+    return (yield from _read_window(conventions, later, last=last))
+
+
+def _halves(window: Window) -> tuple[Window, Window]:
+    first, last = window.start, window.end
+    assert first is not None
+    assert last is not None
+    middle = date.fromordinal((first.toordinal() + last.toordinal()) // 2)
+    return replace(window, end=middle), replace(window, start=middle + DAY)
+
+
+def _read_whole(conventions: QueryConventions, window: Window, *, last: bool) -> Plan[Sequence[Row]]:
     for attempt in range(PASSES):
         done = yield from read_pass(conventions, window)
         if done.whole:

@@ -2,8 +2,9 @@
 
 The CSV is not read in pages, because several pages of rows without ids are no proof. A single day with more calls
 than a page is read from the JSON list (`crowded_days`). If that list is refused, the day is read in pages of the
-CSV and never certified. Requests: a window of `d` days is cut into at most `2d - 1` windows. Each of them is read
-once, or twice if it has fewer calls than are stored or contradicts its total.
+CSV and never certified. A span that the server refuses is read in halves, down to a day. Requests: a window of
+`d` days is cut into at most `2d - 1` windows. Each of them is read once, or twice if it has fewer calls than are
+stored or contradicts its total.
 """
 
 from collections import Counter
@@ -13,7 +14,7 @@ from datetime import date, timedelta, tzinfo
 from itertools import pairwise
 
 from pipelines.core.endpoint import DateWindows
-from pipelines.core.errors import ContractBroken, RequestRefused, WrongTotal
+from pipelines.core.errors import ContractBroken, NotFound, RequestRefused, WrongTotal
 from pipelines.core.pages import CallsPage, Certificate, Row, Window, WindowKind
 from pipelines.core.steps import (
     AttachDetails,
@@ -98,9 +99,12 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
     Raises:
         ContractBroken: the answer has calls of other days, so the date filter is not honoured.
     """
-    page = yield from _look(strategy, start, end, purpose)
-    if page.total_count < purpose.known(start, end) or _contradicts(strategy, page):
-        page = yield from _look(strategy, start, end, purpose)
+    try:
+        page = yield from _settled_look(strategy, start, end, purpose)
+    except RequestRefused as refusal:
+        if isinstance(refusal, NotFound) or end - start == DAY or purpose.kind is WindowKind.TAIL:
+            raise
+        return (yield from _in_halves(strategy, start, end, purpose))
     size = _size(strategy, page)
     if page.rows >= size and end - start > DAY:
         parts = _parts(start, end, page.total_count, size)
@@ -115,6 +119,21 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
     if doubt is None and purpose.on_certified is not None:
         yield purpose.on_certified(start, end)
     return doubt and f"{start} to {end - DAY}: {doubt}"
+
+
+def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[str | None]:
+    """Read a span that is refused, in halves: the server may limit the days of a range."""
+    middle = start + (end - start).days // 2 * DAY
+    doubt = yield from read_days(strategy, start, middle, purpose)
+    return doubt or (yield from read_days(strategy, middle, end, purpose))
+
+
+def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[CallsPage]:
+    """Read the first page, a second time if it has fewer calls than are stored or contradicts its total."""
+    page = yield from _look(strategy, start, end, purpose)
+    if page.total_count < purpose.known(start, end) or _contradicts(strategy, page):
+        page = yield from _look(strategy, start, end, purpose)
+    return page
 
 
 def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[CallsPage]:
