@@ -1,11 +1,9 @@
 """Contract: Appointment; List appointments; Create an appointment."""
 
-from datetime import datetime, timedelta
-
 from support.booking import booking
 from support.contract_breaks import GONE, accepts, hears, rows, shows, switched
 from support.partner_side import Partner, Row, at_fault, made
-from support.rows_by_id import ISO, by_id
+from support.rows_by_id import ISO
 from support.rules import broken_as, broken_by, rule, rules
 
 ALL = {"start_date": "2025-01-01"}
@@ -50,25 +48,6 @@ def test_the_id_is_a_string_in_the_list(partner: Partner) -> None:
 @broken_as(lambda name: shows("appointments", **{name: None}))
 def test_each_row_has_its_remote_ids(partner: Partner, name: str) -> None:
     assert all(row[name] for row in partner.page("appointments", **ALL)["content"])
-
-
-@rule(LIST, says="updated_at")
-@broken_by(switched(appointments={"ignored": ["start"]}), switched(appointments={"ignored": ["end"]}))
-def test_the_range_goes_by_updated_at(partner: Partner) -> None:
-    """The contract does not show whether its bounds are inclusive: here they lie between two rows."""
-    rows = sorted(partner.everything("appointments", **ALL), key=lambda row: row["updated_at"])
-    half = timedelta(milliseconds=0.5)
-    first, last = (datetime.fromisoformat(rows[place]["updated_at"]) for place in (100, 129))
-    wanted = [row for row in rows if first <= datetime.fromisoformat(row["updated_at"]) <= last]
-    bounds = {"start_date": (first - half).isoformat(), "end_date": (last + half).isoformat()}
-    assert by_id(partner.everything("appointments", **bounds)) == by_id(wanted)
-
-
-@rule(LIST, says="end defaults to the current date")
-@broken_by(switched(appointments={"default_end": "midnight"}))
-def test_a_range_without_end_reaches_the_present(partner: Partner) -> None:
-    visit = made(partner.post("appointments", booking(partner)))
-    assert str(visit["id"]) in by_id(partner.everything("appointments", start_date="2026-01-14T00:00:00Z"))
 
 
 @rule(CREATE, says="slot_id")

@@ -1,6 +1,6 @@
 """Contract: AI outbound request; creating, listing and getting them."""
 
-from support.contract_breaks import GONE, accepts, answers, asks, hears, shows, switched
+from support.contract_breaks import GONE, accepts, answers, hears, shows
 from support.outreach_requests import REQUESTS, ended, newcomer, number, reach_out
 from support.partner_side import Partner, Row, at_fault, made
 from support.rows_by_id import ISO, by_id
@@ -117,32 +117,6 @@ def test_the_partners_id_is_an_idempotency_key(partner: Partner) -> None:
 @broken_by(accepts())
 def test_a_request_that_cannot_be_is_refused(partner: Partner, body: Row, fields: list[str | None]) -> None:
     assert at_fault(reach_out(partner, **body)) == fields
-
-
-@rule(LIST)
-@broken_by(switched(ai_outbound={"order": "created_asc"}), switched(ai_outbound={"order": "unordered"}))
-def test_most_recent_come_first(partner: Partner) -> None:
-    newest = made(reach_out(partner))["id"]
-    rows = every_request(partner)
-    assert rows[0]["id"] == newest
-    created = [row["created_at"] for row in rows]
-    assert created == sorted(created, reverse=True)
-
-
-@rule(LIST, says="received", status="received")
-@rule(LIST, says="queued", status="queued")
-@rule(LIST, says="in_progress", status="in_progress")
-@rule(LIST, says="completed", status="completed")
-@rule(LIST, says="suppressed", status="suppressed")
-@rule(LIST, says="failed", status="failed")
-@broken_by(asks("requests", status=GONE))
-def test_the_status_filter_lets_through_its_status(partner: Partner, status: str) -> None:
-    reach_out(partner, contact_number=number("26"))
-    partner.later(minutes=1)
-    reach_out(partner, contact_number=number("26"))
-    wanted = [row for row in every_request(partner) if row["status"] == status]
-    assert wanted
-    assert by_id(partner.everything(REQUESTS, status=status)) == by_id(wanted)
 
 
 @rule(GET, says="by the partner's id; by the service's id")

@@ -87,19 +87,6 @@ def ids(partner: Partner, path: str, query: Row) -> set[str]:
     return {row["id"] for row in rows}
 
 
-@rule(SERVICE, says="5: phone calls", path="phone_calls", query={})
-@rule(SERVICE, says="5: sessions", path="booking_sessions", query=EARLY)
-@rule(SERVICE, says="5: appointments", path="appointments", query=EARLY)
-@rule(SERVICE, says="5: outreach", path="ai_outbound/requests", query={})
-@rule(SERVICE, says="5: tasks", path="staff_tasks", query={})
-@rule(SERVICE, says="5: clients", path="clients", query={"name": "a"})
-@broken_by(with_header("x-client-id", "loc-001"))
-def test_a_list_holds_the_rows_of_one_practice(partner: Partner, path: str, query: Row) -> None:
-    ours = ids(partner, path, query)
-    partner.act_for("loc-002")
-    assert ids(partner, path, query).isdisjoint(ours)
-
-
 @rule(SERVICE, says="5: a call", path="phone_calls", name="phone_calls")
 @rule(SERVICE, says="5: a session", path="booking_sessions", name="booking_sessions")
 @rule(SERVICE, says="5: a request", path="ai_outbound/requests", name="ai_outbound")

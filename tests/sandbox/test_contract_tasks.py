@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from support.contract_breaks import GONE, accepts, answers, asks, rows, shows
+from support.contract_breaks import GONE, accepts, answers, rows, shows
 from support.partner_side import Partner, Row, at_fault, made
 from support.rows_by_id import ISO, by_id
 from support.rules import broken_as, broken_by, rule
@@ -56,16 +56,6 @@ def test_flags_are_booleans_and_times_date_times(partner: Partner) -> None:
 def test_finalized_at_is_set_exactly_while_a_task_is_final(partner: Partner) -> None:
     for task in partner.everything("staff_tasks"):
         assert (task["finalized_at"] is None) == (task["status"] == "pending")
-
-
-@rule(ENDPOINTS, says="list: pending", status="pending")
-@rule(ENDPOINTS, says="list: completed", status="completed")
-@rule(ENDPOINTS, says="list: canceled", status="canceled")
-@broken_by(asks("staff_tasks", status=GONE))
-def test_the_status_filter_lets_through_its_status(partner: Partner, status: str) -> None:
-    wanted = [task for task in partner.everything("staff_tasks") if task["status"] == status]
-    assert by_id(partner.everything("staff_tasks", status=status)) == by_id(wanted)
-    assert wanted
 
 
 @rule(ENDPOINTS, says="create: defaults")

@@ -104,12 +104,13 @@ def broken_by(*breaks: Break) -> pytest.MarkDecorator:
     return pytest.mark.breaks.with_args(_always(breaks))
 
 
-def broken_as(of: Callable[[Any], Break]) -> pytest.MarkDecorator:
-    """Add a break that a check must notice, made from one argument of its rule."""
+def broken_as(of: Callable[[Any], Break | tuple[Break, ...]]) -> pytest.MarkDecorator:
+    """Add breaks that a check must notice, made from one argument of its rule."""
     (name,) = signature(of).parameters
 
     def breaks(**given: Any) -> tuple[Break, ...]:
-        return (of(given[name]),)
+        made = of(given[name])
+        return made if isinstance(made, tuple) else (made,)
 
     return pytest.mark.breaks.with_args(breaks)
 
