@@ -1,34 +1,14 @@
 """Contract: Appointment; List appointments; Create an appointment."""
 
 from support.booking import booking
-from support.contract_breaks import GONE, accepts, hears, rows, shows, switched
+from support.contract_breaks import accepts, hears, rows, shows, switched
 from support.partner_side import Partner, Row, at_fault, made
-from support.rows_by_id import ISO
 from support.rules import broken_as, broken_by, rule, rules
 
 ALL = {"start_date": "2025-01-01"}
 RECORD = "Resources / Appointment"
 LIST = "Endpoints / List appointments"
 CREATE = "Endpoints / Create an appointment"
-FIELDS = {
-    "id", "remote_id", "remote_client_id", "remote_patient_id", "status", "booking_date", "end_date",
-    "created_at", "updated_at", "referral_source", "referral_campaign", "referral_medium",
-    "client_first_name", "client_last_name", "client_email", "client_phone", "client_type", "patient_name",
-}  # fmt: skip
-
-
-@rule(RECORD)
-@broken_by(shows("appointments", client_type=GONE))
-def test_an_appointment_has_its_fields(partner: Partner) -> None:
-    assert set(partner.page("appointments", **ALL)["content"][0]) == FIELDS
-    assert set(made(partner.post("appointments", booking(partner)))) == FIELDS
-
-
-@rule(RECORD, says="times")
-@broken_by(shows("appointments", end_date="later"))
-def test_its_times_are_date_times(partner: Partner) -> None:
-    for row in partner.page("appointments", **ALL)["content"]:
-        assert all(ISO.fullmatch(row[name]) for name in ("booking_date", "end_date", "created_at", "updated_at"))
 
 
 @rule(RECORD, says="id, created")

@@ -2,16 +2,11 @@
 
 from datetime import datetime
 
-from support.contract_breaks import GONE, answers, enveloped, shows
+from support.contract_breaks import shows
 from support.partner_side import Partner, Row
 from support.rows_by_id import ISO
-from support.rules import broken_as, broken_by, rule
+from support.rules import broken_by, rule
 
-FIELDS = {
-    "id", "created_at", "practice_name", "direction", "state", "caller_type", "client_id", "remote_client_id",
-    "client_name", "patient_id", "remote_patient_id", "patient_name", "phone_number", "call_classification",
-    "summary", "customer_sentiment", "outcome", "booked", "booking_intent", "duration_seconds",
-}  # fmt: skip
 BOOKED = {"appointment_booked", "appointment_rescheduled", "appointment_confirmed"}
 
 
@@ -19,46 +14,6 @@ def calls(partner: Partner) -> list[Row]:
     records = partner.everything("phone_calls")
     assert records
     return records
-
-
-@rule("Resources / Phone call record")
-@broken_by(shows("phone_calls", duration_seconds=GONE))
-def test_a_call_has_its_fields(partner: Partner) -> None:
-    call = partner.page("phone_calls")["content"][0]
-    assert set(call) == FIELDS
-    assert set(partner.page(f"phone_calls/{call['id']}")) == FIELDS
-
-
-@rule("Resources / Phone call record", says="direction", field="direction", values="inbound outbound")
-@rule(
-    "Resources / Phone call record",
-    says="state",
-    field="state",
-    values="pending queued ringing in_progress completed failed no_answer busy voicemail canceled",
-)
-@rule("Resources / Phone call record", says="caller_type", field="caller_type", values="existing new unknown")
-@rule(
-    "Resources / Phone call record",
-    says="call_classification",
-    field="call_classification",
-    values="scheduling prescription_refill medical_question billing records_request emergency callback"
-    " general_inquiry price_shopping other",
-)
-@rule(
-    "Resources / Phone call record",
-    says="outcome",
-    field="outcome",
-    values="appointment_booked appointment_rescheduled appointment_confirmed appointment_canceled"
-    " callback_requested declined do_not_call no_answer voicemail forwarded transferred"
-    " quick_abandoned abandoned abandoned_after_transfer dropped transfer_completed transfer_no_human"
-    " transfer_caller_abandoned task_created resolved",
-)
-@broken_as(lambda field: shows("phone_calls", **{field: "unheard_of"}))
-def test_an_enum_of_calls_has_the_contracts_values(partner: Partner, field: str, values: str) -> None:
-    """All of them occur, except the rare states of calls in progress."""
-    occurring = {call[field] for call in calls(partner)} - {None}
-    assert occurring <= set(values.split())
-    assert len(occurring) > 1
 
 
 @rule("Resources / Phone call record", says="confirmed")
@@ -177,13 +132,3 @@ def test_timestamps_are_iso_8601(partner: Partner) -> None:
     for call in partner.page("phone_calls")["content"]:
         assert ISO.fullmatch(call["created_at"])
         assert datetime.fromisoformat(call["created_at"]) <= partner.platform.now()
-
-
-@rule("Endpoints / Get a phone call")
-@broken_by(
-    answers("phone_calls/*", lambda call: {"content": [call]}),
-    enveloped("phone_calls/*", lambda body: {**body, "message": "OK"}),
-)
-def test_a_call_stands_directly_under_data(partner: Partner) -> None:
-    call = partner.page("phone_calls")["content"][5]
-    assert partner.get(f"phone_calls/{call['id']}").json() == {"success": True, "data": call, "message": None}

@@ -136,22 +136,6 @@ def test_the_list_of_calls_refuses_with_a_400(partner: Partner, query: Row) -> N
     assert partner.get("phone_calls", **query).status_code == 400
 
 
-@rule(
-    "Errors",
-    says="unknown id: records",
-    paths=["phone_calls/x", "booking_sessions/x", "ai_outbound/requests/x", "clients/x", "patients/x"],
-)
-@rule("Errors", says="unknown id: messages", paths=["messages/x"])
-@broken_by(enveloped("/x", lambda body: {**body, "success": True}))
-def test_an_unknown_id_gets_the_general_envelope(partner: Partner, paths: list[str]) -> None:
-    """The contract does not show its status."""
-    for path in paths:
-        answer = partner.get(path)
-        assert 400 <= answer.status_code < 500
-        assert answer.json()["success"] is False
-        assert isinstance(answer.json()["message"], str)
-
-
 @rule("Errors", says="unknown id: writing")
 @broken_by(status("staff_tasks/x", _404=200))
 def test_an_unknown_task_cannot_be_written(partner: Partner) -> None:

@@ -3,7 +3,6 @@
 from support.contract_breaks import accepts, shows
 from support.message_requests import PHONE, RCS_PHONE, changes_of, send, to
 from support.partner_side import Partner, at_fault, made
-from support.rows_by_id import ISO
 from support.rules import broken_by, rule, rules
 
 
@@ -100,13 +99,3 @@ def test_rcs_is_refused_if_the_sender_is_not_live(partner: Partner) -> None:
     assert at_fault(send(partner, channel="rcs")) == ["channel"]
     assert send(partner, channel="auto").status_code == 201
     assert send(partner, channel="sms").status_code == 201
-
-
-@rule("Resources / Message", says="times")
-@broken_by(shows("messages/*", read_at="today"))
-def test_its_times_are_date_times(partner: Partner) -> None:
-    message = made(send(partner, recipient={"phone_number": RCS_PHONE}))
-    partner.later(minutes=5)
-    shown = partner.page(f"messages/{message['id']}")
-    times = [shown[name] for name in ("created_at", "sent_at", "delivered_at", "read_at")]
-    assert all(ISO.fullmatch(at) for at in times)

@@ -5,19 +5,6 @@ from support.message_requests import PHONE, send, to
 from support.partner_side import Partner, at_fault, made
 from support.rules import broken_by, rule
 
-FIELDS = {
-    "id", "reference_id", "status", "status_reason", "channel_requested", "channel_used", "client_id",
-    "error_code", "error_message", "sent_at", "delivered_at", "read_at", "failed_at", "created_at",
-}  # fmt: skip
-
-
-@rule("Resources / Message")
-@broken_by(shows("messages", read_at=GONE))
-def test_a_message_has_its_fields(partner: Partner) -> None:
-    message = made(send(partner))
-    assert set(message) == FIELDS
-    assert set(partner.page(f"messages/{message['id']}")) == FIELDS
-
 
 @rule("Resources / Message")
 @broken_by(shows("messages", channel_requested="auto"))

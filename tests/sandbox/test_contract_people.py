@@ -105,12 +105,3 @@ def test_patients_may_be_filtered_by_name(partner: Partner) -> None:
     for name in names:
         read = found(partner, "patients", client_id=client["id"], name=name)
         assert read == [patient for patient in client["patients"] if patient["name"] == name]
-
-
-@rule(ENDPOINTS, says="get a client", path="clients")
-@rule(ENDPOINTS, says="get a patient", path="patients")
-@broken_as(lambda path: shows(f"{path}/*", name="other"))
-def test_one_is_got_by_id(partner: Partner, path: str) -> None:
-    client = with_pets(partner)
-    record = client if path == "clients" else client["patients"][1]
-    assert partner.page(f"{path}/{record['id']}") == record

@@ -87,19 +87,6 @@ def ids(partner: Partner, path: str, query: Row) -> set[str]:
     return {row["id"] for row in rows}
 
 
-@rule(SERVICE, says="5: a call", path="phone_calls", name="phone_calls")
-@rule(SERVICE, says="5: a session", path="booking_sessions", name="booking_sessions")
-@rule(SERVICE, says="5: a request", path="ai_outbound/requests", name="ai_outbound")
-@rule(SERVICE, says="5: a client", path="clients", name="clients")
-@rule(SERVICE, says="5: a patient", path="patients", name="patients")
-@broken_by(with_header("x-client-id", "loc-001"))
-def test_a_record_of_another_practice_is_not_there(partner: Partner, path: str, name: str) -> None:
-    theirs = f"{path}/{partner.truth(name)[0]['id']}"
-    assert partner.get(theirs).status_code == 200
-    partner.act_for("loc-002")
-    assert partner.get(theirs).status_code == 404
-
-
 @rule(SERVICE, says="5: writing a task")
 @broken_by(with_header("x-client-id", "loc-001"))
 def test_a_task_of_another_practice_is_not_there(partner: Partner) -> None:

@@ -2,9 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from support.contract_breaks import GONE, shows
+from support.contract_breaks import shows
 from support.partner_side import Partner, Row
-from support.rows_by_id import ISO, by_id
+from support.rows_by_id import by_id
 from support.rules import broken_by, rule
 
 ALL = {"start_date": "2025-01-01"}
@@ -15,28 +15,6 @@ def every_session(partner: Partner, **query: str) -> list[Row]:
     sessions = partner.everything("booking_sessions", **ALL, **query)
     assert sessions
     return sessions
-
-
-@rule("Resources / Booking session")
-@broken_by(shows("booking_sessions", stage=GONE))
-def test_a_session_has_its_fields(partner: Partner) -> None:
-    assert set(every_session(partner)[0]) == {
-        "id", "status", "stage", "client_type", "appointment_id", "remote_appointment_id", "referral_source",
-        "referral_campaign", "referral_medium", "created_at", "updated_at", "last_activity_at",
-    }  # fmt: skip
-
-
-@rule("Resources / Booking session", says="times")
-@broken_by(shows("booking_sessions", last_activity_at="today"))
-def test_its_times_are_date_times(partner: Partner) -> None:
-    for session in every_session(partner)[:100]:
-        assert all(ISO.fullmatch(session[name]) for name in ("created_at", "updated_at", "last_activity_at"))
-
-
-@rule("Resources / Booking session", says="status")
-@broken_by(shows("booking_sessions", status="asleep"))
-def test_its_status_is_one_of_three(partner: Partner) -> None:
-    assert {session["status"] for session in every_session(partner)} <= {"active", "completed", "abandoned"}
 
 
 @rule("States / Booking session", says="completed")
@@ -77,10 +55,3 @@ def test_active_sessions_have_been_active_of_late(partner: Partner) -> None:
     active = every_session(partner, status="active")
     oldest = min(datetime.fromisoformat(session["last_activity_at"]) for session in active)
     assert partner.platform.now() - oldest < timedelta(days=2)
-
-
-@rule(LIST, says="get")
-@broken_by(shows("booking_sessions/*", stage="other"))
-def test_a_session_is_got_by_id(partner: Partner) -> None:
-    session = every_session(partner)[-2]
-    assert partner.page(f"booking_sessions/{session['id']}") == session

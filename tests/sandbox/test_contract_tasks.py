@@ -3,16 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from support.contract_breaks import GONE, accepts, answers, rows, shows
+from support.contract_breaks import accepts, answers, rows, shows
 from support.partner_side import Partner, Row, at_fault, made
 from support.rows_by_id import ISO, by_id
 from support.rules import broken_as, broken_by, rule
 
 RECORD, STATES, ENDPOINTS = "Resources / Staff task", "States / Staff task", "Endpoints / Staff tasks"
-FIELDS = {
-    "id", "task_type", "status", "title", "description", "client_id", "patient_id", "cancellation_allowed",
-    "override_completion_action_text", "reference_time_at", "finalized_at", "created_at", "updated_at",
-}  # fmt: skip
 
 
 def new(partner: Partner, **fields: Any) -> Row:
@@ -26,20 +22,6 @@ def put(partner: Partner, task: Row, **fields: Any) -> Row:
 
 def listed(partner: Partner, task: Row) -> Row | None:
     return by_id(partner.everything("staff_tasks")).get(task["id"])
-
-
-@rule(RECORD)
-@broken_by(shows("staff_tasks", title=GONE))
-def test_a_task_has_its_fields(partner: Partner) -> None:
-    assert set(partner.page("staff_tasks")["content"][0]) == FIELDS
-    assert set(new(partner)) == FIELDS
-
-
-@rule(RECORD, says="task_type", name="task_type", values="task rx_refill")
-@rule(RECORD, says="status", name="status", values="pending completed canceled")
-@broken_as(lambda name: shows("staff_tasks", **{name: "unheard_of"}))
-def test_an_enum_of_tasks_has_the_contracts_values(partner: Partner, name: str, values: str) -> None:
-    assert {task[name] for task in partner.everything("staff_tasks")} == set(values.split())
 
 
 @rule(RECORD, says="types")
