@@ -3,7 +3,7 @@
 from support.booking import booking
 from support.contract_breaks import accepts, hears, rows, shows, switched
 from support.partner_side import Partner, Row, at_fault, made
-from support.rules import broken_as, broken_by, rule, rules
+from support.rules import broken_as, broken_by, rule
 
 ALL = {"start_date": "2025-01-01"}
 RECORD = "Resources / Appointment"
@@ -124,19 +124,3 @@ def test_the_status_can_be_given(partner: Partner, status: str) -> None:
 def test_else_the_auto_accept_setting_decides(partner: Partner, *, accepts: bool, status: str) -> None:
     partner.platform.set(auto_accept=accepts)
     assert made(partner.post("appointments", booking(partner)))["status"] == status
-
-
-@rules(
-    CREATE,
-    "body fields",
-    ("slot_id is required", {"slot_id": None, "status": "x"}, ["slot_id", "status"]),
-    ("slot_id is a slot's uuid", {"slot_id": "slot_0000000000000000", "status": "x"}, ["slot_id", "status"]),
-    ("client_id is an integer", {"client_id": "10000001"}, ["client_id"]),
-    ("patient_id is an integer", {"patient_id": "10000001"}, ["patient_id"]),
-    ("one of the client's", {"client_id": None}, [None]),
-    ("one of the patient's", {"patient_id": None}, [None]),
-    ("status", {"status": "COMPLETED"}, ["status"]),
-)
-@broken_by(accepts())
-def test_an_appointment_that_cannot_be_is_refused(partner: Partner, body: Row, fields: list[str | None]) -> None:
-    assert at_fault(partner.post("appointments", booking(partner, **body))) == fields

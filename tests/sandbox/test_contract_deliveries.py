@@ -13,11 +13,11 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from support.contract_breaks import SIGNATURE, UNHEEDED, accepts, posts, posts_with, switched, tells
+from support.contract_breaks import SIGNATURE, UNHEEDED, posts, posts_with, switched, tells
 from support.hook_receiver import Receiver, receiving
 from support.message_requests import send, to
 from support.outreach_requests import number, reach_out
-from support.partner_side import Partner, at_fault
+from support.partner_side import Partner
 from support.rules import broken_by, rule
 
 from sandbox import Handle, Switches
@@ -123,15 +123,6 @@ def test_an_answer_that_comes_too_late_counts_as_none(partner: Partner, receiver
 def test_a_receiver_has_ten_seconds(partner: Partner) -> None:
     switches = partner.http.get("/_control/switches").json()["data"]
     assert switches["webhook_timeout_seconds"] == 10
-
-
-@rule("Events", says="messages", create=send)
-@rule("Events", says="outreach", create=reach_out)
-@broken_by(accepts())
-def test_callback_addresses_are_https(partner: Partner, create: Callable[..., httpx.Response]) -> None:
-    partner.platform.set(http_callbacks=False)
-    assert at_fault(create(partner, callback_url="http://example.com/hook")) == ["callback_url"]
-    assert create(partner, callback_url="https://example.com/hook").status_code == 201
 
 
 @pytest.fixture(scope="session")

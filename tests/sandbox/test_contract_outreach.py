@@ -1,8 +1,8 @@
 """Contract: AI outbound request; creating, listing and getting them."""
 
-from support.contract_breaks import GONE, accepts, hears, shows
+from support.contract_breaks import GONE, hears, shows
 from support.outreach_requests import REQUESTS, ended, newcomer, number, reach_out
-from support.partner_side import Partner, Row, at_fault, made
+from support.partner_side import Partner, Row, made
 from support.rows_by_id import by_id
 from support.rules import broken_as, broken_by, rule
 
@@ -77,16 +77,6 @@ def test_the_partners_id_is_an_idempotency_key(partner: Partner) -> None:
     first, again = (made(reach_out(partner, partner_request_id="p-1")) for _ in range(2))
     assert first["id"] == again["id"]
     assert first["id"] in by_id(every_request(partner))
-
-
-@rule(CREATE, says="callback_url: https", body={"callback_url": "http://a.example/"}, fields=["callback_url"])
-@rule(CREATE, says="no other channel", body={"channel": "fax"}, fields=["channel"])
-@rule(CREATE, says="no other purpose", body={"purpose": "fun"}, fields=["purpose"])
-@rule(CREATE, says="a number", body={"contact_number": "555"}, fields=["contact_number"])
-@rule(CREATE, says="a contact", body={"contact_number": None}, fields=[None])
-@broken_by(accepts())
-def test_a_request_that_cannot_be_is_refused(partner: Partner, body: Row, fields: list[str | None]) -> None:
-    assert at_fault(reach_out(partner, **body)) == fields
 
 
 @rule(GET, says="by the partner's id; by the service's id")

@@ -65,16 +65,6 @@ def test_a_reference_time_is_an_instant(partner: Partner) -> None:
     assert shown == meant
 
 
-@rule(ENDPOINTS, says="task_type is one of two", body={"task_type": "chore"}, fields=["task_type"])
-@rule(
-    ENDPOINTS, says="reference_time_at is a time", body={"reference_time_at": "soon"}, fields=["reference_time_at"]
-)
-@rule(ENDPOINTS, says="title is a string", body={"title": [7]}, fields=["title"])
-@broken_by(accepts())
-def test_a_task_that_cannot_be_is_refused(partner: Partner, body: Row, fields: list[str]) -> None:
-    assert at_fault(partner.post("staff_tasks", {"title": "t", "description": "d", **body})) == fields
-
-
 @rule(ENDPOINTS, says="update: only provided fields change")
 @broken_by(shows("staff_tasks/*", task_type="task"))
 def test_only_provided_fields_change(partner: Partner) -> None:
