@@ -7,7 +7,7 @@ from support.booking import booking
 from support.contract_breaks import with_header
 from support.message_requests import send
 from support.outreach_requests import REQUESTS, reach_out
-from support.partner_side import Partner, Row, at_fault, made
+from support.partner_side import Partner, at_fault, made
 from support.rules import broken_by, rule
 
 EARLY = {"start_date": "2025-01-01"}
@@ -78,19 +78,3 @@ def test_the_partners_id_is_of_one_practice(partner: Partner) -> None:
     assert partner.get(f"{REQUESTS}/p-1").status_code == 404
     ours = made(reach_out(partner, partner_request_id="p-1"), 201)
     assert ours["id"] != theirs["id"]
-
-
-def ids(partner: Partner, path: str, query: Row) -> set[str]:
-    data = partner.page(path, **query)
-    rows = data if isinstance(data, list) else data["content"]
-    assert rows
-    return {row["id"] for row in rows}
-
-
-@rule(SERVICE, says="5: writing a task")
-@broken_by(with_header("x-client-id", "loc-001"))
-def test_a_task_of_another_practice_is_not_there(partner: Partner) -> None:
-    theirs = f"staff_tasks/{partner.truth('staff_tasks')[0]['id']}"
-    partner.act_for("loc-002")
-    assert partner.put(theirs, {"title": "Ours"}).status_code == 404
-    assert partner.delete(theirs).status_code == 404
