@@ -137,17 +137,6 @@ def test_a_write_that_breaks_a_list_is_refused_and_changes_nothing(
     assert partner.truth("staff_tasks") == before
 
 
-def test_written_calls_stand_in_the_csv_in_their_place(partner: Partner) -> None:
-    partner.platform.insert(
-        "loc-001",
-        "phone_calls",
-        {"created_at": "2026-01-15T17:29:00Z", "outcome": "task_created", "booked": False, "duration_seconds": 61},
-    )
-    line = partner.get("phone_calls", format="csv", per_page=1).text.splitlines()[1]
-    assert line.startswith("2026-01-15 12:29,")
-    assert line.endswith(",Task created,No,1:01")
-
-
 def test_a_written_row_is_got_by_its_id(partner: Partner) -> None:
     row_id = partner.platform.insert("loc-001", "clients", {"name": "Ada", "phone": "+15550100"})
     assert partner.page(f"clients/{row_id}")["name"] == "Ada"
