@@ -176,7 +176,7 @@ def test_a_list_answers_as_its_model(
 
     @given(st.data())
     @settings(
-        max_examples=examples(100),
+        max_examples=examples(60),
         phases=[Phase.generate] if broken else list(Phase),
         suppress_health_check=[HealthCheck.too_slow],
         report_multiple_bugs=False,

@@ -1,6 +1,7 @@
 """Contract: AI outbound request; creating, listing and getting them."""
 
 from support.contract_breaks import GONE, hears, shows
+from support.contract_values import VALUES
 from support.outreach_requests import REQUESTS, ended, newcomer, number, reach_out
 from support.partner_side import Partner, Row, made
 from support.rows_by_id import by_id
@@ -12,10 +13,7 @@ ENDS: dict[str, set[str | None]] = {
     "completed": {"booked", "opted_out", "no_response"},
     "failed": {"undeliverable", None},
 }
-REASONS = {
-    "recent_contact", "active_conversation", "sms_opted_out", "voice_not_supported", "notifications_disabled",
-    "client_inactive", "recent_or_upcoming_appointment", "pet_deceased", "stopped",
-}  # fmt: skip
+REASONS = set(VALUES["ai_outbound"]["suppression_reason"].split())
 
 
 def every_request(partner: Partner) -> list[Row]:

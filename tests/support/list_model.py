@@ -5,21 +5,17 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any, Final
 
+from support.contract_values import VALUES
 from support.partner_side import Row
 
 from sandbox.switches import ListSwitches
 
 RANGED: Final = ("booking_sessions", "appointments")
-CHOICES: Final = {
+CHOICES: Final[dict[str, dict[str, str]]] = {
     "appointments": {},
-    "booking_sessions": {"status": "active completed abandoned"},
-    "ai_outbound": {"status": "received queued in_progress completed suppressed failed"},
-    "staff_tasks": {"status": "pending completed canceled"},
+    **{name: {"status": VALUES[name]["status"]} for name in ("booking_sessions", "ai_outbound", "staff_tasks")},
     "phone_calls": {
-        "direction": "inbound outbound",
-        "state": "pending queued ringing in_progress completed failed no_answer busy voicemail canceled",
-        "call_classification": "scheduling prescription_refill medical_question billing records_request emergency"
-        " callback general_inquiry price_shopping other",
+        **{name: VALUES["phone_calls"][name] for name in ("direction", "state", "call_classification")},
         "booking_intent": "true false",
     },
 }
