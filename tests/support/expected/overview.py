@@ -26,22 +26,10 @@ CALLERS = (
     "recovered_within_7_days",
 )
 COUNTS = (
-    "calls",
-    "answered_calls",
-    "new_booking_intent_calls",
-    "missed_new_booking_calls",
-    "sessions",
-    "completed",
-    "outreach_requests",
-    "contacted",
-    "booked",
-    "tasks_created",
-    "tasks_completed",
-    "leaks",
-    "inbound_calls",
-    "answered_inbound_calls",
-    "anonymous_leaks",
-)
+    "calls", "answered_calls", "new_booking_intent_calls", "missed_new_booking_calls", "sessions",
+    "completed", "outreach_requests", "contacted", "booked", "tasks_created", "tasks_completed", "leaks",
+    "inbound_calls", "answered_inbound_calls", "anonymous_leaks",
+)  # fmt: skip
 
 
 def is_new(call: Row) -> bool:

@@ -14,20 +14,10 @@ from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 
 CALL_TEXTS = (
-    "remote_client_id",
-    "patient_id",
-    "remote_patient_id",
-    "direction",
-    "state",
-    "caller_type",
-    "call_classification",
-    "customer_sentiment",
-    "outcome",
-    "client_name",
-    "patient_name",
-    "phone_number",
+    "remote_client_id", "patient_id", "remote_patient_id", "direction", "state", "caller_type",
+    "call_classification", "customer_sentiment", "outcome", "client_name", "patient_name", "phone_number",
     "summary",
-)
+)  # fmt: skip
 
 
 def with_local_times(source: Known, row: Row, texts: Iterable[str], times: Iterable[str]) -> dict[str, Any]:
@@ -100,19 +90,10 @@ ATTENDANCE = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
 
 def appointments(source: Known) -> Expected:
     texts = (
-        "remote_client_id",
-        "remote_patient_id",
-        "status",
-        "client_type",
-        "client_first_name",
-        "client_last_name",
-        "client_email",
-        "client_phone",
-        "patient_name",
-        "referral_source",
-        "referral_campaign",
-        "referral_medium",
-    )
+        "remote_client_id", "remote_patient_id", "status", "client_type", "client_first_name",
+        "client_last_name", "client_email", "client_phone", "patient_name", "referral_source",
+        "referral_campaign", "referral_medium",
+    )  # fmt: skip
     by_practice = {
         practice: Attribution(practice, source.tables, source.region_of(practice))
         for practice in source.practices_in("appointments")
@@ -151,18 +132,9 @@ def person_of(by_practice: dict[str, Attribution], row: Row) -> tuple[str, str |
 
 def outreach_requests(source: Known) -> Expected:
     texts = (
-        "partner_request_id",
-        "client_id",
-        "patient_id",
-        "channel",
-        "purpose",
-        "status",
-        "outcome",
-        "suppression_reason",
-        "error_message",
-        "contact_number",
-        "context",
-    )
+        "partner_request_id", "client_id", "patient_id", "channel", "purpose", "status", "outcome",
+        "suppression_reason", "error_message", "contact_number", "context",
+    )  # fmt: skip
     return {
         (row["practice_id"], row["id"]): {
             **with_local_times(source, row, texts, ("created_at", "contacted_at", "completed_at")),
