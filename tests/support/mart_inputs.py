@@ -1,10 +1,10 @@
 """All inputs of a mart, and the form of its expected rows."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from support.cells import groups
 from support.random_rows import Row, Tables
@@ -12,6 +12,7 @@ from support.zones import on_the_wall
 
 from pipelines.core.practice import Practice
 
+Result = TypeVar("Result")
 Expected = Mapping[tuple[Any, ...], tuple[Any, ...] | Mapping[str, Any]]
 """A mart's rows by their grain: the columns beside it in their order, or by their names."""
 
@@ -81,3 +82,15 @@ class Known:
     def by_day(self, rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
         """Return rows by practice, day and columns, an empty string being null."""
         return groups(rows, self.day, *columns)
+
+
+def once_for_each(compute: Callable[[Known], Result]) -> Callable[[Known], Result]:
+    """Compute results that several marts need only once."""
+    cache: dict[int, tuple[Known, Result]] = {}
+
+    def answer(source: Known) -> Result:
+        if id(source) not in cache:
+            cache[id(source)] = source, compute(source)
+        return cache[id(source)][1]
+
+    return answer

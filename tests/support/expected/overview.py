@@ -8,10 +8,10 @@ from typing import Any
 from support.cells import count
 from support.demand import wanted_of
 from support.episodes import LAST
-from support.expected.demand import day_of, demands, episodes, is_anonymous, once_for_each
+from support.expected.demand import day_of, demands, episodes, is_anonymous
 from support.expected.practice import practice_days
 from support.expected.rows import callers as identified
-from support.mart_inputs import Expected, Known
+from support.mart_inputs import Expected, Known, once_for_each
 from support.random_rows import Row
 from support.zones import day_after, midnight
 
