@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import wraps
 from typing import Any, TypeVar
 
 from support.cells import groups
@@ -88,6 +89,7 @@ def once_for_each(compute: Callable[[Known], Result]) -> Callable[[Known], Resul
     """Compute results that several marts need only once."""
     cache: dict[int, tuple[Known, Result]] = {}
 
+    @wraps(compute)
     def answer(source: Known) -> Result:
         if id(source) not in cache:
             cache[id(source)] = source, compute(source)
