@@ -14,6 +14,8 @@ from support.zones import on_the_wall
 from pipelines.core.practice import Practice
 
 Result = TypeVar("Result")
+KEPT = 4
+"""The inputs whose results are kept."""
 Expected = Mapping[tuple[Any, ...], tuple[Any, ...] | Mapping[str, Any]]
 """A mart's rows by their grain: the columns beside it in their order, or by their names."""
 
@@ -86,12 +88,14 @@ class Known:
 
 
 def once_for_each(compute: Callable[[Known], Result]) -> Callable[[Known], Result]:
-    """Compute results that several marts need only once."""
+    """Compute the results of the last inputs only once; nobody may change them."""
     cache: dict[int, tuple[Known, Result]] = {}
 
     @wraps(compute)
     def answer(source: Known) -> Result:
         if id(source) not in cache:
+            if len(cache) == KEPT:
+                del cache[next(iter(cache))]
             cache[id(source)] = source, compute(source)
         return cache[id(source)][1]
 
