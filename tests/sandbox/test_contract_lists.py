@@ -94,7 +94,8 @@ def queries(name: str, rows: list[Row]) -> st.SearchStrategy[Query]:
         days = bounds(rows, "created_at").map(lambda bound: bound[:10])
         odd = st.sampled_from(["2025-W02-3", "20250105", "2025-01-05T00:00:00Z"])
         parameters |= dict.fromkeys(("start_date", "end_date"), days | odd)
-        parameters["outcome[]"] = st.lists(st.sampled_from(["declined", "forwarded", "sold"]), min_size=1)
+        parameters["outcome"] = outcome = st.sampled_from(["declined", "forwarded", "sold"])
+        parameters["outcome[]"] = st.lists(outcome, min_size=1)
         parameters["client_id"] = st.sampled_from(["10000001", "none"])
     return st.sets(st.sampled_from(sorted(parameters)), max_size=4).flatmap(
         lambda names: st.fixed_dictionaries({name: parameters[name] for name in sorted(names)})
@@ -113,7 +114,7 @@ def add_rows(partner: Partner, name: str) -> list[str]:
     ]
 
 
-def models(partner: Partner, name: str) -> dict[str, tuple[list[Row], list[Row]]]:
+def rows_of_practices(partner: Partner, name: str) -> dict[str, tuple[list[Row], list[Row]]]:
     """Return all rows of each practice, and a few of them that bounds may be near to."""
     found: dict[str, tuple[list[Row], list[Row]]] = {}
     for practice in PRACTICES:
@@ -170,13 +171,13 @@ def test_a_list_answers_as_its_model(
     partner: Partner, broken: Break | None, name: str, breaks: tuple[Break, ...]
 ) -> None:
     assert breaks
-    whole = models(partner, name)
+    whole = rows_of_practices(partner, name)
     platform = partner.platform
     zones = {practice.id: practice.zone for practice in platform.practices}
 
     @given(st.data())
     @settings(
-        max_examples=examples(60),
+        max_examples=examples(80),
         phases=[Phase.generate] if broken else list(Phase),
         suppress_health_check=[HealthCheck.too_slow],
         report_multiple_bugs=False,

@@ -72,7 +72,9 @@ class ListModel:
             return is_number and int(value) >= own.page_base
         if name == "per_page":
             return is_number and int(value) > 0 and (own.over_large == "clamp" or int(value) <= own.maximum_size)
-        return not self.refuses_unknown or (self.name == "phone_calls" and name in ("client_id", "outcome[]"))
+        return not self.refuses_unknown or (
+            self.name == "phone_calls" and name in ("client_id", "outcome", "outcome[]")
+        )
 
     def _wanted(self, query: Query) -> list[Row]:
         if self.name == "phone_calls":
@@ -86,9 +88,10 @@ class ListModel:
     def _is_wanted_call(self, call: Row, query: Query) -> bool:
         day = str(datetime.fromisoformat(call["created_at"]).astimezone(self.zone).date())
         shown = call | {"booking_intent": str(call["booking_intent"]).lower()}
+        outcomes = [*query.get("outcome[]", ()), *([query["outcome"]] if "outcome" in query else ())]
         return (
             query.get("start_date", "") <= day <= query.get("end_date", "9999-12-31")
-            and call["outcome"] in query.get("outcome[]", [call["outcome"]])
+            and (not outcomes or call["outcome"] in outcomes)
             and all(shown[name] == query[name] for name in (*CHOICES["phone_calls"], "client_id") if name in query)
         )
 
