@@ -71,6 +71,7 @@ def test_one_address_gets_the_webhooks_of_the_world(partner: Partner, receiver: 
     appointments = {row["id"] for row in partner.truth("appointments")}
     booked = [body["outcome_detail"]["appointment_id"] for body in bodies if body["outcome"] == "booked"]
     assert set(booked) <= appointments
+    assert all((body["outcome_detail"] is None) == (body["outcome"] != "booked") for body in bodies)
     assert [got for got in receiver.got if got.path == "/hook/service_reminders"]
 
 
