@@ -76,7 +76,7 @@ test-spark: setup $(SPARK)/.installed  ## Some models on Spark, as DuckDB makes 
 chaos: setup  ## 500 stories each of a moving source, of overlapping commands and of a forgetting, and state machines with new seeds
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos tests/chaos/year_of_acting.py tests/e2e/test_forgetting_story.py
 	$(BIN)/python -m pytest -n auto --hypothesis-profile explore tests/strategies tests/partner tests/loading tests/receiving/test_drain.py tests/acting/test_apply_machine.py \
-	  tests/sandbox/test_sandbox_openapi_explored.py
+	  tests/sandbox/test_sandbox_openapi_explored.py tests/sandbox/test_contract_lists.py tests/sandbox/test_contract_tasks.py
 
 check: setup  ## Lint, format, types, SQL lint, architecture, plain English
 	$(BIN)/ruff check .

@@ -1,36 +1,14 @@
 """Contract: Appointment; List appointments; Create an appointment."""
 
-from datetime import datetime, timedelta
-
 from support.booking import booking
-from support.contract_breaks import GONE, accepts, hears, rows, shows, switched
+from support.contract_breaks import accepts, hears, rows, shows, switched
 from support.partner_side import Partner, Row, at_fault, made
-from support.rows_by_id import ISO, by_id
-from support.rules import broken_as, broken_by, rule, rules
+from support.rules import broken_as, broken_by, rule
 
 ALL = {"start_date": "2025-01-01"}
 RECORD = "Resources / Appointment"
 LIST = "Endpoints / List appointments"
 CREATE = "Endpoints / Create an appointment"
-FIELDS = {
-    "id", "remote_id", "remote_client_id", "remote_patient_id", "status", "booking_date", "end_date",
-    "created_at", "updated_at", "referral_source", "referral_campaign", "referral_medium",
-    "client_first_name", "client_last_name", "client_email", "client_phone", "client_type", "patient_name",
-}  # fmt: skip
-
-
-@rule(RECORD)
-@broken_by(shows("appointments", client_type=GONE))
-def test_an_appointment_has_its_fields(partner: Partner) -> None:
-    assert set(partner.page("appointments", **ALL)["content"][0]) == FIELDS
-    assert set(made(partner.post("appointments", booking(partner)))) == FIELDS
-
-
-@rule(RECORD, says="times")
-@broken_by(shows("appointments", end_date="later"))
-def test_its_times_are_date_times(partner: Partner) -> None:
-    for row in partner.page("appointments", **ALL)["content"]:
-        assert all(ISO.fullmatch(row[name]) for name in ("booking_date", "end_date", "created_at", "updated_at"))
 
 
 @rule(RECORD, says="id, created")
@@ -50,25 +28,6 @@ def test_the_id_is_a_string_in_the_list(partner: Partner) -> None:
 @broken_as(lambda name: shows("appointments", **{name: None}))
 def test_each_row_has_its_remote_ids(partner: Partner, name: str) -> None:
     assert all(row[name] for row in partner.page("appointments", **ALL)["content"])
-
-
-@rule(LIST, says="updated_at")
-@broken_by(switched(appointments={"ignored": ["start"]}), switched(appointments={"ignored": ["end"]}))
-def test_the_range_goes_by_updated_at(partner: Partner) -> None:
-    """The contract does not show whether its bounds are inclusive: here they lie between two rows."""
-    rows = sorted(partner.everything("appointments", **ALL), key=lambda row: row["updated_at"])
-    half = timedelta(milliseconds=0.5)
-    first, last = (datetime.fromisoformat(rows[place]["updated_at"]) for place in (100, 129))
-    wanted = [row for row in rows if first <= datetime.fromisoformat(row["updated_at"]) <= last]
-    bounds = {"start_date": (first - half).isoformat(), "end_date": (last + half).isoformat()}
-    assert by_id(partner.everything("appointments", **bounds)) == by_id(wanted)
-
-
-@rule(LIST, says="end defaults to the current date")
-@broken_by(switched(appointments={"default_end": "midnight"}))
-def test_a_range_without_end_reaches_the_present(partner: Partner) -> None:
-    visit = made(partner.post("appointments", booking(partner)))
-    assert str(visit["id"]) in by_id(partner.everything("appointments", start_date="2026-01-14T00:00:00Z"))
 
 
 @rule(CREATE, says="slot_id")
@@ -165,19 +124,3 @@ def test_the_status_can_be_given(partner: Partner, status: str) -> None:
 def test_else_the_auto_accept_setting_decides(partner: Partner, *, accepts: bool, status: str) -> None:
     partner.platform.set(auto_accept=accepts)
     assert made(partner.post("appointments", booking(partner)))["status"] == status
-
-
-@rules(
-    CREATE,
-    "body fields",
-    ("slot_id is required", {"slot_id": None, "status": "x"}, ["slot_id", "status"]),
-    ("slot_id is a slot's uuid", {"slot_id": "slot_0000000000000000", "status": "x"}, ["slot_id", "status"]),
-    ("client_id is an integer", {"client_id": "10000001"}, ["client_id"]),
-    ("patient_id is an integer", {"patient_id": "10000001"}, ["patient_id"]),
-    ("one of the client's", {"client_id": None}, [None]),
-    ("one of the patient's", {"patient_id": None}, [None]),
-    ("status", {"status": "COMPLETED"}, ["status"]),
-)
-@broken_by(accepts())
-def test_an_appointment_that_cannot_be_is_refused(partner: Partner, body: Row, fields: list[str | None]) -> None:
-    assert at_fault(partner.post("appointments", booking(partner, **body))) == fields

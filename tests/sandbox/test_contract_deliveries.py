@@ -1,11 +1,8 @@
 """Contract: Events and Authentication 7: the delivery of a webhook, whatever its content."""
 
-import hashlib
-import hmac
 import ssl
-import subprocess
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -13,12 +10,13 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from support.contract_breaks import SIGNATURE, UNHEEDED, accepts, posts, posts_with, switched, tells
+from support.certificates import self_signed
+from support.contract_breaks import SIGNATURE, UNHEEDED, Break, posts, posts_with, switched, tells
 from support.hook_receiver import Receiver, receiving
 from support.message_requests import send, to
 from support.outreach_requests import number, reach_out
-from support.partner_side import Partner, at_fault
-from support.rules import broken_by, rule
+from support.partner_side import Partner
+from support.rules import broken_as, broken_by, rule, rules
 
 from sandbox import Handle, Switches
 from sandbox.webhooks.posting import Letter
@@ -60,8 +58,7 @@ def test_a_webhook_carries_its_headers(partner: Partner, receiver: Receiver, cau
 def test_the_signature_is_the_hmac_of_the_raw_body(partner: Partner, receiver: Receiver, cause: Cause) -> None:
     cause(partner, receiver.url)
     (got,) = receiver.got
-    secret = partner.platform.webhook_secret.encode()
-    assert got.headers.get("x-webhook-signature") == hmac.new(secret, got.raw, hashlib.sha256).hexdigest()
+    assert got.is_signed_with(partner.platform.webhook_secret)
 
 
 @rule("Authentication", says="7: no secret")
@@ -125,24 +122,18 @@ def test_a_receiver_has_ten_seconds(partner: Partner) -> None:
     assert switches["webhook_timeout_seconds"] == 10
 
 
-@rule("Events", says="messages", create=send)
-@rule("Events", says="outreach", create=reach_out)
-@broken_by(accepts())
-def test_callback_addresses_are_https(partner: Partner, create: Callable[..., httpx.Response]) -> None:
-    partner.platform.set(http_callbacks=False)
-    assert at_fault(create(partner, callback_url="http://example.com/hook")) == ["callback_url"]
-    assert create(partner, callback_url="https://example.com/hook").status_code == 201
-
-
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return a certificate for this machine that only a test trusts, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
-    made = folder / "cert.pem", folder / "key.pem"
-    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
-    name = ["-addext", "subjectAltName=DNS:localhost"]
-    subprocess.run([*command.split(), *name, "-out", made[0], "-keyout", made[1]], check=True, capture_output=True)
-    return made
+    return self_signed(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture
+def secure(certificate: tuple[Path, Path]) -> Iterator[Receiver]:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*certificate)
+    with receiving(context) as receiver:
+        yield receiver
 
 
 @contextmanager
@@ -156,14 +147,29 @@ def careless(platform: Handle) -> Generator[None]:
     yield
 
 
-@rule("Events", says="TLS")
-@broken_by(careless)
-def test_the_certificate_of_a_receiver_is_verified(partner: Partner, certificate: tuple[Path, Path]) -> None:
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(*certificate)
-    with receiving(context) as receiver:
-        cause_message_webhook(partner, receiver.url)
-        assert receiver.got == []
-        partner.platform.set(webhook_certificates=str(certificate[0]))
-        cause_outreach_webhook(partner, receiver.url)
-        assert receiver.events == ["ai_outbound.suppressed"]
+@rules(
+    "Events",
+    "trusted host events breaks",
+    ("TLS: trusted", "{certificate}", "localhost", ["message.suppressed"], posts(lambda _: [])),
+    ("TLS: the system does not trust it", None, "localhost", [], careless),
+    ("TLS: another host", "{certificate}", "127.0.0.1", [], careless),
+    ("TLS: certificates that cannot be read", "/nowhere/ca.pem", "localhost", [], careless),
+)
+@broken_as(lambda breaks: breaks)
+def test_the_certificate_of_a_receiver_is_verified(
+    partner: Partner,
+    certificate: tuple[Path, Path],
+    secure: Receiver,
+    trusted: str | None,
+    host: str,
+    events: list[str],
+    breaks: Break,
+) -> None:
+    assert breaks
+    path = trusted and trusted.format(certificate=certificate[0])
+    partner.platform.set(webhook_certificates=path, http_callbacks=False)
+    cause_message_webhook(partner, secure.url.replace("localhost", host))
+    partner.later(minutes=1)
+    assert secure.events == events
+    answers = [attempt.status for attempt in partner.platform.webhooks]
+    assert answers == ([200] if events else [None] * 3)

@@ -1,101 +1,243 @@
-"""Contract: Endpoints, List endpoints; Limits, page size: the common rules of all paged lists."""
+"""Contract: the paged lists. Any request to a list, with any switches, gets the answer of a model of the list."""
 
+import operator
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
-import pytest
-from support.contract_breaks import GONE, asks, enveloped, pages
-from support.partner_side import Partner, Row
+import httpx
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from support.contract_breaks import GONE, Break, accepts, asks, enveloped, pages, rows, status, with_header
+from support.examples import examples
+from support.list_model import CHOICES, RANGED, ListModel, Query
+from support.partner_side import Partner, Row, at_fault
 from support.rows_by_id import by_id
-from support.rules import broken_by, rule
+from support.rules import broken_as, broken_by, rule, rules
 
-EARLY = {"start_date": "2025-01-01"}
-SESSIONS: dict[str, Any] = {"path": "booking_sessions", "query": EARLY}
-LISTS: dict[str, dict[str, Any]] = {
-    "phone_calls": {"path": "phone_calls", "query": {}},
-    "appointments": {"path": "appointments", "query": EARLY},
-    "ai_outbound": {"path": "ai_outbound/requests", "query": {}},
-    "staff_tasks": {"path": "staff_tasks", "query": {}},
+PATHS = {
+    "phone_calls": "phone_calls",
+    "booking_sessions": "booking_sessions",
+    "appointments": "appointments",
+    "ai_outbound": "ai_outbound/requests",
+    "staff_tasks": "staff_tasks",
 }
-KEYS = ["page", "per_page", "total_pages", "total_count", "content"]
+PRACTICES = ("loc-001", "loc-003")
+"""New York, and Sydney, where the day begins long before that of UTC."""
+NAMES = {"start": "start_date", "end": "end_date", "page": "page", "per_page": "per_page", "status": "status"}
+"""The switches that name the parameters, and the usual names."""
+ENDS_OF_TIME = ("0001-01-01", "0001-01-01T00:00:00+14:00", "9999-12-31", "9999-12-31T23:59:59-12:00")
 
 
-@rule("Endpoints", says="calls", keys=KEYS, **LISTS["phone_calls"])
-@rule("Endpoints", says="appointments", keys=KEYS, **LISTS["appointments"])
-@rule("Endpoints", says="outreach", keys=KEYS, **LISTS["ai_outbound"])
-@rule("Endpoints", says="tasks", keys=KEYS, **LISTS["staff_tasks"])
-@rule(
-    "Endpoints",
-    says="sessions have no total_pages",
-    keys=[key for key in KEYS if key != "total_pages"],
-    **SESSIONS,
-)
-@broken_by(pages(total_count=GONE))
-def test_a_list_comes_in_pages(partner: Partner, path: str, query: Row, keys: list[str]) -> None:
-    page = partner.page(path, **query)
-    assert set(page) == set(keys)
-    assert page["content"]
+def switches(name: str) -> st.SearchStrategy[dict[str, Any]]:
+    """Return the settings of a list: names that are not the contract's are `their_...`."""
+    one_of = st.sampled_from
+    of_all = {
+        "order": one_of(["created_desc", "created_asc", "updated_desc", "updated_asc"]),
+        "maximum_size": one_of([100, 100, 7]),
+        "over_large": one_of(["clamp", "refuse"]),
+        "ignored": st.lists(one_of(["start", "end", "page", "per_page", "status"]), max_size=1),
+        "told_total": one_of([None, None, None, 10**15]),
+    }
+    if name == "phone_calls":
+        of_all["ignored"] = st.lists(one_of(["page", "per_page"]), max_size=1)
+        return st.fixed_dictionaries(of_all)
+    of_each = {
+        "page_base": one_of([0, 1]),
+        "default_size": one_of([50, 20, 1]),
+        "bounds": one_of(["[]", "[)", "(]", "()"]),
+        "granularity": one_of(["instant", "day"]),
+        "instants": one_of(["taken", "taken", "refused"]),
+        "day_zone": one_of(["UTC", "practice"]),
+        "start_required": st.booleans(),
+        "default_end": one_of(["now", "midnight"]),
+        "unknown_status": one_of(["refuse", "nothing", "everything"]),
+    }
+    named = {kind: one_of([usual, f"their_{usual}"]) for kind, usual in NAMES.items()}
+    return st.fixed_dictionaries(of_all | of_each | named)
 
 
-@rule("Endpoints", says="calls", **LISTS["phone_calls"])
-@rule("Endpoints", says="appointments", **LISTS["appointments"])
-@rule("Endpoints", says="outreach", **LISTS["ai_outbound"])
-@rule("Endpoints", says="tasks", **LISTS["staff_tasks"])
-@rule("Endpoints", says="sessions", **SESSIONS)
-@broken_by(asks(page="0"))
-def test_the_pages_together_hold_every_row_once(partner: Partner, path: str, query: Row) -> None:
-    assert len(by_id(partner.everything(path, **query))) == partner.page(path, **query)["total_count"]
+def bounds(rows: list[Row], field: str) -> st.SearchStrategy[str]:
+    """Return bounds on rows and between them, as days and instants, with and without an offset, or senseless."""
+    on_rows = st.sampled_from([datetime.fromisoformat(row[field]) for row in rows])
+    at = st.builds(
+        operator.add, on_rows, st.sampled_from([timedelta(milliseconds=more) for more in (0, 0, 1, -1)])
+    )
+    return st.one_of(
+        at.map(datetime.date).map(str),
+        at.map(datetime.isoformat),
+        at.map(elsewhere).map(datetime.isoformat),
+        at.map(without_offset).map(datetime.isoformat),
+        st.sampled_from([*ENDS_OF_TIME, "soon", "2025-02-30"]),
+    )
 
 
-@rule("Endpoints", **LISTS["phone_calls"])
-@rule("Endpoints", says="outreach", **LISTS["ai_outbound"])
-@rule("Endpoints", says="tasks", **LISTS["staff_tasks"])
-@rule("Endpoints", says="visits", **LISTS["appointments"])
-@broken_by(pages(total_pages=1))
-def test_total_pages_follow_from_total_count(partner: Partner, path: str, query: Row) -> None:
-    for size in (7, 9):
-        page = partner.page(path, per_page=size, **query)
-        if page["total_count"] % size:
-            assert page["total_pages"] == -(-page["total_count"] // size)
-            return
-    pytest.fail("a world in which this cannot be seen")
+def elsewhere(at: datetime) -> datetime:
+    return at.astimezone(timezone(timedelta(hours=9.5)))
 
 
-@rule("Endpoints / List phone calls", says="page", **LISTS["phone_calls"])
-@rule("Endpoints / Booking sessions", says="page", **SESSIONS)
-@broken_by(asks(page=lambda page: str(int(page) + 1)))
-def test_pages_count_from_zero(partner: Partner, path: str, query: Row) -> None:
-    whole = partner.page(path, per_page=20, **query)
-    assert whole["page"] == 0
-    first, second = (partner.get(path, per_page=10, page=page, **query) for page in (0, 1))
-    assert first.status_code == second.status_code == 200
-    assert [row["id"] for answer in (first, second) for row in answer.json()["data"]["content"]] == [
-        row["id"] for row in whole["content"]
+def without_offset(at: datetime) -> datetime:
+    return at.replace(tzinfo=None)
+
+
+def queries(name: str, rows: list[Row]) -> st.SearchStrategy[Query]:
+    """Return the parameters of a request, most of them good, under their usual names."""
+    parameters: dict[str, st.SearchStrategy[Any]] = {
+        "page": st.sampled_from(["0", "1", "1", "2", "10000", "-1", "two"]),
+        "per_page": st.sampled_from(["1", "7", "8", "100", "100", "101", "0", "1.5"]),
+        "colour": st.just("red"),
+    }
+    for filtered, values in CHOICES[name].items():
+        parameters[filtered] = st.sampled_from([*values.split(), "sideways"])
+    if name in RANGED:
+        parameters |= dict.fromkeys(("start_date", "end_date"), bounds(rows, "updated_at"))
+    if name == "phone_calls":
+        days = bounds(rows, "created_at").map(lambda bound: bound[:10])
+        odd = st.sampled_from(["2025-W02-3", "20250105", "2025-01-05T00:00:00Z"])
+        parameters |= dict.fromkeys(("start_date", "end_date"), days | odd)
+        parameters["outcome"] = outcome = st.sampled_from(["declined", "forwarded", "sold"])
+        parameters["outcome[]"] = st.lists(outcome, min_size=1)
+        parameters["client_id"] = st.sampled_from(["10000001", "none"])
+    return st.sets(st.sampled_from(sorted(parameters)), max_size=4).flatmap(
+        lambda names: st.fixed_dictionaries({name: parameters[name] for name in sorted(names)})
+    )
+
+
+def add_rows(partner: Partner, name: str) -> list[str]:
+    """Write rows around a midnight of the practice, two of them at the same instant; return their ids."""
+    zone = next(one.zone for one in partner.platform.practices if one.id == partner.practice_id)
+    midnight = datetime(2025, 12, 2, tzinfo=zone)
+    moments = [midnight + timedelta(milliseconds=more) for more in (-1, 0, 0, 86_400_000 - 1, 86_400_000)]
+    row = {"outcome": "declined", "client_id": "10000001"} if name == "phone_calls" else {}
+    return [
+        partner.platform.insert(partner.practice_id, name, row | {"created_at": at, "updated_at": at})
+        for at in moments
     ]
 
 
-@rule("Limits", says="calls", **LISTS["phone_calls"])
-@rule("Limits", says="appointments", **LISTS["appointments"])
-@rule("Limits", says="outreach", **LISTS["ai_outbound"])
-@rule("Limits", says="tasks", **LISTS["staff_tasks"])
-@rule("Limits", says="sessions", **SESSIONS)
-@broken_by(asks(per_page=lambda size: str(int(size) // 2)))
-def test_a_page_of_json_holds_a_hundred_rows_at_most(partner: Partner, path: str, query: Row) -> None:
+def rows_of_practices(partner: Partner, name: str) -> dict[str, tuple[list[Row], list[Row]]]:
+    """Return all rows of each practice, and a few of them that bounds may be near to."""
+    found: dict[str, tuple[list[Row], list[Row]]] = {}
+    for practice in PRACTICES:
+        partner.act_for(practice)
+        written = add_rows(partner, name)
+        whole = partner.truth(name)
+        few = [*whole[:: len(whole) // 20], *(by_id(whole)[row_id] for row_id in written)]
+        found[practice] = whole, few
+    return found
+
+
+def assert_refused(answer: httpx.Response, parameters: list[str]) -> None:
+    assert sorted(map(str, at_fault(answer))) == sorted(parameters)
+
+
+def assert_page(answer: httpx.Response, model: ListModel, query: Query) -> None:
+    """Require the page of the model; rows of the same time may come in any order."""
+    body, wanted = answer.json(), model.page(query)
+    assert answer.status_code == 200, body
+    shown = body["data"].pop("content")
+    assert body == {"success": True, "data": {k: v for k, v in wanted.items() if k != "content"}, "message": None}
+    assert [model.time(row) for row in shown] == [model.time(row) for row in wanted["content"]]
+    there = by_id(model.rows)
+    assert all(there[row_id] == row for row_id, row in by_id(shown).items())
+
+
+OF_ALL = (
+    asks(page="0"),
+    asks(per_page="3"),
+    pages(total_count=GONE),
+    pages(page=7),
+    pages(per_page=25),
+    rows("*", lambda content: content[::-1]),
+    rows("*", lambda content: content[1:]),
+    enveloped("*", lambda body: {**body, "message": "OK"}),
+    with_header("x-client-id", "loc-002"),
+    accepts(),
+)
+TOTAL_PAGES, RANGE, STATUS = pages(total_pages=1), (asks(start_date=GONE), asks(end_date=GONE)), asks(status=GONE)
+OF_CALLS = tuple(asks("*", **{name: GONE}) for name in (*CHOICES["phone_calls"], "outcome[]", "client_id"))
+
+
+@rule(
+    "Endpoints / List phone calls",
+    name="phone_calls",
+    breaks=(*OF_ALL, TOTAL_PAGES, *RANGE, *OF_CALLS),
+)
+@rule("Endpoints / Booking sessions", says="list", name="booking_sessions", breaks=(*OF_ALL, *RANGE, STATUS))
+@rule("Endpoints / List appointments", name="appointments", breaks=(*OF_ALL, TOTAL_PAGES, *RANGE))
+@rule("Endpoints / List requests", name="ai_outbound", breaks=(*OF_ALL, TOTAL_PAGES, STATUS))
+@rule("Endpoints / Staff tasks", says="list", name="staff_tasks", breaks=(*OF_ALL, TOTAL_PAGES, STATUS))
+@broken_as(lambda breaks: breaks)
+def test_a_list_answers_as_its_model(
+    partner: Partner, broken: Break | None, name: str, breaks: tuple[Break, ...]
+) -> None:
+    assert breaks
+    whole = rows_of_practices(partner, name)
+    platform = partner.platform
+    zones = {practice.id: practice.zone for practice in platform.practices}
+
+    @given(st.data())
+    @settings(
+        max_examples=examples(80),
+        phases=[Phase.generate] if broken else list(Phase),
+        suppress_health_check=[HealthCheck.too_slow],
+        report_multiple_bugs=False,
+    )
+    def check(data: st.DataObject) -> None:
+        partner.act_for(data.draw(st.sampled_from(PRACTICES)))
+        all_rows, few = whole[partner.practice_id]
+        query = data.draw(queries(name, few))
+        own = data.draw(switches(name))
+        refuses = data.draw(st.booleans())
+        platform.set(**{name: own}, unknown_parameters="refused" if refuses else "ignored")
+        zone, read_as = zones[partner.practice_id], platform.switches.for_list(name)
+        model = ListModel(name, all_rows, zone, platform.now(), read_as, refuses)
+        names = {usual: own[kind] for kind, usual in NAMES.items() if kind in own}
+        answer = partner.get(PATHS[name], **{names.get(key, key): value for key, value in query.items()})
+        wrong = [names.get(parameter, parameter) for parameter in model.faults(query)]
+        if wrong:
+            assert_refused(answer, wrong)
+        else:
+            assert_page(answer, model, query)
+
+    check()
+
+
+ALL = {"start_date": "2025-01-01"}
+
+
+def asked(name: str) -> dict[str, str]:
+    return ALL if name in RANGED else {}
+
+
+@rules(
+    "Limits",
+    "name size",
+    ("calls", "phone_calls", 50),
+    ("sessions", "booking_sessions", None),
+    ("appointments", "appointments", None),
+    ("outreach", "ai_outbound", None),
+    ("tasks", "staff_tasks", None),
+)
+@broken_by(asks(per_page=lambda size: str(int(size) // 2)), pages(page=1))
+def test_a_page_of_json_holds_a_hundred_rows_at_most(partner: Partner, name: str, size: int | None) -> None:
     """The contract does not show whether a larger size is made smaller or refused."""
-    assert len(partner.page(path, per_page=100, **query)["content"]) == 100
-    larger = partner.get(path, per_page=101, **query)
+    first = partner.page(PATHS[name], **asked(name))
+    assert first["page"] == 0
+    assert size in (None, first["per_page"])
+    assert len(partner.page(PATHS[name], per_page=100, **asked(name))["content"]) == 100
+    larger = partner.get(PATHS[name], per_page=101, **asked(name))
     assert larger.status_code == 400 or len(larger.json()["data"]["content"]) == 100
 
 
-@rule("Endpoints / List phone calls")
-@broken_by(pages("phone_calls", per_page=25))
-def test_a_page_of_calls_holds_fifty_by_default(partner: Partner) -> None:
-    page = partner.page("phone_calls")
-    assert (page["per_page"], len(page["content"])) == (50, 50)
+@rules("Endpoints", "name", *((name, name) for name in PATHS))
+@broken_by(asks(page="0"))
+def test_the_pages_together_hold_every_row_once(partner: Partner, name: str) -> None:
+    assert by_id(partner.everything(PATHS[name], **asked(name))) == by_id(partner.truth(name))
 
 
-@rule("Endpoints / List phone calls", says="message")
-@broken_by(enveloped("phone_calls", lambda body: {**body, "message": "OK"}))
-def test_the_message_of_a_page_of_calls_is_null(partner: Partner) -> None:
-    body = partner.get("phone_calls").json()
-    assert body["message"] is None
-    assert body["data"]["content"]
+@rules("Endpoints", "name", *((f"filters of {name}", name) for name, choices in CHOICES.items() if choices))
+@broken_by(status("*", _200=400))
+def test_every_value_of_the_contract_may_be_asked_for(partner: Partner, name: str) -> None:
+    for parameter, values in CHOICES[name].items():
+        for value in values.split():
+            assert partner.get(PATHS[name], **asked(name), **{parameter: value}).status_code == 200

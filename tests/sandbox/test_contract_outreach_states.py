@@ -1,21 +1,17 @@
 """Contract: States and transitions, AI outbound request: from intake to the sweeper."""
 
-from datetime import datetime, timedelta
-from uuid import uuid4
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 from support.booking import booking
 from support.contract_breaks import rows, shows, status
 from support.message_requests import send
 from support.outreach_requests import REQUESTS, ended, newcomer, number, reach_out
 from support.partner_side import Partner, made
-from support.rules import broken_by, rule
+from support.rules import broken_by, rule, rules
 
 STATES = "States / AI outbound request"
 OPEN = {"received", "queued", "in_progress"}
-
-
-def spent(request: dict[str, str], since: str) -> timedelta:
-    return datetime.fromisoformat(request["completed_at"]) - datetime.fromisoformat(request[since])
 
 
 A_WHIM = shows("requests", method="POST", suppression_reason="whim")
@@ -27,16 +23,6 @@ def test_an_accepted_request_is_a_201_and_open(partner: Partner) -> None:
     answer = reach_out(partner)
     assert answer.status_code == 201
     assert answer.json()["data"]["status"] in OPEN
-
-
-@rule(STATES, says="suppressed at intake")
-@broken_by(status("requests", _200=201))
-def test_a_request_that_a_gate_blocks_is_a_200_and_suppressed(partner: Partner) -> None:
-    answer = reach_out(partner, contact_number=number("00"))
-    assert answer.status_code == 200
-    request = answer.json()["data"]
-    assert (request["status"], request["suppression_reason"]) == ("suppressed", "sms_opted_out")
-    assert request["completed_at"] == request["created_at"]
 
 
 @rule(STATES, says="non-terminal")
@@ -53,35 +39,35 @@ def test_an_open_request_comes_by_the_non_terminal_statuses(partner: Partner) ->
 @rule(STATES, says="sms_opted_out", ending="00", channel="sms", reason="sms_opted_out")
 @rule(STATES, says="notifications_disabled", ending="20", channel="sms", reason="notifications_disabled")
 @rule(STATES, says="voice_not_supported", ending="39", channel="voice", reason="voice_not_supported")
-@broken_by(A_WHIM)
+@broken_by(A_WHIM, status("requests", _200=201), shows("requests", status="failed"))
 def test_a_gate_at_intake(partner: Partner, ending: str, channel: str, reason: str) -> None:
     request = made(reach_out(partner, contact_number=number(ending), channel=channel), 200)
-    assert request["suppression_reason"] == reason
+    assert (request["status"], request["suppression_reason"]) == ("suppressed", reason)
+    assert request["completed_at"] == request["created_at"]
 
 
-def assert_blocked_for_72_hours(partner: Partner, client_id: str) -> None:
+def text(partner: Partner, client_id: str) -> None:
+    made(send(partner, recipient={"client_id": client_id}), 201)
+
+
+def call(partner: Partner, client_id: str) -> None:
+    record = {"client_id": client_id, "state": "completed", "direction": "outbound"}
+    partner.platform.insert("loc-001", "phone_calls", record)
+
+
+@rule(STATES, says="recent_contact: SMS", contact=text)
+@rule(STATES, says="recent_contact: AI phone call", contact=call)
+@broken_by(A_WHIM)
+def test_a_contact_within_72_hours_is_a_recent_one(
+    partner: Partner, contact: Callable[[Partner, str], None]
+) -> None:
+    """It is noon, and it is noon again 72 hours later."""
+    client = newcomer(partner)
+    contact(partner, client["id"])
     partner.later(hours=71.9)
-    assert made(reach_out(partner, client_id=client_id), 200)["suppression_reason"] == "recent_contact"
+    assert made(reach_out(partner, client_id=client["id"]), 200)["suppression_reason"] == "recent_contact"
     partner.later(hours=0.2)
-    assert reach_out(partner, client_id=client_id).status_code == 201
-
-
-@rule(STATES, says="recent_contact: SMS")
-@broken_by(A_WHIM)
-def test_a_text_within_72_hours_is_a_recent_contact(partner: Partner) -> None:
-    """The text is sent at noon; it is noon again 72 hours later."""
-    client = newcomer(partner)
-    assert send(partner, recipient={"client_id": client["id"]}).status_code == 201
-    assert_blocked_for_72_hours(partner, client["id"])
-
-
-@rule(STATES, says="recent_contact: AI phone call")
-@broken_by(A_WHIM)
-def test_a_phone_call_within_72_hours_is_a_recent_contact(partner: Partner) -> None:
-    client = newcomer(partner)
-    call = {"client_id": client["id"], "state": "completed", "direction": "outbound"}
-    partner.platform.insert("loc-001", "phone_calls", call)
-    assert_blocked_for_72_hours(partner, client["id"])
+    assert reach_out(partner, client_id=client["id"]).status_code == 201
 
 
 @rule(STATES, says="recent_contact: any campaign")
@@ -114,16 +100,6 @@ def test_an_upcoming_appointment_blocks_scheduling_alone(partner: Partner) -> No
     assert reach_out(partner, client_id=client["id"], purpose="refill").status_code == 201
 
 
-@rule(STATES, says="client_inactive")
-@broken_by(shows("requests/*", contacted_at=lambda row: row["created_at"]))
-def test_a_client_may_go_inactive_after_acceptance(partner: Partner) -> None:
-    request = made(reach_out(partner, contact_number=number("21")), 201)
-    partner.later(hours=1)
-    request = partner.page(f"{REQUESTS}/{request['id']}")
-    assert (request["status"], request["suppression_reason"]) == ("suppressed", "client_inactive")
-    assert request["contacted_at"] is None
-
-
 @rule(STATES, says="re-checked")
 @broken_by(shows("requests/*", status="in_progress"))
 def test_eligibility_is_checked_again_at_dispatch(partner: Partner) -> None:
@@ -136,18 +112,49 @@ def test_eligibility_is_checked_again_at_dispatch(partner: Partner) -> None:
     assert (request["status"], request["suppression_reason"]) == ("suppressed", "recent_contact")
 
 
-@rule(STATES, says="pet_deceased", ending="24", end=("suppressed", None, "pet_deceased"))
-@rule(STATES, says="stopped", ending="25", end=("suppressed", None, "stopped"))
-@rule(STATES, says="opted_out", ending="22", end=("completed", "opted_out", None))
-@rule(STATES, says="undeliverable", ending="01", end=("failed", "undeliverable", None))
-@broken_by(shows("requests/*", outcome="booked"))
-def test_a_conversation_ends_by_the_clients_reaction(
-    partner: Partner, ending: str, end: tuple[str, str | None, str | None]
+@rules(
+    STATES,
+    "ending hours end waits",
+    ("client_inactive", "21", 1, ("suppressed", None, "client_inactive"), None),
+    ("pet_deceased", "24", 3, ("suppressed", None, "pet_deceased"), None),
+    ("stopped", "25", 3, ("suppressed", None, "stopped"), None),
+    ("opted_out", "22", 3, ("completed", "opted_out", None), None),
+    ("undeliverable", "01", 3, ("failed", "undeliverable", None), None),
+    ("48 hours of silence", "39", 60, ("completed", "no_response", None), ("contacted_at", 48)),
+    (
+        "a reply after an hour begins the window again",
+        "27",
+        70,
+        ("completed", "no_response", None),
+        ("contacted_at", 49),
+    ),
+    ("the sweeper, 96 hours after creation", "26", 96.1, ("failed", None, None), ("created_at", 96)),
+)
+@broken_by(
+    shows("requests/*", outcome="booked"),
+    shows("requests/*", completed_at=lambda _: datetime.now(UTC).isoformat()),
+    shows("requests/*", contacted_at=lambda row: None if row["contacted_at"] else row["created_at"]),
+)
+def test_a_request_ends_for_good(
+    partner: Partner,
+    ending: str,
+    hours: float,
+    end: tuple[str, str | None, str | None],
+    waits: tuple[str, int] | None,
 ) -> None:
-    request = ended(partner, 3, contact_number=number(ending))
+    """A client who is inactive by then, or a request that never got out, was not contacted."""
+    request = made(reach_out(partner, contact_number=number(ending)), 201)
+    partner.later(hours=hours)
+    request = partner.page(f"{REQUESTS}/{request['id']}")
     assert (request["status"], request["outcome"], request["suppression_reason"]) == end
-    assert request["contacted_at"]
+    assert (request["contacted_at"] is None) == (ending in ("21", "26"))
     assert (request["error_message"] is not None) == (request["status"] == "failed")
+    if waits is not None:
+        since, waited = waits
+        ended_at, began_at = (datetime.fromisoformat(request[name]) for name in ("completed_at", since))
+        assert ended_at - began_at == timedelta(hours=waited)
+    partner.later(hours=60)
+    assert partner.page(f"{REQUESTS}/{request['id']}") == request
 
 
 @rule(STATES, says="booked")
@@ -158,40 +165,6 @@ def test_a_conversation_may_end_with_a_booking(partner: Partner) -> None:
     assert (request["status"], request["outcome"]) == ("completed", "booked")
     visits = partner.everything("appointments", start_date="2026-01-15T00:00:00Z")
     assert [row["patient_name"] for row in visits if row["remote_client_id"] == "77"] == ["Rex"]
-
-
-@rule(STATES, says="48 hours of silence")
-@broken_by(shows("requests/*", contacted_at=lambda row: row["created_at"]))
-def test_silence_ends_48_hours_after_the_first_text(partner: Partner) -> None:
-    request = ended(partner, 60)
-    assert (request["status"], request["outcome"]) == ("completed", "no_response")
-    assert spent(request, "contacted_at") == timedelta(hours=48)
-
-
-@rule(STATES, says="a reply begins the window again")
-@broken_by(shows("requests/*", contacted_at=lambda row: row["created_at"]))
-def test_a_reply_restarts_the_quiet_window(partner: Partner) -> None:
-    """The reply comes an hour after the first text."""
-    request = ended(partner, 70, contact_number=number("27"))
-    assert request["outcome"] == "no_response"
-    assert spent(request, "contacted_at") == timedelta(hours=49)
-
-
-@rule(STATES, says="96 hours")
-@broken_by(shows("requests/*", outcome="undeliverable"))
-def test_the_sweeper_comes_96_hours_after_creation(partner: Partner) -> None:
-    request = ended(partner, 96.1, contact_number=number("26"))
-    assert (request["status"], request["outcome"], request["contacted_at"]) == ("failed", None, None)
-    assert request["error_message"]
-    assert spent(request, "created_at") == timedelta(hours=96)
-
-
-@rule(STATES, says="terminal")
-@broken_by(shows("requests/*", completed_at=lambda _: uuid4().hex))
-def test_a_request_that_has_ended_stays_so(partner: Partner) -> None:
-    request = ended(partner, 60)
-    partner.later(hours=60)
-    assert partner.page(f"{REQUESTS}/{request['id']}") == request
 
 
 @rule(STATES, says="opted_out, for good")

@@ -19,18 +19,16 @@ def with_pets(partner: Partner, number: int = 2) -> Row:
 
 @rule(RECORD, says="client")
 @broken_by(shows("clients", remote_id=7))
-def test_a_client_has_its_fields(partner: Partner) -> None:
+def test_the_fields_of_a_client_are_texts(partner: Partner) -> None:
     client = with_pets(partner)
-    assert set(client) == {"id", "name", "email", "phone", "patients", "remote_id"}
     texts = {name: value for name, value in client.items() if name != "patients" and value is not None}
     assert all(isinstance(value, str) for value in texts.values())
 
 
 @rule(RECORD, says="patient")
 @broken_by(shows("clients", patients=[{"id": 4}] * 2))
-def test_a_patient_has_its_fields(partner: Partner) -> None:
+def test_the_fields_of_a_patient_are_texts(partner: Partner) -> None:
     for patient in with_pets(partner)["patients"]:
-        assert set(patient) == {"id", "name", "client_id", "species", "breed"}
         assert all(isinstance(value, str) for value in patient.values())
 
 
@@ -105,12 +103,3 @@ def test_patients_may_be_filtered_by_name(partner: Partner) -> None:
     for name in names:
         read = found(partner, "patients", client_id=client["id"], name=name)
         assert read == [patient for patient in client["patients"] if patient["name"] == name]
-
-
-@rule(ENDPOINTS, says="get a client", path="clients")
-@rule(ENDPOINTS, says="get a patient", path="patients")
-@broken_as(lambda path: shows(f"{path}/*", name="other"))
-def test_one_is_got_by_id(partner: Partner, path: str) -> None:
-    client = with_pets(partner)
-    record = client if path == "clients" else client["patients"][1]
-    assert partner.page(f"{path}/{record['id']}") == record

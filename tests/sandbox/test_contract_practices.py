@@ -7,7 +7,7 @@ from support.booking import booking
 from support.contract_breaks import with_header
 from support.message_requests import send
 from support.outreach_requests import REQUESTS, reach_out
-from support.partner_side import Partner, Row, at_fault, made
+from support.partner_side import Partner, at_fault, made
 from support.rules import broken_by, rule
 
 EARLY = {"start_date": "2025-01-01"}
@@ -78,45 +78,3 @@ def test_the_partners_id_is_of_one_practice(partner: Partner) -> None:
     assert partner.get(f"{REQUESTS}/p-1").status_code == 404
     ours = made(reach_out(partner, partner_request_id="p-1"), 201)
     assert ours["id"] != theirs["id"]
-
-
-def ids(partner: Partner, path: str, query: Row) -> set[str]:
-    data = partner.page(path, **query)
-    rows = data if isinstance(data, list) else data["content"]
-    assert rows
-    return {row["id"] for row in rows}
-
-
-@rule(SERVICE, says="5: phone calls", path="phone_calls", query={})
-@rule(SERVICE, says="5: sessions", path="booking_sessions", query=EARLY)
-@rule(SERVICE, says="5: appointments", path="appointments", query=EARLY)
-@rule(SERVICE, says="5: outreach", path="ai_outbound/requests", query={})
-@rule(SERVICE, says="5: tasks", path="staff_tasks", query={})
-@rule(SERVICE, says="5: clients", path="clients", query={"name": "a"})
-@broken_by(with_header("x-client-id", "loc-001"))
-def test_a_list_holds_the_rows_of_one_practice(partner: Partner, path: str, query: Row) -> None:
-    ours = ids(partner, path, query)
-    partner.act_for("loc-002")
-    assert ids(partner, path, query).isdisjoint(ours)
-
-
-@rule(SERVICE, says="5: a call", path="phone_calls", name="phone_calls")
-@rule(SERVICE, says="5: a session", path="booking_sessions", name="booking_sessions")
-@rule(SERVICE, says="5: a request", path="ai_outbound/requests", name="ai_outbound")
-@rule(SERVICE, says="5: a client", path="clients", name="clients")
-@rule(SERVICE, says="5: a patient", path="patients", name="patients")
-@broken_by(with_header("x-client-id", "loc-001"))
-def test_a_record_of_another_practice_is_not_there(partner: Partner, path: str, name: str) -> None:
-    theirs = f"{path}/{partner.truth(name)[0]['id']}"
-    assert partner.get(theirs).status_code == 200
-    partner.act_for("loc-002")
-    assert partner.get(theirs).status_code == 404
-
-
-@rule(SERVICE, says="5: writing a task")
-@broken_by(with_header("x-client-id", "loc-001"))
-def test_a_task_of_another_practice_is_not_there(partner: Partner) -> None:
-    theirs = f"staff_tasks/{partner.truth('staff_tasks')[0]['id']}"
-    partner.act_for("loc-002")
-    assert partner.put(theirs, {"title": "Ours"}).status_code == 404
-    assert partner.delete(theirs).status_code == 404

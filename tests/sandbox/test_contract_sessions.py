@@ -2,9 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from support.contract_breaks import GONE, asks, shows, switched
+from support.contract_breaks import shows
 from support.partner_side import Partner, Row
-from support.rows_by_id import ISO, by_id
+from support.rows_by_id import by_id
 from support.rules import broken_by, rule
 
 ALL = {"start_date": "2025-01-01"}
@@ -15,28 +15,6 @@ def every_session(partner: Partner, **query: str) -> list[Row]:
     sessions = partner.everything("booking_sessions", **ALL, **query)
     assert sessions
     return sessions
-
-
-@rule("Resources / Booking session")
-@broken_by(shows("booking_sessions", stage=GONE))
-def test_a_session_has_its_fields(partner: Partner) -> None:
-    assert set(every_session(partner)[0]) == {
-        "id", "status", "stage", "client_type", "appointment_id", "remote_appointment_id", "referral_source",
-        "referral_campaign", "referral_medium", "created_at", "updated_at", "last_activity_at",
-    }  # fmt: skip
-
-
-@rule("Resources / Booking session", says="times")
-@broken_by(shows("booking_sessions", last_activity_at="today"))
-def test_its_times_are_date_times(partner: Partner) -> None:
-    for session in every_session(partner)[:100]:
-        assert all(ISO.fullmatch(session[name]) for name in ("created_at", "updated_at", "last_activity_at"))
-
-
-@rule("Resources / Booking session", says="status")
-@broken_by(shows("booking_sessions", status="asleep"))
-def test_its_status_is_one_of_three(partner: Partner) -> None:
-    assert {session["status"] for session in every_session(partner)} <= {"active", "completed", "abandoned"}
 
 
 @rule("States / Booking session", says="completed")
@@ -77,41 +55,3 @@ def test_active_sessions_have_been_active_of_late(partner: Partner) -> None:
     active = every_session(partner, status="active")
     oldest = min(datetime.fromisoformat(session["last_activity_at"]) for session in active)
     assert partner.platform.now() - oldest < timedelta(days=2)
-
-
-@rule(LIST, says="active", status="active")
-@rule(LIST, says="done", status="completed")
-@rule(LIST, says="left", status="abandoned")
-@broken_by(asks("booking_sessions", status=GONE))
-def test_the_status_filter_lets_through_its_status(partner: Partner, status: str) -> None:
-    partner.platform.insert("loc-001", "booking_sessions", {"stage": "started"})
-    wanted = [session for session in every_session(partner) if session["status"] == status]
-    assert by_id(every_session(partner, status=status)) == by_id(wanted)
-
-
-@rule(LIST, says="updated_at")
-@broken_by(switched(booking_sessions={"ignored": ["start"]}), switched(booking_sessions={"ignored": ["end"]}))
-def test_the_range_goes_by_updated_at(partner: Partner) -> None:
-    """The contract does not show whether its bounds are inclusive: here they lie between two sessions."""
-    rows = sorted(every_session(partner), key=lambda row: row["updated_at"])
-    wanted, half = rows[10:20], timedelta(milliseconds=0.5)
-    bounds = [
-        (datetime.fromisoformat(wanted[0]["updated_at"]) - half).isoformat(),
-        (datetime.fromisoformat(wanted[-1]["updated_at"]) + half).isoformat(),
-    ]
-    read = partner.everything("booking_sessions", start_date=bounds[0], end_date=bounds[1])
-    assert by_id(read) == by_id(wanted)
-
-
-@rule(LIST, says="end defaults to the current date")
-@broken_by(switched(booking_sessions={"default_end": "midnight"}))
-def test_a_range_without_end_reaches_the_present(partner: Partner) -> None:
-    row = partner.platform.insert("loc-001", "booking_sessions", {"stage": "started"})
-    assert row in by_id(partner.everything("booking_sessions", start_date="2026-01-14T00:00:00Z"))
-
-
-@rule(LIST, says="get")
-@broken_by(shows("booking_sessions/*", stage="other"))
-def test_a_session_is_got_by_id(partner: Partner) -> None:
-    session = every_session(partner)[-2]
-    assert partner.page(f"booking_sessions/{session['id']}") == session

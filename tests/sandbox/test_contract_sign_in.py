@@ -6,26 +6,13 @@ from support.partner_side import ROOT, SIGN_IN, Partner, wired
 from support.rules import broken_by, rule
 
 ENDPOINTS = [
-    ("POST", "messages"),
-    ("GET", "messages/x"),
-    ("POST", "ai_outbound/requests"),
-    ("GET", "ai_outbound/requests"),
-    ("GET", "ai_outbound/requests/x"),
-    ("GET", "phone_calls"),
-    ("GET", "phone_calls/x"),
-    ("GET", "booking_sessions"),
-    ("GET", "booking_sessions/x"),
-    ("GET", "appointments"),
-    ("POST", "appointments"),
-    ("GET", "staff_tasks"),
-    ("POST", "staff_tasks"),
-    ("PUT", "staff_tasks/x"),
-    ("DELETE", "staff_tasks/x"),
-    ("GET", "clients"),
-    ("GET", "clients/x"),
-    ("GET", "patients"),
-    ("GET", "patients/x"),
-]
+    ("POST", "messages"), ("GET", "messages/x"), ("POST", "ai_outbound/requests"),
+    ("GET", "ai_outbound/requests"), ("GET", "ai_outbound/requests/x"), ("GET", "phone_calls"),
+    ("GET", "phone_calls/x"), ("GET", "booking_sessions"), ("GET", "booking_sessions/x"),
+    ("GET", "appointments"), ("POST", "appointments"), ("GET", "staff_tasks"), ("POST", "staff_tasks"),
+    ("PUT", "staff_tasks/x"), ("DELETE", "staff_tasks/x"), ("GET", "clients"), ("GET", "clients/x"),
+    ("GET", "patients"), ("GET", "patients/x"),
+]  # fmt: skip
 
 
 def statuses(partner: Partner) -> dict[tuple[str, str], int]:

@@ -107,19 +107,6 @@ def test_an_update_changes_only_the_named_fields(partner: Partner) -> None:
     assert {one["id"]: one for one in partner.truth("appointments")}[row["id"]] == row | {"status": "LOST"}
 
 
-def test_written_rows_are_filtered_and_ordered_like_the_others(partner: Partner) -> None:
-    later = partner.platform.insert(
-        "loc-001", "ai_outbound", {"status": "queued", "created_at": "2026-01-15T17:29:59Z"}
-    )
-    earlier = partner.platform.insert(
-        "loc-001", "ai_outbound", {"status": "queued", "created_at": "2020-01-01T00:00:00Z"}
-    )
-    read = [row["id"] for row in partner.everything("ai_outbound/requests")]
-    assert (read[0], read[-1]) == (later, earlier)
-    assert {later, earlier} <= {row["id"] for row in partner.everything("ai_outbound/requests", status="queued")}
-    assert later not in {row["id"] for row in partner.everything("ai_outbound/requests", status="failed")}
-
-
 def test_written_rows_are_returned_unchanged(partner: Partner) -> None:
     """Clients must survive unknown fields, unknown values and wrong types."""
     odd = {"status": "SNOOZED", "colour": "red", "finalized_at": "yesterday", "cancellation_allowed": "maybe"}
@@ -148,17 +135,6 @@ def test_a_write_that_breaks_a_list_is_refused_and_changes_nothing(
     assert at_fault(answer) == [field.replace("known", identity)]
     assert partner.everything("staff_tasks")
     assert partner.truth("staff_tasks") == before
-
-
-def test_written_calls_stand_in_the_csv_in_their_place(partner: Partner) -> None:
-    partner.platform.insert(
-        "loc-001",
-        "phone_calls",
-        {"created_at": "2026-01-15T17:29:00Z", "outcome": "task_created", "booked": False, "duration_seconds": 61},
-    )
-    line = partner.get("phone_calls", format="csv", per_page=1).text.splitlines()[1]
-    assert line.startswith("2026-01-15 12:29,")
-    assert line.endswith(",Task created,No,1:01")
 
 
 def test_a_written_row_is_got_by_its_id(partner: Partner) -> None:

@@ -1,66 +1,11 @@
 """Servers that are hard to read whole: each is a switch, and really behaves as described."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from email.utils import parsedate_to_datetime
 
 import pytest
-from support.partner_side import SIGN_IN, Partner, Query
+from support.partner_side import SIGN_IN, Partner
 from support.rows_by_id import by_id
-
-RANGED = ["booking_sessions", "appointments"]
-EARLY = "2025-01-01"
-
-
-def total(partner: Partner, name: str, **query: Query) -> int:
-    return partner.page(name, **query)["total_count"]
-
-
-@pytest.mark.parametrize("name", RANGED)
-@pytest.mark.parametrize("zone", ["UTC", "practice"])
-def test_a_range_without_end_may_end_at_midnight(partner: Partner, name: str, zone: str) -> None:
-    partner.platform.set(**{name: {"default_end": "midnight", "day_zone": zone}})
-    now = partner.platform.now()
-    local = now if zone == "UTC" else now.astimezone(partner.platform.practices[0].zone)
-    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
-    rows = partner.truth(name)
-    before = [row for row in rows if datetime.fromisoformat(row["updated_at"]) < midnight]
-    assert len(before) < len(rows)
-    assert total(partner, name, start_date=EARLY) == len(before)
-    tomorrow = (now + timedelta(days=1)).isoformat()
-    assert total(partner, name, start_date=EARLY, end_date=tomorrow) == len(rows)
-
-
-@pytest.mark.parametrize("name", RANGED)
-def test_a_bound_may_be_ignored(partner: Partner, name: str) -> None:
-    whole = len(partner.truth(name))
-    partner.platform.set(**{name: {"ignored": ["start"]}})
-    assert total(partner, name, start_date="2026-01-14") == whole
-    assert total(partner, name, start_date="2026-01-14", end_date="2026-01-01") < whole
-    partner.platform.set(**{name: {"ignored": ["end"]}})
-    assert total(partner, name, start_date=EARLY, end_date="2025-12-01") == whole
-    assert total(partner, name, start_date="2026-01-14", end_date="2025-12-01") < whole
-
-
-@pytest.mark.parametrize("name", ["staff_tasks", "phone_calls"])
-def test_page_size_and_number_may_be_ignored(partner: Partner, name: str) -> None:
-    first = partner.page(name, per_page=5)["content"]
-    partner.platform.set(**{name: {"ignored": ["page"]}})
-    assert partner.page(name, per_page=5, page=3)["content"] == first
-    partner.platform.set(**{name: {"ignored": ["per_page"]}})
-    assert len(partner.page(name, per_page=5, page=1)["content"]) == 50
-
-
-def test_the_status_may_be_ignored(partner: Partner) -> None:
-    partner.platform.set(staff_tasks={"ignored": ["status"]})
-    assert total(partner, "staff_tasks", status="pending") == len(partner.truth("staff_tasks"))
-
-
-@pytest.mark.parametrize("name", ["staff_tasks", "phone_calls"])
-def test_pages_may_be_smaller(partner: Partner, name: str) -> None:
-    partner.platform.set(**{name: {"maximum_size": 7}})
-    assert (partner.page(name)["per_page"], partner.page(name, per_page=100)["per_page"]) == (7, 7)
-    partner.platform.set(**{name: {"over_large": "refuse"}})
-    assert partner.fields_at_fault(name, per_page=8) == ["per_page"]
 
 
 def test_pages_of_csv_may_be_smaller(partner: Partner) -> None:

@@ -2,13 +2,11 @@
 
 from datetime import datetime, timedelta
 
+from support.contract_values import VALUES
 from support.partner_side import Partner, Row
 
 OPEN = {"received", "queued", "in_progress"}
-REASONS = {
-    "recent_contact", "active_conversation", "sms_opted_out", "voice_not_supported", "notifications_disabled",
-    "client_inactive", "recent_or_upcoming_appointment", "pet_deceased", "stopped",
-}  # fmt: skip
+REASONS = set(VALUES["ai_outbound"]["suppression_reason"].split())
 
 
 def instant(text: str) -> datetime:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from support.partner_side import SIGN_IN, Partner, Query, Row
+from support.partner_side import SIGN_IN, Partner, Query
 
 from sandbox.switches import ListSwitches, Switches, UnknownSwitchError, patched
 
@@ -18,55 +18,6 @@ def arguments(name: str, **others: Query) -> dict[str, Query]:
     return (EARLY if name in RANGED else {}) | others
 
 
-@pytest.mark.parametrize(("name", "path"), PATHS.items())
-def test_page_and_size_go_by_their_switched_names(partner: Partner, name: str, path: str) -> None:
-    partner.platform.set(**{name: {"page": "pageNumber", "per_page": "limit"}})
-    page = partner.page(path, **arguments(name, pageNumber=1, limit=3, page=7, per_page=9))
-    assert (page["page"], page["per_page"], len(page["content"])) == (1, 3, 3)
-
-
-@pytest.mark.parametrize(("name", "path"), RANGED.items())
-def test_bounds_go_by_their_switched_names(partner: Partner, name: str, path: str) -> None:
-    partner.platform.set(**{name: {"start": "updated_from", "end": "updated_to"}})
-    assert partner.fields_at_fault(path, start_date="2026-01-01") == ["updated_from"]
-    assert partner.page(path, updated_from="2025-01-01", updated_to="2025-01-02")["total_count"] == 0
-
-
-def test_the_status_goes_by_its_switched_name(partner: Partner) -> None:
-    partner.platform.set(staff_tasks={"status": "state"})
-    whole = partner.page("staff_tasks")["total_count"]
-    assert partner.page("staff_tasks", status="pending")["total_count"] == whole
-    assert partner.page("staff_tasks", state="pending")["total_count"] < whole
-
-
-@pytest.mark.parametrize(("name", "path"), PATHS.items())
-def test_pages_may_count_from_one(partner: Partner, name: str, path: str) -> None:
-    first = partner.page(path, **arguments(name, per_page=5))["content"]
-    partner.platform.set(**{name: {"page_base": 1}})
-    page = partner.page(path, **arguments(name, per_page=5, page=1))
-    assert page["content"] == first
-    assert page["page"] == 1
-    assert partner.fields_at_fault(path, **arguments(name, page=0)) == ["page"]
-
-
-@pytest.mark.parametrize("newest_first", [True, False])
-@pytest.mark.parametrize("field", ["created", "updated"])
-@pytest.mark.parametrize("name", ["booking_sessions", "appointments", "staff_tasks"])
-def test_lists_come_in_their_switched_order_and_size(
-    partner: Partner, name: str, field: str, *, newest_first: bool
-) -> None:
-    partner.platform.set(**{name: {"order": f"{field}_{'desc' if newest_first else 'asc'}", "default_size": 20}})
-    assert partner.page(name, **arguments(name))["per_page"] == 20
-    values = [row[f"{field}_at"] for row in partner.everything(name, **arguments(name))]
-    assert values == sorted(values, reverse=newest_first)
-
-
-def test_calls_come_in_their_switched_order(partner: Partner) -> None:
-    partner.platform.set(phone_calls={"order": "created_asc"})
-    values = [row["created_at"] for row in partner.page("phone_calls")["content"]]
-    assert values == sorted(values)
-
-
 def test_unordered_is_a_fixed_order_without_meaning(partner: Partner) -> None:
     partner.platform.set(staff_tasks={"order": "unordered"})
     read = partner.everything("staff_tasks")
@@ -75,91 +26,6 @@ def test_unordered_is_a_fixed_order_without_meaning(partner: Partner) -> None:
         assert values not in (sorted(values), sorted(values, reverse=True))
     assert read == partner.everything("staff_tasks")
     assert len({row["id"] for row in read}) == len(partner.truth("staff_tasks"))
-
-
-@pytest.mark.parametrize(("name", "path"), (PATHS | {"phone_calls": "phone_calls"}).items())
-def test_an_over_large_page_is_made_smaller_or_refused(partner: Partner, name: str, path: str) -> None:
-    assert partner.page(path, **arguments(name, per_page=101))["per_page"] == 100
-    partner.platform.set(**{name: {"over_large": "refuse"}})
-    assert partner.fields_at_fault(path, **arguments(name, per_page=101)) == ["per_page"]
-
-
-@pytest.mark.parametrize(("bounds", "kept"), [("[]", 3), ("[)", 2), ("(]", 2), ("()", 1)])
-@pytest.mark.parametrize("name", RANGED)
-def test_bounds_are_inclusive_or_not(partner: Partner, name: str, bounds: str, kept: int | None) -> None:
-    stamps = sorted({row["updated_at"] for row in partner.truth(name)})[20:23]
-    partner.platform.set(**{name: {"bounds": bounds}})
-    read = partner.everything(name, start_date=stamps[0], end_date=stamps[-1])
-    assert {row["updated_at"] for row in read} <= set(stamps)
-    assert len({row["updated_at"] for row in read}) == kept
-
-
-@pytest.mark.parametrize("name", RANGED)
-def test_the_time_of_day_of_a_bound_may_not_count(partner: Partner, name: str) -> None:
-    partner.platform.set(**{name: {"granularity": "day"}})
-    read = partner.everything(name, start_date="2025-12-10T15:00:00Z", end_date="2025-12-11T03:00:00Z")
-    assert {row["updated_at"][:10] for row in read} == {"2025-12-10", "2025-12-11"}
-    wanted = [row for row in partner.truth(name) if row["updated_at"][:10] in ("2025-12-10", "2025-12-11")]
-    assert len(read) == len(wanted)
-
-
-@pytest.mark.parametrize("name", RANGED)
-def test_bounds_with_a_time_of_day_may_be_refused(partner: Partner, name: str) -> None:
-    partner.platform.set(**{name: {"instants": "refused"}})
-    assert partner.fields_at_fault(PATHS[name], start_date="2025-12-10T15:00:00Z") == ["start_date"]
-    read = partner.everything(name, start_date="2025-12-10", end_date="2025-12-10")
-    assert {row["updated_at"][:10] for row in read} == {"2025-12-10"}
-
-
-@pytest.mark.parametrize("zone", ["UTC", "practice"])
-def test_days_are_utc_days_or_the_practices(partner: Partner, zone: str) -> None:
-    partner.platform.set(appointments={"day_zone": zone})
-    read = partner.everything("appointments", start_date="2025-12-10", end_date="2025-12-10")
-    shown = {"UTC": None, "practice": partner.platform.practices[0].zone}[zone]
-
-    def day(row: Row) -> str:
-        moment = datetime.fromisoformat(row["updated_at"])
-        return str((moment.astimezone(shown) if shown else moment).date())
-
-    assert {day(row) for row in read} == {"2025-12-10"}
-    assert len(read) == sum(day(row) == "2025-12-10" for row in partner.truth("appointments"))
-
-
-def test_a_time_without_offset_is_in_the_zone_of_days(partner: Partner) -> None:
-    bounds = {"start_date": "2025-12-10T00:00:00", "end_date": "2025-12-10T23:59:59.999"}
-    utc = partner.page("appointments", **bounds)["total_count"]
-    day = partner.page("appointments", start_date="2025-12-10", end_date="2025-12-10")["total_count"]
-    partner.platform.set(appointments={"day_zone": "practice"})
-    assert utc == day
-    assert (
-        partner.page("appointments", **bounds)["total_count"]
-        == partner.page("appointments", start_date="2025-12-10", end_date="2025-12-10")["total_count"]
-    )
-
-
-@pytest.mark.parametrize("name", RANGED)
-def test_the_start_may_be_optional(partner: Partner, name: str) -> None:
-    partner.platform.set(**{name: {"start_required": False}})
-    assert partner.page(name)["total_count"] == len(partner.truth(name))
-
-
-@pytest.mark.parametrize(("reaction", "kept"), [("nothing", 0), ("everything", None)])
-@pytest.mark.parametrize("name", ["booking_sessions", "ai_outbound", "staff_tasks"])
-def test_an_unknown_status_may_match_nothing_or_be_passed_over(
-    partner: Partner, name: str, reaction: str, kept: int | None
-) -> None:
-    partner.platform.set(**{name: {"unknown_status": reaction}})
-    total = partner.page(PATHS[name], **arguments(name, status="asleep"))["total_count"]
-    assert total == (len(partner.truth(name)) if kept is None else kept)
-
-
-@pytest.mark.parametrize("path", [*PATHS.values(), "phone_calls"])
-def test_unknown_parameters_are_passed_over_or_refused(partner: Partner, path: str) -> None:
-    early = EARLY if path in RANGED else {}
-    assert partner.get(path, colour="red", **early).status_code == 200
-    partner.platform.set(unknown_parameters="refused")
-    assert partner.fields_at_fault(path, colour="red", **early) == ["colour"]
-    assert partner.get(path, **early).status_code == 200
 
 
 def test_the_calls_own_filters_go_by_their_switched_names(partner: Partner) -> None:

@@ -1,26 +1,17 @@
 """The sending of webhooks: the world's own events, side by side, over TLS to receivers with a certificate."""
 
-import ssl
-import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from support.hook_receiver import Receiver, receiving
-from support.message_requests import send
-from support.partner_side import ROOT, Partner
+from support.message_requests import RCS_PHONE, send
+from support.partner_side import Partner
 
 MOST_SECONDS = 20
-
-
-def text(partner: Partner, url: str, phone: str = "+12125550139") -> int:
-    body = {"recipient": {"phone_number": phone}, "fallback_text": "Hi", "callback_url": url}
-    return partner.http.post(f"{ROOT}/messages", json=body).status_code
 
 
 def soon(receiver: Receiver) -> bool:
@@ -35,9 +26,9 @@ def test_a_slow_receiver_keeps_no_other_waiting(partner: Partner) -> None:
     partner.platform.set(http_callbacks=True)
     with receiving() as slow, receiving() as quick:
         slow.held = threading.Event()
-        text(partner, slow.url)
+        send(partner, callback_url=slow.url)
         assert soon(slow)
-        text(partner, quick.url)
+        send(partner, callback_url=quick.url)
         assert soon(quick)
         assert partner.platform.webhooks == [] or partner.platform.webhooks[0].url == quick.url
         slow.held.set()
@@ -51,7 +42,7 @@ def test_the_clock_waits_for_all_that_are_under_way(partner: Partner) -> None:
     with ExitStack() as stack:
         receivers = [stack.enter_context(receiving()) for _ in range(8)]
         for receiver in receivers:
-            text(partner, receiver.url, "+12125550138")
+            send(partner, recipient={"phone_number": RCS_PHONE}, callback_url=receiver.url)
         partner.platform.advance(timedelta(minutes=5))
         for receiver in receivers:
             assert receiver.events == ["message.sent", "message.delivered", "message.read"]
@@ -60,66 +51,12 @@ def test_the_clock_waits_for_all_that_are_under_way(partner: Partner) -> None:
     assert len({attempt.at for attempt in log}) <= 8 + 2 * 8
 
 
-def made(folder: Path, *arguments: str) -> None:
-    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
-
-
-@pytest.fixture(scope="session")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a certificate authority of our own, and a certificate of `localhost` by it."""
-    folder = tmp_path_factory.mktemp("authority")
-    (folder / "names").write_text("subjectAltName=DNS:localhost")
-    new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    made(folder, "req", "-x509", *new, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Our authority")
-    made(folder, "req", *new, "-keyout", "host.key", "-out", "host.csr", "-subj", "/CN=localhost")
-    signed_by = ("-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names")
-    made(folder, "x509", "-req", "-in", "host.csr", *signed_by, "-out", "host.pem")
-    return folder
-
-
-@pytest.fixture
-def secure(authority: Path) -> Iterator[Receiver]:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(authority / "host.pem", authority / "host.key")
-    with receiving(context) as receiver:
-        yield receiver
-
-
-def test_a_trusted_certificate_is_sent_to(partner: Partner, secure: Receiver, authority: Path) -> None:
-    partner.platform.set(webhook_certificates=str(authority / "ca.pem"))
-    assert text(partner, secure.url) == 201
-    partner.platform.advance(timedelta(seconds=60))
-    assert secure.events == ["message.sent", "message.delivered"]
-    assert [attempt.status for attempt in partner.platform.webhooks] == [200, 200]
-
-
-def test_an_untrusted_certificate_gets_nothing(partner: Partner, secure: Receiver) -> None:
-    assert text(partner, secure.url) == 201
-    partner.platform.advance(timedelta(seconds=60))
-    assert secure.got == []
-    assert [attempt.status for attempt in partner.platform.webhooks] == [None] * 6
-
-
-def test_a_certificate_of_another_name_gets_nothing(partner: Partner, secure: Receiver, authority: Path) -> None:
-    partner.platform.set(webhook_certificates=str(authority / "ca.pem"))
-    assert text(partner, secure.url.replace("localhost", "127.0.0.1")) == 201
-    partner.platform.settle()
-    assert secure.got == []
-
-
-def test_certificates_that_cannot_be_read_certify_nobody(partner: Partner, secure: Receiver) -> None:
-    partner.platform.set(webhook_certificates="/nowhere/ca.pem")
-    text(partner, secure.url)
-    partner.platform.settle()
-    assert [attempt.status for attempt in partner.platform.webhooks] == [None]
-
-
 @pytest.mark.parametrize(("switched", "status"), [({}, 400), ({"http_callbacks": True}, 201)])
 def test_http_is_taken_by_a_switch_only(
     partner: Partner, receiver: Receiver, switched: dict[str, Any], status: int
 ) -> None:
     partner.platform.set(**switched)
-    assert text(partner, receiver.url) == status
+    assert send(partner, callback_url=receiver.url).status_code == status
 
 
 def test_one_address_gets_the_webhooks_of_the_world(partner: Partner, receiver: Receiver) -> None:
@@ -134,6 +71,7 @@ def test_one_address_gets_the_webhooks_of_the_world(partner: Partner, receiver: 
     appointments = {row["id"] for row in partner.truth("appointments")}
     booked = [body["outcome_detail"]["appointment_id"] for body in bodies if body["outcome"] == "booked"]
     assert set(booked) <= appointments
+    assert all((body["outcome_detail"] is None) == (body["outcome"] != "booked") for body in bodies)
     assert [got for got in receiver.got if got.path == "/hook/service_reminders"]
 
 

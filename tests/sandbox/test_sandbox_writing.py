@@ -2,11 +2,10 @@
 
 from collections import Counter
 
-import pytest
 from support.booking import booking
 from support.message_requests import PHONE, send
 from support.outreach_requests import reach_out
-from support.partner_side import Partner, Row, at_fault, made
+from support.partner_side import Partner, at_fault, made
 from support.rows_by_id import by_id
 
 
@@ -43,20 +42,6 @@ def test_a_slot_is_booked_once(partner: Partner) -> None:
     assert body["slot_id"] not in {slot["uuid"] for slot in partner.page("open_times")}
 
 
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
-        ({"client_id": 17}, "client_id"),
-        ({"client_id": None, "client_remote_id": "none"}, "client_remote_id"),
-        ({"client_id": None, "first_name": "A", "last_name": "B", "phone": "+12125550139"}, "first_name"),
-        ({"patient_id": 17}, "patient_id"),
-        ({"patient_id": None, "patient_remote_id": "none"}, "patient_remote_id"),
-    ],
-)
-def test_who_is_not_found_is_named_by_how_one_looked(partner: Partner, given: Row, field: str) -> None:
-    assert at_fault(partner.post("appointments", booking(partner, **given))) == [field]
-
-
 def test_a_patient_of_somebody_else_is_refused(partner: Partner) -> None:
     other = partner.truth("clients")[1]["patients"][0]
     body = booking(partner, patient_id=int(other["id"]))
@@ -70,14 +55,6 @@ def test_the_practices_own_system_knows_an_appointment_minutes_later(partner: Pa
     row = by_id(partner.truth("appointments"))[str(visit["id"])]
     assert row["remote_id"]
     assert row["updated_at"] > visit["updated_at"]
-
-
-@pytest.mark.parametrize(
-    "given", [{"phone_number": ""}, {"phone_number": "", "client_id": ""}, {"phone_number": "", "client_id": "1"}]
-)
-def test_an_empty_number_is_none_that_can_be_texted(partner: Partner, given: Row) -> None:
-    assert "recipient.phone_number" in at_fault(send(partner, recipient=given))
-    assert at_fault(reach_out(partner, contact_number="")) == ["contact_number"]
 
 
 def test_who_opted_out_of_the_worlds_own_outreach_is_never_texted(partner: Partner) -> None:

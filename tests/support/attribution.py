@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import product
 
 import phonenumbers
@@ -31,6 +32,7 @@ class Booking:
     evidence_id: str = ""
 
 
+@cache
 def as_number(spelling: str | None, region: str | None) -> str | None:
     """Return the telephone number of a spelling.
 

@@ -17,22 +17,10 @@ from support.zones import on_the_wall
 
 TABLES = {**LISTS, "phone_calls": "phone_calls"}
 TIMES = {
-    "created_at",
-    "updated_at",
-    "last_activity_at",
-    "booking_date",
-    "end_date",
-    "contacted_at",
-    "completed_at",
-    "finalized_at",
-    "reference_time_at",
-    "sent_at",
-    "delivered_at",
-    "read_at",
-    "failed_at",
-    "due_at",
-    "timestamp",
-}
+    "created_at", "updated_at", "last_activity_at", "booking_date", "end_date", "contacted_at",
+    "completed_at", "finalized_at", "reference_time_at", "sent_at", "delivered_at", "read_at", "failed_at",
+    "due_at", "timestamp",
+}  # fmt: skip
 MENTIONING = ("phone_calls", "ai_outbound_requests", "staff_tasks")
 
 

@@ -1,5 +1,7 @@
 """A webhook address on this machine that answers as the test demands, and stores its requests."""
 
+import hashlib
+import hmac
 import json
 import threading
 from collections.abc import Generator
@@ -21,6 +23,11 @@ class Got:
     @property
     def body(self) -> dict[str, Any]:
         return json.loads(self.raw)
+
+    def is_signed_with(self, secret: str) -> bool:
+        """Return whether its signature is right (contract: Authentication, 7)."""
+        right = hmac.new(secret.encode(), self.raw, hashlib.sha256).hexdigest()
+        return self.headers.get("x-webhook-signature") == right
 
 
 @dataclass

@@ -1,10 +1,11 @@
 """All inputs of a mart, and the form of its expected rows."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 from support.cells import groups
 from support.random_rows import Row, Tables
@@ -12,6 +13,9 @@ from support.zones import on_the_wall
 
 from pipelines.core.practice import Practice
 
+Result = TypeVar("Result")
+KEPT = 4
+"""The inputs whose results are kept."""
 Expected = Mapping[tuple[Any, ...], tuple[Any, ...] | Mapping[str, Any]]
 """A mart's rows by their grain: the columns beside it in their order, or by their names."""
 
@@ -81,3 +85,18 @@ class Known:
     def by_day(self, rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
         """Return rows by practice, day and columns, an empty string being null."""
         return groups(rows, self.day, *columns)
+
+
+def once_for_each(compute: Callable[[Known], Result]) -> Callable[[Known], Result]:
+    """Compute the results of the last inputs only once; nobody may change them."""
+    cache: dict[int, tuple[Known, Result]] = {}
+
+    @wraps(compute)
+    def answer(source: Known) -> Result:
+        if id(source) not in cache:
+            if len(cache) == KEPT:
+                del cache[next(iter(cache))]
+            cache[id(source)] = source, compute(source)
+        return cache[id(source)][1]
+
+    return answer

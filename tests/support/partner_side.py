@@ -89,9 +89,11 @@ def at_fault(answer: httpx.Response) -> list[str | None]:
     """Return the fields that a validation error names (contract: Errors)."""
     assert answer.status_code == 400, answer.text
     body = answer.json()
-    assert body["success"] is False
-    assert body["message"] == body["data"]["message"] == body["data"]["errors"][0]["message"]
-    return [error["field"] for error in body["data"]["errors"]]
+    errors = body["data"]["errors"]
+    assert all(set(error) == {"field", "message"} and isinstance(error["message"], str) for error in errors)
+    first = errors[0]["message"]
+    assert body == {"success": False, "message": first, "data": {"message": first, "errors": errors}}
+    return [error["field"] for error in errors]
 
 
 def made(answer: httpx.Response, *statuses: int) -> Row:

@@ -6,18 +6,8 @@ from random import Random
 from support.random_rows import Row, Tables
 
 STATES = (
-    "planned",
-    "holdout",
-    "holdout",
-    "asking",
-    "unknown",
-    "made",
-    "made",
-    "made",
-    "refused",
-    "left",
-    "canceled",
-)
+    "planned", "holdout", "holdout", "asking", "unknown", "made", "made", "made", "refused", "left", "canceled",
+)  # fmt: skip
 
 
 def random_acts(random: Random, tables: Tables, clock: datetime, count: int = 200) -> Tables:

@@ -17,46 +17,19 @@ from support.contract_breaks import Break
 from sandbox import Handle
 
 Section = Literal[
-    "What the service does",
-    "Resources / Message",
-    "Resources / Message content",
-    "Resources / Card",
-    "Resources / Button",
-    "Resources / AI outbound request",
-    "Resources / Phone call record",
-    "Resources / Booking session",
-    "Resources / Appointment",
-    "Resources / Staff task",
-    "Resources / Client and patient",
-    "States / Message",
-    "States / AI outbound request",
-    "States / Staff task",
-    "States / Booking session",
-    "States / Phone call state and appointment status",
-    "Endpoints",
-    "Endpoints / Sign-in",
-    "Endpoints / Create a message",
-    "Endpoints / Get a message",
-    "Endpoints / AI outbound requests",
-    "Endpoints / List requests",
-    "Endpoints / Get a request",
-    "Endpoints / List phone calls",
-    "Endpoints / List phone calls, CSV",
-    "Endpoints / Get a phone call",
-    "Endpoints / Booking sessions",
-    "Endpoints / List appointments",
-    "Endpoints / Create an appointment",
-    "Endpoints / Staff tasks",
-    "Endpoints / Clients and patients",
-    "Authentication",
-    "Events",
-    "Events / Message status webhook",
-    "Events / AI outbound outcome webhook",
-    "Events / Service reminder webhook",
-    "Errors",
-    "Limits",
-    "Versioning",
-]
+    "What the service does", "Resources / Message", "Resources / Message content", "Resources / Card",
+    "Resources / Button", "Resources / AI outbound request", "Resources / Phone call record",
+    "Resources / Booking session", "Resources / Appointment", "Resources / Staff task",
+    "Resources / Client and patient", "States / Message", "States / AI outbound request", "States / Staff task",
+    "States / Booking session", "States / Phone call state and appointment status", "Endpoints",
+    "Endpoints / Sign-in", "Endpoints / Create a message", "Endpoints / Get a message",
+    "Endpoints / AI outbound requests", "Endpoints / List requests", "Endpoints / Get a request",
+    "Endpoints / List phone calls", "Endpoints / List phone calls, CSV", "Endpoints / Get a phone call",
+    "Endpoints / Booking sessions", "Endpoints / List appointments", "Endpoints / Create an appointment",
+    "Endpoints / Staff tasks", "Endpoints / Clients and patients", "Authentication", "Events",
+    "Events / Message status webhook", "Events / AI outbound outcome webhook",
+    "Events / Service reminder webhook", "Errors", "Limits", "Versioning",
+]  # fmt: skip
 """The headings of the contract's sections with rules."""
 
 _CRASHED: Final = 500
@@ -104,12 +77,13 @@ def broken_by(*breaks: Break) -> pytest.MarkDecorator:
     return pytest.mark.breaks.with_args(_always(breaks))
 
 
-def broken_as(of: Callable[[Any], Break]) -> pytest.MarkDecorator:
-    """Add a break that a check must notice, made from one argument of its rule."""
+def broken_as(of: Callable[[Any], Break | tuple[Break, ...]]) -> pytest.MarkDecorator:
+    """Add breaks that a check must notice, made from one argument of its rule."""
     (name,) = signature(of).parameters
 
     def breaks(**given: Any) -> tuple[Break, ...]:
-        return (of(given[name]),)
+        made = of(given[name])
+        return made if isinstance(made, tuple) else (made,)
 
     return pytest.mark.breaks.with_args(breaks)
 

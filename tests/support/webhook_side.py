@@ -17,16 +17,9 @@ from sandbox.webhooks.deliveries import Attempt
 Values = tuple[Any, ...]
 
 MESSAGE_TEXTS = (
-    "id",
-    "reference_id",
-    "status",
-    "status_reason",
-    "channel_requested",
-    "channel_used",
-    "client_id",
-    "error_code",
-    "error_message",
-)
+    "id", "reference_id", "status", "status_reason", "channel_requested", "channel_used", "client_id",
+    "error_code", "error_message",
+)  # fmt: skip
 MESSAGE_TIMES = ("sent_at", "delivered_at", "read_at", "failed_at", "created_at")
 NUMBERS = (0, 1, 2, 4, 6, 12, 13, 15, 16, 18)
 """The last digits of the texted numbers decide the result of a message (docs/sandbox.md)."""

@@ -20,7 +20,7 @@ from support.expected import (
     tasks,
     waits,
 )
-from support.mart_inputs import Expected, Known
+from support.mart_inputs import Expected, Known, once_for_each
 
 FUNCTIONS: tuple[tuple[int, Callable[[Known], Expected]], ...] = (
     (3, acts.acts),
@@ -81,7 +81,8 @@ class Mart:
     rows: list[tuple[Any, ...]]
 
 
-EXPECTED = {function.__name__: (width, function) for width, function in FUNCTIONS}
+EXPECTED = {function.__name__: (width, once_for_each(function)) for width, function in FUNCTIONS}
+"""The same by the mart's name. Many questions use one mart, so each is computed once."""
 
 
 def assert_mart_is_true(name: str, mart: Mart, source: Known) -> None:

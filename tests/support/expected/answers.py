@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from support.cells import rate
 from support.expected import EXPECTED
 from support.mart_inputs import Known
 from support.random_rows import Row
@@ -51,5 +52,15 @@ def total(rows: Iterable[Row], column: str) -> int | None:
     return sum(values) if values else None
 
 
+def share(part: int | None, whole: int | None) -> float | None:
+    """Return a rate with three digits; None of nothing."""
+    return rounded(rate(part or 0, whole or 0), 3)
+
+
 def picked(rows: Iterable[Row], *columns: str) -> Answer:
-    return [tuple(row[column] for column in columns) for row in rows]
+    """Return columns of rows; `value:2` is a column with two digits."""
+    return [tuple(_picked(row, *column.split(":")) for column in columns) for row in rows]
+
+
+def _picked(row: Row, column: str, digits: str = "") -> Any:
+    return rounded(row[column], int(digits)) if digits else row[column]

@@ -1,34 +1,21 @@
 """The marts of demand: the ledger of episodes, their contacts, the leaks, and the list of clients to call."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from support.attribution import HOUR
 from support.cells import hours, median_of
 from support.demand import CALLED_BACK_WITHIN, DO_NOT_CHASE, LOST_AFTER, Demand
 from support.episodes import Contact, Episode
-from support.mart_inputs import Expected, Known
+from support.mart_inputs import Expected, Known, once_for_each
 from support.zones import on_the_wall
 
-Result = TypeVar("Result")
 Episodes = list[tuple[str, Episode]]
 KEPT = {"COMPLETED": True, "CANCELED": False, "NO_SHOW": False}
 TWO_WEEKS = timedelta(days=14)
-
-
-def once_for_each(compute: Callable[[Known], Result]) -> Callable[[Known], Result]:
-    """Compute results that several marts need only once."""
-    cache: dict[int, tuple[Known, Result]] = {}
-
-    def answer(source: Known) -> Result:
-        if id(source) not in cache:
-            cache[id(source)] = source, compute(source)
-        return cache[id(source)][1]
-
-    return answer
 
 
 @once_for_each

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from support.cells import count, rate
-from support.expected.answers import Answer, Marts, grouped, picked, rounded, total
+from support.cells import count
+from support.expected.answers import Answer, Marts, grouped, picked, share, total
 from support.expected.questions import ANSWERS as ANALYSTS
 from support.random_rows import Row
 
@@ -17,42 +17,19 @@ def unlike_others(marts: Marts) -> Answer:
         for row in marts("anomalies_daily")
         if row["is_anomaly"] and row["day"] >= today[row["practice_id"]] - timedelta(days=30)
     ]
-    return [
-        (
-            row["practice_id"],
-            row["day"],
-            row["measure"],
-            rounded(row["value"], 2),
-            rounded(row["expected"], 2),
-            rounded(row["distance"], 1),
-            row["verdict"],
-        )
-        for row in rows
-    ]
+    return picked(rows, "practice_id", "day", "measure", "value:2", "expected:2", "distance:1", "verdict")
 
 
 def peers(marts: Marts) -> Answer:
-    return [
-        (
-            row["measure"],
-            row["practice_id"],
-            rounded(row["value"], 3),
-            row["cases"],
-            rounded(row["low"], 3),
-            rounded(row["high"], 3),
-            rounded(row["peers"], 3),
-            row["place"],
-            row["verdict"],
-        )
-        for row in marts("practice_peers")
-    ]
+    columns = ("measure", "practice_id", "value:3", "cases", "low:3", "high:3", "peers:3", "place", "verdict")
+    return picked(marts("practice_peers"), *columns)
 
 
 def rebooked(marts: Marts) -> Answer:
     answer: Answer = []
     for key, rows in grouped(marts("rebookings_daily"), "practice_id", "is_mature").items():
         kept, soon = total(rows, "kept_visits") or 0, total(rows, "booked_within_30_days") or 0
-        answer.append((*key, kept, total(rows, "booked_when_leaving"), soon, rounded(rate(soon, kept), 3)))
+        answer.append((*key, kept, total(rows, "booked_when_leaving"), soon, share(soon, kept)))
     return answer
 
 
@@ -80,13 +57,13 @@ def waits(marts: Marts) -> Answer:
     for key, rows in grouped(marts("visit_waits_daily"), "practice_id", "first_channel").items():
         visits = total(rows, "with_visit") or 0
         seen = [total(rows, f"seen_within_{days}") or 0 for days in ("1_day", "7_days", "14_days")]
-        answer.append((*key, visits, *(rounded(rate(within, visits), 3) for within in seen)))
+        answer.append((*key, visits, *(share(within, visits) for within in seen)))
     return answer
 
 
 def contained(rows: list[dict[str, Any]]) -> float | None:
     ended = [total(rows, name) or 0 for name in ("resolved", "handed_over", "lost")]
-    return rounded(rate(ended[0], sum(ended)), 3)
+    return share(ended[0], sum(ended))
 
 
 def lost_hours(marts: Marts) -> Answer:
@@ -114,20 +91,13 @@ def cancellations(marts: Marts) -> Answer:
     answer: Answer = []
     for (way,), rows in grouped(past, "booked_via").items():
         ended, canceled = sum(row["appointments"] - row["open"] for row in rows), total(rows, "canceled") or 0
-        answer.append((way, ended, canceled, rounded(rate(canceled, ended), 3)))
+        answer.append((way, ended, canceled, share(canceled, ended)))
     return answer
 
 
 def phone_load(marts: Marts) -> Answer:
-    return [
-        (
-            *(row[name] for name in ("practice_id", "weekday", "hour", "calls")),
-            rounded(row["staff_hours_needed"], 2),
-            row["usual_at_once"],
-            row["most_at_once"],
-        )
-        for row in marts("phone_load_hourly")
-    ]
+    columns = ("practice_id", "weekday", "hour", "calls", "staff_hours_needed:2", "usual_at_once", "most_at_once")
+    return picked(marts("phone_load_hourly"), *columns)
 
 
 def canceled_rebooked(marts: Marts) -> Answer:

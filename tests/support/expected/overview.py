@@ -8,10 +8,10 @@ from typing import Any
 from support.cells import count
 from support.demand import wanted_of
 from support.episodes import LAST
-from support.expected.demand import day_of, demands, episodes, is_anonymous, once_for_each
+from support.expected.demand import day_of, demands, episodes, is_anonymous
 from support.expected.practice import practice_days
 from support.expected.rows import callers as identified
-from support.mart_inputs import Expected, Known
+from support.mart_inputs import Expected, Known, once_for_each
 from support.random_rows import Row
 from support.zones import day_after, midnight
 
@@ -26,22 +26,10 @@ CALLERS = (
     "recovered_within_7_days",
 )
 COUNTS = (
-    "calls",
-    "answered_calls",
-    "new_booking_intent_calls",
-    "missed_new_booking_calls",
-    "sessions",
-    "completed",
-    "outreach_requests",
-    "contacted",
-    "booked",
-    "tasks_created",
-    "tasks_completed",
-    "leaks",
-    "inbound_calls",
-    "answered_inbound_calls",
-    "anonymous_leaks",
-)
+    "calls", "answered_calls", "new_booking_intent_calls", "missed_new_booking_calls", "sessions",
+    "completed", "outreach_requests", "contacted", "booked", "tasks_created", "tasks_completed", "leaks",
+    "inbound_calls", "answered_inbound_calls", "anonymous_leaks",
+)  # fmt: skip
 
 
 def is_new(call: Row) -> bool:

@@ -5,60 +5,30 @@ from datetime import date, timedelta
 from typing import Any
 
 from support.cells import hours
+from support.contract_values import VALUES
 from support.expected.rows import latest_reminders
 from support.mart_inputs import Expected, Known
 from support.zones import day_after, midnight, on_the_wall
 
-LISTED = {
-    ("phone_calls", "direction"): "inbound outbound",
-    ("phone_calls", "state"): (
-        "pending queued ringing in_progress completed failed no_answer busy voicemail canceled"
-    ),
-    ("phone_calls", "caller_type"): "existing new unknown",
-    ("phone_calls", "call_classification"): (
-        "scheduling prescription_refill medical_question billing records_request emergency callback"
-        " general_inquiry price_shopping other"
-    ),
-    ("phone_calls", "outcome"): (
-        "appointment_booked appointment_rescheduled appointment_confirmed appointment_canceled callback_requested"
-        " declined do_not_call no_answer voicemail forwarded transferred quick_abandoned abandoned"
-        " abandoned_after_transfer dropped transfer_completed transfer_no_human transfer_caller_abandoned"
-        " task_created resolved"
-    ),
-    ("phone_calls", "customer_sentiment"): "",
-    ("booking_sessions", "status"): "active completed abandoned",
-    ("booking_sessions", "stage"): "started",
-    ("booking_sessions", "client_type"): "",
-    ("appointments", "status"): "REQUESTED ACCEPTED CONFIRMED",
-    ("appointments", "client_type"): "",
-    ("outreach_requests", "channel"): "sms voice",
-    ("outreach_requests", "purpose"): "scheduling callback_followup refill general",
-    ("outreach_requests", "status"): "received queued in_progress completed suppressed failed",
-    ("outreach_requests", "outcome"): "booked opted_out no_response undeliverable",
-    ("outreach_requests", "suppression_reason"): (
-        "recent_contact active_conversation sms_opted_out voice_not_supported notifications_disabled"
-        " client_inactive recent_or_upcoming_appointment pet_deceased stopped"
-    ),
-    ("staff_tasks", "task_type"): "task rx_refill",
-    ("staff_tasks", "status"): "pending completed canceled",
-    ("messages", "status"): "sent delivered read failed suppressed",
-    ("messages", "status_reason"): "opted_out blocked_number delivery_failed",
-    ("messages", "channel_requested"): "auto rcs sms",
-    ("messages", "channel_used"): "rcs sms",
-    ("service_reminders", "status"): "completed partially_completed deleted incomplete",
+NAMES = {"ai_outbound": ("outreach_requests", "ai_outbound_requests")}
+"""A list's mart and its table, if both have other names."""
+OPEN = {
+    "phone_calls": {"customer_sentiment": ""},
+    "booking_sessions": {"stage": "started", "client_type": ""},
+    "appointments": {"client_type": ""},
 }
-"""The values that the interface lists or shows, by mart and column; none if it shows none."""
+"""The fields without such a list, and the values that the contract shows."""
 
 
 def unknown_values(source: Known) -> Expected:
     occurrences = Counter[tuple[Any, ...]]()
-    for (mart, field), listed in LISTED.items():
-        table = "ai_outbound_requests" if mart == "outreach_requests" else mart
-        reminders = mart == "service_reminders"
-        for row in latest_reminders(source) if reminders else source.rows(table):
-            value = row.get("group_status" if reminders else field)
-            if value and value not in listed.split():
-                occurrences[row["practice_id"], mart, field, value] += 1
+    for name, fields in VALUES.items():
+        mart, table = NAMES.get(name, (name, name))
+        for row in latest_reminders(source) if name == "service_reminders" else source.rows(table):
+            for field, listed in (fields | OPEN.get(name, {})).items():
+                shown = "status" if field == "group_status" else field
+                if row.get(field) and row[field] not in listed.split():
+                    occurrences[row["practice_id"], mart, shown, row[field]] += 1
     return {key: (times,) for key, times in occurrences.items()}
 
 

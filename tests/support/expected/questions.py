@@ -11,8 +11,8 @@ from datetime import date, datetime, timedelta
 from statistics import median
 from typing import Any
 
-from support.cells import count, rate
-from support.expected.answers import Answer, Marts, grouped, picked, rounded, total
+from support.cells import count
+from support.expected.answers import Answer, Marts, grouped, picked, rounded, share, total
 from support.expected.overview import monday
 from support.expected.reactions import (
     acting_difference,
@@ -27,18 +27,10 @@ from support.random_rows import Row
 
 
 def missed_by_hour(marts: Marts) -> Answer:
-    return [
-        (
-            row["practice_id"],
-            row["weekday"],
-            row["hour"],
-            row["missed_bookable_inbound_calls"],
-            row["unanswered_inbound_calls"],
-            rounded(row["missed_bookable_inbound_calls"] / row["hours"], 2),
-        )
-        for row in marts("booking_intent_hourly")
-        if row["hours"]
-    ]
+    hours = [row for row in marts("booking_intent_hourly") if row["hours"]]
+    missed = [{**row, "rate": row["missed_bookable_inbound_calls"] / row["hours"]} for row in hours]
+    counts = ("missed_bookable_inbound_calls", "unanswered_inbound_calls", "rate:2")
+    return picked(missed, "practice_id", "weekday", "hour", *counts)
 
 
 def campaigns(marts: Marts) -> Answer:
@@ -121,25 +113,13 @@ def stages(marts: Marts) -> Answer:
     for key, rows in by_stage.items():
         reached, continued = total(rows, "reached"), total(rows, "continued")
         lost = None if reached is None or continued is None else reached - continued
-        answer.append(
-            (*key, reached, lost, rounded(rate(lost, reached), 3) if lost is not None and reached else None)
-        )
+        answer.append((*key, reached, lost, None if lost is None else share(lost, reached)))
     return answer
 
 
 def to_call(marts: Marts) -> Answer:
-    return [
-        (
-            row["practice_id"],
-            row["urgency"],
-            row["client_id"] is not None,
-            row["wanted"],
-            row["contacts"],
-            row["reason"],
-            rounded(row["age_hours"], 1),
-        )
-        for row in marts("leak_list")
-    ]
+    leaks = [{**row, "is_known": row["client_id"] is not None} for row in marts("leak_list")]
+    return picked(leaks, "practice_id", "urgency", "is_known", "wanted", "contacts", "reason", "age_hours:1")
 
 
 def appointments_by_week(marts: Marts) -> Answer:
@@ -161,7 +141,7 @@ def suppressed(marts: Marts) -> Answer:
         (row["suppression_reason"] or "(not told)") if row["status"] == "suppressed" else "(not suppressed)"
         for row in requests
     )
-    return [(reason, times, rounded(times / len(requests), 3)) for reason, times in reasons.items()]
+    return [(reason, times, share(times, len(requests))) for reason, times in reasons.items()]
 
 
 def opt_outs(marts: Marts) -> Answer:
@@ -169,7 +149,7 @@ def opt_outs(marts: Marts) -> Answer:
     answer: Answer = []
     for (channel,), rows in grouped(days, "channel").items():
         contacted, out = total(rows, "contacted"), total(rows, "opted_out")
-        answer.append((channel, contacted, out, rounded(rate(out or 0, contacted or 0), 3)))
+        answer.append((channel, contacted, out, share(out, contacted)))
     return answer
 
 
@@ -180,7 +160,7 @@ def deliveries(marts: Marts) -> Answer:
         sent, delivered, read = (
             count(rows, lambda row, at=at: row[at]) for at in ("is_sent", "is_delivered", "is_read")
         )
-        answer.append((channel, sent, delivered, read, rounded(rate(delivered, sent), 3)))
+        answer.append((channel, sent, delivered, read, share(delivered, sent)))
     return answer
 
 
@@ -232,7 +212,7 @@ def repeated(marts: Marts) -> Answer:
     for (practice, month), rows in grouped(calls, "practice_id", "month").items():
         times = Counter(row["caller_key"] for row in rows)
         again = sum(number > 1 for number in times.values())
-        answer.append((practice, month, len(times), again, rounded(rate(again, len(times)), 3)))
+        answer.append((practice, month, len(times), again, share(again, len(times))))
     return answer
 
 

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from statistics import median
 
-from support.cells import count, rate
-from support.expected.answers import Answer, Marts, grouped, rounded, total
+from support.cells import count
+from support.expected.answers import Answer, Marts, grouped, rounded, share, total
 
 from pipelines.core.noise import difference_interval
 
@@ -27,7 +27,7 @@ def missed_visits(marts: Marts) -> Answer:
     answer: Answer = []
     for key, rows in grouped(past, "client_type", "lead_time").items():
         kept, missed = total(rows, "kept") or 0, total(rows, "no_show") or 0
-        answer.append((*key, kept, missed, rounded(rate(missed, kept + missed), 3)))
+        answer.append((*key, kept, missed, share(missed, kept + missed)))
     return answer
 
 
@@ -35,7 +35,7 @@ def after_hours(marts: Marts) -> Answer:
     answer: Answer = []
     for key, rows in grouped(marts("call_endings_daily"), "practice_id", "is_open").items():
         ended = [total(rows, name) or 0 for name in ("resolved", "handed_over", "lost")]
-        answer.append((*key, total(rows, "calls"), *ended, rounded(rate(ended[0], sum(ended)), 3)))
+        answer.append((*key, total(rows, "calls"), *ended, share(ended[0], sum(ended))))
     return answer
 
 

@@ -10,24 +10,14 @@ from support.attribution import Attribution
 from support.cells import hours
 from support.demand import wanted_of
 from support.expected.tasks import open_hours, reopened
-from support.mart_inputs import Expected, Known
+from support.mart_inputs import Expected, Known, once_for_each
 from support.random_rows import Row
 
 CALL_TEXTS = (
-    "remote_client_id",
-    "patient_id",
-    "remote_patient_id",
-    "direction",
-    "state",
-    "caller_type",
-    "call_classification",
-    "customer_sentiment",
-    "outcome",
-    "client_name",
-    "patient_name",
-    "phone_number",
+    "remote_client_id", "patient_id", "remote_patient_id", "direction", "state", "caller_type",
+    "call_classification", "customer_sentiment", "outcome", "client_name", "patient_name", "phone_number",
     "summary",
-)
+)  # fmt: skip
 
 
 def with_local_times(source: Known, row: Row, texts: Iterable[str], times: Iterable[str]) -> dict[str, Any]:
@@ -62,11 +52,18 @@ def phone_calls(source: Known) -> Expected:
     }
 
 
+@once_for_each
+def attributions(source: Known) -> dict[str, Attribution]:
+    """Return the origins of bookings of each practice with calls or appointments."""
+    names = source.practices_in("phone_calls") | source.practices_in("appointments")
+    return {name: Attribution(name, source.tables, source.region_of(name)) for name in names}
+
+
+@once_for_each
 def callers(source: Known) -> dict[tuple[str, str], dict[str, str | None]]:
     """Return each call's client, and the caller's key: that of the caller's first call."""
     found: dict[tuple[str, str], dict[str, str | None]] = {}
-    for practice in source.practices_in("phone_calls"):
-        known = Attribution(practice, source.tables, source.region_of(practice))
+    for practice, known in attributions(source).items():
         people = {call["call_key"]: known.caller(call) for call in known.calls}
         calls = sorted(known.calls, key=lambda call: (call["called_at_local"], call["call_key"]))
         first: dict[str | None, str] = {}
@@ -98,25 +95,14 @@ ATTENDANCE = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
 """The result of an appointment, by its status; with any other status it is open."""
 
 
+@once_for_each
 def appointments(source: Known) -> Expected:
     texts = (
-        "remote_client_id",
-        "remote_patient_id",
-        "status",
-        "client_type",
-        "client_first_name",
-        "client_last_name",
-        "client_email",
-        "client_phone",
-        "patient_name",
-        "referral_source",
-        "referral_campaign",
-        "referral_medium",
-    )
-    by_practice = {
-        practice: Attribution(practice, source.tables, source.region_of(practice))
-        for practice in source.practices_in("appointments")
-    }
+        "remote_client_id", "remote_patient_id", "status", "client_type", "client_first_name",
+        "client_last_name", "client_email", "client_phone", "patient_name", "referral_source",
+        "referral_campaign", "referral_medium",
+    )  # fmt: skip
+    by_practice = attributions(source)
     first: dict[Any, str] = {}
     for row in sorted(source.rows("appointments"), key=lambda row: (row["created_at"] or NEVER, row["id"])):
         first.setdefault(person_of(by_practice, row), row["id"])
@@ -151,18 +137,9 @@ def person_of(by_practice: dict[str, Attribution], row: Row) -> tuple[str, str |
 
 def outreach_requests(source: Known) -> Expected:
     texts = (
-        "partner_request_id",
-        "client_id",
-        "patient_id",
-        "channel",
-        "purpose",
-        "status",
-        "outcome",
-        "suppression_reason",
-        "error_message",
-        "contact_number",
-        "context",
-    )
+        "partner_request_id", "client_id", "patient_id", "channel", "purpose", "status", "outcome",
+        "suppression_reason", "error_message", "contact_number", "context",
+    )  # fmt: skip
     return {
         (row["practice_id"], row["id"]): {
             **with_local_times(source, row, texts, ("created_at", "contacted_at", "completed_at")),
