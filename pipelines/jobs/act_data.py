@@ -182,7 +182,7 @@ def _request(row: tuple[object, ...], practice: str, zone: ZoneInfo) -> BookingR
         "practice": practice,
         "channel": channel,
         "last_at": last_at.astimezone(zone).strftime("%Y-%m-%d %H:%M"),
-        "wanted": _WISHES.get(wanted, str(wanted or "an appointment").replace("_", " ")),
+        "wanted": _WISHES.get(str(wanted), str(wanted or "an appointment").replace("_", " ")),
         "reason": str(reason or NO_TEXT).replace("_", " "),
         "tries": tries,
         "client_id": client_id,

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from support.model_source import ModelSource
 
+from pipelines.core.errors import VetlError
 from pipelines.core.pages import Page, Row
 from pipelines.core.steps import ReadPage
 
@@ -43,7 +44,7 @@ class Journal(ModelSource):
         self._bear()
         return page
 
-    def record(self, identity: str) -> Row | None:
+    def record(self, identity: str) -> Row | VetlError | None:
         self.asked.records += 1
         self._bear()
         return super().record(identity)
