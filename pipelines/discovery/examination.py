@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from http import HTTPStatus
 from typing import Any, TypeVar
 
 from pipelines.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
@@ -92,7 +91,7 @@ def check_practice() -> Checking[Finding]:
 
 
 def _remedy(refusal: PracticeRefused | RequestRefused) -> str:
-    if refusal.status < HTTPStatus.BAD_REQUEST:
+    if refusal.status < 400:  # noqa: PLR2004 - a redirect
         return "correct base_url in [partner]"
     if isinstance(refusal, RequestRefused) and refusal.fields:
         return "ask the platform why it refuses this request"
