@@ -14,6 +14,7 @@ from pipelines.acting.acts import ActState
 from pipelines.acting.ledger import read_ledger
 from pipelines.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
 from pipelines.drafts import draft_for
+from pipelines.jobs.watch import is_configured
 from pipelines.notices.ledger import Notice, NoticeLedger, ToldEpisode, open_episodes
 from pipelines.notices.letter import Letter
 from pipelines.notices.letter_charts import as_pdf, charts, require_typst
@@ -97,7 +98,7 @@ def letters(settings: Settings, readers: Sequence[str] = ()) -> Iterator[tuple[R
             raise WrongUse(f"--to {name}: there is no such reader; known are {', '.join(known)}")
     data = read_letter_data(settings.warehouse.published)
     for reader in (known[name] for name in readers or known):
-        practices = practices_of(reader, data.groups)
+        practices = [key for key in practices_of(reader, data.groups) if is_configured(settings, key)]
         yield reader, _letter(settings, data, reader, practices) if practices else None
 
 

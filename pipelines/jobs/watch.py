@@ -44,7 +44,13 @@ def look(settings: Settings) -> list[Watched]:
         (threshold, _series(settings.warehouse.published, threshold)) for threshold in settings.watch.thresholds
     ]
     names = dict(query(settings.warehouse.published, "select practice_id, name from marts.practices").rows)
-    return [one for threshold, values in found for one in watched(threshold, values, names)]
+    every = [one for threshold, values in found for one in watched(threshold, values, names)]
+    return [one for one in every if is_configured(settings, one.practice_id)]
+
+
+def is_configured(settings: Settings, practice_id: str) -> bool:
+    """Return whether a practice is in the settings; the published file keeps rows of one that was taken out."""
+    return not settings.practices or practice_id in {practice.id for practice in settings.practices}
 
 
 def _series(file: Path, threshold: Threshold) -> Series:

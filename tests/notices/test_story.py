@@ -24,9 +24,9 @@ from pipelines.settings.schedule import AlertSettings
 from pipelines.settings.watch import WatchSettings
 from sandbox.world.characters import Character, Spell
 
-START, DAYS = datetime(2026, 4, 6, 12, tzinfo=UTC), 60
+START, DAYS = datetime(2026, 4, 6, 12, tzinfo=UTC), 46
 WEEK = timedelta(days=7)
-MONDAYS = [START.date() + number * WEEK for number in range(5)]
+MONDAYS = [START.date() + number * WEEK for number in range(4)]
 DEAD = Spell(date(2026, 4, 7), date(2026, 4, 9), calls=0)
 CAMPAIGN = Spell(date(2026, 4, 6), date(2026, 4, 19), calls=2, sessions=4)
 BEFORE_OPENING = Spell(date.min, date(2026, 4, 12), calls=0, sessions=0, outreach=0, desk=0)
@@ -35,7 +35,7 @@ CHARACTERS = {
     2: Character(spells=(CAMPAIGN,)),
     3: Character(),
     4: Character(spells=(BEFORE_OPENING,)),
-    5: Character(left=date(2026, 4, 22)),
+    5: Character(left=date(2026, 4, 15)),
 }
 LINE, CAMPAIGN_AT, QUIET, NEW, LEAVING = (f"loc-00{number}" for number in CHARACTERS)
 
@@ -129,12 +129,10 @@ def story(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
 
 
 def test_a_dead_line_is_found_and_its_end_too(story: Story) -> None:
-    [dead, week, over] = story.notices(LINE)
+    [dead] = [line for line in story.notices(LINE) if ": Calls (inbound) " in line]
 
     assert f"Calls (inbound) on {DEAD.last}: 0; usual are about " in dead
     assert f"; out since {DEAD.first}; again as usual since {DEAD.last + timedelta(days=1)}, with " in dead
-    assert f"Answered calls (inbound) in the week of {MONDAYS[0]}: " in week
-    assert f"is again as usual since {MONDAYS[1]}, with " in over
 
 
 def test_a_campaign_is_one_episode_of_each_threshold_and_has_an_end(story: Story) -> None:
@@ -167,11 +165,11 @@ def test_the_letter_of_a_dead_line_shows_fewer_calls_although_no_share_changed(s
 
 
 def test_a_practice_that_opens_is_counted_but_not_compared_and_one_that_left_is_named(story: Story) -> None:
-    opened, left, gone = (story.letters[monday] for monday in MONDAYS[2:])
+    opened, gone = (story.letters[monday] for monday in MONDAYS[2:])
 
     assert re.search(rf"Too new for .Callers booked.*: {story.names[NEW]}\.", opened)
     assert "   without new practices " in opened
-    assert f"Not read whole, so left out of all figures: {story.names[LEAVING]}." in left
+    assert f"Not read whole, so left out of all figures: {story.names[LEAVING]}." in opened
     assert story.names[LEAVING] not in gone
     assert not [line for line in story.still_out if line.startswith((story.names[LEAVING], story.names[LINE]))]
 

@@ -26,8 +26,9 @@ _SUMS = "sum(calls_expected) as expected_calls, sum(bookable_calls_expected) as 
 _MINUTES = "sum(staff_minutes_expected)"
 COMING = f"""
     from marts.calls_forecast join marts.practices using (practice_id)
-    where {CHOSEN} and day > today
+    where {CHOSEN} and day > today and today >= (select max(today) - 1 from marts.practices)
 """
+"""The predictions of days to come, without those of practices that were not read for days."""
 HOURS = f"""
     select weekday::bigint as weekday, hour::bigint as hour, {_SUMS}, {_MINUTES} as staff_minutes
     {COMING} and day <= today + 7 group by all

@@ -42,16 +42,6 @@ _SPREAD = 1.4826
 _COUNTS = frozenset({"count", "sum", "people"})
 """Aggregations whose value is 0 without rows."""
 
-_MATURE = {
-    "demand_ledger": "is_final",
-    "outreach_requests": "is_seven_days_old",
-    "staff_tasks": "is_seven_days_old",
-    "staff_task_turnaround_daily": "is_seven_days_old",
-}
-"""When the values of a mart change no more by themselves; those of other marts once the day is over."""
-
-_MATURE_METRICS = {"booked_within_7_days": "is_seven_days_old", "recovered_within_7_days": "is_seven_days_old"}
-
 
 @dataclass(frozen=True, slots=True)
 class PeriodValue:
@@ -175,12 +165,11 @@ def _holidays(read: Read) -> frozenset[tuple[str, date]]:
 
 def _closed(read: Read, metric: Metric, by: Step) -> list[tuple[str, date]]:
     lists = ", ".join(literal(name) for name in metric.lists)
-    mature = _MATURE_METRICS.get(metric.name) or _MATURE.get(metric.mart, "is_over")
     statement = (
         "with certified as (select practice_id, min(coalesce(certified_through, '-infinity'::timestamptz))"
         f" as through from marts.proof where endpoint in ({lists}) group by practice_id)"
-        f" select practice_id, {by} as start from marts.practice_days join certified using (practice_id)"
+        f" select practice_id, {by} as start from marts.practice_days as counted join certified using (practice_id)"
         f" group by all having count(*) = {7 if by == 'week' else 1}"
-        f" and bool_and(is_over and {mature} and ends_at <= through) order by all"
+        f" and bool_and(is_over and {metric.is_mature} and ends_at <= through) order by all"
     )
     return [(practice, start) for practice, start in read(statement).rows]
