@@ -4,10 +4,10 @@ from pathlib import Path
 
 from board.published import Published
 from pipelines.core.errors import LedgerError
-from pipelines.notices.ledger import ToldEpisode, open_episodes
+from pipelines.notices.ledger import StoredEpisode, open_episodes
 
 
-def out_now(ledger: Path | None, file: Published) -> list[ToldEpisode]:
+def out_now(ledger: Path | None, file: Published) -> list[StoredEpisode]:
     """Return the episodes that have begun and not ended, the latest first; none without a ledger."""
     if ledger is None or not ledger.exists():
         return []

@@ -23,7 +23,7 @@ from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget import finish_forgettings
 from pipelines.jobs.one_writer import writing
 from pipelines.jobs.sync import chosen_practices, run_sync
-from pipelines.jobs.watch import tell
+from pipelines.jobs.watch import send_notices
 from pipelines.loading.control.activity import recorded
 from pipelines.loading.control.snapshot import refuse_newer
 from pipelines.loading.layout import written_files
@@ -246,12 +246,12 @@ def _publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
 
 def _tell(settings: Settings) -> None:
     """Look at the thresholds of `[watch]` and print who is out; it fails no publication."""
-    told = tell(settings)
-    for line in told.rang:
+    notices = send_notices(settings)
+    for line in notices.rang:
         say(f"out: {line}")
-    for line in told.ended:
+    for line in notices.ended:
         say(f"over: {line}")
-    for line in told.failures:
+    for line in notices.failures:
         say(f"warning: {line}")
 
 

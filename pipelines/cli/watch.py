@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from pipelines.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
-from pipelines.jobs.watch import look, unknown_notices
+from pipelines.jobs.watch import judge, unknown_notices
 from pipelines.notices.watching import Episode, Watched, amount, first_line, line
 from pipelines.settings import load_settings
 
@@ -33,7 +33,7 @@ def watch(since: date | None, *, as_json: bool) -> int:
     settings = load_settings()
     if not settings.watch.thresholds:
         mention("no threshold is set: [watch] thresholds in vetl.toml")
-    found = look(settings)
+    found = judge(settings)
     unknown = unknown_notices(settings)
     if unknown and not as_json:
         say(f"of {count(unknown, 'notice')} it is not known whether they arrived: vetl was killed while they left")

@@ -15,7 +15,7 @@ from pipelines.acting.ledger import read_ledger
 from pipelines.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
 from pipelines.drafts import draft_for
 from pipelines.jobs.watch import is_configured
-from pipelines.notices.ledger import Notice, NoticeLedger, ToldEpisode, open_episodes
+from pipelines.notices.ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
 from pipelines.notices.letter import Letter
 from pipelines.notices.letter_charts import as_pdf, charts, require_typst
 from pipelines.notices.letter_data import LetterData, compose, read_letter_data
@@ -131,7 +131,7 @@ def _out(settings: Settings, practices: Sequence[str], week: date) -> list[str]:
     return [_episode(one) for one in episodes if one.practice_id in practices]
 
 
-def _episode(one: ToldEpisode) -> str:
+def _episode(one: StoredEpisode) -> str:
     since = "" if one.began == one.last else f"; out since {one.began}"
     over = f"; over since {one.ended or 'a correction of the data'}" if one.is_over else ""
     return f"{one.line}{since}{over}"

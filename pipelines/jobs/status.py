@@ -16,7 +16,7 @@ from pipelines.loading.file_header import what_is_wrong
 from pipelines.loading.layout import written_files
 from pipelines.loading.published.hold import Hold, read_hold
 from pipelines.loading.published.last_publication import masked_in
-from pipelines.notices.ledger import ToldEpisode, open_episodes
+from pipelines.notices.ledger import StoredEpisode, open_episodes
 from pipelines.receiving.inbox import read_backlog
 from pipelines.settings import Settings
 
@@ -64,7 +64,7 @@ class StatusReport:
     publication: Activity | None = None
     published: PublishedFile | None = None
     hold: Hold | None = None
-    out: tuple[ToldEpisode, ...] = ()
+    out: tuple[StoredEpisode, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -260,7 +260,7 @@ def _published_file(private: Path, path: Path) -> PublishedFile | None:
     return PublishedFile(path, made_at, stat.st_size, masked_in(private, path))
 
 
-def _out(settings: Settings, practices: Sequence[str] | None) -> tuple[ToldEpisode, ...]:
+def _out(settings: Settings, practices: Sequence[str] | None) -> tuple[StoredEpisode, ...]:
     """Return the practices outside of a threshold, as the last publication found them; they are no failure."""
     try:
         episodes = open_episodes(settings.watch.ledger)

@@ -1,4 +1,4 @@
-"""Look at the thresholds of `[watch]` after each publication, and send a notice of each episode once."""
+"""Judge the thresholds of `[watch]` after each publication, and send a notice of each episode once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from pathlib import Path
 from pipelines.core.errors import NotDelivered, VetlError
 from pipelines.loading.published.figures.periods import Series, series
 from pipelines.loading.published.query import query
-from pipelines.notices.ledger import Notice, NoticeLedger, ToldEpisode, open_episodes
+from pipelines.notices.ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
 from pipelines.notices.mail import send_mail
 from pipelines.notices.watching import Episode, Watched, end_line, first_line, line, watched
 from pipelines.notices.webhook import post_text
@@ -23,8 +23,8 @@ WEBHOOK = "webhook"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The result of one look: episodes that rang or ended, messages that left, and lines about failures."""
+class NoticesSent:
+    """The result of one judgement: episodes that rang or ended, messages that left, and lines about failures."""
 
     rang: tuple[str, ...] = ()
     ended: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Told:
     failures: tuple[str, ...] = ()
 
 
-def look(settings: Settings) -> list[Watched]:
+def judge(settings: Settings) -> list[Watched]:
     """Judge each threshold at each practice, from the published file alone.
 
     Raises:
@@ -61,16 +61,16 @@ def _series(file: Path, threshold: Threshold) -> Series:
         raise
 
 
-def tell(settings: Settings, now: datetime | None = None) -> Told:
-    """Look, keep new episodes in the ledger, and send the notices that are due. An error is only a line.
+def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent:
+    """Judge the thresholds, keep new episodes in the ledger, and send the due notices. An error is only a line.
 
     A threshold that is new at a practice rings for an open episode, but not for earlier ones.
     """
     if not settings.watch.thresholds:
-        return Told()
+        return NoticesSent()
     at = now or datetime.now(UTC)
     try:
-        found = look(settings)
+        found = judge(settings)
         with NoticeLedger.open(settings.watch.ledger) as ledger:
             rang: list[str] = []
             ended: list[str] = []
@@ -79,9 +79,9 @@ def tell(settings: Settings, now: datetime | None = None) -> Told:
                     _keep(settings, ledger, one, at, rang, ended)
             _close_unwatched(ledger, open_episodes(settings.watch.ledger), found)
             sent, failures = _send(settings, ledger, at)
-            return Told(tuple(rang), tuple(ended), sent, tuple(failures))
+            return NoticesSent(tuple(rang), tuple(ended), sent, tuple(failures))
     except VetlError as error:
-        return Told(failures=(f"thresholds were not looked at: {error}",))
+        return NoticesSent(failures=(f"thresholds were not judged: {error}",))
 
 
 def _keep(
@@ -94,32 +94,34 @@ def _keep(
     before = ledger.through(one.key, one.practice_id)
     of_known: dict[date, Episode] = {}
     for episode in one.episodes:
-        same = [told for told in known if told.began <= episode.last.value.start and episode.began <= told.last]
-        for told in same:
-            of_known[told.began] = episode
+        same = [
+            stored for stored in known if stored.began <= episode.last.value.start and episode.began <= stored.last
+        ]
+        for stored in same:
+            of_known[stored.began] = episode
         is_new = episode.ended is None if before is None else episode.rings_at > before
         if not same and is_new:
             text, last, is_over = line(one, episode), episode.last.value.start, episode.ended is not None
-            ledger.keep(ToldEpisode(one.key, one.practice_id, episode.began, last, episode.ended, is_over, text))
+            ledger.keep(StoredEpisode(one.key, one.practice_id, episode.began, last, episode.ended, is_over, text))
             text = first_line(one, episode)
             ledger.due(_event(one, episode.began, "began"), recipients(settings, one.threshold), text, at)
             rang.append(text)
-    for told in known:
-        episode = of_known.get(told.began)
-        if told.is_over:
+    for stored in known:
+        episode = of_known.get(stored.began)
+        if stored.is_over:
             continue
         if episode is not None and episode.ended is None:
-            ledger.keep(replace(told, last=max(told.last, episode.last.value.start), line=line(one, episode)))
+            ledger.keep(replace(stored, last=max(stored.last, episode.last.value.start), line=line(one, episode)))
             continue
         end = episode.ended if episode else None
-        ledger.keep(replace(told, ended=end, is_over=True))
-        text = end_line(one, told.began, end)
-        ledger.due(_event(one, told.began, "ended"), recipients(settings, one.threshold), text, at)
+        ledger.keep(replace(stored, ended=end, is_over=True))
+        text = end_line(one, stored.began, end)
+        ledger.due(_event(one, stored.began, "ended"), recipients(settings, one.threshold), text, at)
         ended.append(text)
-    ledger.looked(one.key, one.practice_id, one.through)
+    ledger.judged_through(one.key, one.practice_id, one.through)
 
 
-def _close_unwatched(ledger: NoticeLedger, episodes: Sequence[ToldEpisode], found: Sequence[Watched]) -> None:
+def _close_unwatched(ledger: NoticeLedger, episodes: Sequence[StoredEpisode], found: Sequence[Watched]) -> None:
     """End the episodes of thresholds and practices that were taken out of the settings, without a notice."""
     watched_now = {(one.key, one.practice_id) for one in found}
     for episode in episodes:

@@ -39,7 +39,7 @@ MessageState = Literal["due", "sending", "sent", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEpisode:
+class StoredEpisode:
     """An episode as the ledger knows it; `ended` is `None` for one that is over because data was corrected."""
 
     watch: str
@@ -78,7 +78,7 @@ class NoticeLedger(SqliteFile):
             ).fetchone()
         return date.fromisoformat(row[0]) if row else None
 
-    def looked(self, watch: str, practice_id: str, through: date) -> None:
+    def judged_through(self, watch: str, practice_id: str, through: date) -> None:
         """Record the last period that was judged."""
         with self.writing():
             self._connection.execute(
@@ -87,12 +87,12 @@ class NoticeLedger(SqliteFile):
                 [watch, practice_id, through.isoformat()],
             )
 
-    def episodes(self, watch: str, practice_id: str) -> list[ToldEpisode]:
+    def episodes(self, watch: str, practice_id: str) -> list[StoredEpisode]:
         """Return the episodes of a threshold at a practice."""
         with self._reading():
             return _episodes(self._connection, "where watch = ? and practice_id = ?", [watch, practice_id])
 
-    def keep(self, episode: ToldEpisode) -> None:
+    def keep(self, episode: StoredEpisode) -> None:
         """Write an episode, or its new end."""
         ended = episode.ended.isoformat() if episode.ended else None
         with self.writing():
@@ -147,7 +147,7 @@ class NoticeLedger(SqliteFile):
             )
 
 
-def open_episodes(path: Path, since: date | None = None) -> list[ToldEpisode]:
+def open_episodes(path: Path, since: date | None = None) -> list[StoredEpisode]:
     """Return the episodes that are not over, and those whose last period began on the day `since` or later.
 
     The ledger is neither made nor written; without a file there is no episode.
@@ -161,14 +161,14 @@ def open_episodes(path: Path, since: date | None = None) -> list[ToldEpisode]:
         return _episodes(connection, "where is_over = 0 or last >= ?", [since.isoformat() if since else "never"])
 
 
-def _episodes(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[ToldEpisode]:
+def _episodes(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[StoredEpisode]:
     rows = connection.execute(
         f"select watch, practice_id, began, last, ended, is_over, line from episodes {where}"  # noqa: S608 - own text
         " order by began, practice_id",
         values,
     )
     return [
-        ToldEpisode(
+        StoredEpisode(
             watch,
             practice_id,
             date.fromisoformat(began),

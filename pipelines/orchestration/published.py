@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from pipelines.jobs.build import publish_marts
-from pipelines.jobs.watch import tell
+from pipelines.jobs.watch import send_notices
 from pipelines.loading.published.query import query
 from pipelines.orchestration.lock_wait import retry_while_locked
 from pipelines.orchestration.metadata import chart, table
@@ -45,8 +45,8 @@ def _replaced(context: dg.AssetExecutionContext, settings: Settings) -> Iterator
     with as_failures():
         result = retry_while_locked(settings, context.log.info, lambda: publish_marts(settings))
         calls = query(settings.warehouse.published, _CALLS_BY_DAY)
-    told = tell(settings)
-    for line in (*told.rang, *told.ended, *told.failures):
+    notices = send_notices(settings)
+    for line in (*notices.rang, *notices.ended, *notices.failures):
         context.log.warning(line)
     yield dg.MaterializeResult(
         metadata={

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import dagster as dg
 
 from pipelines.core.errors import VetlError, WarehouseError
-from pipelines.jobs.watch import look
+from pipelines.jobs.watch import judge
 from pipelines.loading.published.query import query
 from pipelines.notices.watching import line
 from pipelines.orchestration.checks import Verdict
@@ -85,7 +85,7 @@ def _outside(settings: Settings) -> Verdict:
     try:
         rows = [
             (one.practice_id, one.threshold.rule, one.open.began, line(one, one.open))
-            for one in look(settings)
+            for one in judge(settings)
             if one.open
         ]
     except VetlError as error:

@@ -12,7 +12,7 @@ from board.published import now_published
 from board.thresholds import out_now
 from streamlit.testing.v1 import AppTest
 
-from pipelines.notices.ledger import NoticeLedger, ToldEpisode
+from pipelines.notices.ledger import NoticeLedger, StoredEpisode
 
 Open = Callable[..., AppTest]
 Ask = Callable[..., list[tuple[Any, ...]]]
@@ -66,7 +66,7 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             began = date(2026, 1, 6 + is_over)
             text = f"{practice}: calls on 2026-01-06: 2; usual are about 19"
             with open_ledger.writing():
-                open_ledger.keep(ToldEpisode("calls", practice, began, began, None, is_over, text))
+                open_ledger.keep(StoredEpisode("calls", practice, began, began, None, is_over, text))
     monkeypatch.setenv("VETL_WATCH__LEDGER", str(path))
     return path
 

@@ -14,7 +14,7 @@ from support.mail_server import Mailbox
 
 from pipelines.core.errors import ConfigurationError, NotDelivered, WrongUse
 from pipelines.jobs.report import letters, preview, report
-from pipelines.notices.ledger import NoticeLedger, ToldEpisode
+from pipelines.notices.ledger import NoticeLedger, StoredEpisode
 from pipelines.notices.letter_text import as_text
 from pipelines.notices.mail import send_mail
 from pipelines.notices.webhook import payload
@@ -147,7 +147,7 @@ def test_a_letter_names_thresholds_that_are_out_and_those_of_its_week_that_are_o
         ):
             began = letter.week + timedelta(days=days)
             ended = began + timedelta(days=1) if is_over else None
-            ledger.keep(ToldEpisode("calls", practice, began, began, ended, is_over, f"{practice} {days}"))
+            ledger.keep(StoredEpisode("calls", practice, began, began, ended, is_over, f"{practice} {days}"))
 
     [(_, letter)] = letters(reporting, ["One"])
     assert letter

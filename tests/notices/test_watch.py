@@ -15,7 +15,7 @@ from pipelines import bundled
 from pipelines.cli import app
 from pipelines.core.errors import ConfigurationError, WrongUse
 from pipelines.core.metric_names import METRIC_NAMES
-from pipelines.jobs.watch import look, tell
+from pipelines.jobs.watch import judge, send_notices
 from pipelines.loading.published.figures.listing import list_of
 from pipelines.loading.published.figures.periods import PeriodValue
 from pipelines.notices.ledger import NoticeLedger, open_episodes
@@ -70,12 +70,12 @@ def test_a_correction_of_the_data_ends_an_episode(settings: Settings, world: Wor
     settings, dead = only(settings, CALLS), world.tuesday()
     world.closed_through(dead)
     world.line_is_dead(dead)
-    assert len(tell(settings).rang) == 1
+    assert len(send_notices(settings).rang) == 1
 
     world.corrected()
-    assert len(tell(settings).ended) == 1
+    assert len(send_notices(settings).ended) == 1
     assert "after a correction of the data" in mailbox.messages[1].get_content()
-    assert tell(settings).ended == ()
+    assert send_notices(settings).ended == ()
 
 
 def test_a_refused_notice_is_sent_with_the_next_build_and_a_new_threshold_is_silent_about_the_past(
@@ -84,17 +84,17 @@ def test_a_refused_notice_is_sent_with_the_next_build_and_a_new_threshold_is_sil
     settings, dead = only(settings, CALLS), world.tuesday(1)
     world.line_is_dead(dead)
     world.closed_through(world.last)
-    assert tell(settings).rang == ()  # the episode is over, and the threshold is new
+    assert send_notices(settings).rang == ()  # the episode is over, and the threshold is new
 
     again = world.tuesday()
     world.closed_through(again)
     other = only(settings, CALLS.model_copy(update={"periods": 1, "least": 11}))
     world.line_is_dead(again)
     mailbox.refuses = True
-    [failure] = tell(other).failures
+    [failure] = send_notices(other).failures
     assert "did not take the message (451)" in failure
     mailbox.refuses = False
-    assert (tell(other).sent, tell(other).sent) == (1, 0)
+    assert (send_notices(other).sent, send_notices(other).sent) == (1, 0)
     with sqlite3.connect(settings.watch.ledger) as ledger:
         assert ledger.execute("select distinct state from messages").fetchall() == [("sent",)]
 
@@ -114,20 +114,20 @@ def test_uncertified_days_are_not_judged(settings: Settings, world: World) -> No
     world.line_is_dead(dead)
     world.run(f"update marts.proof set certified_through = date '{dead}' - 2 where endpoint = 'phone_calls'")
 
-    assert tell(settings).rang == ()
-    assert max(one.through for one in look(settings) if one.through) < dead
+    assert send_notices(settings).rang == ()
+    assert max(one.through for one in judge(settings) if one.through) < dead
 
 
 def test_a_holiday_is_not_judged_and_no_example(settings: Settings, world: World) -> None:
     settings, holiday = only(settings, CALLS), world.tuesday(1)
     world.line_is_dead(holiday)
-    [own] = [one for one in look(settings) if one.practice_id == "loc-001"]
+    [own] = [one for one in judge(settings) if one.practice_id == "loc-001"]
     assert [episode.began for episode in own.episodes] == [holiday]
 
     world.run(
         f"update marts.anomalies_daily set is_holiday = true where practice_id = 'loc-001' and day = '{holiday}'"
     )
-    [own] = [one for one in look(settings) if one.practice_id == "loc-001"]
+    [own] = [one for one in judge(settings) if one.practice_id == "loc-001"]
     assert own.episodes == []
     [judged] = [one for one in own.judged if one.value.start == holiday]
     assert judged.judgement == "unknown"
@@ -137,7 +137,7 @@ def test_a_line_that_stays_dead_never_becomes_usual(settings: Settings, world: W
     settings, dead = only(settings, CALLS), world.tuesday(2)
     world.run(f"delete from marts.phone_calls where practice_id = 'loc-001' and day >= date '{dead}'")
 
-    [own] = [one for one in look(settings) if one.practice_id == "loc-001"]
+    [own] = [one for one in judge(settings) if one.practice_id == "loc-001"]
     assert own.open
     assert own.open.began == dead
 
@@ -209,9 +209,9 @@ def test_a_wrong_threshold_is_an_error_of_the_settings(text: str, message: str, 
 def test_a_threshold_with_a_wrong_dimension_fails_no_publication(settings: Settings) -> None:
     settings = only(settings, CALLS.model_copy(update={"where": ("directon=inbound",)}))
     with pytest.raises(WrongUse, match="did you mean direction"):
-        look(settings)
-    [failure] = tell(settings).failures
-    assert "thresholds were not looked at" in failure
+        judge(settings)
+    [failure] = send_notices(settings).failures
+    assert "thresholds were not judged" in failure
 
 
 def test_the_command_shows_the_state_and_the_past(
@@ -241,8 +241,8 @@ def test_a_threshold_that_was_taken_out_leaves_no_episode(
     dead = world.tuesday()
     world.closed_through(dead)
     world.line_is_dead(dead)
-    assert len(tell(only(settings, CALLS)).rang) == 1
+    assert len(send_notices(only(settings, CALLS)).rang) == 1
 
-    tell(only(settings, CALLS.model_copy(update={"periods": 2})))
+    send_notices(only(settings, CALLS.model_copy(update={"periods": 2})))
     assert open_episodes(settings.watch.ledger) == []
     assert len(mailbox.messages) == 1
