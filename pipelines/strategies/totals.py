@@ -80,10 +80,13 @@ def complete(
         yield from mark_vanished(conventions, whole)
         return whole
     counts = yield from compare_totals(reading, conventions, statuses)
-    if counts.hides:
+    # Hidden rows that an earlier sync stored must not count as deleted.
+    more = min(counts.there.values(), default=0) >= 0 and sum(counts.there.values()) > whole.last.total
+    hides = counts.hides or (more and not counts.status_is_ignored)
+    if hides:
         conventions = yield from find_status(reading, conventions)
     is_proven = conventions.status is Result.HONOURED or whole.last.total < max(counts.there.values(), default=0)
-    if not counts.hides or conventions.status is Result.IGNORED or not is_proven:
+    if not hides or conventions.status is Result.IGNORED or not is_proven:
         yield from mark_vanished(conventions, whole)
         return whole
     by_status = yield from read_by_status(conventions, statuses)

@@ -134,6 +134,8 @@ def test_a_list_that_hides_final_tasks_unless_asked_for_them_is_read_by_status(
     for _ in range(3):
         assert sync(STAFF_TASKS, source, store).certified
         assert source.rows == store.rows
+        assert sync(STAFF_TASKS, source, store, reconcile="full").certified
+        assert source.rows == store.rows
         source.now += timedelta(hours=1)
         opened = [identity for identity, row in source.rows.items() if row["status"] == "pending"]
         source.touch(opened[0], status="completed")
