@@ -77,7 +77,7 @@ def compare(entries: Sequence[LedgerEntry], read: TasksRead, settle: timedelta) 
 
     A task counts for an act by any code of its contacts, or by its reference time if it has no code and belongs to
     no other act. An open act is absent if a certified read began `settle` or more after the last moment at which
-    its request can have left.
+    its request can have left, unless the platform shows vetl's own tasks without their marks.
     """
     own = [entry for entry in entries if entry.act.practice_id == read.practice_id]
     by_code: dict[str, list[SeenTask]] = {}
@@ -85,6 +85,7 @@ def compare(entries: Sequence[LedgerEntry], read: TasksRead, settle: timedelta) 
         for code in dict.fromkeys(task.codes):
             by_code.setdefault(code, []).append(task)
     taken = {entry.task_id for entry in own}
+    marks_are_lost = _marks_are_lost(own, read.tasks)
     found: list[Sighting] = []
     absent: list[str] = []
     known: set[str] = set()
@@ -97,7 +98,7 @@ def compare(entries: Sequence[LedgerEntry], read: TasksRead, settle: timedelta) 
         if sighting:
             taken.add(sighting.task.id)
             found.append(sighting)
-        elif entry.state is ActState.UNKNOWN and _proves_absence(read, entry, settle):
+        elif entry.state is ActState.UNKNOWN and not marks_are_lost and _proves_absence(read, entry, settle):
             absent.append(entry.act.code)
     strangers = [Sighting(code, tasks[0], "code") for code, tasks in by_code.items() if code not in known]
     twice = [code for code, tasks in by_code.items() if len({task.id for task in tasks}) > 1]
@@ -124,6 +125,18 @@ def _by_reference(entry: LedgerEntry, tasks: Sequence[SeenTask], taken: set[str 
         if at and at.replace(microsecond=0) == wanted and not task.codes and task.id not in taken:
             return Sighting(entry.act.code, task, "reference")
     return None
+
+
+def _marks_are_lost(own: Sequence[LedgerEntry], tasks: Sequence[SeenTask]) -> bool:
+    """Return whether tasks of vetl have come back, and none with its code or reference time.
+
+    Then a task whose answer was lost cannot be recognised either: the platform may cut or rewrite descriptions.
+    """
+    by_id = {entry.task_id: entry for entry in own if entry.task_id}
+    returned = [(task, by_id[task.id]) for task in tasks if task.id in by_id]
+    return bool(returned) and not any(
+        task.codes or task.reference_time_at == entry.act.reference_time_at for task, entry in returned
+    )
 
 
 def _proves_absence(read: TasksRead, entry: LedgerEntry, settle: timedelta) -> bool:

@@ -1,10 +1,10 @@
 """Read a whole list that cannot be divided into windows, and find the rows that have vanished from it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pipelines.core.pages import Window, WindowKind
+from pipelines.core.pages import Certificate, Window, WindowKind
 from pipelines.core.steps import (
     Flush,
     IdsHere,
@@ -26,6 +26,7 @@ from pipelines.reading.rows import key_of_id
 
 WHOLE = Window()
 PAGES_OF_A_MOVING_LIST = 20
+BY_STATUS = "the list of each status; without a status the server hides rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +100,47 @@ def _united_passes(passes: Sequence[Pass]) -> int:
     return 0
 
 
+def read_by_status(conventions: QueryConventions, statuses: Sequence[str]) -> Plan[WholeList]:
+    """Read the whole list of each status. A row that changes its status meanwhile may come twice or not at all."""
+    passes: list[Pass] = []
+    doubts: list[str] = []
+    for status in statuses:
+        window = Window(status=status)
+        whole = yield from read_whole_list(conventions, window, claimed=window)
+        passes += whole.passes
+        doubts += [] if whole.certified else [f"{status}: {whole.reason}"]
+    return WholeList(passes, not doubts, doubts[0] if doubts else BY_STATUS)
+
+
+def union_evidence(whole: WholeList, total: int) -> Certificate:
+    """Return the certificate of a list that was read by each status, whose totals add up to `total`."""
+    ids = len(united_ids(whole.passes))
+    evidence = replace(
+        certificate(whole.last, WindowKind.WHOLE, reason=whole.reason),
+        window=WHOLE,
+        total_first=total,
+        total_last=total,
+        rows=ids,
+        distinct_ids=ids,
+        started=whole.passes[0].started,
+    )
+    return evidence if whole.certified else uncertified(evidence, whole.reason)
+
+
 def mark_vanished(conventions: QueryConventions, whole: WholeList, requested: Window = WHOLE) -> Plan[None]:
     """Mark stored rows as deleted if a certified read of the whole list and a second one do not contain them."""
+    yield from mark_missing(whole, lambda: read_whole_list(conventions, requested))
+
+
+def mark_missing(whole: WholeList, read_again: Callable[[], Plan[WholeList]]) -> Plan[None]:
+    """Mark stored rows as deleted if a certified read and a second one do not contain them."""
     yield Flush()
     if not whole.certified:
         return
     here = yield from do(IdsHere())
     gone = _without(here, whole)
     if gone:
-        again = yield from read_whole_list(conventions, requested)
+        again = yield from read_again()
         gone = _without(gone, again)
         if gone and again.certified:
             yield MissingRecords(sorted(gone), again.last.read_at)

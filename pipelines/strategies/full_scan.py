@@ -7,7 +7,7 @@ down to rows that are older than the last sync.
 
 Requests of a sync without changes: the pending pages and one for each other status (or the top pages and one for
 each status), independent of the length of the history. At most these, and twice the whole list (see
-`read_whole_list`).
+`read_whole_list`), with one for each status; twice more if the list without a status hides rows.
 """
 
 from collections.abc import Sequence
@@ -36,9 +36,9 @@ from pipelines.reading.paging import (
     read_pass,
 )
 from pipelines.reading.rows import evidence_of, instant, key_of, key_of_id, updated_at
-from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
+from pipelines.reading.whole_list import WHOLE, read_whole_list
 from pipelines.strategies.cursors import WholeCursor
-from pipelines.strategies.totals import compare_totals
+from pipelines.strategies.totals import compare_totals, complete
 
 NEWEST_UPDATED_FIRST = "newest_updated_first"
 
@@ -53,18 +53,21 @@ def read(reading: Reading, strategy: FullScan, conventions: QueryConventions) ->
             changes = yield from _read_open(reading, cursor, conventions, strategy)
         if changes:
             return changes
-    return (yield from _read_all(conventions, reading, cursor))
+    return (yield from _read_all(conventions, reading, cursor, strategy))
 
 
-def _read_all(conventions: QueryConventions, reading: Reading, cursor: WholeCursor) -> Plan[Outcome]:
+def _read_all(
+    conventions: QueryConventions, reading: Reading, cursor: WholeCursor, strategy: FullScan
+) -> Plan[Outcome]:
     whole = yield from read_whole_list(conventions, sealed_before=_known_through(reading, cursor))
     if is_newest_updated_first(list(whole.last.evidence)):
         yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read, created_at does")
     elif reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
         yield Learnt("order", "unknown", "a whole read does not show it any more")
+    whole = yield from complete(reading, conventions, strategy.statuses, whole)
     if whole.certified:
         yield WholeCursor(whole_on=reading.local_now.date(), through=reading.now).move()
-    yield from mark_vanished(conventions, whole)
+    yield Flush()
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)
 
 

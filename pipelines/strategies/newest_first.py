@@ -27,9 +27,9 @@ from pipelines.reading.conventions import QueryConventions, contradiction
 from pipelines.reading.following import read_page, read_promised
 from pipelines.reading.paging import has_fallen, most_followed
 from pipelines.reading.rows import instant, key_of, key_of_id
-from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
+from pipelines.reading.whole_list import WHOLE, read_whole_list
 from pipelines.strategies.cursors import TopCursor
-from pipelines.strategies.totals import Counts, compare_totals
+from pipelines.strategies.totals import Counts, compare_totals, complete
 
 LOOK_BACK = timedelta(days=7)
 MARGIN = timedelta(hours=1)
@@ -54,7 +54,7 @@ def read(reading: Reading, strategy: NewestFirst, conventions: QueryConventions)
             return Outcome(True, reading.now, "totals by status agree")
         if descent.lied:
             break
-    return (yield from _read_all(conventions, reading))
+    return (yield from _read_all(conventions, reading, strategy))
 
 
 def _horizon(reading: Reading) -> datetime | None:
@@ -160,9 +160,10 @@ def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificat
     )
 
 
-def _read_all(conventions: QueryConventions, reading: Reading) -> Plan[Outcome]:
+def _read_all(conventions: QueryConventions, reading: Reading, strategy: NewestFirst) -> Plan[Outcome]:
     whole = yield from read_whole_list(conventions)
+    whole = yield from complete(reading, conventions, strategy.statuses, whole)
     if whole.certified:
         yield TopCursor(through=reading.now).move()
-    yield from mark_vanished(conventions, whole)
+    yield Flush()
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)

@@ -22,7 +22,7 @@ from pipelines.endpoints.staff_tasks import STAFF_TASKS
 
 RANGED = (BOOKING_SESSIONS, APPOINTMENTS)
 LISTS = (*RANGED, AI_OUTBOUND, STAFF_TASKS)
-OF_SEVEN_PAGES = {"booking_sessions": 12, "appointments": 12, "ai_outbound": 15, "staff_tasks": 9}
+OF_SEVEN_PAGES = {"booking_sessions": 12, "appointments": 12, "ai_outbound": 15, "staff_tasks": 12}
 """At most 16. If the seventh page is full, all but the outreach take one more, to see that it is the last."""
 OTHER = QueryNames("updatedAtStart", "updatedAtEnd", "page[number]", "page[size]", "statusFilter")
 """The last of the names that are tried, of each parameter."""

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from random import Random
+from typing import Literal
 
 import pytest
 from hypothesis import strategies as st
@@ -120,3 +121,35 @@ def test_a_list_that_cannot_be_paged_deep_is_not_certified_and_says_why() -> Non
     assert not outcome.certified
     assert "page 3 is refused (400)" in outcome.reason
     assert len(store.rows) == 30
+
+
+@pytest.mark.parametrize("order", ["id", "updated_desc"])
+def test_a_list_that_hides_final_tasks_unless_asked_for_them_is_read_by_status(
+    order: Literal["id", "updated_desc"],
+) -> None:
+    """The contract does not show which statuses a list without a status has."""
+    rng = Random(11)
+    source, store = filled(rng, Manners(order=order, default_status="pending"), 60), ModelStore()
+
+    for _ in range(3):
+        assert sync(STAFF_TASKS, source, store).certified
+        assert source.rows == store.rows
+        assert sync(STAFF_TASKS, source, store, reconcile="full").certified
+        assert source.rows == store.rows
+        source.now += timedelta(hours=1)
+        opened = [identity for identity, row in source.rows.items() if row["status"] == "pending"]
+        source.touch(opened[0], status="completed")
+        source.touch(
+            next(identity for identity, row in source.rows.items() if row["status"] == "completed"),
+            status="pending",
+        )
+        source.add(status="canceled")
+        source.remove(opened[1])
+
+
+def test_a_list_that_hides_all_its_tasks_is_read_by_status() -> None:
+    rng = Random(12)
+    source, store = filled(rng, Manners(default_status="canceled"), 20), ModelStore()
+
+    assert sync(STAFF_TASKS, source, store).certified
+    assert source.rows == store.rows

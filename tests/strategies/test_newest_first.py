@@ -63,3 +63,12 @@ def test_a_request_open_for_long_is_got_by_id() -> None:
 
     assert source.rows == store.rows
     assert outcome.certified
+
+
+def test_a_list_that_hides_final_requests_unless_asked_for_them_is_read_by_status() -> None:
+    """The contract does not show which statuses a list without a status has."""
+    rng = Random(7)
+    source, store = filled(rng, Manners(order="created_desc", default_status="received"), 60), ModelStore()
+
+    assert sync(AI_OUTBOUND, source, store).certified
+    assert source.rows == store.rows

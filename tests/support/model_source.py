@@ -39,6 +39,8 @@ class Manners:
     refuses_unknown: bool = False
     refuses_datetimes: bool = False
     status_ignored: bool = False
+    default_status: str | None = None
+    """The status of the rows that a list without a status has; `None`: all rows."""
     echoes: bool = True
     total: Literal["true", "too high", "too low", "capped", "unfiltered", "huge"] = "true"
     beyond: Literal["empty", "repeats", "invents"] = "empty"
@@ -176,6 +178,8 @@ class ModelSource:
             rows = [row for row in rows if _at(row) < midnight]
         if (status := query.get(names.status)) is not None and not manners.status_ignored:
             rows = [row for row in rows if row.get("status") == status]
+        elif status is None and manners.default_status:
+            rows = [row for row in rows if row.get("status") == manners.default_status]
         if manners.order == "shuffled":
             return self.rng.sample(rows, len(rows))
         return _ordered(rows, manners.order)
