@@ -79,9 +79,10 @@ class ListModel:
     def _wanted(self, query: Query) -> list[Row]:
         if self.name == "phone_calls":
             return [call for call in self.rows if self._is_wanted_call(call, query)]
-        status = query.get("status") if "status" in CHOICES[self.name] else None
-        if status is not None and status not in CHOICES[self.name]["status"].split():
-            return self.rows if self.own.unknown_status == "everything" else []
+        statuses = CHOICES[self.name].get("status", "").split()
+        status = query.get("status") if statuses else None
+        if status not in statuses and self.own.unknown_status == "everything":
+            status = None
         rows = [row for row in self.rows if status in (None, row["status"])]
         return [row for row in rows if self._is_in_range(row, query)] if self.name in RANGED else rows
 
