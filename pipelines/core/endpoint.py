@@ -69,11 +69,12 @@ class DateWindows(Strategy):
 
 @dataclass(frozen=True, slots=True)
 class UpdatedWindows(Strategy):
-    """A filter by `updated_at`; the status `derived_from` may change while `updated_at` stays."""
+    """A filter by `updated_at`. The status `derived_from` may become one of `final` while `updated_at` stays."""
 
     has_range: ClassVar[bool] = True
 
     derived_from: str | None = None
+    final: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

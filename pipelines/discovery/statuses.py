@@ -78,9 +78,9 @@ def _totals(knowledge: ListKnowledge, name: str, tried: Sequence[str], column: s
 
 
 def _any_works(knowledge: ListKnowledge, plain: Page, status: str, names: Sequence[str]) -> Plan[bool | None]:
-    """Return whether these names, sent together, shorten the list; `None` if the server refuses them."""
+    """Return whether these names, sent together, change the total; `None` if the server refuses them."""
     page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, **dict.fromkeys(names, status)})
-    return None if page is None else page.total_count < plain.total_count
+    return None if page is None else page.total_count != plain.total_count
 
 
 def _unknown_status(knowledge: ListKnowledge) -> Plan[Finding]:

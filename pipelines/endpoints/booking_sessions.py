@@ -8,5 +8,5 @@ BOOKING_SESSIONS = Endpoint(
     path="booking_sessions",
     table="booking_sessions",
     record=BookingSession,
-    strategy=UpdatedWindows(derived_from="active"),
+    strategy=UpdatedWindows(derived_from="active", final=("completed", "abandoned")),
 )

@@ -100,24 +100,31 @@ def _united_passes(passes: Sequence[Pass]) -> int:
     return 0
 
 
-def read_by_status(conventions: QueryConventions, statuses: Sequence[str]) -> Plan[WholeList]:
-    """Read the whole list of each status. A row that changes its status meanwhile may come twice or not at all."""
+def read_by_status(
+    conventions: QueryConventions, statuses: Sequence[str], within: Window = WHOLE
+) -> Plan[WholeList]:
+    """Read the whole list of each status in turn.
+
+    A row that changes its status meanwhile may come twice, or not at all if its new status was read before.
+    """
     passes: list[Pass] = []
     doubts: list[str] = []
     for status in statuses:
-        window = Window(status=status)
+        window = replace(within, status=status)
         whole = yield from read_whole_list(conventions, window, claimed=window)
         passes += whole.passes
         doubts += [] if whole.certified else [f"{status}: {whole.reason}"]
     return WholeList(passes, not doubts, doubts[0] if doubts else BY_STATUS)
 
 
-def union_evidence(whole: WholeList, total: int) -> Certificate:
-    """Return the certificate of a list that was read by each status, whose totals add up to `total`."""
+def union_evidence(whole: WholeList, window: Window = WHOLE) -> Certificate:
+    """Return the certificate of a list that was read by each status."""
     ids = len(united_ids(whole.passes))
+    totals = {done.window.status: done.total for done in whole.passes}  # of the last pass of each status
+    total = sum(totals.values())
     evidence = replace(
         certificate(whole.last, WindowKind.WHOLE, reason=whole.reason),
-        window=WHOLE,
+        window=window,
         total_first=total,
         total_last=total,
         rows=ids,

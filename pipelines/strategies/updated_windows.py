@@ -42,10 +42,14 @@ from pipelines.reading.rows import key_of_id
 from pipelines.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 from pipelines.reading.window_read import Purpose, WindowOutcome, combined
 from pipelines.strategies.cursors import WindowsCursor
+from pipelines.strategies.hidden_statuses import find_hidden, read_hidden
 
 
 def read(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions) -> Plan[Outcome]:
     """Read the gaps in the coverage, then the tail, then the rows that change without a new `updated_at`."""
+    hiding = yield from find_hidden(conventions, reading, strategy)
+    if hiding is not None:
+        return (yield from read_hidden(hiding, reading, strategy))
     by_id = strategy.derived_from is not None
     if conventions.bounds == "none":
         return (yield from _without_filter(conventions, reading, by_id=by_id))

@@ -22,8 +22,8 @@ from pipelines.endpoints.staff_tasks import STAFF_TASKS
 
 RANGED = (BOOKING_SESSIONS, APPOINTMENTS)
 LISTS = (*RANGED, AI_OUTBOUND, STAFF_TASKS)
-OF_SEVEN_PAGES = {"booking_sessions": 12, "appointments": 12, "ai_outbound": 15, "staff_tasks": 12}
-"""At most 16. If the seventh page is full, all but the outreach take one more, to see that it is the last."""
+OF_SEVEN_PAGES = {"booking_sessions": 16, "appointments": 12, "ai_outbound": 15, "staff_tasks": 12}
+"""At most 17. If the seventh page is full, all but the outreach take one more, to see that it is the last."""
 OTHER = QueryNames("updatedAtStart", "updatedAtEnd", "page[number]", "page[size]", "statusFilter")
 """The last of the names that are tried, of each parameter."""
 
@@ -68,7 +68,7 @@ def test_of_seven_pages_it_is_that_many(endpoint: Endpoint) -> None:
     usual = Manners(largest_page=100, order="created_desc")
 
     assert cost(endpoint, usual, 650) == OF_SEVEN_PAGES[endpoint.name]
-    assert cost(endpoint, usual, 700) <= 16
+    assert cost(endpoint, usual, 700) <= 17
 
 
 @pytest.mark.parametrize("endpoint", LISTS, ids=lambda item: item.name)

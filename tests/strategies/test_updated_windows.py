@@ -4,6 +4,7 @@ from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
@@ -211,3 +212,38 @@ def test_a_list_in_another_order_at_each_request_is_mirrored(seed: int, kind: Ma
 
     assert source.rows == store.rows
     assert outcome.certified
+
+
+@pytest.mark.parametrize("default", ["active", "completed", "abandoned"])
+@pytest.mark.parametrize("names", [QueryNames(), QueryNames(start="from", status="statusFilter")])
+def test_a_list_that_hides_rows_unless_a_status_is_requested_is_read_by_status(
+    default: str, names: QueryNames
+) -> None:
+    """The contract does not show which statuses a list without a status has."""
+    rng = Random(5)
+    source, store = filled(rng, Manners(default_status=default, names=names), 60), ModelStore()
+
+    for reconcile in ("no", "no", "full", "full"):
+        assert sync(BOOKING_SESSIONS, source, store, reconcile=reconcile).certified
+        assert source.rows == store.rows
+        source.now += timedelta(hours=1)
+        active = [identity for identity, row in source.rows.items() if row["status"] == "active"]
+        source.touch(active[0], status="completed")
+        source.add(source.now, status="abandoned")
+        if reconcile == "full":
+            source.remove(active[1])
+
+
+def test_a_server_that_stops_hiding_rows_is_read_by_windows_again() -> None:
+    rng = Random(6)
+    source, store = filled(rng, Manners(default_status="active"), 60), ModelStore()
+    assert sync(BOOKING_SESSIONS, source, store).certified
+
+    source.manners = Manners()
+    for _ in range(3):
+        source.now += timedelta(hours=1)
+        source.add(source.now, status="completed")
+        before = source.requests
+        assert sync(BOOKING_SESSIONS, source, store).certified
+        assert source.rows == store.rows
+    assert source.requests - before < 60 // 5, "the last sync read new rows alone"

@@ -61,14 +61,14 @@ class Windows(StrategyMachine):
     def most_quiet(self, ended: EndedReading) -> int:
         """Return one request for each window, one beyond a full last page, and one for a window that is cut.
 
-        The cost of a derived status comes on top.
+        The cost of a derived status comes on top, and twice the totals with each status and without one.
         """
         windows = sum(item.total_first // self.page_size + 1 for item in ended.certificates) + 1
         listed = len(self.source.rows) // self.page_size + 2
         versions = (*ended.before.items(), *self.source.rows.items())
         active = {identity for identity, row in versions if row["status"] == "active"}
         gone = ended.before.keys() - self.source.rows.keys()
-        return windows + (listed + len(active | gone) if self.DERIVED else 0)
+        return windows + (listed + len(active | gone) + 2 * 4 if self.DERIVED else 0)
 
     def most_openings(self) -> int:
         windows = 2 * WINDOWS_ALLOWED + len(self.source.versions) // ROWS_PER_WINDOW_ALLOWED
