@@ -102,10 +102,12 @@ def test_the_csv_has_the_same_rows_as_the_json(partner: Partner) -> None:
         partner.act_for(practice.id)
         for call in (live, live | ended):
             partner.platform.insert(practice.id, "phone_calls", call)
-        answer = ask(partner, per_page=5000)
+        answer = ask(partner, per_page=5000, start_date="2025-12-01")
         assert answer.text.splitlines()[0] == ",".join(COLUMNS)
         read = lines(answer)
-        assert read == [expected(call, practice.zone) for call in partner.everything("phone_calls")]
+        assert read == [
+            expected(call, practice.zone) for call in partner.everything("phone_calls", start_date="2025-12-01")
+        ]
         assert len({tuple(line.values()) for line in read}) < len(read)
         for awkward in (",", '"', "\n", "\r\n"):
             assert any(awkward in line["Summary"] for line in read)

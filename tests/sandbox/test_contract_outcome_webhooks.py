@@ -1,12 +1,14 @@
 """Contract: AI outbound outcome webhook."""
 
+from typing import Any
+
 import pytest
 from support.contract_breaks import GONE, UNHEEDED, hears, posts, tells
 from support.hook_receiver import Receiver
 from support.outreach_requests import REQUESTS, newcomer, number, reach_out
 from support.partner_side import Partner, Row, made
 from support.rows_by_id import ISO
-from support.rules import broken_by, rule, rules
+from support.rules import broken_as, broken_by, rule, rules
 
 OUTCOME = "Events / AI outbound outcome webhook"
 FOUR_DAYS = 97
@@ -23,21 +25,38 @@ def partner(partner: Partner) -> Partner:
     return partner
 
 
+ITS_END = tuple(
+    tells(**{name: "?"}) for name in ("event", "status", "outcome", "suppression_reason", "error_message")
+)
+EVERY_FIELD = (
+    tells(completed_at=GONE),
+    posts(lambda sent: [sent, sent]),
+    *(tells(**{name: "?"}) for name in sorted(FIELDS)),
+)
+
+
 @rules(
     OUTCOME,
-    "ending status outcome reason",
-    ("completed, no_response", "39", "completed", "no_response", None),
-    ("completed, opted_out", "22", "completed", "opted_out", None),
-    ("completed, booked", "23", "completed", "booked", None),
-    ("suppressed, client_inactive", "21", "suppressed", None, "client_inactive"),
-    ("suppressed, pet_deceased", "24", "suppressed", None, "pet_deceased"),
-    ("failed, undeliverable", "01", "failed", "undeliverable", None),
-    ("failed, null", "26", "failed", None, None),
+    "ending status outcome reason breaks",
+    ("completed, no_response", "39", "completed", "no_response", None, ITS_END),
+    ("completed, opted_out", "22", "completed", "opted_out", None, ITS_END),
+    ("completed, booked", "23", "completed", "booked", None, EVERY_FIELD),
+    ("suppressed, client_inactive", "21", "suppressed", None, "client_inactive", ITS_END),
+    ("suppressed, pet_deceased", "24", "suppressed", None, "pet_deceased", ITS_END),
+    ("failed, undeliverable", "01", "failed", "undeliverable", None, ITS_END),
+    ("failed, null", "26", "failed", None, None, ITS_END),
 )
-@broken_by(tells(completed_at=GONE), posts(lambda sent: [sent, sent]), *(tells(**{name: "?"}) for name in FIELDS))
+@broken_as(lambda breaks: breaks)
 def test_a_request_has_one_webhook_with_its_end(
-    partner: Partner, receiver: Receiver, ending: str, status: str, outcome: str | None, reason: str | None
+    partner: Partner,
+    receiver: Receiver,
+    ending: str,
+    status: str,
+    outcome: str | None,
+    reason: str | None,
+    breaks: Any,
 ) -> None:
+    assert breaks
     client = newcomer(partner, number(ending))
     people = {"client_id": client["id"], "patient_id": client["patients"][0]["id"]}
     more = {"partner_request_id": "p-1", "purpose": "refill", "callback_url": receiver.url}
