@@ -82,6 +82,7 @@ class Wire:
         """
         deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
         transport = self._idle.pop() if self._idle else self._open()
+        is_whole = False
         try:
             async with asyncio.timeout(deadline):
                 message = httpx.Request(
@@ -105,12 +106,17 @@ class Wire:
                     )
                 finally:
                     await response.aclose()
+            is_whole = True
         except (httpx.RequestError, OSError) as error:
             _explain(error, label)
         except httpx.InvalidURL:
             raise RequestRefused(f"{label}: the address is too long to send", status=414) from None
         finally:
-            self._idle.append(transport)
+            # After a cancelled request httpcore may count its connection as in use for ever (`PoolTimeout`).
+            if is_whole:
+                self._idle.append(transport)
+            else:
+                await transport.aclose()
         return response.status_code, received, body
 
 

@@ -14,6 +14,7 @@ from support.scripted_server import (
     ReceivedRequest,
     Reply,
     Stage,
+    one,
     reply_data,
     reply_error,
     reply_page,
@@ -288,6 +289,29 @@ def test_a_cancelled_read_leaves_the_client_usable(stage: Stage) -> None:
 
     page = stage.play(scene, Limits(max_in_flight=2, max_in_flight_total=2))
     assert len(page.rows) == 1
+
+
+def test_a_read_that_is_cancelled_at_any_moment_leaves_its_connection_usable(stage: Stage) -> None:
+    """Httpcore counted a connection as in use for ever if its request was cancelled while it was opened."""
+    stage.server.answers(reply_page([{"id": "1"}]))
+
+    async def cancelled(client: PartnerClient, moment: int) -> None:
+        read = asyncio.create_task(one(client))
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        read.cancel()
+        await asyncio.wait([read])
+
+    async def scene(client: PartnerClient) -> list[int]:
+        await client.sign_in()
+        requests: list[int] = []
+        for moment in range(40):
+            await cancelled(client, 8)  # its connection is closed
+            await cancelled(client, moment)
+            requests.append((await one(client)).requests)
+        return requests
+
+    assert stage.play(scene, Limits(timeout_seconds=0.5)) == [1] * 40
 
 
 @pytest.mark.parametrize("practice", ["", "loc 1\r\nX-Evil: 1", "Zoë", " loc"])
