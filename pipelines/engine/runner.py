@@ -12,16 +12,7 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from pipelines.core.endpoint import Endpoint, QueryNames
-from pipelines.core.errors import (
-    ContractBroken,
-    NotFound,
-    RequestRefused,
-    TornAnswer,
-    Transient,
-    Unreachable,
-    VetlError,
-    unforeseen,
-)
+from pipelines.core.errors import NotFound, RequestRefused, Transient, VetlError, unforeseen
 from pipelines.core.list_read import Details, Margins, Outcome, Reading, Reconcile
 from pipelines.core.pages import CallsPage, Page, Row
 from pipelines.core.practice import Practice
@@ -46,6 +37,7 @@ from pipelines.core.steps import (
 from pipelines.engine.expected_rows import ExpectedRows
 from pipelines.engine.gather import gather
 from pipelines.engine.protocols import CsvParser, Source, Store, Take
+from pipelines.engine.records_by_id import records_by_id
 from pipelines.engine.room import ListRoom, Room
 from pipelines.engine.write_buffer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, WriteBuffer, rows_in
 from pipelines.engine.writer import Writer
@@ -56,18 +48,6 @@ A = TypeVar("A")
 PRACTICES_AT_ONCE = 32
 """More practices share each statement of the writer if more of them wait for it. With 12 at once, a sync of
 a scheduled tick costs a third more."""
-
-LOOKUPS_AT_ONCE = 16
-"""Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
-
-ONE_ID_ALONE = (Unreachable, TornAnswer, ContractBroken)
-"""Errors that may be about a single id: a platform may fail on one broken record each time."""
-
-SOME_FAILURES = 3
-"""So many ids of one step may fail, and one more for each ten answers. If more do, the platform fails."""
-
-MOST_OF_RECORDS = 16 * 1024 * 1024
-"""Bytes of rows after which no further id of a step is looked up. 500 usual rows have 0.5 MB."""
 
 UNKNOWN_ID = (400, 404, 410, 422)
 """Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
@@ -115,12 +95,6 @@ class Run:
     def practices_at_once(self) -> int:
         """Return how many practices are read concurrently."""
         return max(1, min(PRACTICES_AT_ONCE, len(self.order.practices)))
-
-
-class RowsById(dict[str, Row | VetlError | None]):
-    """Rows by id, whose memory counts for as long as this object exists."""
-
-    __slots__ = ("__weakref__",)
 
 
 class StepRunner:
@@ -220,36 +194,7 @@ class StepRunner:
         self._run.clock = max(self._run.clock, page.server_time)
 
     async def _get_records(self, step: GetRecords) -> dict[str, Row | VetlError | None]:
-        return await self._room.read(partial(self._get_some, step.ids))
-
-    async def _get_some(self, ids: Sequence[str], *, take: Take) -> RowsById:
-        turn = asyncio.Semaphore(LOOKUPS_AT_ONCE)
-        size = answers = failures = 0
-
-        def counted(more: int) -> None:
-            nonlocal size
-            size += more
-            take(more)
-
-        async def get(identity: str) -> RowsById:
-            nonlocal answers, failures
-            async with turn:
-                if size > MOST_OF_RECORDS:
-                    return RowsById()
-                try:
-                    row = await self._get_record(identity, counted)
-                except ONE_ID_ALONE as error:
-                    failures += 1
-                    if failures > SOME_FAILURES + answers // 10:
-                        raise
-                    return RowsById({identity: error})
-                answers += 1
-                return RowsById({identity: row})
-
-        records = RowsById()
-        for one in await gather(get(identity) for identity in ids):
-            records |= one
-        return records
+        return await self._room.read(partial(records_by_id, step.ids, self._get_record))
 
     async def _get_record(self, identity: str, take: Take) -> Row | None:
         """Return one row, `None` if the source refuses to look up its id: the rest of the list is still read."""
