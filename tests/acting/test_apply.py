@@ -170,6 +170,42 @@ def test_a_task_that_lost_its_code_is_found_by_its_reference_time(world: ActWorl
     assert world.posts() == 2
 
 
+class Cutter(Faults):
+    """Loses the answers about created tasks, and shows vetl's tasks without their marks."""
+
+    def __init__(self, world: ActWorld) -> None:
+        super().__init__()
+        self._world = world
+
+    def strike(self, path: str, event: str, /) -> Fault | None:
+        """Return the fault of this request."""
+        del event
+        if not path.endswith("/staff_tasks"):
+            return None
+        if path.startswith("POST "):
+            return Fault("failed_late")
+        for task in self._world.tasks():
+            cut = {"description": "", "reference_time_at": None}
+            self._world.platform.update(PRACTICE, "staff_tasks", task["id"], cut)
+        return None
+
+
+def test_nothing_is_sent_again_if_the_platform_shows_tasks_without_their_marks(world: ActWorld) -> None:
+    world.build(leaks(1))
+    assert world.plan_and_apply().sent == 1
+    world.platform.platform.faults = Cutter(world)
+    world.build(leaks(2)[1:])
+    digest = plan_acts(world.settings, None).digest
+
+    first = apply_acts(world.settings, digest)
+    world.platform.advance(LATER)
+    later = apply_acts(world.settings, digest)
+
+    assert (first.sent, first.unknown, first.exit_code) == (0, 1, 3)
+    assert (later.sent, later.unknown, later.exit_code) == (0, 1, 3)
+    assert world.posts() == 2
+
+
 def test_a_lost_ledger_makes_no_task_twice(world: ActWorld) -> None:
     world.build(leaks(3))
     world.plan_and_apply()
