@@ -21,8 +21,9 @@ from pipelines.cli.terminal import (
 )
 from pipelines.cli.times import local, zone
 from pipelines.jobs.act import apply_acts, plan_acts
+from pipelines.jobs.act_outcomes import task_outcomes
 from pipelines.jobs.act_plan import plan_json
-from pipelines.jobs.act_status import ActStatus, act_status, task_outcomes
+from pipelines.jobs.act_status import ActStatus, act_status
 from pipelines.settings import load_settings
 
 PLAN_COLUMNS = ("practice", "kind", "title", TableColumn("client", 2), TableColumn("episode", 1))

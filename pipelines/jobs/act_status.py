@@ -6,16 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from pipelines.acting.acts import OPEN, ActState, LedgerEntry
 from pipelines.acting.ledger import read_ledger
-from pipelines.core.errors import VetlError
-from pipelines.loading.published.query import reading
 from pipelines.settings import Settings
-
-_OUTCOMES = """
-    select practice_id, count(*) filter (where task_status = 'pending'),
-        count(*) filter (where task_status = 'completed'), count(*) filter (where task_status = 'canceled'),
-        count(*) filter (where booked_within_14_days)
-    from marts.acts where not holdout group by practice_id order by practice_id
-"""
 
 Now = Callable[[], datetime]
 
@@ -23,17 +14,6 @@ Now = Callable[[], datetime]
 def utc_now() -> datetime:
     """Return this machine's clock."""
     return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class TaskOutcomes:
-    """The tasks of a practice by their status on the platform, and the clients who booked within 14 days."""
-
-    practice_id: str
-    pending: int
-    completed: int
-    canceled: int
-    booked: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +57,3 @@ def act_status(settings: Settings, *, now: Now = utc_now) -> ActStatus:
         LedgerError: the ledger cannot be read.
     """
     return ActStatus(tuple(read_ledger(settings.act.ledger)), now())
-
-
-def task_outcomes(settings: Settings) -> list[TaskOutcomes]:
-    """Return what the published file has about the tasks of vetl; nothing if it cannot be read or lacks them."""
-    try:
-        with reading(settings.warehouse.published) as read:
-            return [TaskOutcomes(*row) for row in read(_OUTCOMES).rows]
-    except VetlError:
-        return []
