@@ -149,7 +149,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in files}
 
 
-@pytest.mark.parametrize("share", [0, 0.5, 0.95])
+@pytest.mark.parametrize("share", [0, 0.95])
 def test_a_publication_on_a_full_disk_changes_nothing_and_the_next_one_succeeds(
     share: float, site: Site, capfd: pytest.CaptureFixture[str]
 ) -> None:
