@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick test-browser test-deploy test-spark check format bench chaos fuzz answers chromium spark cluster clients superset docs release audit clean lock
+.PHONY: help setup demo test quick test-browser test-deploy test-spark check lint types sql rules format bench chaos fuzz answers chromium spark cluster clients superset docs release audit clean lock
 
 PYTHON ?= python3
 # Many images set it; every process of the tests would compile vetl again.
@@ -79,10 +79,19 @@ chaos: setup  ## 500 stories each of a moving source, of overlapping commands an
 	  tests/sandbox/test_sandbox_openapi_explored.py tests/sandbox/test_contract_lists.py tests/sandbox/test_contract_tasks.py
 
 check: setup  ## Lint, format, types, SQL lint, architecture, plain English
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types sql rules
+
+lint:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types:
 	$(BIN)/basedpyright
+
+sql:
 	$(BIN)/sqlfluff lint dbt/models dbt/tests --disable-progress-bar
+
+rules:
 	$(BIN)/python -m pytest -q tests/test_architecture.py tests/test_plain_english.py
 
 format: setup  ## Rewrite the code in the house format
