@@ -4,11 +4,12 @@ The contract shows an optional `status` of booking sessions, and not which statu
 may show some of them only. Then the list of each status is read whole in each sync, the status from which rows
 leave by themselves first, so that a row which leaves it meanwhile is in a list that is read later.
 
-Requests: four at the first sync, at each reconcile, and as long as rows are hidden; one more for each status if
-their totals add up to more than the list. If rows are hidden, the pages of each list.
+Requests: four at the first sync, until each final status has rows, at each reconcile, and as long as rows are
+hidden; one more for each status if their totals add up to more than the list. If rows are hidden, the pages of the
+list of each status.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pipelines.core.capabilities import Result
@@ -37,43 +38,58 @@ def find_hidden(
     conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows
 ) -> Plan[QueryConventions | None]:
     """Return conventions with the name of the status filter if the list hides rows without it, else `None`."""
-    is_known = reading.capabilities.get(CAPABILITY) == HIDES
-    is_due = not reading.cursor or reading.reconcile != "no" or is_known
+    known = reading.capabilities.get(CAPABILITY)
+    is_due = known != SHOWS or reading.reconcile != "no"
     if not strategy.final or not is_due or conventions.status is Result.IGNORED:
         return None
+    verdict: str | None = None
+    pages: dict[str, Page] | None = None
     try:
-        hidden = yield from _hidden(conventions, reading, statuses_of(strategy))
-        if hidden is None:  # the filter may have another name
+        pages = yield from _count_by_status(conventions, reading, strategy)
+        if pages is None:  # the filter may have another name
             conventions = yield from find_status(reading, conventions)
-            hidden = yield from _hidden(conventions, reading, statuses_of(strategy))
+            pages = yield from _count_by_status(conventions, reading, strategy)
+        if pages is not None:
+            verdict = yield from _verdict(conventions, pages, strategy)
     except RequestRefused:
-        hidden = ()
-    if hidden:
-        yield Learnt(CAPABILITY, HIDES, f"a row with status {hidden[0]} is in the list of this status alone")
-    elif is_known:
-        yield Learnt(CAPABILITY, SHOWS, "the list without a status has rows of every status")
-    return conventions if hidden else None
+        verdict = None
+    if verdict is not None and verdict != known:
+        yield Learnt(CAPABILITY, verdict, f"the totals by status are {_totals(pages or {})}")
+    return conventions if (verdict or known) == HIDES else None
 
 
-def _hidden(
-    conventions: QueryConventions, reading: Reading, statuses: Sequence[str]
-) -> Plan[Sequence[str] | None]:
-    """Return the statuses with a row that is not in the whole list; `None` if the filter has no effect."""
+WHOLE = ""
+"""The key of the page of the whole list, which has no status."""
+
+
+def _count_by_status(
+    conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows
+) -> Plan[dict[str, Page] | None]:
+    """Return a smallest page of each status and of the whole list; `None` if the filter has no effect."""
     pages: dict[str, Page] = {}
-    for status in reversed(statuses):  # so that a row that changes its status counts once
-        window = replace(reading.whole_history, status=status)
-        pages[status] = yield from do(conventions.count(window))
+    for status in reversed(statuses_of(strategy)):  # so that a row that changes its status counts once
+        pages[status] = yield from do(conventions.count(replace(reading.whole_history, status=status)))
     whole = yield from do(conventions.count(reading.whole_history))
-    totals = {page.total_count for page in pages.values()}
-    if whole.total_count and totals == {whole.total_count}:
+    if whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}:
         return None
-    if sum(page.total_count for page in pages.values()) <= whole.total_count:
-        return ()
-    hidden: list[str] = []
-    for status, page in pages.items():
+    return {**pages, WHOLE: whole}
+
+
+def _verdict(
+    conventions: QueryConventions, pages: Mapping[str, Page], strategy: UpdatedWindows
+) -> Plan[str | None]:
+    """Return whether the whole list hides rows; `None` if it is not known, because a status has no row yet."""
+    by_status = [page for status, page in pages.items() if status != WHOLE]
+    if sum(page.total_count for page in by_status) <= pages[WHOLE].total_count:
+        return SHOWS if all(pages[status].total_count for status in strategy.final) else None
+    for page in by_status:
         if page.rows and not (yield from _is_shown(conventions, page)):
-            hidden.append(status)
-    return hidden
+            return HIDES
+    return SHOWS
+
+
+def _totals(pages: Mapping[str, Page]) -> str:
+    return ", ".join(f"{page.total_count} {status or 'without one'}" for status, page in pages.items())
 
 
 def _is_shown(conventions: QueryConventions, page: Page) -> Plan[bool]:

@@ -81,7 +81,7 @@ def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> Non
         rng = Random(2)
         source, store = filled(rng, Manners(largest_page=100), rows), ModelStore()
         for row in source.rows.values():
-            row["status"] = "completed"
+            row["status"] = rng.choice(["completed", "abandoned"])
         source.now += timedelta(days=1)
         sync(BOOKING_SESSIONS, source, store)
         source.now += timedelta(hours=3)
@@ -232,6 +232,18 @@ def test_a_list_that_hides_rows_unless_a_status_is_requested_is_read_by_status(
         source.add(source.now, status="abandoned")
         if reconcile == "full":
             source.remove(active[1])
+
+
+def test_rows_that_are_hidden_from_an_empty_list_are_found_when_they_come() -> None:
+    rng = Random(7)
+    source, store = ModelSource(rng, Manners(default_status="active")), ModelStore()
+    assert sync(BOOKING_SESSIONS, source, store).certified
+
+    for status in ("completed", "active", "abandoned"):
+        source.now += timedelta(hours=1)
+        source.add(source.now, status=status)
+        assert sync(BOOKING_SESSIONS, source, store).certified
+        assert source.rows == store.rows
 
 
 def test_a_server_that_stops_hiding_rows_is_read_by_windows_again() -> None:
