@@ -230,7 +230,7 @@ def test_a_trap_of_a_stale_list_the_practice_and_its_last_sync_are_named(assista
     notes = assistant.call("ask", metric="calls")["notes"]
 
     assert [note.split(" 20")[0] for note in notes if "stale" in note] == [
-        f"loc-00{number} phone_calls: stale: last synced on" for number in (2, 3)
+        "loc-002, loc-003 phone_calls: stale: last synced on"
     ]
 
 
