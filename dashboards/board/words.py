@@ -15,15 +15,21 @@ FEW = 30
 """Rates of fewer cases than this are marked, if the file does not have its own `small_sample`."""
 
 NAMES = {
+    "above_cap": "Above the cap of the day",
     "ai_outbound": "AI outreach",
     "call": "Phone call",
     "client_details": "Client's details",
+    "has_task": "Has a task already",
+    "holdout": "Left alone to compare with",
+    "not_built": "Newer than the marts",
     "pet_details": "Pet's details",
+    "practice_not_allowed": "The practice is not in [act]",
     "rx_refill": "Prescription refill",
     "session": "Online booking",
     "sms": "Text message",
     "sms_opted_out": "Opted out of texts",
     "task": "Staff task",
+    "unreachable": "Nothing to reach them by",
 }
 VALUED = frozenset(
     {

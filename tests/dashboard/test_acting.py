@@ -88,5 +88,8 @@ def test_the_last_plan_is_shown_with_its_words_for_the_chosen_practices(
     assert plan.digest in text(page)
     shown = [table.value for table in page.dataframe if "description" in table.value]
     assert [list(table["episode_id"]) for table in shown] == [["e-loc-001"]]
+    assert [list(table.value["reason"]) for table in page.dataframe if "reason" in table.value] == [
+        ["Left alone to compare with"]
+    ]
     plan_file(file).write_text("[]", "utf-8")
     assert "`vetl act plan` makes a plan" in text(opened("acting", file))

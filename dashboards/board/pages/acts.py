@@ -75,10 +75,10 @@ def _plan(view: View) -> None:
     count = view.words.count(len(plan.acts), "act", "acts")
     st.markdown(f"**{count}** by the plan of {view.words.moment(plan.planned_at)} UTC, digest `{plan.digest}`.")
     note_people(view.audit, view.user, "acting", plan.acts, named=True)
-    draw_table(view.named(plan.acts), "Acts of the last plan, the most urgent first")
+    draw_table(charts.worded(view.named(plan.acts), "kind"), "Acts of the last plan, the most urgent first")
     if len(plan.held_back):
         st.caption("Booking requests that are held back, by reason (docs/act.md).")
-        draw_table(plan.held_back, "Booking requests that are held back, by reason")
+        draw_table(charts.worded(plan.held_back, "reason"), "Booking requests that are held back, by reason")
     st.caption("`vetl act apply` with the digest does this, unless the plan no longer fits the data.")
 
 
