@@ -40,10 +40,12 @@ def everything(_: Row) -> bool:
 
 
 def in_window(certificate: Certificate) -> Where:
-    """Return whether a row lies strictly inside the window: bounds may be included or not."""
-    start, end = certificate.window.start, certificate.window.end
+    """Return whether a row has the window's status and lies strictly inside it: bounds may be included or not."""
+    start, end, status = certificate.window.start, certificate.window.end, certificate.window.status
 
     def inside(row: Row) -> bool:
+        if status is not None and row.get("status") != status:
+            return False
         at = instant(row.get("updated_at", row["created_at"]))
         assert at is not None
         return not (isinstance(start, datetime) and at <= start) and not (isinstance(end, datetime) and at >= end)
