@@ -9,6 +9,7 @@ from typing import Any
 
 from pipelines import bundled
 from pipelines.core.errors import ConfigurationError, InboxError, LedgerError, WarehouseError
+from pipelines.core.names import some_of
 from pipelines.jobs.act_status import act_status
 from pipelines.loading.control.activity import Activity, read_activity
 from pipelines.loading.control.snapshot import Snapshot, read_snapshot
@@ -179,14 +180,14 @@ def _of_lists(
     configured = [item.id for item in settings.practices if not practices or item.id in practices]
     new = [name for name in configured if name not in {item.practice_id for item in lists}]
     if new:
-        yield Problem(3, f"in vetl.toml, but never synced: {_some(new)}")
+        yield Problem(3, f"in vetl.toml, but never synced: {some_of(new)}")
     read = [item for item in lists if item.attempt and (not configured or item.practice_id in configured)]
     allowed = settings.schedule.oldest_allowed
     old = [item for item in read if item.attempt and _is_older(item.attempt.finished, allowed, now)]
     if not old:
         return
     oldest = min(item.attempt.finished for item in old if item.attempt)
-    of = "" if len(old) == len(read) else f" of {_some(list(dict.fromkeys(item.practice_id for item in old)))}"
+    of = "" if len(old) == len(read) else f" of {some_of(list(dict.fromkeys(item.practice_id for item in old)))}"
     how_many = "no list" if len(old) == len(read) else f"{len(old)} of {len(read)} lists{of}"
     was = "was read" if len(old) == len(read) else "were not read"
     limit = f"{settings.schedule.max_age} allowed by [schedule] max_age"
@@ -229,11 +230,6 @@ def _of_acts(settings: Settings, now: datetime) -> Iterator[Problem]:
 
 def _is_older(instant: str, allowed: timedelta | None, now: datetime) -> bool:
     return allowed is not None and now - datetime.fromisoformat(instant) > allowed
-
-
-def _some(names: Sequence[str], most: int = 3) -> str:
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest
 
 
 def _only(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:

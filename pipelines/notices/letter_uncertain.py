@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 
+from pipelines.core.names import some_of
 from pipelines.notices.letter import FEW, LetterFigure, day_words
-
-_MOST = 3
-"""Practices that a sentence names; the others are counted."""
 
 ClosedWeeks = tuple[date | None, Mapping[str, Mapping[date, object]]]
 """The week of a figure, and the closed weeks of each practice for it."""
@@ -42,15 +40,10 @@ def _left_out(names: Mapping[str, str], closed: Mapping[str, ClosedWeeks]) -> li
             name
         )
     return [
-        f"{reason} {'all figures' if len(without) == len(known) else _quoted(without)}: {_some(members)}."
+        f"{reason} {'all figures' if len(without) == len(known) else _quoted(without)}: {some_of(members)}."
         for (reason, without), members in groups.items()
         if without
     ]
-
-
-def _some(members: Sequence[str]) -> str:
-    more = len(members) - _MOST
-    return ", ".join(members[:_MOST]) + (f" and {more} more" if more > 0 else "")
 
 
 def _quoted(labels: Sequence[str]) -> str:

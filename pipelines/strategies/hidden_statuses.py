@@ -27,6 +27,10 @@ from pipelines.reading.whole_list import read_by_status, union_evidence
 from pipelines.strategies.cursors import WindowsCursor
 
 CAPABILITY, HIDES, SHOWS = "without_status", "hides rows", "all rows"
+"""What the warehouse knows of the list without a status, and the two answers."""
+
+ANY_STATUS = ""
+"""The key of the page of the list without a status."""
 
 
 def statuses_of(strategy: UpdatedWindows) -> tuple[str, ...]:
@@ -58,10 +62,6 @@ def find_hidden(
     return conventions if (verdict or known) == HIDES else None
 
 
-WHOLE = ""
-"""The key of the page of the whole list, which has no status."""
-
-
 def _count_by_status(
     conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows
 ) -> Plan[dict[str, Page] | None]:
@@ -72,15 +72,15 @@ def _count_by_status(
     whole = yield from do(conventions.count(reading.whole_history))
     if whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}:
         return None
-    return {**pages, WHOLE: whole}
+    return {**pages, ANY_STATUS: whole}
 
 
 def _verdict(
     conventions: QueryConventions, pages: Mapping[str, Page], strategy: UpdatedWindows
 ) -> Plan[str | None]:
     """Return whether the whole list hides rows; `None` if it is not known, because a status has no row yet."""
-    by_status = [page for status, page in pages.items() if status != WHOLE]
-    if sum(page.total_count for page in by_status) <= pages[WHOLE].total_count:
+    by_status = [page for status, page in pages.items() if status != ANY_STATUS]
+    if sum(page.total_count for page in by_status) <= pages[ANY_STATUS].total_count:
         return SHOWS if all(pages[status].total_count for status in strategy.final) else None
     for page in by_status:
         if page.rows and not (yield from _is_shown(conventions, page)):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from pipelines.core.names import some_of
 from pipelines.loading.connection import literal
 from pipelines.loading.published.query import Read
 
@@ -50,7 +51,7 @@ def doubts_of(read: Read, evidence: Sequence[Evidence]) -> list[str]:
     practices: dict[tuple[str, str], list[str]] = {}
     for (reason, practice_id), names in lists.items():
         practices.setdefault((", ".join(names), reason), []).append(practice_id)
-    return [f"{_some(ids)} {names}: {reason}" for (names, reason), ids in practices.items()]
+    return [f"{some_of(ids)} {names}: {reason}" for (names, reason), ids in practices.items()]
 
 
 def _reasons(item: Evidence, newest: datetime | None) -> Iterator[str]:
@@ -66,8 +67,3 @@ def _reasons(item: Evidence, newest: datetime | None) -> Iterator[str]:
         yield f"{item.quarantined_rows:,} rows in quarantine are not counted"
     if item.last_reconcile_at is None:
         yield "not reconciled yet, so late changes may be unseen"
-
-
-def _some(practices: Sequence[str], most: int = 3) -> str:
-    more = len(practices) - most
-    return ", ".join(practices[:most]) + (f" and {more} more" if more > 0 else "")
