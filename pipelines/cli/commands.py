@@ -128,7 +128,8 @@ class WithSettings(TyperCommand):
         """
         from pipelines.settings import require_settings  # noqa: PLC0415 - pydantic is not needed for `--help`
 
-        require_settings()
+        if "--help" not in ctx.args:  # of dbt and Dagster, which get all arguments
+            require_settings()
         return super().invoke(ctx)
 
 

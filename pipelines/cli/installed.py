@@ -30,6 +30,8 @@ def dagster(arguments: Sequence[str]) -> int:
     if find_spec("dagster_dg_cli") is None:
         raise ConfigurationError("Dagster is not installed here: pip install 'vetl[dagster]'")
     passed_on = list(arguments)
+    if "--help" in passed_on:
+        return _run([*DAGSTER, *passed_on], dict(os.environ))
     if passed_on and passed_on[0] in _WITH_DEFINITIONS and not {"-m", "-w", "-f"}.intersection(passed_on):
         passed_on += ["-m", "pipelines.definitions"]
     home = Path(os.environ.get("DAGSTER_HOME") or _warehouse().with_name("dagster"))
@@ -58,6 +60,8 @@ def _write_settings(home: Path) -> None:
 
 def dbt(arguments: Sequence[str]) -> int:
     """Run dbt on vetl's project and warehouse. Its output and logs are stored beside the warehouse."""
+    if "--help" in arguments:
+        return _run([*DBT, *arguments], dict(os.environ))
     warehouse = _warehouse()
     state, project = state_folder(warehouse), str(bundled.dbt_project())
     places = {

@@ -19,6 +19,19 @@ def test_the_options_of_dbt_and_dagster_reach_them(capfd: pytest.CaptureFixture[
     assert "dagster, version 1." in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("program", ["dbt", "dagster"])
+def test_the_help_of_dbt_and_dagster_needs_no_settings(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+
+    assert execute([program, "--help"]) == 0
+    assert "Usage: " in capfd.readouterr().out
+    assert not any(elsewhere.iterdir())
+
+
 def test_dagster_gets_the_settings_of_the_deployment_unless_it_has_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
