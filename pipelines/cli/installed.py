@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pipelines import bundled
+from pipelines.cli.process_exit import is_terminated
 from pipelines.cli.terminal import mention, short
 from pipelines.core.errors import ConfigurationError, WarehouseError, WrongUse, cannot_write
 from pipelines.jobs.dbt_process import COMMAND as DBT
@@ -84,7 +86,7 @@ def open_published() -> int:
             f"{published}: DuckDB's shell is not installed (duckdb.org/install); `vetl query` reads the same file"
         )
     mention(f"{short(published)}, read-only; .quit leaves")
-    return _run([shell, "-readonly", str(published)], dict(os.environ))
+    return _run([shell, "-readonly", str(published)], dict(os.environ), ended_by=signal.SIGTERM)
 
 
 def _warehouse() -> Path:
@@ -93,8 +95,27 @@ def _warehouse() -> Path:
     return path
 
 
-def _run(command: Sequence[str], environ: dict[str, str], *, folder: str | None = None) -> int:
-    return subprocess.run(command, env=environ, cwd=folder, check=False).returncode  # noqa: S603 - the command of the user
+def _run(
+    command: Sequence[str],
+    environ: dict[str, str],
+    *,
+    folder: str | None = None,
+    ended_by: signal.Signals = signal.SIGINT,
+) -> int:
+    """Run a program to its end. If SIGTERM ends vetl, the program gets `ended_by`.
+
+    A program that is killed cannot end its own processes: Dagster's web server and daemon ran on.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # in the background of a shell; the program inherits it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(command, env=environ, cwd=folder)  # noqa: S603 - the command of the user
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        if is_terminated():  # Ctrl-C reaches all programs of a terminal
+            process.send_signal(ended_by)
+        process.wait()
+        raise
 
 
 def _with_folder(folder: os.PathLike[str]) -> str:

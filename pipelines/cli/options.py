@@ -97,22 +97,22 @@ _TAKING_A_VALUE = frozenset(("--log-file", "--log-format", "--config", "-C"))
 _WITH_THEIR_VALUE = ("--log-file=", "--log-format=", "--config=")
 
 
-def options_first(arguments: Sequence[str]) -> list[str]:
-    """Move the options of every command before its name, because Typer accepts them only there.
+def split_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the options of every command, which Typer accepts before its name only, and the command's own words.
 
-    The arguments of `dagster` and `dbt` are not moved, because these programs have options `-C` and `--config` of
-    their own.
+    The arguments of `dagster` and `dbt` are all their own, because these programs have options `-C` and `--config`
+    too.
     """
     first: list[str] = []
     rest: list[str] = []
     remaining = iter(arguments)
     for argument in remaining:
         if argument in {"dagster", "dbt"} and not rest:
-            return [*first, argument, *remaining]
+            return first, [argument, *remaining]
         if argument in {"--quiet", "-q"} or argument.startswith(_WITH_THEIR_VALUE):
             first.append(argument)
         elif argument in _TAKING_A_VALUE:
             first += [argument, *islice(remaining, 1)]
         else:
             rest.append(argument)
-    return first + rest
+    return first, rest

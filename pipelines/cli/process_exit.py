@@ -37,6 +37,11 @@ def _terminate(number: int, _frame: object) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
+def is_terminated() -> bool:
+    """Return whether SIGTERM has arrived."""
+    return bool(_terminated)
+
+
 def is_of_interrupt(error: BaseException) -> bool:
     """Return whether a signal caused this error.
 
@@ -55,10 +60,10 @@ def is_of_interrupt(error: BaseException) -> bool:
     return False
 
 
-def of_interrupt(arguments: Sequence[str]) -> tuple[str, int]:
-    """Return the message and the exit code for a command that a signal ended."""
+def of_interrupt(command: Sequence[str]) -> tuple[str, int]:
+    """Return the message and the exit code for a command, by its words, that a signal ended."""
     why, code = ("terminated", TERMINATED) if _terminated else ("interrupted", INTERRUPTED)
-    saves = not WRITING.isdisjoint(arguments)
+    saves = not WRITING.isdisjoint(command[:1])
     return f"{why}. Progress saved; run again to continue" if saves else why, code
 
 

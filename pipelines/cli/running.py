@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import TyperException
 
 from pipelines.cli import process_exit
-from pipelines.cli.options import options_first
+from pipelines.cli.options import split_options
 from pipelines.cli.output import say
 from pipelines.core.errors import VetlError, WrongUse, unforeseen
 from pipelines.core.text import printable
@@ -16,15 +16,16 @@ from pipelines.core.text import printable
 
 def run_command(app: typer.Typer, arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
+    options, command = split_options(arguments)
     try:
-        code = app(options_first(arguments), prog_name="vetl", standalone_mode=False) or 0
+        code = app(options + command, prog_name="vetl", standalone_mode=False) or 0
     except Exception as error:  # noqa: BLE001 - `_failed` returns the exit code of any error
         if not process_exit.is_of_interrupt(error):
             return _failed(arguments, error)
         code = process_exit.INTERRUPTED
     if code != process_exit.INTERRUPTED:  # Typer turns an interrupt into this code
         return code
-    message, code = process_exit.of_interrupt(arguments)
+    message, code = process_exit.of_interrupt(command)
     return fail(arguments, message, code)
 
 

@@ -90,3 +90,23 @@ def test_sigterm_ends_an_export_and_the_next_one_is_whole(
     assert err == b"vetl: terminated. Progress saved; run again to continue\n"
     assert app.execute(["lake", "export"]) == 0
     assert "lake: 50,00" in capfd.readouterr().out
+
+
+def test_sigterm_ends_the_program_that_a_command_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dagster's processes ran on after a SIGTERM, because the program that had started them was killed."""
+    monkeypatch.chdir(tmp_path)
+    shell = tmp_path / "duckdb"
+    shell.write_text("#!/bin/sh\ntrap 'touch ended; exit 0' TERM\ntouch begun\nwhile :; do sleep 0.05; done\n")
+    shell.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    demo = tmp_path / "demo"
+    demo.mkdir()
+    (demo / "analytics.duckdb").touch()
+    (demo / "vetl.toml").write_text('[warehouse]\npublished = "analytics.duckdb"\n', "utf-8")
+    with started("-C", "demo", "open") as process:
+        until("the shell begins", (demo / "begun").exists)
+        process.terminate()
+        _, err = process.communicate(timeout=20)
+
+    assert (process.returncode, err.splitlines()[-1]) == (143, b"vetl: terminated")
+    assert (demo / "ended").exists()

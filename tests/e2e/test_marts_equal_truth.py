@@ -2,6 +2,7 @@
 
 Neither side uses vetl's models (`support.expected_inputs`, `support.expected`). Practices are in zones with and
 without summer time, one of them half an hour off, and the days include both changes of the clock.
+`VETL_TRUTH_SEED` is another seed; `make chaos` compares two more.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
 """The events of thirty days on a platform: random events, and events that random choice does not make."""
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -67,7 +68,7 @@ PLAIN: dict[str, dict[str, Any]] = {"phone_calls": {"booked": False, "booking_in
 """The CSV shows yes or no, and nothing between."""
 
 
-SEED = 29
+SEED = int(os.environ.get("VETL_TRUTH_SEED", "29"))
 GROUPS = {
     "loc-001": "Atlantic",
     "loc-002": "West",
