@@ -68,8 +68,8 @@ class StrategyMachine(RuleBasedStateMachine):
     """Kinds of certificates that a deletion and an insertion between the same two requests can deceive."""
     LEARNING: ClassVar[int] = 20
     """The most requests that learn how to read a list at rest, under the configured names."""
-    STATUS: ClassVar[int] = 6
-    """The same for the status, which is learnt when it is needed."""
+    STATUS: ClassVar[int] = 12
+    """The same for the status, which is learnt when it is needed, and again if a row of a short list is gone."""
     OTHER_NAMES: ClassVar[int] = 60
     """The same, in addition, if the server has other names."""
     REST: ClassVar[timedelta] = timedelta(hours=26)
