@@ -24,10 +24,10 @@ class Tasks(StrategyMachine):
     unseen_at = START
 
     def most_quiet(self, ended: EndedReading) -> int:
-        """Return the requests for open or new rows, the list, totals after each, and again if a row is gone."""
+        """Return the requests for open or new rows, the list, totals after each; thrice more if a row is gone."""
         whole = len(self.source.rows) // self.page_size + 1
         gone = ended.before.keys() - self.source.rows.keys()
-        return 2 * whole + 3 * len(STATUSES) + (whole if gone else 0)
+        return (5 if gone else 2) * whole + 3 * len(STATUSES)
 
     def most_openings(self) -> int:
         return 2 * (2 + 2 * UNITED_PASSES) + self.MOST_LEARNING

@@ -150,10 +150,10 @@ class Follower:
 
 @contextmanager
 def following(
-    folder: Path, *, seed: int, practices: Sequence[str], groups: Mapping[str, str]
+    folder: Path, *, seed: int, practices: Sequence[str], groups: Mapping[str, str], start: datetime = START
 ) -> Generator[Follower]:
     """Run a platform of eight practices and follow some of them. It does not know those without `loc-`."""
-    with sandbox.running(practices=8, days=DAYS, calls=8 * 200, seed=seed, frozen=True, start=START) as platform:
+    with sandbox.running(practices=8, days=DAYS, calls=8 * 200, seed=seed, frozen=True, start=start) as platform:
         plain = settings_for(platform, folder, DAYS)
         followed = tuple(one for one in plain.practices if one.id in practices)
         extra = tuple(
