@@ -54,7 +54,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 LEFT = {
     "vetl.toml",
     "vetl.duckdb",
-    "vetl.duckdb.wal",  # dbt's process may end without a checkpoint (1 of 100 stories); the next command takes it in
+    "vetl.duckdb.wal",  # dbt may end without a checkpoint (1 of 100 stories); the next writer reads it
     "vetl.duckdb.lock",
     "vetl.duckdb.dbt",
     "vetl.duckdb.status.json",
