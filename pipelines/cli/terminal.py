@@ -1,9 +1,11 @@
 """Print results on standard output. Messages about progress go to standard error."""
 
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from pydantic_core import to_json
 from rich.console import Console
@@ -24,6 +26,7 @@ __all__ = [
     "print_table",
     "say",
     "short",
+    "this_command",
 ]
 
 MANY_PRACTICES = 5
@@ -80,6 +83,14 @@ def short(path: Path) -> str:
     """A path as it is typed from here: without this folder where it lies below."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def this_command() -> str:
+    """Return the command that starts this vetl: its name if the shell finds it, else its path."""
+    on_path, here = shutil.which("vetl"), Path(sys.argv[0]).absolute()
+    if on_path and Path(on_path).resolve() == here.resolve():
+        return "vetl"
+    return quote(short(here)) if here.name == "vetl" else f"{quote(short(Path(sys.executable)))} -m pipelines"
 
 
 def count(number: int, noun: str) -> str:
