@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipelines.cli.output import OUTPUT, mention, say
+from pipelines.cli.output import OUTPUT, keep, mention, say
 from pipelines.core.text import json_text, text
 
 __all__ = [
@@ -67,7 +67,8 @@ def print_json(value: object) -> None:
 
 
 def print_line(line: str) -> None:
-    """Print a bold line with the result of a command; print nothing with `--quiet`."""
+    """Print a bold line with the result of a command; with `--quiet` only the log file has it."""
+    keep(line)
     if OUTPUT.quiet:
         return
     Console(soft_wrap=True, highlight=False).print(Text(line, style="bold"))
@@ -99,10 +100,11 @@ def count(number: int, noun: str) -> str:
 
 
 def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table; print nothing with `--quiet`.
+    """Print a table; print nothing with `--quiet`. The log file has the title.
 
     Numbers are aligned to the right. If the output is not a terminal, all columns are printed in full.
     """
+    keep(title)
     if OUTPUT.quiet:
         return
     named = [TableColumn(column) if isinstance(column, str) else column for column in columns]
