@@ -18,7 +18,7 @@ def none_chosen(read: Read, mart: str, where: Sequence[Comparison], dimensions: 
     others = [one for one in where if one.name not in _TIMES]
     reasons = [line for line in first_and_last if line] + unmatched(read, mart, others, dimensions)
     if not read(f"select 1 from marts.{quoted(mart)} limit 1").rows:
-        reasons = ["it has no rows"]
+        reasons = ["it has no rows yet"]
     chosen = ", ".join(f"{one.name}{one.operator}{one.value}" for one in where)
     return WrongUse(f"{mart}: {'; '.join(reasons) or f'no row has all of {chosen}'}")
 
