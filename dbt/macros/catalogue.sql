@@ -1,18 +1,27 @@
 {#- The unit of a column, by its name and type. -#}
 {% macro unit_of(name, data_type) -%}
     {%- if data_type == 'boolean' -%} {{ return('yes or no') }}
-    {%- elif 'minutes' in name -%} {{ return('minutes') }}
+    {%- elif 'minutes' in name and data_type == 'double' -%} {{ return('minutes') }}
     {%- elif 'hours' in name and data_type == 'double' -%} {{ return('hours') }}
     {%- elif name == 'hours' -%} {{ return('hours') }}
+    {%- elif 'days' in name and data_type == 'double' -%} {{ return('days') }}
     {%- elif name.endswith('_rate') or name.startswith('share_') -%} {{ return('share, from 0 to 1') }}
     {%- elif data_type == 'date' -%} {{ return('day') }}
     {%- elif data_type == var('instant') -%} {{ return('instant') }}
     {%- elif data_type == var('local_time') -%} {{ return('time on the wall clock') }}
     {%- elif name.endswith('_seconds') -%} {{ return('seconds') }}
     {%- elif data_type == 'bigint' -%} {{ return('count') }}
-    {%- elif data_type == 'int' -%} {{ return('number') }}
+    {%- elif data_type in ('int', 'double') -%} {{ return('number') }}
     {%- else -%} {{ return('text') }}
     {%- endif -%}
+{%- endmacro %}
+
+{#- The unit of a column of a mart: as its meta says, people if it counts different keys, else by name and type. -#}
+{% macro unit_of_column(column) -%}
+    {%- set meta = column.config.meta or {} -%}
+    {%- set counts = meta.get('counts') -%}
+    {%- if counts is mapping and 'distinct' in counts -%} {{ return('people') }} {%- endif -%}
+    {{ return(meta.get('unit') or unit_of(column.name, column.data_type)) }}
 {%- endmacro %}
 
 {#- The definitions that can be set (`[definitions]` in vetl.toml), and the meaning of each. -#}

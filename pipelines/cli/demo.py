@@ -2,9 +2,7 @@
 
 import json
 import os
-import shutil
 import socket
-import sys
 import tomllib
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, chdir, contextmanager, suppress
@@ -19,7 +17,7 @@ from pipelines.cli.demo_webhooks import a_day_passes, advance, receiver
 from pipelines.cli.output import configure_logs
 from pipelines.cli.run import run_everything
 from pipelines.cli.sandbox import Platform, sandbox_process
-from pipelines.cli.terminal import count, mention, print_json, short
+from pipelines.cli.terminal import count, mention, print_json, short, this_command
 from pipelines.cli.views import as_records, show_answer
 from pipelines.core.errors import ConfigurationError, cannot_write
 from pipelines.loading.published.query import query
@@ -126,14 +124,6 @@ def _keep(folder: Path, platform: Platform) -> None:
 def _wait_for_interrupt() -> None:
     with suppress(KeyboardInterrupt):
         Event().wait()
-
-
-def this_command() -> str:
-    """Return the command that starts this vetl: its name if the shell finds it, else its path."""
-    on_path, here = shutil.which("vetl"), Path(sys.argv[0]).absolute()
-    if on_path and Path(on_path).resolve() == here.resolve():
-        return "vetl"
-    return quote(short(here)) if here.name == "vetl" else f"{quote(short(Path(sys.executable)))} -m pipelines"
 
 
 def _write_settings(folder: Path, platform: Platform, days: int) -> None:

@@ -6,7 +6,16 @@ from pathlib import Path
 
 from pipelines.cli.output import configure_logs
 from pipelines.cli.progress import showing_lists
-from pipelines.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, say
+from pipelines.cli.terminal import (
+    TableColumn,
+    count,
+    print_aside,
+    print_json,
+    print_line,
+    print_table,
+    say,
+    this_command,
+)
 from pipelines.core.errors import ConfigurationError
 from pipelines.discovery.report import Report, State
 from pipelines.jobs.build import published_clear, weak_key
@@ -101,7 +110,7 @@ def show(report: Report, *, everything: bool = False) -> None:
         say("`vetl doctor --write` corrects vetl.toml")
     hidden = sum(finding.state in FINE for _, finding in findings)
     if hidden == len(findings):
-        print_line(f"All {count(hidden, 'check')} passed. Next: vetl run")
+        print_line(f"All {count(hidden, 'check')} passed. Next: {this_command()} run")
     elif not everything:
         print_aside(f"{count(hidden, 'check')} passed; --all shows them")
 

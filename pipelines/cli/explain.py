@@ -4,6 +4,7 @@ import csv
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,17 @@ _SHOWN = 40
 """Rows of the table; `--format csv` and `--json` have all."""
 
 
-WINDOWS = ("list", "kind", "from", "to", "total", "rows", "state", "evidence", "read at")
+WINDOWS = (
+    "list",
+    TableColumn("kind", 3),
+    TableColumn("from", 1),
+    TableColumn("to", 1),
+    "total",
+    "rows",
+    "state",
+    TableColumn("evidence", 2),
+    TableColumn("read at", 4),
+)
 
 
 def list_columns(file: Path | None, *, as_json: bool) -> int:
@@ -87,16 +98,25 @@ def _documents(reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> dict[s
     return {"reads": [asdict(read) for read in reads], "moved": [asdict(row) for row in moved]}
 
 
-def _rounded(value: Any) -> str:  # noqa: ANN401 - the value of any column
-    return text(round(value, 4) if isinstance(value, float) else value)
+def _rounded(value: Any) -> Any:  # noqa: ANN401 - the value of any column
+    """Return a value as precise as somebody reads it; `--format csv` and `--json` have all digits."""
+    if isinstance(value, datetime):
+        return value.replace(microsecond=0)
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def _bound(bound: str | None) -> str:
+    """Return a bound of a window as a day, or as an instant to the minute."""
+    return f"{bound[:10]} {bound[11:16]}Z" if bound and len(bound) > len("2026-01-12") else bound or ""
 
 
 def _titled(found: Explanation) -> str:
     """Return how many rows give which value; of a rate how many are in each of its counts."""
-    source, value = f"marts.{found.metric.mart}", _rounded(found.recounted)
+    source, value = f"marts.{found.metric.mart}", text(_rounded(found.recounted))
     if found.metric.aggregation != "ratio":
-        different = " different ones" if found.metric.aggregation == "distinct" else ""
-        return f"{count(len(found.rows), 'row')} of {source} give {value}{different}"
+        keys = " different keys" if found.metric.aggregation == "distinct" else ""
+        gives = "gives" if len(found.rows) == 1 else "give"
+        return f"{count(len(found.rows), 'row')} of {source} {gives} {value}{keys}"
     top = sum(row[0] == "numerator" for row in found.rows)
     counts = f"{count(top, 'row')} in the numerator and {len(found.rows) - top:,} in the denominator"
     return f"{counts} give {value}: {source}"
@@ -105,26 +125,44 @@ def _titled(found: Explanation) -> str:
 def _distinguishing(found: Explanation) -> list[str]:
     """Return the columns that distinguish rows or are counted, without columns that are empty or 1 in each row."""
     rate, distinct = found.metric.aggregation == "ratio", found.metric.aggregation == "distinct"
-    names = [name for name in found.columns if (name != "count" or rate) and (name != "counts" or not distinct)]
     values = {name: {row[place] for row in found.rows} for place, name in enumerate(found.columns)}
-    return [name for name in names if values[name] - {None} and not (name == "counts" and values[name] <= {1})]
+    # Many counts count ids that are not null, and the row has its id already.
+    is_number = all(isinstance(value, int | float) for value in values["counts"]) and not values["counts"] <= {1}
+    shown = {"count": rate, "counts": distinct or is_number}
+    return [name for name in found.columns if shown.get(name, True) and values[name] - {None}]
+
+
+def _own_id(found: Explanation, names: Sequence[str]) -> str:
+    """Return the column that names each row: the platform's id if every row has one."""
+    ids = [name for name in names if name.endswith("_id") and name != "practice_id"]
+    keys = [name for name in names if name.endswith("_key")]
+    whole = [name for name in (*ids, *keys) if all(row[found.columns.index(name)] for row in found.rows)]
+    return next(iter((*whole, *ids, *keys)), "")
 
 
 def _ranked(found: Explanation, names: Sequence[str]) -> list[TableColumn]:
-    """Return the columns in the order in which a narrow terminal hides them: equal values and other ids first."""
-    own_id, *_ = [name for name in names if name.endswith("_id") and name != "practice_id"] or [""]
+    """Return the columns in the order in which a narrow terminal hides them: equal values first.
+
+    The id of the row and what is counted are never hidden; the hours of the practice's clock come next.
+    """
+    own_id = _own_id(found, names)
+    local = next((name for name in names if name.endswith("_at_local")), None)
     columns: list[TableColumn] = []
     for name in names:
         number = found.columns.index(name)
-        is_equal = len({row[number] for row in found.rows}) <= 1
-        is_other_id = name.endswith(("_id", "_key", "created_at")) and name != own_id
-        rank = 3 if is_equal and len(found.rows) > 1 else 2 if is_other_id else int(name != own_id)
-        columns.append(TableColumn(name, rank, max((len(text(row[number])) for row in found.rows), default=0)))
+        is_equal = len(found.rows) > 1 and len({row[number] for row in found.rows}) == 1
+        is_other = name.endswith(("_id", "_key", "created_at")) or f"{name}_local" in names
+        rank = 4 if is_equal else 1 if name == local else 3 if is_other else 2
+        rank = 0 if name in {own_id, "count", "counts"} else rank
+        title = "key" if name == "counts" and found.metric.aggregation == "distinct" else name
+        columns.append(
+            TableColumn(title, rank, max((len(text(_rounded(row[number]))) for row in found.rows), default=0))
+        )
     return columns
 
 
 def _show(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
-    print_line(f"{found.mart}.{found.column}: {_rounded(found.value)} ({found.unit})")
+    print_line(f"{found.mart}.{found.column}: {text(_rounded(found.value))} ({found.unit})")
     print_aside(found.definition)
     is_median = found.metric.aggregation == "median"
     first = max(len(found.rows) - _SHOWN, 0) // 2 if is_median else 0
@@ -132,8 +170,7 @@ def _show(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[Moved
     hidden = f" ({which} shown; --format csv writes all)" if len(found.rows) > _SHOWN else ""
     names = _distinguishing(found)
     places = [found.columns.index(name) for name in names]
-    page = [[row[place] for place in places] for row in found.rows[first : first + _SHOWN]]
-    rows = [[round(value, 4) if isinstance(value, float) else value for value in row] for row in page]
+    rows = [[_rounded(row[place]) for place in places] for row in found.rows[first : first + _SHOWN]]
     print_table(_titled(found) + hidden, _ranked(found, names), rows)
     show_evidence(found.certificates)
     if reads:
@@ -141,8 +178,8 @@ def _show(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[Moved
             (
                 item.endpoint,
                 item.kind,
-                item.window_start,
-                item.window_end,
+                _bound(item.window_start),
+                _bound(item.window_end),
                 item.total,
                 item.rows,
                 "certified" if item.is_certified else "uncertified",

@@ -7,7 +7,7 @@ from secrets import token_hex
 
 from pipelines import bundled
 from pipelines.cli.first_settings import FirstAnswers, ask, filled
-from pipelines.cli.terminal import mention, print_json, short
+from pipelines.cli.terminal import mention, print_json, short, this_command
 from pipelines.core.errors import ConfigurationError, cannot_write
 from pipelines.settings.sources import DEFAULT_FILE
 
@@ -55,7 +55,7 @@ def init(*, as_json: bool) -> int:
     mention(f"wrote {short(target)}" + (f"; set {still_open} there" if still_open else ""))
     mention(f"{'wrote' if has_written else 'kept'} {short(secrets)}; set the credentials there")
     mention(f"{'wrote' if has_ignored else 'kept'} {short(ignored)}; secrets and data stay out of version control")
-    mention("Next: vetl doctor")
+    mention(f"Next: {this_command()} doctor")
     return 0
 
 

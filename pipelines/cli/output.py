@@ -24,10 +24,14 @@ class Output:
     def write(self, text: str) -> int:
         """Write text to standard error, and to the log file with the time before each line."""
         sys.stderr.write(text)
+        self.keep(text)
+        return len(text)
+
+    def keep(self, text: str) -> None:
+        """Write text to the log file alone."""
         if self.file and text.strip():
             stamp = "" if self.log_format == "json" else f"{_now()} "
             self.file.write(f"{stamp}{text.rstrip()}\n")
-        return len(text)
 
     def flush(self) -> None:
         """Flush standard error and the log file."""
@@ -58,16 +62,27 @@ def direct(*, quiet: bool, log_file: Path | None, log_format: LogFormat) -> None
 
 def say(line: str, level: str = "info") -> None:
     """Write a line to standard error and to the log file."""
-    line = printable(line)
-    if OUTPUT.log_format == "json":
-        line = json.dumps({"timestamp": _now(), "level": level, "event": line}, ensure_ascii=False)
-    OUTPUT.write(f"{line}\n")
+    OUTPUT.write(f"{_formatted(line, level)}\n")
 
 
 def mention(line: str) -> None:
-    """Write a line about expected progress, unless `--quiet` is set."""
-    if not OUTPUT.quiet:
+    """Write a line about expected progress; with `--quiet` to the log file alone."""
+    if OUTPUT.quiet:
+        keep(line)
+    else:
         say(line)
+
+
+def keep(line: str) -> None:
+    """Write a line to the log file alone: a result, which standard output has, or which `--quiet` hides."""
+    OUTPUT.keep(_formatted(line, "info") if line else "")
+
+
+def _formatted(line: str, level: str) -> str:
+    line = printable(line)
+    if OUTPUT.log_format == "json":
+        return json.dumps({"timestamp": _now(), "level": level, "event": line}, ensure_ascii=False)
+    return line
 
 
 def configure_logs(verbosity: int) -> None:

@@ -78,10 +78,11 @@ class Tally:
         return self.ended(endpoint) == self.practices(endpoint)
 
     def mark(self, endpoint: str) -> str:
-        """Return a tick if a list is done, a cross if it failed for a practice, else a space."""
+        """Return a tick if it is certified, `!` if it is not, a cross if it failed; a space until it is done."""
+        phases = {part.phase for part in self.latest[endpoint].values()}
         if not self.is_done(endpoint):
             return " "
-        return "✗" if any(part.phase == "failed" for part in self.latest[endpoint].values()) else "✓"
+        return "✗" if "failed" in phases else "✓" if phases == {"certified"} else "!"
 
 
 @contextmanager
@@ -142,7 +143,8 @@ class _Count(ProgressColumn):
     """`1,200 of 16,000 rows`, or `1,200 rows` until the total is known."""
 
     def render(self, task: Task) -> Text:
-        of = "" if task.total is None or task.finished else f" of {int(task.total):,}"
+        is_done = task.finished or task.fields["mark"] != " "
+        of = "" if task.total is None or is_done else f" of {int(task.total):,}"
         return Text(f"{int(task.completed):,}{of} {task.fields['unit']}")
 
 

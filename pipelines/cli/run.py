@@ -15,7 +15,7 @@ from pipelines.cli.progress import showing_lists, showing_nodes
 from pipelines.cli.terminal import mention, print_json, say, short
 from pipelines.cli.times import local, zone
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
-from pipelines.core.errors import BuildFailed, PublicationHeld, VetlError, WrongUse
+from pipelines.core.errors import MAKE_ROOM, BuildFailed, PublicationHeld, VetlError, WrongUse
 from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, existing, is_built, publish_marts, roll_back_published, treatments
 from pipelines.jobs.dbt_process import log_file
@@ -111,7 +111,10 @@ def publish_for(group: str, target: Path | None, *, as_json: bool) -> int:
 
 
 def run(practices: Sequence[str] | None, *, as_json: bool, verbosity: int) -> int:
-    """Run `vetl run`. If the sync fails, the rows that it committed are still built and published."""
+    """Run `vetl run`.
+
+    If the sync fails, the rows that it committed are still built and published, unless the disk is full.
+    """
     configure_logs(verbosity)
     report = run_everything(load_settings(), practices, quiet=as_json)
     if as_json:
@@ -139,31 +142,15 @@ def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: b
     report: dict[str, Any] = {"sync": None, "drain": None, "build": None, "published": None}
     codes: list[int] = []
     refuse_newer(settings.warehouse.path, bundled.migrations())
-    codes += _go_on_forgetting(settings, report, quiet=quiet)
-    try:
-        result = _sync(settings, practices)
-        report["sync"] = result.as_json()
-        codes.append(result.exit_code)
-        if not quiet:
-            show_sync(result, settings.practices)
-    except VetlError as error:
-        report["error"] = str(error)
-        codes.append(error.exit_code)
-        say(f"vetl: {error}")
-    if settings.webhooks.inbox.exists():
-        codes.append(_drain(settings, report, quiet=quiet))
-    if written_files(settings.warehouse.path):
-        if not any(codes) and is_built(settings):
-            # Publish all the same: the published file may be missing, or `[privacy]` may have changed.
-            published, code = _publish_unless_held(settings)
-            if published:
-                mention("No new data; the published file is up to date.")
-            report["published"] = asdict(published) if published else None
-            codes.append(code)
-        else:
-            built = build_and_publish(settings, all_tests=False, quiet=quiet)
-            codes.append(built.pop("exit_code"))
-            report |= built
+    for step in (
+        _go_on_forgetting,
+        partial(_sync_lists, practices=practices),
+        _drain,
+        partial(_build, codes=codes),
+    ):
+        codes += step(settings, report, quiet=quiet)
+        if MAKE_ROOM.removeprefix("; ") in report.get("error", ""):
+            break  # the next step writes to the same disk, and would fail with the same line
     report["exit_code"] = next(code for code in WORST_FIRST if code in codes)
     return report
 
@@ -173,26 +160,61 @@ def _go_on_forgetting(settings: Settings, report: dict[str, Any], *, quiet: bool
     try:
         done = finish_forgettings(settings, partial(build_and_publish, full_refresh=True, quiet=quiet))
     except VetlError as error:
-        say(f"vetl: {error}")
-        report["error"] = str(error)
-        return [error.exit_code]
+        return _failed(report, error)
     for forgotten in done:
         rest = f"still mentioned in {', '.join(forgotten.left)}" if forgotten.left else "is complete"
         say(f"the forgetting of {forgotten.pseudonym} {rest}")
     return [forgotten.exit_code for forgotten in done]
 
 
-def _drain(settings: Settings, report: dict[str, Any], *, quiet: bool) -> int:
+def _sync_lists(
+    settings: Settings, report: dict[str, Any], *, practices: Sequence[str] | None, quiet: bool
+) -> list[int]:
+    try:
+        result = _sync(settings, practices)
+    except VetlError as error:
+        return _failed(report, error)
+    report["sync"] = result.as_json()
+    if not quiet:
+        show_sync(result, settings.practices)
+    return [result.exit_code]
+
+
+def _drain(settings: Settings, report: dict[str, Any], *, quiet: bool) -> list[int]:
+    if not settings.webhooks.inbox.exists():
+        return []
     try:
         drained = run_drain(settings)
     except VetlError as error:
-        say(f"vetl: {error}")
-        report["error"] = str(error)
-        return error.exit_code
+        return _failed(report, error)
     report["drain"] = drained.as_json()
     if not quiet:
         show_drain(drained)
-    return drained.exit_code
+    return [drained.exit_code]
+
+
+def _build(settings: Settings, report: dict[str, Any], *, codes: Sequence[int], quiet: bool) -> list[int]:
+    """Build and publish; only publish if nothing has changed. `codes` are those of the steps before."""
+    if not written_files(settings.warehouse.path):
+        return []
+    if any(codes) or not is_built(settings):
+        built = build_and_publish(settings, all_tests=False, quiet=quiet)
+        code = built.pop("exit_code")
+        report |= built
+        return [code]
+    # Publish all the same: the published file may be missing, or `[privacy]` may have changed.
+    published, code = _publish_unless_held(settings)
+    if published:
+        mention("No new data; the published file is up to date.")
+    report["published"] = asdict(published) if published else None
+    return [code]
+
+
+def _failed(report: dict[str, Any], error: VetlError) -> list[int]:
+    """Print and record the error of a step; return its exit code."""
+    say(f"vetl: {error}")
+    report["error"] = str(error)
+    return [error.exit_code]
 
 
 def build_and_publish(

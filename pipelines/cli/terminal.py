@@ -1,16 +1,18 @@
 """Print results on standard output. Messages about progress go to standard error."""
 
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from pydantic_core import to_json
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipelines.cli.output import OUTPUT, mention, say
+from pipelines.cli.output import OUTPUT, keep, mention, say
 from pipelines.core.text import json_text, text
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "print_table",
     "say",
     "short",
+    "this_command",
 ]
 
 MANY_PRACTICES = 5
@@ -64,7 +67,8 @@ def print_json(value: object) -> None:
 
 
 def print_line(line: str) -> None:
-    """Print a bold line with the result of a command; print nothing with `--quiet`."""
+    """Print a bold line with the result of a command; with `--quiet` only the log file has it."""
+    keep(line)
     if OUTPUT.quiet:
         return
     Console(soft_wrap=True, highlight=False).print(Text(line, style="bold"))
@@ -82,16 +86,25 @@ def short(path: Path) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
+def this_command() -> str:
+    """Return the command that starts this vetl: its name if the shell finds it, else its path."""
+    on_path, here = shutil.which("vetl"), Path(sys.argv[0]).absolute()
+    if on_path and Path(on_path).resolve() == here.resolve():
+        return "vetl"
+    return quote(short(here)) if here.name == "vetl" else f"{quote(short(Path(sys.executable)))} -m pipelines"
+
+
 def count(number: int, noun: str) -> str:
     """`1 row`, `1,200 rows`: the noun in its number."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table; print nothing with `--quiet`.
+    """Print a table; print nothing with `--quiet`. The log file has the title.
 
     Numbers are aligned to the right. If the output is not a terminal, all columns are printed in full.
     """
+    keep(title)
     if OUTPUT.quiet:
         return
     named = [TableColumn(column) if isinstance(column, str) else column for column in columns]

@@ -172,6 +172,20 @@ def test_a_publication_on_a_full_disk_changes_nothing_and_the_next_one_succeeds(
     assert site.vetl("verify", str(PUBLISHED)) == 0
 
 
+def test_a_run_on_a_full_disk_ends_with_one_line(site: Site, capfd: pytest.CaptureFixture[str]) -> None:
+    site.platform.advance(timedelta(days=3))
+    capfd.readouterr()
+
+    assert on_a_full_disk("run") == 1
+
+    [line] = [line for line in capfd.readouterr().err.splitlines() if line.startswith("vetl: ")]
+    assert line.startswith(f"vetl: {WAREHOUSE.resolve()}")
+    assert "; make room and run it again" in line
+    assert status(capfd)[0] == 1
+    assert site.vetl("run") == 0
+    assert status(capfd)[0] == 0
+
+
 @pytest.mark.parametrize("name", ["contacts.duckdb", "analytics.parquet"])
 def test_a_file_beside_the_published_one_stays_on_a_full_disk(
     name: str, site: Site, capfd: pytest.CaptureFixture[str]

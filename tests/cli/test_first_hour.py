@@ -3,7 +3,10 @@
 import json
 import os
 import secrets
+import shlex
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -175,7 +178,7 @@ def test_init_fills_in_the_answers_of_a_terminal(tmp_path: Path) -> None:
 def test_init_keeps_secrets_and_data_out_of_version_control(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["init"]) == 0
     assert Path(".gitignore").read_text("utf-8").split() == [".env", "warehouse/", "*.log"]
-    assert capsys.readouterr().err.endswith("Next: vetl doctor\n")
+    assert capsys.readouterr().err.endswith(" doctor\n")
 
     Path("vetl.toml").unlink()
     Path(".gitignore").write_text("mine", "utf-8")
@@ -231,3 +234,23 @@ def test_without_a_practice_the_doctor_names_the_missing_table(capsys: pytest.Ca
 def test_a_log_file_that_cannot_be_written_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["status", "--log-file", "nowhere/said"]) == 2
     assert "--log-file nowhere/said: cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("on_path", ["vetl", ""])
+def test_the_next_step_of_init_runs_in_the_shell_that_prints_it(on_path: str, tmp_path: Path) -> None:
+    """A reader who starts `.venv/bin/vetl` without activating the environment reads that path, not `vetl`."""
+    scripts = Path(sys.executable).parent
+    command = on_path or shlex.quote(str(scripts / "vetl"))
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+    environment = {**clean, "PATH": f"{scripts}:/usr/bin:/bin" if on_path else "/usr/bin:/bin"}
+
+    def typed(line: str) -> str:
+        done = subprocess.run(
+            ["sh", "-c", line], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, check=False
+        )
+        return done.stderr
+
+    *_, last = typed(f"{command} init </dev/null").splitlines()
+
+    assert last == f"Next: {command} doctor"
+    assert "VETL_PARTNER__USERNAME" in typed(last.removeprefix("Next: "))

@@ -85,7 +85,8 @@ def test_every_command_of_readme_and_how_to_pages_works(
         reader.types("vetl sync")
         assert _is_quiet(reader.types("vetl build --quiet --log-file vetl.log"))
         assert "certified" in reader.types("vetl run")
-        assert "phone_calls" in reader.types('vetl query "from marts.proof"')
+        counts = "select endpoint, source_count, warehouse_count, comparison from marts.proof"
+        assert "phone_calls" in reader.types(f'vetl query --format vertical "{counts}"')
         for written in sorted(commands() - reader.typed):
             if written.startswith("vetl query"):
                 assert "completion_rate" in reader.types(written)
@@ -101,7 +102,8 @@ def test_every_command_of_readme_and_how_to_pages_works(
             reader.types(f"vetl {written}")
         for written in ("run", "reconcile"):
             assert _is_quiet(reader.types(f"vetl {written} --quiet --log-file vetl.log"))
-        assert (tmp_path / "vetl.log").exists()
+        log = (tmp_path / "vetl.log").read_text("utf-8")
+        assert all(f"Z {result} " in log for result in ("Built", "Published", "Reconciled", "Synced")), log
         for written in ("vetl run --practice loc-001", "vetl status --practice ID", "vetl status"):
             assert "certified" in reader.types(written, practice=practice.id)
 

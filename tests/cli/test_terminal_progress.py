@@ -113,6 +113,24 @@ def test_no_time_is_left_while_rows_are_read_again(
     assert "00:00" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("phase", "mark"), [("certified", "✓"), ("uncertified", "!"), ("withdrawn", "!"), ("failed", "✗")]
+)
+def test_a_list_without_rows_ends_with_the_mark_of_its_end_and_no_total(
+    phase: str, mark: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+    with showing_lists(1) as report:
+        report(some("a", 0, 0, phase))
+
+    err = capsys.readouterr().err
+    assert mark in err
+    assert "0 rows" in err
+    assert " of " not in err
+
+
 def test_on_a_terminal_a_list_is_one_bar_over_all_practices(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

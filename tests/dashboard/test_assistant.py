@@ -189,7 +189,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "a practice that is none": (
         "ask",
         {"metric": "calls", "where": ["practice=loc-009"]},
-        "no such practice here",
+        "practice loc-009: not known here; values are loc-001, loc-002",
     ),
     "an argument that is none": ("ask", {"metric": "calls", "filter": "direction = 'inbound'"}, "filter"),
     "a file": ("explain", {"figure": "read_text('/etc/passwd')"}, "must be a mart and a column|not known here"),
@@ -257,8 +257,10 @@ def test_a_user_of_one_practice_reaches_no_row_of_another(
     assert of_one_practice.ask("calls", by=["practice"])[0][:2] == ["loc-002", own]
     assert of_one_practice.ask("calls")[0][0] == own
     assert [row[0] for row in of_one_practice.ask("unique_callers", by=["practice", "week"])][:1] == ["loc-002"]
-    assert "no such practice" in of_one_practice.refused("ask", metric="calls", where=["practice=loc-001"])
-    assert "no row is chosen" in of_one_practice.refused(
+    assert "not known here; values are loc-002" in of_one_practice.refused(
+        "ask", metric="calls", where=["practice=loc-001"]
+    )
+    assert "not known here; values are loc-002" in of_one_practice.refused(
         "explain", figure="practice_daily.calls", practice="loc-001"
     )
     assert of_one_practice.call("explain", figure="practice_daily.calls")["value"] == own

@@ -1,7 +1,9 @@
 """The rows that `vetl explain` names give the cell of the mart, for every measure that is declared."""
 
 import json
+import re
 import shutil
+import sys
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -14,6 +16,8 @@ from support.mart_builds import build_models
 from support.random_rows import CLOCKS, PRACTICES, random_tables
 from support.raw_tables import create_warehouse
 
+from pipelines.cli.explain import explain_cell
+from pipelines.cli.output import direct
 from pipelines.core.errors import WrongUse
 from pipelines.loading.published.figures.catalogue import columns_of, metrics_of
 from pipelines.loading.published.figures.counting import counted_columns
@@ -88,8 +92,6 @@ def question(mart: str, column: str, key: dict[str, Any]) -> CellQuestion:
     """Return the question for the cell of one row of a mart."""
     names = set(key)
     practice, day = key.pop("practice_id"), key.pop("day", key.pop("week", None))
-    if mart == "booking_intent_hourly":
-        key["hour_of_day"] = key.pop("hour")
     where = [f"{name}={'null' if value is None else value}" for name, value in key.items()]
     period = {"practice_weekly": "week"}.get(mart, "day")
     if day is None and period in names:
@@ -174,6 +176,55 @@ def test_the_people_behind_a_count_of_people_are_keys(file: Path, query: Query) 
     assert not {"client_name", "phone_number", "summary"} & set(found.columns)
 
 
+@pytest.mark.parametrize(
+    ("column", "shown"),
+    [
+        ("practice_weekly.unique_callers", {"key", "called_at_local"}),
+        ("booking_intent_daily.calls", {"called_at_local", "direction"}),
+        ("staff_task_turnaround_daily.median_hours_to_finalize", {"task_id", "counts"}),
+    ],
+)
+def test_at_80_columns_a_row_has_its_id_what_is_counted_and_its_local_time(
+    column: str,
+    shown: set[str],
+    file: Path,
+    query: Query,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    mart, _, name = column.partition(".")
+    period = "week" if mart == "practice_weekly" else "day"
+    kind = ", task_type" if mart.startswith("staff") else ""
+    ((practice, day, *types),) = query(
+        f"select practice_id, {period}{kind} from marts.{mart} where {name} > 1"
+        f" order by {name}, practice_id, {period} limit 1"
+    )
+    direct(quiet=False, log_file=None, log_format="text")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    where = [f"task_type={value}" for value in types]
+    code = explain_cell(file, CellQuestion(mart, name, practice, day, where), as_csv=False, as_json=False)
+
+    lines = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out).splitlines()
+    header = lines[3].split()
+    assert code == 0
+    assert shown <= set(header), lines
+    assert {"call_id", "call_key", "task_id"} & set(header), lines
+
+
+def test_a_column_of_a_mart_chooses_rows_by_its_own_name(file: Path, query: Query) -> None:
+    ((practice, hour, calls),) = query(
+        "select practice_id, hour, sum(calls) from marts.booking_intent_hourly"
+        " group by all order by 3 desc, 1, 2 limit 1"
+    )
+    where = [f"hour={hour}"]
+
+    found = explain(file, CellQuestion("booking_intent_hourly", "calls", practice, where=where))
+
+    assert found.value == found.recounted == calls
+
+
 def test_a_rate_has_the_rows_of_both_counts_and_its_evidence(file: Path, query: Query) -> None:
     ((practice, day),) = query(
         "select practice_id, day from marts.booking_intent_daily where intent_calls > 1 and day is not null"
@@ -232,8 +283,21 @@ def test_the_rows_that_moved_a_figure_since_its_report_add_up_to_the_difference(
             "its rows are not declared; of booking_intent_hourly these",
         ),
         (CellQuestion("practices", "name"), "its rows are not declared; `vetl explain` lists"),
-        (CellQuestion("practice_daily", "calls", "nobody"), "no row is chosen"),
-        (CellQuestion("booking_intent_hourly", "calls", day=date(2025, 3, 1)), "has no days"),
+        (CellQuestion("practice_daily", "calls", "nobody"), "practice nobody: not known here; values are "),
+        (
+            CellQuestion("practice_daily", "calls", day=date(2099, 1, 1)),
+            r"no row has day=2099-01-01; rows are from \d+-\d+-\d+ to ",
+        ),
+        (
+            CellQuestion("staff_task_turnaround_daily", "created", where=["task_type=unheard"]),
+            "no row has task_type=unheard; values are ",
+        ),
+        (
+            CellQuestion("booking_intent_hourly", "calls", day=date(2025, 3, 1)),
+            "has no days.* takes weekday, hour",
+        ),
+        (CellQuestion("practice_peers", "cases"), "choose one by --where measure=VALUE; values are answered_rate"),
+        (CellQuestion("practice_peers", "value", "ny"), "several measures are chosen"),
         (
             CellQuestion("practice_daily", "calls", where=["direction=inbound"]),
             "--where direction: not known here",

@@ -6,7 +6,7 @@
         {%- for column in model.columns.values() -%}
             {%- set meta = column.config.meta or {} -%}
             {%- do rows.append([
-                model.name, column.name, column.description, meta.get('unit') or unit_of(column.name, column.data_type),
+                model.name, column.name, column.description, unit_of_column(column),
                 meta.get('definition'), 'select ' ~ column.name ~ ' from marts.' ~ model.name ~ ' limit 5',
                 meta.get('counted_as'), counting_of(model, meta), meta.get('deprecated'),
             ]) -%}

@@ -92,15 +92,17 @@ def unmatched(
         if one.name != "practice":
             lines.append(f"no row has {one.name}={one.value}; {values_of(read, mart, expressions[one.name])}")
         elif not read(f"select 1 from marts.practices where practice_id = {literal(one.value)}").rows:
-            raise WrongUse(f"--where practice={one.value}: there is no such practice here")
+            known = values_of(read, "practices", "practice_id")
+            raise WrongUse(f"practice {one.value}: not known here; {known}")
     return lines
 
 
-def values_of(read: Read, mart: str, expression: str) -> str:
-    """Return the frequent values of a dimension, in words."""
+def values_of(read: Read, mart: str, expression: str, chosen: str = "true") -> str:
+    """Return the frequent values of a dimension among the rows that the SQL `chosen` chooses, in words."""
     rows = read(
         f"select cast({expression} as varchar) as value from marts.{quoted(mart)} as counted"
-        f" where ({expression}) is not null group by all order by count(*) desc, value limit {_KNOWN + 1}"
+        f" where ({expression}) is not null and ({chosen}) group by all"
+        f" order by count(*) desc, value limit {_KNOWN + 1}"
     ).rows
     values = ", ".join(value for (value,) in rows[:_KNOWN])
     return f"values are {values}{' and more' if len(rows) > _KNOWN else ''}" if rows else "it has no values"

@@ -13,7 +13,8 @@ from pipelines.core.errors import WrongUse
 from pipelines.loading.connection import literal, quoted
 from pipelines.loading.published.figures.ask import FRAME
 from pipelines.loading.published.figures.catalogue import Metric, columns_of, metrics_of, refuse_older
-from pipelines.loading.published.figures.comparisons import conditions, parsed, refuse_unknown
+from pipelines.loading.published.figures.choice import none_chosen, refuse_mixed, several_chosen
+from pipelines.loading.published.figures.comparisons import Comparison, conditions, parsed, refuse_unknown
 from pipelines.loading.published.figures.counting import Counted, counted_columns
 from pipelines.loading.published.figures.evidence import Evidence, doubts_of, evidence_of
 from pipelines.loading.published.query import Read, reading
@@ -92,13 +93,16 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         if question.column not in columns.counted:
             raise WrongUse(_undeclared(question, list(columns.counted)))
         how = columns.counted[question.column]
-        metric, parts, counted = how.metric, how.parts, how.dimensions
-        dimensions = _of_the_mart(marts[question.mart], columns.metric_of, (*counted, *how.ignored))
+        metric, parts = how.metric, how.parts
+        # The metric of a mart's column may be split by a dimension that the mart names otherwise.
+        named = {column: of for column, of in columns.metric_of.items() if of in how.dimensions}
+        counted = {**how.dimensions, **{column: how.dimensions[of] for column, of in named.items()}}
+        dimensions = _of_the_mart(marts[question.mart], named, (*counted, *how.ignored))
         where = parsed(_where(question, dimensions), tuple(dimensions))
         chosen = conditions(where, counted)
         rows_of = [(part, metric_rows(read, one, chosen, question.most)) for part, one in parts.items()]
         recounted = _recounted(read, metric, parts, chosen)
-        value = _cell(read, question, how, columns.metric_of, conditions(where, dimensions), recounted)
+        value = _cell(read, question, how, columns.metric_of, where, dimensions, recounted)
         frame = conditions(where, FRAME)
         certificates = evidence_of(read, metric.lists, conditions(where, {"practice": "practice_id"}))
         is_final = _is_final(read, metric, frame)
@@ -160,11 +164,12 @@ def _undeclared(question: CellQuestion, declared: Sequence[str]) -> str:
     return f"{column}: its rows are not declared; of {question.mart} these are: {', '.join(declared)}"
 
 
-def _of_the_mart(
-    columns: Collection[str], metric_of: Mapping[str, str], counted: Collection[str]
-) -> dict[str, str]:
-    """Return the dimensions that the mart and the counted rows share, as SQL over the mart."""
-    names = {"practice": "practice_id", **{of: column for column, of in metric_of.items() if of in counted}}
+def _of_the_mart(columns: Collection[str], named: Mapping[str, str], counted: Collection[str]) -> dict[str, str]:
+    """Return the dimensions that the mart and the counted rows share, as SQL over the mart.
+
+    `named` has the dimension of each column of the mart whose name is another one.
+    """
+    names = {"practice": "practice_id", **{of: column for column, of in named.items()}}
     expressions = {name: names.get(name, name) for name in counted}
     return {name: quoted(column) for name, column in expressions.items() if column in columns}
 
@@ -182,7 +187,8 @@ def _where(question: CellQuestion, dimensions: Mapping[str, str]) -> list[str]:
         }
         period = next((name for name in starts if name in dimensions), None)
         if period is None:
-            raise WrongUse(f"{question.mart}: has no days, so --day chooses nothing")
+            known = ", ".join(name for name in dimensions if name != "practice")
+            raise WrongUse(f"{question.mart}: has no days, so --day chooses nothing; --where takes {known}")
         where.append(f"{period}={starts[period]}")
     return where
 
@@ -197,7 +203,8 @@ def _cell(
     question: CellQuestion,
     how: Counted,
     metric_of: Mapping[str, str],
-    chosen: str,
+    where: Sequence[Comparison],
+    dimensions: Mapping[str, str],
     recounted: Any,  # noqa: ANN401 - as the value
 ) -> Any:  # noqa: ANN401 - the value of any column
     """Return the value of the mart: of one row as it is, of several rows counts added up and rates of the sums.
@@ -207,12 +214,14 @@ def _cell(
     Raises:
         WrongUse: no row is chosen, or the values of several rows do not add up.
     """
+    chosen = conditions(where, dimensions)
     column, source = quoted(question.column), f"marts.{quoted(question.mart)} where {chosen}"
     values = read(f"select {column} from {source}").rows
     if not values:
-        raise WrongUse(f"{question.mart}: no row is chosen; look at --practice, --day and --where")
+        raise none_chosen(read, question.mart, where, dimensions)
     if len(values) == 1:
         return values[0][0]
+    refuse_mixed(read, question.mart, question.column, chosen, dimensions)
     by_metric = {of: name for name, of in metric_of.items()}
     if how.metric.additive:
         return read(f"select cast(sum({column}) as bigint) from {source}").rows[0][0]
@@ -221,10 +230,7 @@ def _cell(
         return read(f"select sum({top}) / nullif(sum({bottom}), 0) from {source}").rows[0][0]
     if how.metric.aggregation == "ratio":
         return recounted
-    raise WrongUse(
-        f"{question.mart}.{question.column}: {len(values)} rows are chosen, and its values do not add up;"
-        " choose one row by --practice, --day and --where"
-    )
+    raise several_chosen(read, question.mart, question.column, chosen, dimensions)
 
 
 def _recounted(read: Read, metric: Metric, parts: Mapping[str, Metric], chosen: str) -> Any:  # noqa: ANN401 - as `_cell`

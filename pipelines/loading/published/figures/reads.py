@@ -75,22 +75,22 @@ def moved_rows(private: Path, mart: str, practice: str, day: date) -> list[Moved
 def reads_of(private: Path, lists: Sequence[str], practice: str, day: date) -> list[WindowRead]:
     """Return the last read of each window of these lists that may hold rows of a practice-local day.
 
-    Bounds are days or UTC instants, and a local day reaches a day beyond its UTC day, so one day is added on each
-    side.
+    Bounds are days of the practice's clock or UTC instants. A local day reaches into the UTC day before or after
+    it, so one day is added on each side of instants.
 
     Raises:
         WarehouseBusy: a sync or a build holds the private file.
         WarehouseError: the file is missing or is no warehouse.
     """
     named = ", ".join(literal(name) for name in lists)
-    first, last = (day - timedelta(days=1)).isoformat(), (day + timedelta(days=1)).isoformat()
+    first, of_day, last = (literal((day + timedelta(days=days)).isoformat()) for days in (-1, 0, 1))
     rows = query(
         private,
         "select practice_id, endpoint, kind, window_start, window_end, total_last, rows, distinct_ids, certified,"
         " reason, finished_at, run_id from control.windows"
         f" where practice_id = {literal(practice)} and endpoint in ({named})"
-        f" and coalesce(left(window_start, 10) <= {literal(last)}, true)"
-        f" and coalesce(left(window_end, 10) >= {literal(first)}, true)"
+        f" and coalesce(left(window_start, 10) <= if(len(window_start) = 10, {of_day}, {last}), true)"
+        f" and coalesce(left(window_end, 10) >= if(len(window_end) = 10, {of_day}, {first}), true)"
         " qualify row_number() over (partition by endpoint, kind, window_start, window_end, status"
         " order by finished_at desc) = 1 order by endpoint, finished_at, kind",
     ).rows
