@@ -21,6 +21,15 @@ from pipelines.loading.records import canonical_json, extra_of, validated
 POSITION = "_position"
 EXTRA = "_extra"
 
+LONGEST_ROW = 32 * 1024
+"""Bytes of the texts of a row; a usual row has 600. DuckDB reads 2,048 rows of a column at once, so that longer rows
+take more than its memory in a checkpoint, which then fails for all lists."""
+
+TOO_LONG = f"row: longer than {LONGEST_ROW // 1024} KiB"
+
+_LONGEST_NAME = 200
+"""Characters of an undeclared field's name that are reported."""
+
 _FEW = 64
 """Rows up to which a failing batch is read row by row; a larger batch is halved first."""
 
@@ -95,22 +104,31 @@ def with_constant(frame: pl.DataFrame, name: str, value: object, dtype: pl.DataT
     return frame.hstack([pl.Series(name, [value], dtype).new_from_index(0, frame.height)])
 
 
-def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str]) -> Typed:
+def are_long(frame: pl.DataFrame) -> pl.Series:
+    """Return for each row whether its texts are longer than `LONGEST_ROW`."""
+    return frame.select(pl.sum_horizontal(pl.col(pl.String).str.len_bytes()) > LONGEST_ROW).to_series()
+
+
+def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str], *, of_any_length: bool = False) -> Typed:
     """Read rows into the columns of `shape`; `practices` holds the practice of each row.
 
-    Unknown fields go to `_extra` as JSON. A value that does not fit makes its row bad, never null.
+    Unknown fields go to `_extra` as JSON. A value that does not fit makes its row bad, never null. So does
+    `LONGEST_ROW`, unless rows are `of_any_length`.
     """
     bad: dict[int, BadRow] = {}
     frames = _frames(rows, 0, shape, bad)
     declared = shape.fields.keys()
     frame = pl.concat([pl.DataFrame(schema=shape.schema), *frames])
+    if not of_any_length and frame.estimated_size() > LONGEST_ROW and (long := are_long(frame)).any():
+        bad |= {place: BadRow.of(rows[place], shape.key, TOO_LONG) for place in frame.filter(long)[POSITION]}
+        frame = frame.filter(~long)
     owners = pl.Series("practice_id", practices, dtype=pl.String)
     places = [*frame.filter(pl.col(EXTRA).is_not_null())[POSITION], *bad]
     more = ((practices[place], rows[place]) for place in places if hasattr(rows[place], "keys"))
     return Typed(
         frame.with_columns(owners.gather(frame[POSITION])),
         tuple(replace(row, practice_id=practices[place]) for place, row in bad.items()),
-        frozenset((owner, name) for owner, row in more for name in row if name not in declared),
+        frozenset((owner, name[:_LONGEST_NAME]) for owner, row in more for name in row if name not in declared),
         len(rows),
     )
 
