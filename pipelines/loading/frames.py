@@ -22,8 +22,8 @@ POSITION = "_position"
 EXTRA = "_extra"
 
 LONGEST_ROW = 32 * 1024
-"""Bytes of the texts of a row; a usual row has 600. DuckDB reads 2,048 rows of a column at once, so that longer rows
-take more than its memory in a checkpoint, which then fails for all lists."""
+"""Bytes of the texts of a row; a usual row has 600. DuckDB reads 2,048 rows of a column at once. With longer rows
+this is more than its memory, and a checkpoint that fails ends the sync of all lists."""
 
 TOO_LONG = f"row: longer than {LONGEST_ROW // 1024} KiB"
 
