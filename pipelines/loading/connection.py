@@ -109,7 +109,7 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
         # Write row groups one by one, not five at a time: a first sync takes 355 MiB instead of 380.
         "write_buffer_row_group_count": 1,
         # Give freed memory back after a statement. By default DuckDB keeps up to 128 MiB of it for each thread.
-        "allocator_flush_threshold": "1MB",
+        "allocator_flush_threshold": "16MB",
     }
     connection = duckdb.connect(config=config)
     try:
