@@ -124,7 +124,7 @@ def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str], *, of_any
     declared = shape.fields.keys()
     frame = pl.concat([pl.DataFrame(schema=shape.schema), *frames])
     if not of_any_length and (long := long_rows(frame)) is not None:
-        bad |= {place: BadRow.of(rows[place], shape.key, TOO_LONG) for place in frame.filter(long)[POSITION]}
+        bad |= {place: BadRow.of(rows[place], shape.key, TOO_LONG).kept for place in frame.filter(long)[POSITION]}
         frame = frame.filter(~long)
     owners = pl.Series("practice_id", practices, dtype=pl.String)
     places = [*frame.filter(pl.col(EXTRA).is_not_null())[POSITION], *bad]

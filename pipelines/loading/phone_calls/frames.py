@@ -144,8 +144,8 @@ def _without(texts: CallTexts, marks: pl.Series | None, reason: str) -> CallText
     if marks is None:
         return texts
     bad = [
-        BadRow(content_key(payload), reason, payload)
-        for row in texts.frame.filter(marks)[[*HEADERS]].rows(named=True)
+        BadRow(content_key(payload), reason, payload).kept
+        for row in texts.frame.filter(marks)[[*HEADERS]].iter_rows(named=True)
         for payload in [canonical_json(row)]
     ]
     return replace(texts, frame=texts.frame.filter(~marks), bad=(*texts.bad, *bad))
