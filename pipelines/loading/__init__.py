@@ -1,4 +1,4 @@
 import os
 
-# polars gives freed memory back within a tenth of a second. By default it keeps it while there is other memory.
-os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:100,muzzy_decay_ms:0")
+# polars gives freed memory back after half a second. By default it keeps it while the system has other memory.
+os.environ.setdefault("_RJEM_MALLOC_CONF", "muzzy_decay_ms:0")

@@ -106,10 +106,11 @@ def with_constant(frame: pl.DataFrame, name: str, value: object, dtype: pl.DataT
 
 def long_rows(frame: pl.DataFrame) -> pl.Series | None:
     """Return for each row whether its texts are longer than `LONGEST_ROW`; `None` if no row is."""
-    lengths = pl.DataFrame([texts.str.len_bytes() for texts in frame.iter_columns() if texts.dtype == pl.String])
-    if lengths.max().sum_horizontal().item() <= LONGEST_ROW:
+    lengths = [texts.str.len_bytes() for texts in frame.iter_columns() if texts.dtype == pl.String]
+    longest: list[Any] = [length.max() or 0 for length in lengths]
+    if sum(longest) <= LONGEST_ROW:
         return None  # the sums of all rows take seven times as long
-    is_long = lengths.sum_horizontal() > LONGEST_ROW
+    is_long = pl.DataFrame(lengths).sum_horizontal() > LONGEST_ROW
     return is_long if is_long.any() else None
 
 
