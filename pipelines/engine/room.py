@@ -59,11 +59,14 @@ class ListRoom:
     def __init__(self, room: Room) -> None:
         self._room = room
         self.in_use = 0
+        self._reads = 0
+        """Reads of this list while it is the only one that may read."""
 
-    async def read(self, ask: Callable[..., Awaitable[A]]) -> A:
+    async def read(self, ask: Callable[..., Awaitable[A]], write: Callable[[], Awaitable[None]]) -> A:
         """Return the answer of `ask`, whose bytes count for as long as the answer exists.
 
-        An answer that finds no room is requested again when this list may read, a large one when it reads alone.
+        An answer that finds no room is requested again when this list may read, a large one when it reads alone
+        and `write` has written its waiting rows.
         """
         room = self._room
         if not room.is_full:
@@ -72,14 +75,20 @@ class ListRoom:
         async with room.left:
             await room.left.wait_for(lambda: room.owner in (None, self))
             room.owner = self
-        with suppress(NoRoom):
-            return await self._counted(ask, LARGE)
-        async with room.alone:
-            return await self._counted(ask, math.inf)
+        self._reads += 1
+        try:
+            with suppress(NoRoom):
+                return await self._counted(ask, LARGE)
+            async with room.alone:
+                await write()
+                return await self._counted(ask, math.inf)
+        finally:
+            self._reads -= 1
 
     async def leave(self, *, has_ended: bool = False) -> None:
         """Let the other lists read, if the rows that this list has read are written, or if it has ended."""
-        if self._room.owner is self and (has_ended or self.in_use < LARGE):
+        is_done = self._reads == 0 and self.in_use < LARGE
+        if self._room.owner is self and (has_ended or is_done):
             async with self._room.left:
                 self._room.owner = None
                 self._room.left.notify_all()

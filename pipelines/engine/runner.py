@@ -178,13 +178,14 @@ class StepRunner:
         ask = partial(
             self._run.source.page, self._practice.id, self._path, step.query, check=partial(check_page, step)
         )
-        page = await self._room.read(ask)
+        page = await self._room.read(ask, self.buffer.write)
         self._note(step, page)
         return page
 
     async def _read_calls(self, step: ReadCalls) -> CallsPage:
         parse = partial(self._run.parse_calls, lenient=step.lenient, days=step.days)
-        page = await self._room.read(partial(self._run.source.calls, self._practice.id, step.query, parse=parse))
+        ask = partial(self._run.source.calls, self._practice.id, step.query, parse=parse)
+        page = await self._room.read(ask, self.buffer.write)
         self._note(step, page)
         return page
 
@@ -194,7 +195,7 @@ class StepRunner:
         self._run.clock = max(self._run.clock, page.server_time)
 
     async def _get_records(self, step: GetRecords) -> dict[str, Row | VetlError | None]:
-        return await self._room.read(partial(records_by_id, step.ids, self._get_record))
+        return await self._room.read(partial(records_by_id, step.ids, self._get_record), self.buffer.write)
 
     async def _get_record(self, identity: str, take: Take) -> Row | None:
         """Return one row, `None` if the source refuses to look up its id: the rest of the list is still read."""

@@ -79,10 +79,14 @@ class WriteBuffer:
         noted, self._noted_at = self._noted_at, self._bytes_read()
         self._room.waits(self._noted_at - noted)
 
-    async def flush(self) -> Changes:
-        """Commit all waiting saves. Return the changes since the last flush."""
+    async def write(self) -> None:
+        """Commit all waiting saves."""
         async with self._writing:
             await self._write(only_full=False)
+
+    async def flush(self) -> Changes:
+        """Commit all waiting saves. Return the changes since the last flush."""
+        await self.write()
         await self._room.leave()
         changes, self._since_flush = self._since_flush, Changes()
         return changes

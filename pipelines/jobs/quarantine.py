@@ -114,7 +114,7 @@ def _retried(settings: Settings, progress: ReportProgress) -> Retried:
 def _take_in(warehouse: OpenWarehouse, quarantined: list[QuarantinedRow]) -> Changes:
     """Merge the stored rows of lists whose rows have ids, in one commit for each list."""
     lists = {item.name: item for item in REGISTRY if item.strategy.has_ids}
-    rows = [row for row in quarantined if row.endpoint in lists]
+    rows = [row for row in quarantined if row.endpoint in lists and not row.is_cut]
     run_id = _run_id()
     changes = Changes()
     for (practice_id, name), group in groupby(rows, key=lambda row: (row.practice_id, row.endpoint)):

@@ -21,6 +21,15 @@ from pipelines.loading.records import canonical_json, extra_of, validated
 POSITION = "_position"
 EXTRA = "_extra"
 
+LONGEST_ROW = 32 * 1024
+"""Bytes of the texts of a row; a usual row has 600. DuckDB reads 2,048 rows of a column at once. With longer rows
+this is more than its memory, and a checkpoint that fails ends the sync of all lists."""
+
+TOO_LONG = f"row: longer than {LONGEST_ROW // 1024} KiB"
+
+_LONGEST_NAME = 200
+"""Characters of an undeclared field's name that are reported."""
+
 _FEW = 64
 """Rows up to which a failing batch is read row by row; a larger batch is halved first."""
 
@@ -95,22 +104,36 @@ def with_constant(frame: pl.DataFrame, name: str, value: object, dtype: pl.DataT
     return frame.hstack([pl.Series(name, [value], dtype).new_from_index(0, frame.height)])
 
 
-def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str]) -> Typed:
+def long_rows(frame: pl.DataFrame) -> pl.Series | None:
+    """Return for each row whether its texts are longer than `LONGEST_ROW`; `None` if no row is."""
+    lengths = [texts.str.len_bytes() for texts in frame.iter_columns() if texts.dtype == pl.String]
+    longest: list[Any] = [length.max() or 0 for length in lengths]
+    if sum(longest) <= LONGEST_ROW:
+        return None  # the sums of all rows take seven times as long
+    is_long = pl.DataFrame(lengths).sum_horizontal() > LONGEST_ROW
+    return is_long if is_long.any() else None
+
+
+def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str], *, of_any_length: bool = False) -> Typed:
     """Read rows into the columns of `shape`; `practices` holds the practice of each row.
 
-    Unknown fields go to `_extra` as JSON. A value that does not fit makes its row bad, never null.
+    Unknown fields go to `_extra` as JSON. A value that does not fit makes its row bad, never null. So does
+    `LONGEST_ROW`, unless rows are `of_any_length`.
     """
     bad: dict[int, BadRow] = {}
     frames = _frames(rows, 0, shape, bad)
     declared = shape.fields.keys()
     frame = pl.concat([pl.DataFrame(schema=shape.schema), *frames])
+    if not of_any_length and (long := long_rows(frame)) is not None:
+        bad |= {place: BadRow.of(rows[place], shape.key, TOO_LONG).kept for place in frame.filter(long)[POSITION]}
+        frame = frame.filter(~long)
     owners = pl.Series("practice_id", practices, dtype=pl.String)
     places = [*frame.filter(pl.col(EXTRA).is_not_null())[POSITION], *bad]
     more = ((practices[place], rows[place]) for place in places if hasattr(rows[place], "keys"))
     return Typed(
         frame.with_columns(owners.gather(frame[POSITION])),
         tuple(replace(row, practice_id=practices[place]) for place, row in bad.items()),
-        frozenset((owner, name) for owner, row in more for name in row if name not in declared),
+        frozenset((owner, name[:_LONGEST_NAME]) for owner, row in more for name in row if name not in declared),
         len(rows),
     )
 

@@ -47,7 +47,9 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
     """Store one intake."""
     endpoint = commit.table.endpoint
     practices = [intake.practice_id] * len(intake.rows)
-    batch = typed(intake.rows, Shape(commit.table.columns, endpoint.key, endpoint.record), practices)
+    batch = typed(
+        intake.rows, Shape(commit.table.columns, endpoint.key, endpoint.record), practices, of_any_length=True
+    )
     frame = commit.pseudonyms.in_rows(commit.table, batch.frame)
     bad = [*(replace(row, practice_id=intake.practice_id) for row in intake.bad), *batch.bad]
     departures = [*drift.new_fields(batch.new_fields), *drift.new_values(frame, commit.table.columns)]

@@ -28,6 +28,10 @@ async def received(number: int, size: int, *, take: Take) -> Answer:
     return Answer(number)
 
 
+async def nothing_waits() -> None:
+    """Write no rows."""
+
+
 answers = st.lists(st.integers(0, 16 * LARGE), max_size=12)
 
 
@@ -41,7 +45,7 @@ def test_answers_of_all_lists_have_a_bounded_memory_and_each_comes(lists: Sequen
         own, numbers = ListRoom(room), list[int]()
         for start in range(0, len(sizes), 3):
             asked = [
-                own.read(partial(received, number, sizes[number]))
+                own.read(partial(received, number, sizes[number]), nothing_waits)
                 for number in range(start, min(start + 3, len(sizes)))
             ]
             kept = await asyncio.gather(*asked)
@@ -70,7 +74,7 @@ def test_lists_that_wait_for_another_one_have_few_huge_answers() -> None:
 
     async def read(number: int, may_leave: asyncio.Event) -> None:
         own = ListRoom(room)
-        answer = await own.read(partial(received, number, size))
+        answer = await own.read(partial(received, number, size), nothing_waits)
         await may_leave.wait()
         done.append(answer.number)
         del answer

@@ -1,26 +1,29 @@
-"""Rows of half a megabyte: the memory of a commit does not grow with the rows that the table has already."""
+"""Rows of the greatest length: the memory of a commit does not grow with the rows that the table has already."""
 
 import multiprocessing
 from pathlib import Path
 
 from pipelines.loading.connection import MEMORY_FOR_ROWS, attach, limit_memory
+from pipelines.loading.frames import LONGEST_ROW
 
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["support.quiet_end", "pipelines.loading.connection"])
 
-COMMITS = 16
-MOST = 420
-"""MiB of the process. With zstd it takes 520, and more with more commits."""
+COMMITS, ROWS = 9, 500
+"""The rows of these commits are more than DuckDB reads at once, which is 2,048."""
+MOST = 330
+"""MiB of the process."""
 
 
 def write_and_measure(path: Path, report: Path) -> None:
-    """Commit pages of 15 MiB; write the most memory of the process in MiB."""
+    """Commit pages of 16 MiB; write the most memory of the process in MiB."""
     connection = attach(path, lock_wait_seconds=0)
     limit_memory(connection, MEMORY_FOR_ROWS)
     connection.execute("create table texts (page integer, row integer, text varchar)")
     for page in range(COMMITS):
         connection.begin()
-        connection.execute(f"insert into texts select {page}, range, repeat('x', {1 << 19}) from range(30)")
+        text = f"repeat(range || 'x', {LONGEST_ROW // 4})"
+        connection.execute(f"insert into texts select {page}, range, {text} from range({ROWS}, {2 * ROWS})")
         connection.commit()
     connection.close()
     lines = Path("/proc/self/status").read_text("utf-8").splitlines()

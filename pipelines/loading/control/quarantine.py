@@ -26,6 +26,14 @@ _BAD_ROWS = {
 """The fields of a `BadRow`, as columns of `control.quarantine`."""
 
 
+LONGEST_PAYLOAD, KEPT_OF_A_PAYLOAD = 32 * 1024, 4_000
+"""Characters of a payload that is kept whole, and of a longer one that are kept, because DuckDB cannot store long
+texts in bounded memory (`frames.LONGEST_ROW`)."""
+
+LONGEST_KEY = 200
+"""Characters from which on a digest of the row stands for its key."""
+
+
 @dataclass(frozen=True, slots=True)
 class BadRow:
     """One bad row. `key` identifies it; only phone calls have days.
@@ -46,7 +54,15 @@ class BadRow:
         payload = json.dumps(row, default=str, sort_keys=True)
         parts = [row.get(name) for name in key] if isinstance(row, Mapping) else [None]
         usable = all(isinstance(part, str | int) and part != "" for part in parts)
-        return cls("/".join(map(str, parts)) if usable else content_key(payload), reason, payload)
+        own = "/".join(map(str, parts)) if usable else ""
+        return cls(own if 0 < len(own) <= LONGEST_KEY else content_key(payload), reason, payload)
+
+    @property
+    def kept(self) -> "BadRow":
+        """Return the row with the beginning of its payload, as a JSON text, if the payload is long."""
+        if len(self.payload) <= LONGEST_PAYLOAD:
+            return self
+        return replace(self, payload=json.dumps(self.payload[:KEPT_OF_A_PAYLOAD]))
 
     def within(self, first_day: date, last_day: date) -> "BadRow":
         """Return the row with the days of the read; a row that has a day keeps it."""
@@ -70,6 +86,11 @@ class QuarantinedRow:
     last_seen: datetime
     acknowledged_at: datetime | None = None
     acknowledged_reason: str | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Return whether only the beginning of its payload was kept."""
+        return self.payload.startswith('"')
 
 
 def quarantined_rows(connection: duckdb.DuckDBPyConnection) -> list[QuarantinedRow]:
@@ -125,6 +146,8 @@ def numbered(rows: Iterable[BadRow]) -> list[BadRow]:
 def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes]:
     """Add rows, or update them if they are in quarantine already."""
     rows = [_without_people(commit, row) for row in rows]
+    if not commit.table.endpoint.strategy.is_received:  # a delivery is read again from its payload
+        rows = [row.kept for row in rows]
     by_key = {(row.practice_id, row.key): row for row in rows}
     if not by_key:
         return {}

@@ -15,7 +15,7 @@ import polars as pl
 from pipelines.core.errors import ContractBroken, TornAnswer, WrongTotal
 from pipelines.core.pages import CallsPage
 from pipelines.loading.control.quarantine import BadRow, content_key
-from pipelines.loading.frames import EXTRA, with_constant
+from pipelines.loading.frames import EXTRA, TOO_LONG, long_rows, with_constant
 from pipelines.loading.instants import within_the_calendar
 from pipelines.loading.records import canonical_json
 from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT, Cell
@@ -100,7 +100,7 @@ def parse_calls(
         texts = _without_strays(texts, *days)
         first_day, last_day = _days(texts.frame)
     return CallsPage(
-        frame=texts,
+        frame=_without(texts, long_rows(texts.frame), TOO_LONG),
         rows=rows,
         total_count=answer.total_count,
         page=answer.page,
@@ -136,12 +136,19 @@ def _without_strays(texts: CallTexts, first: date, last: date) -> CallTexts:
     strays = ~minutes(texts.frame["Date"]).dt.date().is_between(first, last).fill_null(value=True)
     if 2 * strays.sum() > texts.frame.height:
         return texts
+    return _without(texts, strays, "Date: not of a requested day")
+
+
+def _without(texts: CallTexts, marks: pl.Series | None, reason: str) -> CallTexts:
+    """Move the marked rows to `bad`."""
+    if marks is None:
+        return texts
     bad = [
-        BadRow(content_key(payload), "Date: not of a requested day", payload)
-        for row in texts.frame.filter(strays)[[*HEADERS]].rows(named=True)
+        BadRow(content_key(payload), reason, payload).kept
+        for row in texts.frame.filter(marks)[[*HEADERS]].iter_rows(named=True)
         for payload in [canonical_json(row)]
     ]
-    return replace(texts, frame=texts.frame.filter(~strays), bad=(*texts.bad, *bad))
+    return replace(texts, frame=texts.frame.filter(~marks), bad=(*texts.bad, *bad))
 
 
 def _day(text: Any) -> date:  # noqa: ANN401 - polars has one type for the least of any column

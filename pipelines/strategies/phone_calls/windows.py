@@ -131,9 +131,10 @@ def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpo
 def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[CallsPage]:
     """Read the first page, a second time if it has fewer calls than are stored or contradicts its total."""
     page = yield from _look(strategy, start, end, purpose)
-    if page.total_count < purpose.known(start, end) or _contradicts(strategy, page):
-        page = yield from _look(strategy, start, end, purpose)
-    return page
+    if page.total_count >= purpose.known(start, end) and not _contradicts(strategy, page):
+        return page
+    del page  # eight windows are read at a time, and each answer may have 16 MiB
+    return (yield from _look(strategy, start, end, purpose))
 
 
 def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[CallsPage]:
