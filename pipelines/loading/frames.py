@@ -21,11 +21,12 @@ from pipelines.loading.records import canonical_json, extra_of, validated
 POSITION = "_position"
 EXTRA = "_extra"
 
-LONGEST_ROW = 32 * 1024
-"""Bytes of the texts of a row; a usual row has 600. DuckDB reads 2,048 rows of a column at once. With longer rows
-this is more than its memory, and a checkpoint that fails ends the sync of all lists."""
+LONG_ROW, LONG_ROWS = 32 * 1024, 256 * 1024
+"""Bytes of the texts of a long row, and of the long rows that one save may have; a usual row has 600 bytes. DuckDB
+reads 2,048 rows of a column at once. If all of them are long this is more than its memory, and a checkpoint that
+fails ends the sync of all lists."""
 
-TOO_LONG = f"row: longer than {LONGEST_ROW // 1024} KiB"
+TOO_LONG = f"row: too long; a page may have {LONG_ROWS // 1024} KiB of rows longer than {LONG_ROW // 1024} KiB"
 
 _LONGEST_NAME = 200
 """Characters of an undeclared field's name that are reported."""
@@ -104,27 +105,30 @@ def with_constant(frame: pl.DataFrame, name: str, value: object, dtype: pl.DataT
     return frame.hstack([pl.Series(name, [value], dtype).new_from_index(0, frame.height)])
 
 
-def long_rows(frame: pl.DataFrame) -> pl.Series | None:
-    """Return for each row whether its texts are longer than `LONGEST_ROW`; `None` if no row is."""
+def too_long(frame: pl.DataFrame) -> pl.Series | None:
+    """Return for each row whether `LONG_ROWS` do not allow it; `None` if they allow all rows."""
     lengths = [texts.str.len_bytes() for texts in frame.iter_columns() if texts.dtype == pl.String]
     longest: list[Any] = [length.max() or 0 for length in lengths]
-    if sum(longest) <= LONGEST_ROW:
+    if sum(longest) <= LONG_ROW:
         return None  # the sums of all rows take seven times as long
-    is_long = pl.DataFrame(lengths).sum_horizontal() > LONGEST_ROW
-    return is_long if is_long.any() else None
+    length = pl.DataFrame(lengths).sum_horizontal()
+    may_be_taken = (length > LONG_ROW) & (length <= LONG_ROWS)
+    taken = (length * may_be_taken).cum_sum()
+    refused = (length > LONG_ROWS) | (may_be_taken & (taken > LONG_ROWS))
+    return refused if refused.any() else None
 
 
 def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str], *, of_any_length: bool = False) -> Typed:
     """Read rows into the columns of `shape`; `practices` holds the practice of each row.
 
-    Unknown fields go to `_extra` as JSON. A value that does not fit makes its row bad, never null. So does
-    `LONGEST_ROW`, unless rows are `of_any_length`.
+    Unknown fields go to `_extra` as JSON. A value that does not fit makes its row bad, never null. So do more
+    bytes than `LONG_ROWS` allow, unless rows are `of_any_length`.
     """
     bad: dict[int, BadRow] = {}
     frames = _frames(rows, 0, shape, bad)
     declared = shape.fields.keys()
     frame = pl.concat([pl.DataFrame(schema=shape.schema), *frames])
-    if not of_any_length and (long := long_rows(frame)) is not None:
+    if not of_any_length and (long := too_long(frame)) is not None:
         bad |= {place: BadRow.of(rows[place], shape.key, TOO_LONG).kept for place in frame.filter(long)[POSITION]}
         frame = frame.filter(~long)
     owners = pl.Series("practice_id", practices, dtype=pl.String)

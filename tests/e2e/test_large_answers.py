@@ -10,7 +10,7 @@ from support.lying_proxy import lying
 from support.sandbox_settings import at
 
 from pipelines.jobs.sync import run_sync
-from pipelines.loading.frames import LONGEST_ROW
+from pipelines.loading.frames import LONG_ROW
 from pipelines.partner.protocol import LARGEST_CSV, LARGEST_JSON
 from pipelines.settings import Settings
 
@@ -26,7 +26,7 @@ LISTS = ("phone_calls", "appointments", "staff_tasks")
 def padded(path: str, page: dict[str, Any]) -> None:
     """Give each row an undeclared field, so that the page, or the row of a task, is as large as it may be."""
     rows = page["content"]
-    most = LONGEST_ROW if "staff_tasks" in path else LARGEST_JSON // max(1, len(rows))
+    most = LONG_ROW if "staff_tasks" in path else LARGEST_JSON // max(1, len(rows))
     for row in rows:
         row["notes"] = "x" * (most - 2_000)
 

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from pipelines.jobs.quarantine import quarantined_rows, retry
-from pipelines.loading.frames import LONGEST_ROW, TOO_LONG
+from pipelines.loading.frames import LONG_ROW, LONG_ROWS, TOO_LONG
 
 Opened = Callable[..., Any]
 
@@ -67,9 +67,10 @@ def test_a_retry_stores_rows_that_are_valid_now(opened: Opened) -> None:
 def test_longer_rows_than_the_warehouse_takes_lose_only_themselves(opened: Opened) -> None:
     practices = opened(practices=1, calls=60, days=8)
     truth = practices.platform.truth
-    (task, *others), call = truth("loc-001", "staff_tasks"), truth("loc-001", "phone_calls")[5]
-    practices.platform.update("loc-001", "staff_tasks", task["id"], {"details": "x" * LONGEST_ROW})
-    practices.platform.update("loc-001", "phone_calls", call["id"], {"summary": "y" * LONGEST_ROW})
+    (task, long_task, *others), call = truth("loc-001", "staff_tasks"), truth("loc-001", "phone_calls")[5]
+    practices.platform.update("loc-001", "staff_tasks", task["id"], {"details": "x" * LONG_ROWS})
+    practices.platform.update("loc-001", "staff_tasks", long_task["id"], {"details": "x" * 6 * LONG_ROW})
+    practices.platform.update("loc-001", "phone_calls", call["id"], {"summary": "y" * LONG_ROWS})
 
     first = practices.sync(endpoints=["staff_tasks", "phone_calls"])
     long = quarantined_rows(practices.settings)
@@ -79,10 +80,10 @@ def test_longer_rows_than_the_warehouse_takes_lose_only_themselves(opened: Opene
     assert {row.reason for row in long} == {TOO_LONG}
     assert task["id"] in {row.row_key for row in long}
     assert {row.row_key for row in retried.held} == {row.row_key for row in long}
-    assert max(len(row.payload) for row in retried.held) < LONGEST_ROW
+    assert max(len(row.payload) for row in retried.held) < LONG_ROW
     with duckdb.connect(str(practices.warehouse)) as connection:
         stored = connection.execute("select count(*) from raw.staff_tasks").fetchall()
-    assert stored == [(len(others),)]
+    assert stored == [(1 + len(others),)]
 
 
 def test_bad_calls_are_read_again_from_the_source(opened: Opened) -> None:

@@ -4,7 +4,7 @@ import multiprocessing
 from pathlib import Path
 
 from pipelines.loading.connection import MEMORY_FOR_ROWS, attach, limit_memory
-from pipelines.loading.frames import LONGEST_ROW
+from pipelines.loading.frames import LONG_ROW
 
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["support.quiet_end", "pipelines.loading.connection"])
@@ -22,7 +22,7 @@ def write_and_measure(path: Path, report: Path) -> None:
     connection.execute("create table texts (page integer, row integer, text varchar)")
     for page in range(COMMITS):
         connection.begin()
-        text = f"repeat(range || 'x', {LONGEST_ROW // 4})"
+        text = f"repeat(range || 'x', {LONG_ROW // 4})"
         connection.execute(f"insert into texts select {page}, range, {text} from range({ROWS}, {2 * ROWS})")
         connection.commit()
     connection.close()

@@ -28,7 +28,7 @@ _BAD_ROWS = {
 
 LONGEST_PAYLOAD, KEPT_OF_A_PAYLOAD = 32 * 1024, 4_000
 """Characters of a payload that is kept whole, and of a longer one that are kept, because DuckDB cannot store long
-texts in bounded memory (`frames.LONGEST_ROW`)."""
+texts in bounded memory (`frames.LONG_ROWS`)."""
 
 LONGEST_KEY = 200
 """Characters from which on a digest of the row stands for its key."""

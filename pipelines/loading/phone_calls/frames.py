@@ -15,7 +15,7 @@ import polars as pl
 from pipelines.core.errors import ContractBroken, TornAnswer, WrongTotal
 from pipelines.core.pages import CallsPage
 from pipelines.loading.control.quarantine import BadRow, content_key
-from pipelines.loading.frames import EXTRA, TOO_LONG, long_rows, with_constant
+from pipelines.loading.frames import EXTRA, TOO_LONG, too_long, with_constant
 from pipelines.loading.instants import within_the_calendar
 from pipelines.loading.records import canonical_json
 from pipelines.partner.calls_csv import COLUMNS, DATE_FORMAT, Cell
@@ -100,7 +100,7 @@ def parse_calls(
         texts = _without_strays(texts, *days)
         first_day, last_day = _days(texts.frame)
     return CallsPage(
-        frame=_without(texts, long_rows(texts.frame), TOO_LONG),
+        frame=_without(texts, too_long(texts.frame), TOO_LONG),
         rows=rows,
         total_count=answer.total_count,
         page=answer.page,
