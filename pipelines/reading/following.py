@@ -80,7 +80,7 @@ def follow(conventions: QueryConventions, window: Window, first: Page, count: in
     """Read pages 1 to `count - 1` as long as they have new rows; `size` is the number of rows of a full page."""
     pages: list[Page] = []
     probed: dict[int, Page] = {}
-    at_once = AT_ONCE if conventions.saving else AT_ONCE_OF_A_LIE
+    at_once = AT_ONCE if conventions.saving else max(1, min(AT_ONCE_OF_A_LIE, MOST_KEPT // max(1, first.bytes)))
     if count > UNTESTED_PAGES:
         last = (first.total_count - 1) // size
         probed[last] = yield from read_promised(conventions, window, last, first)
