@@ -36,7 +36,7 @@ def list_metrics(file: Path | None, *, as_json: bool) -> int:
         (metric.name, metric.words, metric.unit, metric.better, ", ".join(dimensions_of(metrics, metric)))
         for metric in metrics.values()
     ]
-    print_table("", ("metric", TableColumn("words", 2), "unit", "better", TableColumn("split by", 1, 30)), rows)
+    print_table("", ("metric", "words", TableColumn("unit", 1), TableColumn("better", 2), TableColumn("split by", 3, 30)), rows)
     return 0
 
 
