@@ -47,7 +47,7 @@ def newest(_: str) -> QueryResult:
         ({"quarantined_rows": 1200}, "a phone_calls: 1,200 rows in quarantine are not counted"),
         (
             {"last_reconcile_at": None},
-            "a phone_calls: not reconciled yet, so late changes may be unseen; `vetl reconcile` reads them",
+            "a phone_calls: not reconciled yet, so late changes may be unseen; vetl reconcile reads them",
         ),
     ],
 )
@@ -62,7 +62,7 @@ def test_a_reason_of_many_lists_and_practices_is_one_line() -> None:
         for endpoint in ("appointments", "phone_calls")
     ]
 
-    unseen = "not reconciled yet, so late changes may be unseen; `vetl reconcile` reads them"
+    unseen = "not reconciled yet, so late changes may be unseen; vetl reconcile reads them"
 
     assert doubts_of(newest, [*lists, evidence("f", last_reconcile_at=None)]) == [
         f"a, b, c and 2 more appointments, phone_calls: {unseen}",

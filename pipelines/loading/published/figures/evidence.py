@@ -66,4 +66,4 @@ def _reasons(item: Evidence, newest: datetime | None) -> Iterator[str]:
     if item.quarantined_rows:
         yield f"{item.quarantined_rows:,} rows in quarantine are not counted"
     if item.last_reconcile_at is None:
-        yield "not reconciled yet, so late changes may be unseen; `vetl reconcile` reads them"
+        yield "not reconciled yet, so late changes may be unseen; vetl reconcile reads them"
