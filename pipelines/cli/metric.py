@@ -36,7 +36,8 @@ def list_metrics(file: Path | None, *, as_json: bool) -> int:
         (metric.name, metric.words, metric.unit, metric.better, ", ".join(dimensions_of(metrics, metric)))
         for metric in metrics.values()
     ]
-    print_table("", ("metric", "words", TableColumn("unit", 1), TableColumn("better", 2), TableColumn("split by", 3, 30)), rows)
+    columns = ("metric", "words", TableColumn("unit", 1), TableColumn("better", 2), TableColumn("split by", 3, 30))
+    print_table("", columns, rows)
     return 0
 
 
