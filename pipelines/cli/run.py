@@ -15,7 +15,7 @@ from pipelines.cli.progress import showing_lists, showing_nodes
 from pipelines.cli.terminal import mention, print_json, say, short
 from pipelines.cli.times import local, zone
 from pipelines.cli.views import show_build, show_drain, show_published, show_sync
-from pipelines.core.errors import MAKE_ROOM, BuildFailed, PublicationHeld, VetlError, WrongUse
+from pipelines.core.errors import BuildFailed, PublicationHeld, VetlError, WrongUse, is_of_a_full_disk
 from pipelines.core.results import SyncResult
 from pipelines.jobs.build import build_marts, existing, is_built, publish_marts, roll_back_published, treatments
 from pipelines.jobs.dbt_process import log_file
@@ -149,7 +149,7 @@ def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: b
         partial(_build, codes=codes),
     ):
         codes += step(settings, report, quiet=quiet)
-        if MAKE_ROOM.removeprefix("; ") in report.get("error", ""):
+        if is_of_a_full_disk(report.get("error", "")):
             break  # the next step writes to the same disk, and would fail with the same line
     report["exit_code"] = next(code for code in WORST_FIRST if code in codes)
     return report

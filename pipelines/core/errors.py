@@ -79,6 +79,11 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MAKE_ROOM = "; make room and run it again"
 
 
+def is_of_a_full_disk(message: str) -> bool:
+    """Return whether a message names the remedy for a full disk."""
+    return MAKE_ROOM.removeprefix("; ") in message
+
+
 def cannot_write(place: object, error: OSError, failed: str = "cannot be written") -> str:
     """Return the line for a file that cannot be written; `failed` names the failure. A full disk has a remedy."""
     return f"{place}: {failed}: {error.strerror}{MAKE_ROOM if error.errno in NO_ROOM else ''}"
