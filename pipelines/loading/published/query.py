@@ -24,7 +24,7 @@ from pipelines.loading.published.opened import opened, opened_for
 T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
 
-BATCH = 10_000
+BATCH = 2_048
 """The most rows in Python's memory."""
 
 _BOUNDLESS = 1_000_000
