@@ -203,4 +203,5 @@ def _read_whole(conventions: QueryConventions, window: Window, *, last: bool) ->
             return done.rows if last else ()
         if done.lie:
             break
+        del done  # the rows of a pass that proves nothing take memory while the next pass is read
     return ()
