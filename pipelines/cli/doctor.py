@@ -115,10 +115,14 @@ def show(report: Report, *, everything: bool = False) -> None:
         print_aside(f"{count(hidden, 'check')} passed; --all shows them")
 
 
+def _counted(findings: int, state: State) -> str:
+    return count(findings, "note") if state == "note" else f"{findings} {WORDS.get(state, state)}"
+
+
 def summary(report: Report) -> str:
     """Return `2 practices, 84 checks: 1 WRONG, 3 ignored, 80 ok; 512 requests, none of them writes`."""
     states = Counter(finding.state for practice in report.practices for finding in practice.findings)
-    by_state = ", ".join(f"{states[state]} {WORDS.get(state, state)}" for state in IN_ORDER if states[state])
+    by_state = ", ".join(_counted(states[state], state) for state in IN_ORDER if states[state])
     checked = f"{count(len(report.practices), 'practice')}, {count(states.total(), 'check')}: {by_state}"
     limited = f", {report.rate_limited} of them met a rate limit" if report.rate_limited else ""
     return f"{checked}; {count(report.requests, 'request')}, none of them writes{limited}"

@@ -1,6 +1,6 @@
 """A person is forgotten between any two commands, by a forgetting that may be killed or meet a full disk.
 
-All stories begin with the same warehouse, and build few of the models; `tests/e2e/test_forget.py` forgets with all.
+All stories begin with the same warehouse and build few of the models; `test_forget.py` forgets with all of them.
 After the forgetting is complete, no file that vetl keeps mentions the person, also after any later command, and
 whether or not the platform has deleted the person. `VETL_CHAOS_SEEDS` is the number of stories, or a range of
 seeds; a failing story prints the line that repeats it.
