@@ -139,12 +139,11 @@ def begun(platform: sandbox.Handle, tmp_path_factory: pytest.TempPathFactory) ->
     folder, rng = tmp_path_factory.mktemp("begun") / "site", Random(0)
     settings = forgetting.settings_that_keep_everything(platform, folder, DAYS)
     people = [forgetting.client_to_forget(platform, rng) for _ in range(PEOPLE)]
+    Story(platform, settings, rng, people[0]).sync()
     for person in people:
-        story = Story(platform, settings, rng, person)
-        story.sync()
-        story.drain()
+        Story(platform, settings, rng, person).drain()
     build_marts_untested(settings)
-    story.publish()
+    publish_marts(settings)
     return folder, people
 
 
