@@ -13,13 +13,6 @@ def test_an_id_that_is_none_or_has_no_get_is_a_404(partner: Partner) -> None:
         assert partner.get(path).status_code == 404
 
 
-def test_signing_in_again_leaves_older_tokens_good(partner: Partner) -> None:
-    first = partner.http.headers["Authorization"]
-    partner.sign_in()
-    partner.http.headers["Authorization"] = first
-    assert partner.get("staff_tasks").status_code == 200
-
-
 def test_an_unknown_path_gets_the_general_error_envelope(partner: Partner) -> None:
     answer = partner.get("nothing_here")
     assert answer.status_code == 404

@@ -5,7 +5,6 @@ from random import Random
 from typing import Literal
 
 import pytest
-from hypothesis import strategies as st
 from support import model_source
 from support.known_capabilities import paged
 from support.model_driver import Driver, sync
@@ -18,15 +17,6 @@ from pipelines.reading.following import MOST_KEPT, kept_bytes
 from pipelines.reading.paging import read_pass
 from pipelines.reading.whole_list import WHOLE, read_whole_list
 
-manners = st.builds(
-    Manners,
-    page_base=st.sampled_from([0, 1]),
-    largest_page=st.sampled_from([3, 7, 100]),
-    order=st.sampled_from(["updated_desc", "updated_asc", "created_desc", "id"]),
-    status_ignored=st.booleans(),
-    refuses_beyond_end=st.booleans(),
-)
-
 
 def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
     source = ModelSource(rng, kind)
@@ -34,22 +24,6 @@ def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
     for number in range(rows):
         source.add(first + (START - first) * number / rows, status=rng.choice(["pending", "completed"]))
     return source
-
-
-def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_updated_first() -> None:
-    rng = Random(7)
-    source, store = filled(rng, Manners(order="updated_desc", largest_page=100), 300), ModelStore()
-    source.touch("r00007")
-    sync(STAFF_TASKS, source, store)
-    source.now += timedelta(hours=1)
-    final = next(identity for identity, row in source.rows.items() if row["status"] == "completed")
-    source.touch(final, title="edited")
-    before = source.requests
-
-    sync(STAFF_TASKS, source, store)
-
-    assert source.rows == store.rows
-    assert source.requests - before == 4
 
 
 def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> None:
@@ -145,11 +119,3 @@ def test_a_list_that_hides_final_tasks_unless_asked_for_them_is_read_by_status(
         )
         source.add(status="canceled")
         source.remove(opened[1])
-
-
-def test_a_list_that_hides_all_its_tasks_is_read_by_status() -> None:
-    rng = Random(12)
-    source, store = filled(rng, Manners(default_status="canceled"), 20), ModelStore()
-
-    assert sync(STAFF_TASKS, source, store).certified
-    assert source.rows == store.rows

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from hypothesis import strategies as st
 from support.model_driver import sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
@@ -11,15 +10,6 @@ from support.model_store import ModelStore
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 
 LIFE = {"received": "queued", "queued": "in_progress", "in_progress": "completed"}
-
-manners = st.builds(
-    Manners,
-    page_base=st.sampled_from([0, 1]),
-    largest_page=st.sampled_from([3, 7, 100]),
-    order=st.sampled_from(["created_desc", "created_desc", "id"]),
-    status_ignored=st.booleans(),
-    refuses_beyond_end=st.booleans(),
-)
 
 
 def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
