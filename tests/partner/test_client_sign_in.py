@@ -91,6 +91,14 @@ def test_a_request_follows_at_most_five_fresh_sign_ins(stage: Stage) -> None:
     assert len(stage.server.asked) == 6
 
 
+def test_forbidden_is_the_practice_refused_at_once(stage: Stage) -> None:
+    stage.server.answers(reply_error(403))
+
+    with pytest.raises(PracticeRefused):
+        stage.play(one)
+    assert (len(stage.server.asked), stage.server.sign_ins) == (1, 1)
+
+
 def test_a_token_that_was_good_and_is_forbidden_now_is_renewed_once(stage: Stage) -> None:
     """Some platforms answer 403, not 401, when a token has expired or was revoked."""
     stage.server.handler = lambda asked: (

@@ -3,6 +3,7 @@
 import pytest
 from support.hook_receiver import Receiver
 from support.message_requests import RCS_PHONE, send, to
+from support.outreach_requests import number, reach_out
 from support.partner_side import Partner, Row, made
 
 
@@ -70,5 +71,6 @@ def test_after_three_failures_the_next_change_sends_the_latest_status(
 
 def test_no_webhook_is_sent_without_a_callback_address(partner: Partner) -> None:
     made(send(partner))
+    made(reach_out(partner, contact_number=number("00")))
     partner.later(minutes=10)
     assert partner.platform.webhooks == []

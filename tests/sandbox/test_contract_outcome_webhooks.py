@@ -75,18 +75,3 @@ def test_a_queued_webhook_is_sent_within_the_hour(partner: Partner, receiver: Re
     assert receiver.events == ["ai_outbound.suppressed"]
     partner.later(hours=5)
     assert len(receiver.got) == 1
-
-
-def test_after_three_attempts_it_is_given_up(partner: Partner, receiver: Receiver) -> None:
-    """A get of the request recovers it."""
-    receiver.answers = [500] * 9
-    request = made(reach_out(partner, contact_number=number("00"), callback_url=receiver.url))
-    partner.later(hours=3)
-    assert len(receiver.got) == 3
-    assert partner.page(f"{REQUESTS}/{request['id']}")["status"] == "suppressed"
-
-
-def test_no_webhook_is_sent_without_a_callback_address(partner: Partner) -> None:
-    made(reach_out(partner, contact_number=number("00")))
-    partner.later(hours=2)
-    assert partner.platform.webhooks == []

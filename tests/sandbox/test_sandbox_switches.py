@@ -82,11 +82,3 @@ def test_the_csv_may_have_other_labels_and_line_ends(partner: Partner) -> None:
     assert ",No answer," in other
     assert ",no_answer," not in other
     assert ",Duration\r\n" in other
-
-
-def test_ids_may_be_integers(partner: Partner) -> None:
-    partner.platform.set(integer_ids=True)
-    assert all(isinstance(row["id"], int) for row in partner.page("appointments", **EARLY)["content"])
-    calls = partner.page("phone_calls", direction="outbound")["content"]
-    assert all(isinstance(call["client_id"], int) for call in calls)
-    assert all(isinstance(call["id"], str) for call in calls)
