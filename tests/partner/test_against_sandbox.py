@@ -185,6 +185,11 @@ def test_an_address_that_is_refused_leaves_no_thread_behind() -> None:
     assert set(threading.enumerate()) <= before
 
 
+def test_closing_twice_is_closing_once(practice: BlockingPractice) -> None:
+    practice.close()
+    practice.close()
+
+
 OF_THE_SANDBOX = {("GET", "open_times"), ("POST", "ai_outbound/requests")}
 """Paths that the contract does not show, so no client can call them."""
 

@@ -85,6 +85,7 @@ def test_more_than_120_messages_a_minute_are_refused(partner: Partner) -> None:
     ("practice", "given", "seen"),
     [
         ("loc-001", {}, [("sent", None), ("delivered", "rcs"), ("read", "rcs")]),
+        ("loc-001", {"recipient": to("06")}, [("sent", None), ("delivered", "rcs")]),
         ("loc-001", {"channel": "sms"}, [("sent", "sms"), ("delivered", "sms")]),
         ("loc-001", {"recipient": {"phone_number": PHONE}}, [("sent", None), ("delivered", "sms")]),
         ("loc-002", {}, [("sent", None), ("delivered", "sms")]),
@@ -97,6 +98,7 @@ def test_more_than_120_messages_a_minute_are_refused(partner: Partner) -> None:
     ],
     ids=[
         "RCS is delivered and read",
+        "RCS is delivered and never read",
         "an SMS is never read",
         "auto: the handset has no RCS",
         "auto: the sender is not live",

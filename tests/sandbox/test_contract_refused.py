@@ -109,6 +109,8 @@ def sign_in(partner: Partner, **body: Any) -> httpx.Response:
         (content, {**card(), "cards": [CARD] * 2}, ["content.cards"]),
         (content, {**carousel(2), "suggestions": [REPLY]}, ["content.suggestions"]),
         (content, {"type": "media"}, ["content.media_url"]),
+        (content, {"type": "card"}, ["content.card"]),
+        (content, chips({"text": "Label"}), [f"{CHIP}.type"]),
         (content, {"type": "card", "card": {"media_url": URL}}, ["content.card"]),
         (content, card(media_url="http://example.com/a.png"), ["content.card.media_url"]),
         (content, chips({"type": "open_url", "text": "Open"}), [f"{CHIP}.url"]),

@@ -26,6 +26,22 @@ def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
     return source
 
 
+def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_updated_first() -> None:
+    rng = Random(7)
+    source, store = filled(rng, Manners(order="updated_desc", largest_page=100), 300), ModelStore()
+    source.touch("r00007")
+    sync(STAFF_TASKS, source, store)
+    source.now += timedelta(hours=1)
+    final = next(identity for identity, row in source.rows.items() if row["status"] == "completed")
+    source.touch(final, title="edited")
+    before = source.requests
+
+    sync(STAFF_TASKS, source, store)
+
+    assert source.rows == store.rows
+    assert source.requests - before == 4
+
+
 def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> None:
     costs: list[int] = []
     for rows in (300, 3000):
@@ -119,3 +135,11 @@ def test_a_list_that_hides_final_tasks_unless_asked_for_them_is_read_by_status(
         )
         source.add(status="canceled")
         source.remove(opened[1])
+
+
+def test_a_list_that_hides_all_its_tasks_is_read_by_status() -> None:
+    rng = Random(12)
+    source, store = filled(rng, Manners(default_status="canceled"), 20), ModelStore()
+
+    assert sync(STAFF_TASKS, source, store).certified
+    assert source.rows == store.rows
