@@ -18,7 +18,6 @@ from support.scripted_server import (
     reply_data,
     reply_error,
     reply_page,
-    until,
 )
 
 from pipelines.core.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer
@@ -255,22 +254,6 @@ def test_every_request_is_logged_without_personal_data(stage: Stage) -> None:
     ]
     assert {log["log_level"] for log in entries} == {"debug"}
     assert "Ann" not in str(stage.logs)
-
-
-def test_a_cancelled_read_leaves_the_client_usable(stage: Stage) -> None:
-    stage.server.answers(Reply(hang=True))
-
-    async def scene(client: PartnerClient) -> Page:
-        async with asyncio.TaskGroup() as group:
-            reads = [group.create_task(client.page(PRACTICE, "staff_tasks", {"page": str(n)})) for n in range(6)]
-            await until(lambda: len(stage.server.asked) == 2)
-            for read in reads:
-                read.cancel()
-        stage.server.answers(reply_page([{"id": "1"}]))
-        return await client.page(PRACTICE, "staff_tasks", {})
-
-    page = stage.play(scene, Limits(max_in_flight=2, max_in_flight_total=2))
-    assert len(page.rows) == 1
 
 
 def test_a_read_that_is_cancelled_at_any_moment_leaves_its_connection_usable(stage: Stage) -> None:

@@ -42,23 +42,6 @@ def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_update
     assert source.requests - before == 4
 
 
-def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> None:
-    costs: list[int] = []
-    for rows in (300, 3000):
-        rng = Random(8)
-        source, store = filled(rng, Manners(order="id", largest_page=100), rows), ModelStore()
-        for row in source.rows.values():
-            row["status"] = "completed"
-        for _ in range(2):  # the second requests the status
-            sync(STAFF_TASKS, source, store)
-            source.now += timedelta(hours=1)
-        before = source.requests
-        sync(STAFF_TASKS, source, store)
-        costs.append(source.requests - before)
-
-    assert costs == [4, 4]
-
-
 def test_a_page_base_that_was_learnt_wrongly_is_learnt_again() -> None:
     """This can happen if it was learnt while the list moved."""
     rng = Random(9)

@@ -22,22 +22,6 @@ def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
     return source
 
 
-def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> None:
-    costs: list[int] = []
-    for rows in (300, 3000):
-        rng = Random(5)
-        source, store = filled(rng, Manners(order="created_desc", largest_page=100), rows), ModelStore()
-        for row in source.rows.values():
-            row["status"] = "completed"
-        source.now += timedelta(days=10)
-        sync(AI_OUTBOUND, source, store)
-        before = source.requests
-        sync(AI_OUTBOUND, source, store)
-        costs.append(source.requests - before)
-
-    assert costs == [7, 7]
-
-
 def test_a_request_open_for_long_is_got_by_id() -> None:
     rng = Random(6)
     source, store = filled(rng, Manners(order="created_desc", largest_page=100), 500), ModelStore()

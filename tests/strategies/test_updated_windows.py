@@ -28,23 +28,6 @@ def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
     return source
 
 
-def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> None:
-    costs: list[int] = []
-    for rows in (30, 3000):
-        rng = Random(2)
-        source, store = filled(rng, Manners(largest_page=100), rows), ModelStore()
-        for row in source.rows.values():
-            row["status"] = rng.choice(["completed", "abandoned"])
-        source.now += timedelta(days=1)
-        sync(BOOKING_SESSIONS, source, store)
-        source.now += timedelta(hours=3)
-        before = source.requests
-        sync(BOOKING_SESSIONS, source, store)
-        costs.append(source.requests - before)
-
-    assert costs == [2, 2]
-
-
 def test_an_earlier_start_of_history_reads_the_missing_time() -> None:
     rng = Random(4)
     source, store = filled(rng, Manners(), 30), ModelStore()
