@@ -1,7 +1,6 @@
 """A small world behind a real socket, with a fresh platform for each test."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from support.hook_receiver import Receiver, receiving
@@ -41,8 +40,3 @@ def partner(platform: Handle) -> Iterator[Partner]:
 def receiver() -> Iterator[Receiver]:
     with receiving() as receiver:
         yield receiver
-
-
-@pytest.fixture(scope="session")
-def documentation() -> str:
-    return (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()

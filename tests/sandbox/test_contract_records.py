@@ -22,6 +22,7 @@ def test_a_record_stands_directly_under_data_and_is_of_one_practice(partner: Par
     record = partner.truth(name)[-2]
     path = f"{PATHS[name]}/{record['id']}"
     assert partner.get(path).json() == {"success": True, "data": record, "message": None}
-    assert partner.get(f"{PATHS[name]}/x").status_code == 404
+    for unknown in ("x", "0123456789abcdef", "99999999999999999999"):
+        assert partner.get(f"{PATHS[name]}/{unknown}").status_code == 404
     partner.act_for("loc-002")
     assert partner.get(path).status_code == 404
