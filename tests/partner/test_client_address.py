@@ -61,9 +61,9 @@ def test_a_password_is_not_sent_in_clear_to_another_machine(host: str) -> None:
     PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r", allow_plain_http=True))
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "[::1]"])
-def test_this_machine_may_be_asked_in_clear(host: str) -> None:
-    PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r"))
+def test_this_machine_may_be_asked_in_clear() -> None:
+    for host in ("localhost", "127.0.0.1", "127.1.2.3", "[::1]"):
+        PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r"))
 
 
 def test_an_account_shows_its_address_only() -> None:

@@ -60,8 +60,9 @@ def test_no_content_is_not_taken_for_an_empty_list(stage: Stage, status: bytes) 
         stage.play(tasks)
 
 
-@pytest.mark.parametrize("name", [b"X-TOTAL-COUNT", b"x-total-count", b"X-Total-Count"])
-@pytest.mark.parametrize("kind", [b"text/csv", b"application/octet-stream"])
+@pytest.mark.parametrize(
+    ("name", "kind"), [(b"X-TOTAL-COUNT", b"text/csv"), (b"x-total-count", b"application/octet-stream")]
+)
 def test_the_csv_and_its_headers_in_any_case(stage: Stage, name: bytes, kind: bytes) -> None:
     head = name + b": 1\r\ncontent-type: " + kind + b"\r\nContent-Disposition: attachment; filename=calls.csv\r\n"
     stage.server.answers(old(head, CSV))

@@ -26,7 +26,6 @@ from pipelines.core.errors import (
     ContractBroken,
     PracticeRefused,
     SignInRefused,
-    TornAnswer,
     Unreachable,
     VetlError,
 )
@@ -38,11 +37,6 @@ Reads = Callable[[PartnerClient], object]
 
 def only_for(*tokens: str) -> Callable[[ReceivedRequest], Reply]:
     return lambda asked: reply_page([]) if asked.token in tokens else reply_error(401)
-
-
-def test_many_first_requests_cause_one_sign_in(stage: Stage) -> None:
-    stage.play(many)
-    assert stage.server.sign_ins == 1
 
 
 def test_many_that_meet_a_401_at_once_cause_one_sign_in_and_all_are_replayed(stage: Stage) -> None:
@@ -97,20 +91,6 @@ def test_a_request_follows_at_most_five_fresh_sign_ins(stage: Stage) -> None:
     assert len(stage.server.asked) == 6
 
 
-def test_a_practice_that_is_refused_does_not_stop_another(stage: Stage) -> None:
-    stage.server.handler = lambda asked: (
-        reply_error(401) if asked.headers["x-client-id"] == "loc-bad" else reply_page([])
-    )
-
-    async def scene(client: PartnerClient) -> list[Page | BaseException]:
-        reads = (client.page(practice, "staff_tasks", {}) for practice in ("loc-bad", "loc-good"))
-        return await asyncio.gather(*reads, return_exceptions=True)
-
-    bad, good = stage.play(scene)
-    assert isinstance(bad, PracticeRefused)
-    assert isinstance(good, Page)
-
-
 def test_forbidden_is_the_practice_refused_at_once(stage: Stage) -> None:
     stage.server.answers(reply_error(403))
 
@@ -147,12 +127,6 @@ def test_a_list_that_is_forbidden_costs_one_sign_in_and_stays_so(stage: Stage) -
     stage.play(both)
 
     assert (stage.server.sign_ins, len(stage.server.asked)) == (2, 3)
-
-
-@pytest.mark.parametrize("status", [200, 201])
-def test_a_sign_in_succeeds_with_200_or_201(stage: Stage, status: int) -> None:
-    stage.server.sign_in_answers(reply_data({"token": "t"}, status))
-    assert stage.play(one).requests == 1
 
 
 @pytest.mark.parametrize(
@@ -275,15 +249,6 @@ def test_no_error_and_no_log_holds_a_secret_that_the_server_quotes(stage: Stage,
     text += str(getattr(caught.value, "fields", ()))
     for secret in (USERNAME, PASSWORD, "token-1", "555", "4477", "ann.o", "example.com"):
         assert secret not in text.lower()
-
-
-def test_a_login_page_with_200_is_torn_and_said_to_be_one(stage: Stage) -> None:
-    stage.server.answers(
-        Reply(body=b"\n<!DOCTYPE html><title>Log in</title>", headers={"Content-Type": "text/html"})
-    )
-    with pytest.raises(TornAnswer, match="login page"):
-        stage.play(one)
-    assert len(stage.server.asked) == 6
 
 
 def test_requests_that_waited_for_their_turn_are_sent_with_the_newest_token(stage: Stage) -> None:

@@ -36,6 +36,8 @@ async def limited(limiter: RateLimiter, retry_after: float | None = None) -> Non
 
 
 def test_a_429_halves_and_each_round_that_goes_well_adds_one() -> None:
+    """One always gets in."""
+
     async def scene(limiter: RateLimiter, _: HeldTime) -> None:
         await limited(limiter)
         assert limiter.limit == 4
@@ -45,6 +47,10 @@ def test_a_429_halves_and_each_round_that_goes_well_adds_one() -> None:
         for _round in range(40):
             await passed(limiter)
         assert limiter.limit == 8
+        for _round in range(10):
+            await limited(limiter)
+        assert limiter.limit == 1
+        await passed(limiter)
 
     play(scene)
 
@@ -72,16 +78,6 @@ def test_requests_that_were_on_their_way_together_halve_once() -> None:
         results = await asyncio.gather(*(refused() for _ in range(8)), return_exceptions=True)
         assert all(isinstance(result, RateLimited) for result in results)
         assert limiter.limit == 4
-
-    play(scene)
-
-
-def test_one_always_gets_in() -> None:
-    async def scene(limiter: RateLimiter, _: HeldTime) -> None:
-        for _round in range(10):
-            await limited(limiter)
-        assert limiter.limit == 1
-        await passed(limiter)
 
     play(scene)
 

@@ -35,7 +35,7 @@ async def everything(client: PartnerClient) -> list[Page | BaseException]:
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, RateLimited), (503, Unreachable)])
-@pytest.mark.parametrize("asked", ["1", "60", "299", "300"])
+@pytest.mark.parametrize("asked", ["1", "300"])
 def test_a_platform_that_asks_to_wait_again_and_again_costs_the_budget_and_no_more(
     stage: Stage, status: int, kind: type[Transient], asked: str
 ) -> None:
@@ -48,7 +48,7 @@ def test_a_platform_that_asks_to_wait_again_and_again_costs_the_budget_and_no_mo
 
 
 @pytest.mark.parametrize("status", [429, 503])
-@pytest.mark.parametrize("asked", ["301", "7200", "1" + "0" * 20, "9" * 400, "Sat, 21 Nov 2126 12:00:00 GMT"])
+@pytest.mark.parametrize("asked", ["301", "7200", "9" * 400, "Sat, 21 Nov 2126 12:00:00 GMT"])
 def test_a_wait_that_the_budget_does_not_allow_is_not_begun(stage: Stage, status: int, asked: str) -> None:
     """The error names the setting, and when it makes sense to go on."""
     stage.server.answers(reply_error(status, Retry_After=asked))
@@ -60,29 +60,6 @@ def test_a_wait_that_the_budget_does_not_allow_is_not_begun(stage: Stage, status
     assert len({len(str(result).splitlines()) for result in results}) == 1
     if asked == "7200":
         assert "run again after 2026-11-21 11:57 UTC" in str(results[0])
-
-
-def test_retry_after_that_is_no_number_of_seconds_is_as_good_as_none(stage: Stage) -> None:
-    stage.server.answers(*[reply_error(503, Retry_After="1e309")] * 2, reply_page([]))
-
-    stage.play(one)
-
-    assert sum(stage.time.slept) <= 3
-
-
-def test_the_waits_of_one_practice_do_not_shorten_those_of_another(stage: Stage) -> None:
-    def handler(asked: ReceivedRequest) -> Reply:
-        bad = asked.headers["x-client-id"] == "loc-bad"
-        return reply_error(503, Retry_After="200") if bad or len(stage.server.asked) == 3 else reply_page([])
-
-    stage.server.handler = handler
-
-    async def scene(client: PartnerClient) -> None:
-        with pytest.raises(Unreachable, match="max_wait_seconds leaves 100 s"):
-            await client.page("loc-bad", "staff_tasks", {})
-        await client.page(PRACTICE, "staff_tasks", {})
-
-    stage.play(scene)
 
 
 def test_all_practices_together_have_a_budget_of_their_own(stage: Stage) -> None:

@@ -1,14 +1,16 @@
-"""Contract: AI outbound request; creating, listing and getting them."""
+"""Contract: AI outbound request: creating, listing and getting them; their states, from intake to the sweeper."""
 
-from support.contract_breaks import GONE, hears, shows
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+from support.booking import booking
 from support.contract_values import VALUES
+from support.message_requests import send
 from support.outreach_requests import REQUESTS, ended, newcomer, number, reach_out
 from support.partner_side import Partner, Row, made
-from support.rows_by_id import by_id
-from support.rules import broken_as, broken_by, rule
 
-RECORD, CREATE = "Resources / AI outbound request", "Endpoints / AI outbound requests"
-GET = "Endpoints / Get a request"
+OPEN = {"received", "queued", "in_progress"}
 ENDS: dict[str, set[str | None]] = {
     "completed": {"booked", "opted_out", "no_response"},
     "failed": {"undeliverable", None},
@@ -16,22 +18,9 @@ ENDS: dict[str, set[str | None]] = {
 REASONS = set(VALUES["ai_outbound"]["suppression_reason"].split())
 
 
-def every_request(partner: Partner) -> list[Row]:
-    return partner.everything(REQUESTS)
-
-
-@rule(RECORD, says="outcome; suppression_reason; error_message; completed_at")
-@rule("Versioning", says="3")
-@broken_by(
-    shows("requests", outcome="booked"),
-    shows("requests", suppression_reason=None),
-    shows("requests", suppression_reason="whim"),
-    shows("requests", error_message=None),
-    shows("requests", completed_at=lambda row: row["created_at"]),
-)
 def test_the_fields_of_an_end_go_with_its_status(partner: Partner) -> None:
     """New reasons of a suppression may appear; the sandbox has none."""
-    requests = every_request(partner)
+    requests = partner.everything(REQUESTS)
     assert {row["status"] for row in requests} >= {"completed", "failed", "suppressed"}
     for row in requests:
         status, ended_at = row["status"], row["completed_at"]
@@ -42,49 +31,170 @@ def test_the_fields_of_an_end_go_with_its_status(partner: Partner) -> None:
         assert ended_at is None or ended_at >= row["created_at"]
 
 
-@rule(RECORD, says="contacted_at, set; contacted_at, null")
-@broken_by(shows("requests/*", contacted_at=None), shows("requests/*", contacted_at=lambda row: row["created_at"]))
-def test_contacted_at_is_when_the_first_message_was_sent(partner: Partner) -> None:
-    assert ended(partner, 0.1, contact_number=number("26"))["contacted_at"] is None
-    contacted = ended(partner, 1)
-    assert contacted["contacted_at"]
-    assert contacted["created_at"] <= contacted["contacted_at"]
-
-
-@rule(CREATE, says="partner_request_id", given={"partner_request_id": "p-1"})
-@rule(CREATE, says="purpose", given={"purpose": "callback_followup"})
-@rule(CREATE, says="context", given={"context": "Overdue"})
-@rule(CREATE, says="channel", given={"channel": "voice"})
-@rule(CREATE, says="contact", given={"contact_number": "+12125550177"})
-@broken_as(lambda given: shows("requests", **dict.fromkeys(given, "?")))
-def test_a_request_is_as_it_was_asked_for(partner: Partner, given: Row) -> None:
-    assert made(reach_out(partner, **given)).items() >= given.items()
-
-
-@rule(CREATE, says="client; patient")
-@broken_by(shows("requests", client_id=None), shows("requests", patient_id=None))
-def test_client_and_patient_are_resolved(partner: Partner) -> None:
-    """The contacted number identifies them, too."""
+def test_a_request_is_as_it_was_asked_for_and_has_two_ids(partner: Partner) -> None:
+    """The contacted number identifies the client, too. The partner's id is an idempotency key in one practice."""
     client = newcomer(partner, "+12125550188")
-    pet = client["patients"][0]["id"]
-    request = made(reach_out(partner, contact_number="+12125550188", patient_id=pet))
-    assert (request["client_id"], request["patient_id"]) == (client["id"], pet)
-
-
-@rule(CREATE, says="idempotency key")
-@broken_by(hears("requests", partner_request_id=GONE))
-def test_the_partners_id_is_an_idempotency_key(partner: Partner) -> None:
-    first, again = (made(reach_out(partner, partner_request_id="p-1")) for _ in range(2))
-    assert first["id"] == again["id"]
-    assert first["id"] in by_id(every_request(partner))
-
-
-@rule(GET, says="by the partner's id; by the service's id")
-@broken_by(shows("requests/p*", id="other"), shows("requests/aor*", id="other"))
-def test_a_request_is_got_by_either_id(partner: Partner) -> None:
-    """This holds for one that was just created, and for a historical one."""
-    created = made(reach_out(partner, partner_request_id="p-1"))
-    historical = next(row for row in every_request(partner)[::-1] if row["partner_request_id"])
-    for request in (created, historical):
+    given = {
+        "partner_request_id": "p-1",
+        "purpose": "callback_followup",
+        "context": "Overdue",
+        "channel": "voice",
+        "contact_number": "+12125550188",
+        "patient_id": client["patients"][0]["id"],
+    }
+    first = made(reach_out(partner, **given))
+    assert first.items() >= {**given, "client_id": client["id"]}.items()
+    assert made(reach_out(partner, partner_request_id="p-1"))["id"] == first["id"]
+    assert first in partner.everything(REQUESTS)
+    historical = next(row for row in partner.everything(REQUESTS)[::-1] if row["partner_request_id"])
+    for request in (first, historical):
         for either in (request["id"], request["partner_request_id"]):
             assert partner.page(f"{REQUESTS}/{either}") == request
+    partner.act_for("loc-002")
+    assert partner.get(f"{REQUESTS}/p-1").status_code == 404
+    assert made(reach_out(partner, partner_request_id="p-1"), 201)["id"] != first["id"]
+
+
+def test_an_open_request_comes_by_the_non_terminal_statuses(partner: Partner) -> None:
+    """It has been contacted at the last of them."""
+    seen = [made(reach_out(partner), 201)]
+    for minutes in (1, 30):
+        partner.later(minutes=minutes)
+        seen.append(partner.page(f"{REQUESTS}/{seen[0]['id']}"))
+    assert {request["status"] for request in seen} == OPEN
+    assert seen[0]["contacted_at"] is None
+    assert seen[-1]["contacted_at"] >= seen[0]["created_at"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "channel", "reason"),
+    [
+        ("00", "sms", "sms_opted_out"),
+        ("20", "sms", "notifications_disabled"),
+        ("39", "voice", "voice_not_supported"),
+    ],
+)
+def test_a_gate_at_intake(partner: Partner, ending: str, channel: str, reason: str) -> None:
+    request = made(reach_out(partner, contact_number=number(ending), channel=channel), 200)
+    assert (request["status"], request["suppression_reason"]) == ("suppressed", reason)
+    assert request["completed_at"] == request["created_at"]
+
+
+def text(partner: Partner, client_id: str) -> None:
+    made(send(partner, recipient={"client_id": client_id}), 201)
+
+
+def call(partner: Partner, client_id: str) -> None:
+    record = {"client_id": client_id, "state": "completed", "direction": "outbound"}
+    partner.platform.insert("loc-001", "phone_calls", record)
+
+
+@pytest.mark.parametrize("contact", [text, call])
+def test_a_contact_within_72_hours_is_a_recent_one(
+    partner: Partner, contact: Callable[[Partner, str], None]
+) -> None:
+    """It is noon, and it is noon again 72 hours later."""
+    client = newcomer(partner)
+    contact(partner, client["id"])
+    partner.later(hours=71.9)
+    assert made(reach_out(partner, client_id=client["id"]), 200)["suppression_reason"] == "recent_contact"
+    partner.later(hours=0.2)
+    assert reach_out(partner, client_id=client["id"]).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("ending", "hours", "reason"), [("25", 2, "recent_contact"), ("39", 1, "active_conversation")]
+)
+def test_another_campaigns_conversation_blocks_a_request(
+    partner: Partner, ending: str, hours: int, reason: str
+) -> None:
+    """Staff have taken over the first conversation: it is over when the second request comes."""
+    client = newcomer(partner)
+    ended(partner, hours, client_id=client["id"], contact_number=number(ending))
+    assert made(reach_out(partner, client_id=client["id"]), 200)["suppression_reason"] == reason
+
+
+def test_an_upcoming_appointment_blocks_scheduling_alone(partner: Partner) -> None:
+    client = newcomer(partner)
+    visit = booking(partner, client_id=int(client["id"]), patient_id=int(client["patients"][0]["id"]))
+    made(partner.post("appointments", visit))
+    blocked = made(reach_out(partner, client_id=client["id"], purpose="scheduling"), 200)
+    assert blocked["suppression_reason"] == "recent_or_upcoming_appointment"
+    assert reach_out(partner, client_id=client["id"], purpose="refill").status_code == 201
+
+
+def test_eligibility_is_checked_again_at_dispatch(partner: Partner) -> None:
+    """Another sender texts the client between acceptance and dispatch."""
+    client = newcomer(partner)
+    request = made(reach_out(partner, client_id=client["id"]), 201)
+    text(partner, client["id"])
+    partner.later(hours=1)
+    request = partner.page(f"{REQUESTS}/{request['id']}")
+    assert (request["status"], request["suppression_reason"]) == ("suppressed", "recent_contact")
+
+
+@pytest.mark.parametrize(
+    ("ending", "hours", "end", "waits"),
+    [
+        ("21", 1, ("suppressed", None, "client_inactive"), None),
+        ("24", 3, ("suppressed", None, "pet_deceased"), None),
+        ("25", 3, ("suppressed", None, "stopped"), None),
+        ("22", 3, ("completed", "opted_out", None), None),
+        ("01", 3, ("failed", "undeliverable", None), None),
+        ("39", 60, ("completed", "no_response", None), ("contacted_at", 48)),
+        ("27", 70, ("completed", "no_response", None), ("contacted_at", 49)),
+        ("26", 96.1, ("failed", None, None), ("created_at", 96)),
+    ],
+    ids=[
+        "inactive",
+        "pet deceased",
+        "stopped",
+        "opted out",
+        "undeliverable",
+        "48 hours of silence",
+        "a reply after an hour begins the window again",
+        "the sweeper, 96 hours after creation",
+    ],
+)
+def test_a_request_ends_for_good(
+    partner: Partner,
+    ending: str,
+    hours: float,
+    end: tuple[str, str | None, str | None],
+    waits: tuple[str, int] | None,
+) -> None:
+    """A client who is inactive by then, or a request that never got out, was not contacted."""
+    request = made(reach_out(partner, contact_number=number(ending)), 201)
+    partner.later(hours=hours)
+    request = partner.page(f"{REQUESTS}/{request['id']}")
+    assert (request["status"], request["outcome"], request["suppression_reason"]) == end
+    assert (request["contacted_at"] is None) == (ending in ("21", "26"))
+    assert (request["error_message"] is not None) == (request["status"] == "failed")
+    if waits is not None:
+        since, waited = waits
+        ended_at, began_at = (datetime.fromisoformat(request[name]) for name in ("completed_at", since))
+        assert ended_at - began_at == timedelta(hours=waited)
+    partner.later(hours=60)
+    assert partner.page(f"{REQUESTS}/{request['id']}") == request
+
+
+def test_a_conversation_may_end_with_a_booking(partner: Partner) -> None:
+    client = newcomer(partner, number("23"))
+    request = ended(partner, 3, client_id=client["id"], contact_number=number("23"))
+    assert (request["status"], request["outcome"]) == ("completed", "booked")
+    visits = partner.everything("appointments", start_date="2026-01-15T00:00:00Z")
+    assert [row["patient_name"] for row in visits if row["remote_client_id"] == "77"] == ["Rex"]
+
+
+def test_who_opted_out_of_outreach_is_texted_no_more(partner: Partner) -> None:
+    """This holds for messages and other requests, and for this practice alone."""
+
+    def message() -> Row:
+        return made(send(partner, recipient={"phone_number": number("22")}))
+
+    ended(partner, 3, contact_number=number("22"))
+    assert (message()["status"], message()["status_reason"]) == ("suppressed", "opted_out")
+    again = made(reach_out(partner, contact_number=number("22")))
+    assert again["suppression_reason"] == "sms_opted_out"
+    partner.act_for("loc-002")
+    assert message()["status"] == "sent"

@@ -3,22 +3,13 @@
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 
-import pytest
 from support.partner_side import SIGN_IN, Partner
 from support.rows_by_id import by_id
 
 
-def test_pages_of_csv_may_be_smaller(partner: Partner) -> None:
-    partner.platform.set(csv_maximum_size=20)
-    answer = partner.get("phone_calls", format="csv", per_page=5000)
-    assert answer.headers["X-Per-Page"] == "20"
-    assert len(answer.text.splitlines()) >= 21
-
-
-@pytest.mark.parametrize("name", ["staff_tasks", "phone_calls"])
-def test_the_order_may_be_another_for_each_request(partner: Partner, name: str) -> None:
-    partner.platform.set(**{name: {"order": "random"}})
-    reads = [[row["id"] for row in partner.page(name, per_page=100)["content"]] for _ in range(3)]
+def test_the_order_may_be_another_for_each_request(partner: Partner) -> None:
+    partner.platform.set(staff_tasks={"order": "random"})
+    reads = [[row["id"] for row in partner.page("staff_tasks", per_page=100)["content"]] for _ in range(3)]
     assert len({tuple(read) for read in reads}) == 3
 
 
@@ -35,13 +26,6 @@ def test_tied_rows_may_change_places(partner: Partner) -> None:
     assert {frozenset(ids[:9]) for ids in moving} == {frozenset(tied)}
     assert len({tuple(ids) for ids in moving}) > 1
     assert {tuple(ids[9:]) for ids in moving} == {tuple(fixed[9:])}
-
-
-def test_totals_may_lie(partner: Partner) -> None:
-    partner.platform.set(staff_tasks={"told_total": 10**15}, phone_calls={"told_total": 10**15})
-    page = partner.page("staff_tasks")
-    assert (page["total_count"], page["total_pages"], len(page["content"])) == (10**15, 2 * 10**13, 50)
-    assert partner.get("phone_calls", format="csv").headers["X-Total-Count"] == str(10**15)
 
 
 def test_a_page_may_be_full_of_nothing(partner: Partner) -> None:

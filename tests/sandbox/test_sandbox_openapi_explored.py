@@ -131,9 +131,8 @@ def test_wrong_calls_are_refused_as_described(partner: Partner) -> None:
     assert sum(number for (_, status), number in answers.items() if status == 400) > 30
 
 
-@pytest.mark.parametrize("kind", ["unknown_field", "missing_field", "wrong_type", "status"])
-def test_an_undescribed_answer_is_noticed(partner: Partner, kind: Any) -> None:
+def test_an_undescribed_answer_is_noticed(partner: Partner) -> None:
     schema = described(partner).include(path_regex="staff_tasks")
-    partner.platform.faults.set([Fault(kind, path="*/staff_tasks*", in_a_row=None)])
+    partner.platform.faults.set([Fault("unknown_field", path="*/staff_tasks*", in_a_row=None)])
     with pytest.raises(FailureGroup):
         explored(partner, schema, GenerationMode.POSITIVE, 5)

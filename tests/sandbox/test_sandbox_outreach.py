@@ -49,15 +49,3 @@ def test_texts_go_out_between_eight_and_nine_in_the_evening(partner: Partner) ->
         for row in partner.platform.truth(practice.id, "ai_outbound"):
             if row["contacted_at"]:
                 assert 8 <= instant(row["contacted_at"]).astimezone(practice.zone).hour < 21
-
-
-def test_requests_go_from_received_to_their_end(partner: Partner) -> None:
-    """A request that is created during the observation passes through the states in order."""
-    order = ["received", "queued", "in_progress", "completed", "suppressed", "failed"]
-    seen: dict[str, Row] = {}
-    for _ in range(60):
-        partner.platform.advance(timedelta(hours=2))
-        for row in partner.truth("ai_outbound"):
-            before = seen.get(row["id"], row)
-            assert order.index(before["status"]) <= order.index(row["status"])
-            seen[row["id"]] = row

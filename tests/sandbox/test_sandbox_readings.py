@@ -3,22 +3,6 @@
 import pytest
 from support.partner_side import Partner
 
-EARLY = {"start_date": "2025-01-01"}
-
-
-def test_an_id_that_is_none_or_has_no_get_is_a_404(partner: Partner) -> None:
-    appointment = partner.truth("appointments")[0]["id"]
-    calls, patients = "phone_calls/call_0123456789abcdef", "patients/99999999999999999999"
-    for path in (calls, "clients/1", patients, f"appointments/{appointment}"):
-        assert partner.get(path).status_code == 404
-
-
-def test_signing_in_again_leaves_older_tokens_good(partner: Partner) -> None:
-    first = partner.http.headers["Authorization"]
-    partner.sign_in()
-    partner.http.headers["Authorization"] = first
-    assert partner.get("staff_tasks").status_code == 200
-
 
 def test_an_unknown_path_gets_the_general_error_envelope(partner: Partner) -> None:
     answer = partner.get("nothing_here")

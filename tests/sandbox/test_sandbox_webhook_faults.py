@@ -9,7 +9,7 @@ from support.message_requests import PHONE, send, to
 from support.partner_side import Partner, Row, made
 
 from sandbox import WebhookFault
-from sandbox.webhooks.faults import KINDS, PRESETS, WebhookFaults
+from sandbox.webhooks.faults import PRESETS, WebhookFaults
 
 BESIDE = ("forged", "unsigned", "tampered", "wrong_practice")
 
@@ -76,26 +76,14 @@ def test_forged_webhooks_come_beside_the_true_webhooks(partner: Partner, receive
         assert ("x-webhook-signature" in bad.headers) == (kind != "unsigned")
 
 
-@pytest.mark.parametrize("named", [None, "loc-777"])
-def test_another_practice_is_named_under_a_good_signature(
-    partner: Partner, receiver: Receiver, named: str | None
-) -> None:
-    sent(partner, receiver, WebhookFault("wrong_practice", most=1, practice_id=named))
-    bad = receiver.got[0]
-    assert bad.body["clinic_id"] == (named or "loc-002")
-    assert bad.is_signed_with(partner.platform.webhook_secret)
-
-
 def test_a_practice_can_have_a_secret_of_its_own(partner: Partner, receiver: Receiver) -> None:
-    partner.platform.set(webhook_secrets={"loc-001": "rotated"})
-    sent(partner, receiver)
-    assert all(got.is_signed_with("rotated") for got in receiver.got)
-    partner.platform.set(webhook_secrets={"loc-001": "again", "loc-002": "other"})
-    sent(partner, receiver)
-    assert receiver.got[-1].is_signed_with("again")
+    for secret in ("rotated", "again"):
+        partner.platform.set(webhook_secrets={"loc-001": secret, "loc-002": "other"})
+        sent(partner, receiver)
+        assert receiver.got[-1].is_signed_with(secret)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["lost", "duplicate", "wrong_practice"])
 def test_outreach_and_reminders_meet_them_too(partner: Partner, receiver: Receiver, kind: Any) -> None:
     platform = partner.platform
     platform.webhook_faults.set([WebhookFault(kind, share=0.5, wait_seconds=60)])
@@ -116,15 +104,10 @@ def test_they_are_set_through_the_control_interface(partner: Partner, receiver: 
     send(partner, recipient=to("00"), callback_url=receiver.url)
     partner.platform.advance(timedelta(minutes=1))
     assert partner.http.get("/_control/webhook_faults").json()["data"]["hits"] == {"duplicate": 1}
-    assert [attempt["fault"] for attempt in partner.http.get("/_control/webhooks").json()["data"]] == [
-        None,
-        "duplicate",
-    ]
+    attempts = partner.http.get("/_control/webhooks").json()["data"]
+    assert [(attempt["fault"], attempt["status"]) for attempt in attempts] == [(None, 200), ("duplicate", 200)]
     assert partner.http.delete("/_control/webhook_faults").json()["data"]["rules"] == []
     assert partner.http.post("/_control/webhook_faults", json={"preset": "nice"}).status_code == 400
-    assert (
-        len(partner.http.post("/_control/webhook_faults", json={"preset": "hostile"}).json()["data"]["rules"]) == 4
-    )
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -9,13 +9,6 @@ from support.partner_side import Partner, at_fault, made
 from support.rows_by_id import by_id
 
 
-def test_a_drawn_task_can_be_updated_too(partner: Partner) -> None:
-    task = next(row for row in partner.truth("staff_tasks") if row["status"] == "pending")
-    changed = made(partner.put(f"staff_tasks/{task['id']}", {"status": "completed"}))
-    assert changed["finalized_at"]
-    assert by_id(partner.everything("staff_tasks"))[task["id"]] == changed
-
-
 def test_staff_work_on_tasks_of_partners_if_they_are_to(partner: Partner) -> None:
     client = next(row for row in partner.truth("clients") if row["patients"])
     given = {"title": "Call back", "client_id": str(client["id"])}

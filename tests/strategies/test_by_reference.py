@@ -20,29 +20,6 @@ def sync(
     return model_driver.sync(CLIENTS, source, store, now=at, margins=margins, reconcile=reconcile)
 
 
-def test_a_known_id_is_not_requested_again_before_it_is_due() -> None:
-    source, store = People("a", "b"), Mentions("a", "b")
-    sync(source, store)
-    sync(source, store, NOW + timedelta(days=6))
-    assert source.requests == 2
-
-    sync(source, store, NOW + timedelta(days=8))
-
-    assert source.requests == 4
-
-
-def test_a_full_reconcile_reads_every_known_id_again() -> None:
-    source, store = People("a", "b"), Mentions("a", "b")
-    sync(source, store)
-    source.appear("a")
-
-    outcome = sync(source, store, NOW + timedelta(minutes=1), "full")
-
-    assert outcome.certified
-    assert store.rows == source.rows
-    assert source.requests == 4
-
-
 def test_a_full_reconcile_beyond_its_budget_says_so_and_the_next_goes_on() -> None:
     source, store = People("a", "b", "c"), Mentions("a", "b", "c")
     sync(source, store)
@@ -55,16 +32,6 @@ def test_a_full_reconcile_beyond_its_budget_says_so_and_the_next_goes_on() -> No
     assert "the budget of 3 requests is used up" in first.notes[0]
     assert store.rows == source.rows
     assert second.certified
-
-
-def test_an_id_that_seems_to_have_vanished_is_asked_for_once_more() -> None:
-    source, store = People("a"), Mentions("a", "b")
-    source.answers = {"a": [None]}
-
-    sync(source, store)
-
-    assert store.missing == {"b"}
-    assert set(store.rows) == {"a"}
 
 
 def test_a_row_of_another_id_than_was_asked_for_is_not_taken_in_and_the_list_is_uncertain() -> None:

@@ -62,13 +62,16 @@ def mirrored(source: ModelCalls, store: CallStore, first: date = HISTORY) -> boo
     return store.rows(*days) == source.rows(*days)
 
 
-def test_a_call_that_changed_within_the_last_35_days_is_seen_the_next_day() -> None:
+@pytest.mark.parametrize(("changed", "later"), [(30, 1), (60, 7)])
+def test_a_call_of_the_last_35_days_is_seen_to_change_the_next_day_and_any_call_in_a_week(
+    changed: int, later: int
+) -> None:
     rng = Random(1)
     source, store = opened(rng, 300)
     sync(source, store, rng)
-    source.now += timedelta(days=1)
+    source.now += timedelta(days=later)
     for place, call in enumerate(source.calls):
-        if source.day(call) >= source.now.date() - timedelta(days=30):
+        if source.day(call) >= source.now.date() - timedelta(days=changed):
             source.change(place, outcome="appointment_booked")
 
     sync(source, store, rng)
@@ -76,47 +79,23 @@ def test_a_call_that_changed_within_the_last_35_days_is_seen_the_next_day() -> N
     assert mirrored(source, store)
 
 
-def test_a_call_that_changed_long_ago_is_seen_within_a_week() -> None:
-    rng = Random(2)
-    source, store = opened(rng, 300)
-    sync(source, store, rng)
-    for place in range(len(source.calls)):
-        source.change(place, outcome="resolved")
-    source.now += timedelta(days=7)
-
-    sync(source, store, rng)
-
-    assert mirrored(source, store)
-
-
-@pytest.mark.parametrize("sorting", ["listed", "per page"])
-def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting) -> None:
-    """This also holds if each page sorts calls of one minute differently, so that a pass misses one each time."""
+@pytest.mark.parametrize(
+    ("sorting", "calls", "a_minute"), [("listed", 170, 3), ("per page", 170, 3), ("per answer", 900, 45)]
+)
+def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting, calls: int, a_minute: int) -> None:
+    """This also holds if each page, or each answer, sorts calls of one minute differently: a pass misses some."""
     rng = Random(3)
     source, store = opened(rng)
     source.sorting = sorting
-    for number in range(170):
-        source.ring(datetime(2026, 2, 3, 15, number // 3, number % 3, tzinfo=UTC))
+    for number in range(calls):
+        source.ring(datetime(2026, 2, 3, 15, number // a_minute, number % a_minute, tzinfo=UTC))
 
     outcome = sync(source, store, rng)
 
     assert outcome.certified
     assert mirrored(source, store)
     (proof,) = [evidence for evidence in store.certificates if evidence.kind == "closed" and evidence.rows]
-    assert (proof.reason, proof.rows, proof.distinct_ids) == (PROVEN, 170, 170)
-
-
-def test_a_day_beyond_one_page_is_proven_if_each_answer_sorts_a_minute_differently() -> None:
-    rng = Random(13)
-    source, store = opened(rng)
-    source.sorting = "per answer"
-    for number in range(900):
-        source.ring(datetime(2026, 2, 3, 15, number // 45, number % 45, tzinfo=UTC))
-
-    outcome = sync(source, store, rng)
-
-    assert outcome.certified
-    assert mirrored(source, store)
+    assert (proof.reason, proof.rows, proof.distinct_ids) == (PROVEN, calls, calls)
 
 
 def test_a_day_beyond_one_page_is_paged_and_not_certified_if_its_ids_are_refused() -> None:
@@ -247,11 +226,17 @@ def test_a_day_beyond_one_page_that_always_changes_is_uncertified_and_its_stored
     assert mirrored(source, store)
 
 
-def test_a_limit_on_the_days_of_a_range_is_kept() -> None:
+@pytest.mark.parametrize("refused", ["more than a week", "days to come"])
+def test_a_limit_on_a_range_is_kept(refused: str) -> None:
     """The contract shows no limit, and names the statuses of no other refusal."""
     rng = Random(10)
     source, store = opened(rng, 300)
-    source.refuses = lambda first, last: (last - first).days > 6
+
+    def refuses(first: date, last: date) -> bool:
+        today = source.now.astimezone(ZONE).date()
+        return last > today if refused == "days to come" else (last - first).days > 6
+
+    source.refuses = refuses
     for _ in range(2):
         outcome = sync(source, store, rng, details="recent")
 
@@ -259,20 +244,6 @@ def test_a_limit_on_the_days_of_a_range_is_kept() -> None:
         assert mirrored(source, store)
         source.now += timedelta(days=1)
         ring(source, rng)
-
-
-def test_days_to_come_may_be_refused() -> None:
-    rng = Random(11)
-    source, store = opened(rng, 60)
-    source.refuses = lambda _, last: last > source.now.astimezone(ZONE).date()
-    for _ in range(2):
-        ring(source, rng)
-
-        outcome = sync(source, store, rng, details="recent")
-
-        assert outcome.certified
-        assert mirrored(source, store)
-        source.now += timedelta(hours=1)
 
 
 def test_a_list_that_is_always_refused_fails() -> None:

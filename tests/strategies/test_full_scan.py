@@ -5,7 +5,6 @@ from random import Random
 from typing import Literal
 
 import pytest
-from hypothesis import strategies as st
 from support import model_source
 from support.known_capabilities import paged
 from support.model_driver import Driver, sync
@@ -17,15 +16,6 @@ from pipelines.reading.conventions import QueryConventions, Saving
 from pipelines.reading.following import MOST_KEPT, kept_bytes
 from pipelines.reading.paging import read_pass
 from pipelines.reading.whole_list import WHOLE, read_whole_list
-
-manners = st.builds(
-    Manners,
-    page_base=st.sampled_from([0, 1]),
-    largest_page=st.sampled_from([3, 7, 100]),
-    order=st.sampled_from(["updated_desc", "updated_asc", "created_desc", "id"]),
-    status_ignored=st.booleans(),
-    refuses_beyond_end=st.booleans(),
-)
 
 
 def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
@@ -50,23 +40,6 @@ def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_update
 
     assert source.rows == store.rows
     assert source.requests - before == 4
-
-
-def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> None:
-    costs: list[int] = []
-    for rows in (300, 3000):
-        rng = Random(8)
-        source, store = filled(rng, Manners(order="id", largest_page=100), rows), ModelStore()
-        for row in source.rows.values():
-            row["status"] = "completed"
-        for _ in range(2):  # the second requests the status
-            sync(STAFF_TASKS, source, store)
-            source.now += timedelta(hours=1)
-        before = source.requests
-        sync(STAFF_TASKS, source, store)
-        costs.append(source.requests - before)
-
-    assert costs == [4, 4]
 
 
 def test_a_page_base_that_was_learnt_wrongly_is_learnt_again() -> None:

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from hypothesis import strategies as st
 from support.model_driver import sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
@@ -11,15 +10,6 @@ from support.model_store import ModelStore
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 
 LIFE = {"received": "queued", "queued": "in_progress", "in_progress": "completed"}
-
-manners = st.builds(
-    Manners,
-    page_base=st.sampled_from([0, 1]),
-    largest_page=st.sampled_from([3, 7, 100]),
-    order=st.sampled_from(["created_desc", "created_desc", "id"]),
-    status_ignored=st.booleans(),
-    refuses_beyond_end=st.booleans(),
-)
 
 
 def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
@@ -30,22 +20,6 @@ def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
         old = at < START - timedelta(days=4)
         source.add(at, status="completed" if old else rng.choice(list(LIFE)))
     return source
-
-
-def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> None:
-    costs: list[int] = []
-    for rows in (300, 3000):
-        rng = Random(5)
-        source, store = filled(rng, Manners(order="created_desc", largest_page=100), rows), ModelStore()
-        for row in source.rows.values():
-            row["status"] = "completed"
-        source.now += timedelta(days=10)
-        sync(AI_OUTBOUND, source, store)
-        before = source.requests
-        sync(AI_OUTBOUND, source, store)
-        costs.append(source.requests - before)
-
-    assert costs == [7, 7]
 
 
 def test_a_request_open_for_long_is_got_by_id() -> None:

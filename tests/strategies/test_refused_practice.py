@@ -9,7 +9,7 @@ from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.errors import PracticeRefused, RequestRefused
+from pipelines.core.errors import PracticeRefused
 from pipelines.endpoints import by_name
 
 LISTS = pytest.mark.parametrize(
@@ -58,8 +58,3 @@ def test_a_practice_that_is_refused_at_any_request_is_certified_in_nothing(endpo
     for number in range(1, requests + 1):
         with pytest.raises(PracticeRefused):
             synced_twice(endpoint, number)
-
-
-def test_a_refused_practice_is_no_refused_request() -> None:
-    """Code that tries requests catches `RequestRefused`, and would take a 403 for an answer about the list."""
-    assert not issubclass(PracticeRefused, RequestRefused)

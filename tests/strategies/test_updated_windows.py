@@ -1,6 +1,5 @@
 """Lists filtered by `updated_at`, read from a model source that may move between any two requests."""
 
-from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 
@@ -14,31 +13,9 @@ from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import QueryNames
-from pipelines.core.pages import WindowKind
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 
 HISTORY = date(2026, 2, 20)
-
-manners = st.builds(
-    Manners,
-    names=st.sampled_from(
-        [
-            QueryNames(),
-            QueryNames(start="from", end="to"),
-            QueryNames(start="updated_since", end="updated_until", page="page_number"),
-        ]
-    ),
-    page_base=st.sampled_from([0, 1]),
-    largest_page=st.sampled_from([3, 7, 100]),
-    bounds=st.sampled_from(["instant", "day"]),
-    end_inclusive=st.booleans(),
-    start_inclusive=st.booleans(),
-    order=st.sampled_from(["updated_asc", "updated_desc", "created_desc", "id"]),
-    refuses_beyond_end=st.booleans(),
-    refuses_datetimes=st.booleans(),
-    status_ignored=st.booleans(),
-    echoes=st.booleans(),
-)
 
 
 def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
@@ -49,63 +26,6 @@ def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
         at = first + timedelta(seconds=rng.random() * span)
         source.add(at, status=rng.choice(["active", "completed", "abandoned"]))
     return source
-
-
-@given(seed=st.integers(0, 2**32), kind=manners, rows=st.integers(0, 60))
-def test_a_source_at_rest_is_mirrored_whatever_its_manners(seed: int, kind: Manners, rows: int) -> None:
-    rng = Random(seed)
-    source, store = filled(rng, kind, rows), ModelStore()
-
-    outcome = sync(BOOKING_SESSIONS, source, store)
-
-    assert source.rows == store.rows
-    assert outcome.certified
-
-
-def test_many_rows_on_one_instant_are_read_whole() -> None:
-    """They cannot be split in time; several passes agree instead."""
-    rng = Random(1)
-    source, store = ModelSource(rng, Manners(order="id")), ModelStore()
-    for _ in range(95):
-        source.add(START - timedelta(days=3), status="completed")
-
-    outcome = sync(BOOKING_SESSIONS, source, store)
-
-    assert source.rows == store.rows
-    assert outcome.certified
-
-
-def test_a_sync_without_changes_costs_the_same_at_any_length_of_history() -> None:
-    costs: list[int] = []
-    for rows in (30, 3000):
-        rng = Random(2)
-        source, store = filled(rng, Manners(largest_page=100), rows), ModelStore()
-        for row in source.rows.values():
-            row["status"] = rng.choice(["completed", "abandoned"])
-        source.now += timedelta(days=1)
-        sync(BOOKING_SESSIONS, source, store)
-        source.now += timedelta(hours=3)
-        before = source.requests
-        sync(BOOKING_SESSIONS, source, store)
-        costs.append(source.requests - before)
-
-    assert costs == [2, 2]
-
-
-def test_windows_already_certified_are_not_read_again() -> None:
-    """A run that ends early continues after its committed windows."""
-    rng = Random(3)
-    source, store = filled(rng, Manners(largest_page=100), 200), ModelStore()
-    source.now += timedelta(days=1)
-    sync(BOOKING_SESSIONS, source, store)
-    first = source.requests
-
-    source.requests = 0
-    sync(BOOKING_SESSIONS, source, store)
-
-    assert source.requests < first
-    kinds = Counter(evidence.kind for evidence in store.certificates)
-    assert kinds[WindowKind.CLOSED] >= 1
 
 
 def test_an_earlier_start_of_history_reads_the_missing_time() -> None:
@@ -177,20 +97,6 @@ def test_a_row_that_just_changed_is_stored_even_if_no_order_is_stable(seed: int,
     assert source.rows == store.rows
 
 
-def test_a_reconcile_finds_a_row_that_vanished_just_after_it_came() -> None:
-    rng = Random(11)
-    source, store = filled(rng, Manners(), 20), ModelStore()
-    source.now += timedelta(minutes=20)
-    fresh = source.add(status="completed")
-    sync(BOOKING_SESSIONS, source, store)
-    assert fresh in store.rows
-    del source.rows[fresh]
-
-    sync(BOOKING_SESSIONS, source, store, reconcile="recent")
-
-    assert source.rows == store.rows
-
-
 restless = st.builds(
     Manners,
     page_base=st.sampled_from([0, 1]),
@@ -199,19 +105,6 @@ restless = st.builds(
     largest_page=st.just(7),
     order=st.just("shuffled"),
 )
-
-
-@settings(max_examples=examples(20))
-@given(seed=st.integers(0, 2**32), kind=restless, rows=st.integers(30, 60))
-def test_a_list_in_another_order_at_each_request_is_mirrored(seed: int, kind: Manners, rows: int) -> None:
-    """The rows of its pages do not show how they are numbered; the number of rows on the last pages does."""
-    rng = Random(seed)
-    source, store = filled(rng, kind, rows), ModelStore()
-
-    outcome = sync(BOOKING_SESSIONS, source, store)
-
-    assert source.rows == store.rows
-    assert outcome.certified
 
 
 @pytest.mark.parametrize("default", ["active", "completed", "abandoned"])

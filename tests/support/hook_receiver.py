@@ -38,6 +38,8 @@ class Receiver:
     got: list[Got] = field(default_factory=list[Got])
     answers: list[int] = field(default_factory=list[int])
     held: threading.Event | None = None
+    arrived: threading.Event = field(default_factory=threading.Event)
+    """It is set as soon as a request has come."""
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -56,6 +58,7 @@ def receiving(context: SSLContext | None = None) -> Generator[Receiver]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             receiver.got.append(Got(self.path, {key.lower(): value for key, value in self.headers.items()}, body))
+            receiver.arrived.set()
             if receiver.held is not None:
                 receiver.held.wait(_HELD_SECONDS)
             self.send_response(receiver.answers.pop(0) if receiver.answers else 200)

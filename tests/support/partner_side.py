@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 import httpx
-from support.contract_breaks import Wire
 
 from sandbox import Handle
 
@@ -19,17 +18,12 @@ Query = str | int | list[str] | None
 Row = dict[str, Any]
 
 
-def wired(platform: Handle) -> httpx.Client:
-    """Return a client that is not signed in."""
-    return httpx.Client(base_url=platform.base_url, transport=Wire(verify=_NO_CERTIFICATES))
-
-
 class Partner:
     """A client that signs in once and sends requests for one practice."""
 
     def __init__(self, platform: Handle, practice_id: str = "loc-001") -> None:
         self.platform = platform
-        self.http = wired(platform)
+        self.http = httpx.Client(base_url=platform.base_url, verify=_NO_CERTIFICATES)
         self.practice_id = practice_id
         self.sign_in()
 

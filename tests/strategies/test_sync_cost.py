@@ -1,11 +1,13 @@
-"""The cost of a first sync of a list: at most twice the pages and 40 requests, for every server.
+"""The cost of a sync. A first one of a list takes at most twice the pages and 40 requests, for every server.
 
 If the server follows the configuration, a list of 7 pages takes at most 16.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -77,3 +79,29 @@ def test_tied_rows_that_change_places_are_proven_by_passes_that_are_united(endpo
     manners = Manners(largest_page=7, order="shuffled")
 
     assert cost(endpoint, manners, 260, tied=True) < 650
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "order", "final", "requests"),
+    [
+        (BOOKING_SESSIONS, "updated_asc", ("completed", "abandoned"), 2),
+        (AI_OUTBOUND, "created_desc", ("completed",), 7),
+        (STAFF_TASKS, "id", ("completed",), 4),
+    ],
+)
+def test_a_sync_without_changes_costs_the_same_at_any_length_of_history(
+    endpoint: Endpoint, order: Any, final: Sequence[str], requests: int
+) -> None:
+    for rows in (300, 3000):
+        source, store = ModelSource(Random(8), Manners(order=order, largest_page=100)), ModelStore()
+        for number in range(rows):
+            at = START - timedelta(days=10) - timedelta(days=4) * (rows - number) / rows
+            source.add(at, status=final[number % len(final)])
+        for _ in range(2):  # the second requests the status
+            sync(endpoint, source, store)
+            source.now += timedelta(hours=1)
+        before = source.requests
+
+        sync(endpoint, source, store)
+
+        assert source.requests - before == requests
