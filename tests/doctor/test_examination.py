@@ -76,24 +76,6 @@ def results(learnt: Mapping[str, Any]) -> dict[str, str]:
     return {key: learnt[key]["result"] for key in EVERY if key in learnt}
 
 
-def test_a_server_that_takes_dates_only_is_asked_in_dates() -> None:
-    rows = sessions(60)
-
-    def server(query: Mapping[str, str]) -> list[dict[str, Any]]:
-        start, end = query.get("start_date"), query.get("end_date", "9999-12-31")
-        if start is None or len(start) > 10 or len(end) > 10:
-            raise refused("start_date")
-        status = query.get("status")
-        return [row for row in rows if start <= row["updated_at"][:10] <= end and status in (None, row["status"])]
-
-    _, learnt, asked = drive(discover(reading()), server)
-
-    assert learnt["start"]["bounds"] == "day"
-    assert learnt["start"]["name"] == "start_date"
-    assert learnt["page"]["result"] == "honoured"
-    assert asked <= 25
-
-
 def test_a_server_that_wants_a_start_before_its_end_is_not_mistaken_for_one_with_another_name() -> None:
     rows = sessions(60)
 

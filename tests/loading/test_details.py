@@ -14,8 +14,6 @@ from pipelines.core.pages import Changes, Page, Window, WindowKind
 from pipelines.core.steps import AttachDetails, DaysLackingDetails
 from pipelines.reading.paging import Pass, certificate
 
-AUTUMN = date(2025, 11, 2)
-
 
 def test_details_are_attached_without_a_version_or_a_later_load(filled: Filled) -> None:
     filled.replace_days(call_line())
@@ -30,14 +28,6 @@ def test_details_are_attached_without_a_version_or_a_later_load(filled: Filled) 
     assert filled.rows("select * from history.phone_calls") == []
 
 
-def test_twins_get_both_ids(filled: Filled) -> None:
-    filled.replace_days(call_line(), call_line())
-
-    filled.attach(call_record("x"), call_record("y", "2025-05-01T14:00:50Z"))
-
-    assert filled.rows("select id from raw.phone_calls order by id") == [("x",), ("y",)]
-
-
 def test_attaching_again_writes_nothing(filled: Filled) -> None:
     filled.replace_days(call_line(), call_line())
     records = [call_record("x"), call_record("y")]
@@ -47,15 +37,6 @@ def test_attaching_again_writes_nothing(filled: Filled) -> None:
     filled.attach(*reversed(records))
 
     assert filled.rows("select rowid, * from raw.phone_calls order by rowid") == before
-
-
-def test_details_that_change_are_brought_up_to_date(filled: Filled) -> None:
-    filled.replace_days(call_line())
-    filled.attach(call_record("x", client_id=None))
-
-    filled.attach(call_record("x", client_id="c1"))
-
-    assert filled.rows("select id, client_id from raw.phone_calls") == [("x", "c1")]
 
 
 def test_a_call_that_the_csv_shows_otherwise_is_matched_by_minute_direction_and_phone(filled: Filled) -> None:
@@ -128,15 +109,6 @@ def test_a_deleted_call_gives_up_the_id_of_its_living_twin(filled: Filled) -> No
     ]
 
 
-def test_the_exact_time_corrects_the_repeated_hour(filled: Filled) -> None:
-    filled.replace_days(call_line(f"{AUTUMN} 01:30"), first=AUTUMN, last=AUTUMN)
-    assert filled.rows("select called_at::varchar from raw.phone_calls") == [("2025-11-02 05:30:00+00",)]
-
-    filled.attach(call_record("x", "2025-11-02T06:30:20Z"), first=AUTUMN, last=AUTUMN)
-
-    assert filled.rows("select called_at::varchar from raw.phone_calls") == [("2025-11-02 06:30:00+00",)]
-
-
 def test_a_bad_record_is_set_aside_and_the_rest_is_attached(filled: Filled) -> None:
     filled.replace_days(call_line())
 
@@ -156,10 +128,6 @@ def test_most_calls_without_counterpart_make_the_time_zone_doubtful(filled: Fill
     (warning,) = changes.drift
     assert warning.startswith("phone_calls: most calls of the JSON list have no counterpart")
     assert warning.endswith("in America/New_York: is the time zone right?")
-
-
-def test_an_unknown_field_of_the_json_list_is_reported(filled: Filled) -> None:
-    assert filled.attach(call_record("x", mood="good")).drift == ("phone_calls: new field mood",)
 
 
 TURNS = {

@@ -9,10 +9,10 @@ from typing import Any
 import duckdb
 import pytest
 from pydantic import create_model
-from support.warehouse_with_rows import DAY, HARBOR, START, Filled, call_line, call_record, csv_page
+from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
 
 from pipelines.core.endpoint import Endpoint, UpdatedWindows
-from pipelines.core.errors import ConfigurationError, ContractBroken
+from pipelines.core.errors import ConfigurationError
 from pipelines.core.pages import Certificate, Changes, Window
 from pipelines.core.records import Record, Text
 from pipelines.core.steps import (
@@ -20,7 +20,6 @@ from pipelines.core.steps import (
     MergeRows,
     MissingRecords,
     MoveCursor,
-    ReplaceDays,
 )
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.loading import store
@@ -86,13 +85,6 @@ def toy(**fields: Any) -> Endpoint:
     return Endpoint("toys", "toys", model, UpdatedWindows(), "toys")
 
 
-def test_a_list_that_nobody_knew_needs_its_declaration_only(tmp_path: Path) -> None:
-    filled = Filled(tmp_path / "vetl.duckdb", [toy()])
-
-    assert filled.merge(toy(), {"id": 1, "name": "ball"}) == Changes(inserted=1)
-    filled.warehouse.close()
-
-
 def test_a_field_that_the_contract_learns_is_taken_out_of_extra_and_changes_no_row(tmp_path: Path) -> None:
     path = tmp_path / "vetl.duckdb"
     row = {"id": 1, "name": "ball", "price": 3, "made_at": "2025-01-01", "tags": ["red"], "more": True}
@@ -141,6 +133,7 @@ TABLES = (
     "control.windows",
     "control.cursors",
     "control.quarantine",
+    "control.changes",
 )
 
 
@@ -152,20 +145,6 @@ def test_a_failing_statement_does_not_hide_behind_the_rollback(filled: Filled) -
         filled.merge("booking_sessions", {"id": "a", "stage": "new"})
 
     assert filled.rows("select stage from raw.booking_sessions") == [("old",)]
-
-
-def test_a_refused_frame_takes_its_whole_commit_back(filled: Filled) -> None:
-    stray = csv_page(call_line("2025-07-01 10:00"))
-
-    with pytest.raises(ContractBroken):
-        filled.commit(
-            "phone_calls",
-            ReplaceDays([csv_page(call_line())], DAY, DAY, START),
-            ReplaceDays([stray], date(2025, 6, 1), date(2025, 6, 1), START, certificate=certificate()),
-        )
-
-    assert filled.rows("from raw.phone_calls") == []
-    assert filled.rows("from control.windows") == []
 
 
 def test_a_practice_that_was_never_set_is_refused(filled: Filled) -> None:
@@ -197,16 +176,6 @@ def test_certificates_cursor_and_learnt_facts_are_loaded_again(filled: Filled) -
     ]
 
 
-def test_a_run_is_recorded_from_start_to_end(filled: Filled) -> None:
-    filled.warehouse.start_run("r", START, "sync")
-    filled.warehouse.finish_run("r", source_clock=START, exit_code=3, summary={"rows": 1})
-
-    assert filled.rows(
-        "select run_id, command, started_at, finished_at is not null, source_clock, exit_code, summary"
-        " from control.runs"
-    ) == [("r", "sync", START, True, START, 3, '{"rows": 1}')]
-
-
 # --- questions
 
 
@@ -224,12 +193,6 @@ def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_
     assert filled.rows("select _row_hash, call_key from raw.phone_calls order by all") == hashes
     assert filled.attach(call_record("right", "2025-05-01T15:00:10Z", summary="changed")) == Changes()
     assert filled.rows("select id from raw.phone_calls where id is not null") == [("right",)]
-
-
-def test_a_practice_is_kept_as_configured_last(filled: Filled) -> None:
-    filled.warehouse.set_practices([replace(HARBOR, name="New", group="East")])
-
-    assert filled.rows("from control.practices") == [("p1", "New", "America/New_York", date(2025, 1, 1), "East")]
 
 
 # --- status
