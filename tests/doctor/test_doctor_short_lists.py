@@ -23,7 +23,6 @@ NAMES_OF_ITS_OWN: dict[str, dict[str, Any]] = {
 
 
 USUAL = {"start": "start_date", "end": "end_date", "status": "status", "page": "page", "per_page": "per_page"}
-PATHS = {name: f"/{name}" for name in NAMES_OF_ITS_OWN}
 
 
 def leave(clinic: Clinic, name: str, count: int) -> list[dict[str, Any]]:
@@ -58,7 +57,7 @@ def test_names_that_were_unknown_at_first_are_found_when_there_are_rows(
     clinic.platform.requests.clear()
     assert {read.state for read in clinic.sync(*lists).results} == {"certified"}
     for name, names in NAMES_OF_ITS_OWN.items():
-        seen = [seen.query for seen in clinic.platform.requests.log if PATHS[name] in seen.path]
+        seen = [seen.query for seen in clinic.platform.requests.log if f"/{name}" in seen.path]
         asked = {key for query in seen for key, _ in parse_qsl(query)}
         own = {value for key, value in names.items() if key in ("start", "end", "page", "per_page")}
         assert own <= asked, name

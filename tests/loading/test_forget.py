@@ -8,7 +8,6 @@ import duckdb
 import pytest
 from support.warehouse_with_rows import DAY, Filled, call_line, call_record
 
-from pipelines.core.errors import WrongUse
 from pipelines.loading.compact import rewrite
 from pipelines.loading.residue import elsewhere
 
@@ -127,11 +126,6 @@ def test_a_number_that_another_client_has_too_stays_that_ones(filled: Filled) ->
     filled.warehouse.close()
 
     assert ask(filled, "select phone from raw.clients where id = 'max-id'") == [(JANES_PHONE,)]
-
-
-def test_nobody_is_forgotten_for_an_id_that_no_row_names(filled: Filled) -> None:
-    with pytest.raises(WrongUse, match="no row of practice p1 names this client"):
-        filled.warehouse.people.look_up("p1", "nobody")
 
 
 def test_the_name_of_a_pet_is_not_a_name_of_its_client(filled: Filled) -> None:
