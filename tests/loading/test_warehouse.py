@@ -52,34 +52,6 @@ def certificate(**given: Any) -> Certificate:
     return Certificate(**{**usual, **given})
 
 
-# --- opening
-
-
-def test_raw_tables_have_the_columns_of_their_declaration_and_vetls_own(filled: Filled) -> None:
-    for endpoint in REGISTRY:
-        columns = filled.rows(
-            f"select column_name, data_type from duckdb_columns() where schema_name = 'raw' "
-            f"and table_name = '{endpoint.table}' order by column_index"
-        )
-        assert columns == [
-            ("practice_id", "VARCHAR"),
-            *(
-                (item.name, item.kind.value.replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE"))
-                for item in endpoint.columns()
-            ),
-            ("_loaded_at", "TIMESTAMP WITH TIME ZONE"),
-            ("_run_id", "VARCHAR"),
-            ("_row_hash", "UBIGINT"),
-            ("_deleted_at", "TIMESTAMP WITH TIME ZONE"),
-            ("_extra", "JSON"),
-        ]
-        history = filled.rows(
-            f"select column_name from duckdb_columns() where schema_name = 'history' "
-            f"and table_name = '{endpoint.table}' order by column_index"
-        )
-        assert history == [(name,) for name, _ in columns] + [("_valid_from",), ("_valid_to",)]
-
-
 def toy(**fields: Any) -> Endpoint:
     model = create_model("Toy", __base__=Record, id=(Text, ...), name=(Text | None, None), **fields)
     return Endpoint("toys", "toys", model, UpdatedWindows(), "toys")
@@ -102,9 +74,6 @@ def test_a_field_that_the_contract_learns_is_taken_out_of_extra_and_changes_no_r
         ]
     assert filled.merge(grown, row) == Changes(unchanged=1)
     filled.warehouse.close()
-
-
-# --- one transaction
 
 
 def test_a_commit_that_fails_leaves_nothing_half(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,9 +145,6 @@ def test_certificates_cursor_and_learnt_facts_are_loaded_again(filled: Filled) -
     ]
 
 
-# --- questions
-
-
 def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_it(filled: Filled) -> None:
     filled.replace_days(call_line(), call_line("2025-05-01 11:00", phone_number="+1"))
     filled.attach(call_record("right", "2025-05-01T14:00:10Z"))
@@ -193,9 +159,6 @@ def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_
     assert filled.rows("select _row_hash, call_key from raw.phone_calls order by all") == hashes
     assert filled.attach(call_record("right", "2025-05-01T15:00:10Z", summary="changed")) == Changes()
     assert filled.rows("select id from raw.phone_calls where id is not null") == [("right",)]
-
-
-# --- status
 
 
 def test_the_snapshot_beside_the_file_has_the_status_of_every_list(filled: Filled) -> None:
