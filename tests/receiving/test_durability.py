@@ -71,15 +71,6 @@ def test_drained_deliveries_are_forgotten_later_and_waiting_ones_never(tmp_path:
         assert [entry(2)] == [item.entry for item in inbox.waiting(10)]
 
 
-def test_a_drain_and_the_receiver_use_the_file_at_once(tmp_path: Path) -> None:
-    with Inbox.open(tmp_path / "inbox.sqlite") as receiving, Inbox.open(tmp_path / "inbox.sqlite") as draining:
-        receiving.keep([entry(1)])
-        [first] = draining.waiting(10)
-        receiving.keep([entry(2)])
-        draining.settle([first.number])
-        assert [entry(2)] == [item.entry for item in receiving.waiting(10)]
-
-
 def test_only_the_same_bytes_are_a_repeat(receiver: Opened) -> None:
     """Each attempt may carry an `event_id` of its own: draining decides which deliveries are equal."""
     with receiver() as running:
