@@ -40,12 +40,6 @@ def test_stored_deliveries_are_there_when_the_file_is_opened_again(tmp_path: Pat
         assert (backlog.waiting, backlog.oldest, backlog.last) == (2, NOW + timedelta(seconds=1), 2)
 
 
-def test_only_its_owner_can_read_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "folder" / "inbox.sqlite"
-    with Inbox.open(path):
-        assert path.stat().st_mode & 0o077 == 0
-
-
 def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
     """2 is FULL: the log is synced before a commit returns."""
     with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
