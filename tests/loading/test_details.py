@@ -15,6 +15,8 @@ from pipelines.core.pages import Changes, Page, Window, WindowKind
 from pipelines.core.steps import AttachDetails, DaysLackingDetails
 from pipelines.reading.paging import Pass, certificate
 
+AUTUMN = date(2025, 11, 2)
+
 
 def test_details_are_attached_without_a_version_or_a_later_load(filled: Filled) -> None:
     filled.replace_days(call_line())
@@ -89,6 +91,15 @@ def test_a_deleted_call_gives_up_the_id_of_its_living_twin(filled: Filled) -> No
         (held, True),
         (None, False),
     ]
+
+
+def test_the_exact_time_corrects_the_repeated_hour(filled: Filled) -> None:
+    filled.replace_days(call_line(f"{AUTUMN} 01:30"), first=AUTUMN, last=AUTUMN)
+    assert filled.rows("select called_at::varchar from raw.phone_calls") == [("2025-11-02 05:30:00+00",)]
+
+    filled.attach(call_record("x", "2025-11-02T06:30:20Z"), first=AUTUMN, last=AUTUMN)
+
+    assert filled.rows("select called_at::varchar from raw.phone_calls") == [("2025-11-02 06:30:00+00",)]
 
 
 def test_a_bad_record_is_set_aside_and_the_rest_is_attached(filled: Filled) -> None:

@@ -48,6 +48,13 @@ def test_a_superseded_version_goes_to_history_with_its_validity(filled: Filled) 
     ) == [("active", START, START + HOUR), ("completed", START + HOUR, START + 2 * HOUR)]
 
 
+def test_an_older_version_never_replaces_a_newer_one(filled: Filled) -> None:
+    filled.merge("booking_sessions", session("a", 5, status="completed"))
+
+    assert filled.merge("booking_sessions", session("a", 4, status="active")) == Changes(unchanged=1)
+    assert filled.rows("select status from raw.booking_sessions") == [("completed",)]
+
+
 def test_a_derived_status_changes_without_updated_at_moving(filled: Filled) -> None:
     """Contract: Booking session. An expired session keeps its `updated_at`."""
     filled.merge("booking_sessions", session("a", 5, status="active"))
