@@ -1,7 +1,7 @@
 """A user who does not know doctor: the first sync makes the essential checks by itself."""
 
 import pytest
-from support.platform_and_settings import Clinic
+from support.platform_and_settings import Clinic, findings_by_check
 
 NAMES_OF_ITS_OWN = {
     "booking_sessions": {"start": "updated_since", "end": "until", "page": "page_number", "page_base": 1},
@@ -33,6 +33,10 @@ def test_a_list_that_cannot_be_paged_is_refused_in_one_line_until_doctor_finds_i
         [refused] = result.results
         assert (result.exit_code, refused.state, refused.rows) == (1, "failed", 0)
         assert "every page repeats the first" in refused.reason
+
+    report = clinic.doctor("staff_tasks", write=True)
+    finding = findings_by_check(report)["staff_tasks", "page"]
+    assert (report.exit_code, finding.state, finding.found) == (3, "contradicts", "none")
 
     clinic.platform.set(staff_tasks={"page": "page"})
     assert clinic.doctor("staff_tasks").exit_code == 0

@@ -18,45 +18,85 @@ PLATFORMS: dict[str, tuple[dict[str, Any], Expected]] = {
             (RANGE, "page size"): ("note", "50 to 100"),
             ("staff_tasks", "order"): ("note", "created_at descending"),
             ("staff_tasks", "status"): ("ok", "status"),
-        },
-    ),
-    "renamed range, alone": (
-        {RANGE: {"start": "updated_since", "end": "until"}},
-        {(RANGE, "start"): ("contradicts", "updated_since"), (RANGE, "end"): ("contradicts", "until")},
-    ),
-    "renamed range that is not required": (
-        {"appointments": {"start": "from", "end": "to", "start_required": False}},
-        {("appointments", "start"): ("contradicts", "from"), ("appointments", "end"): ("contradicts", "to")},
-    ),
-    "renamed page, size and status": (
-        {"staff_tasks": {"page": "page_number", "per_page": "limit", "status": "state"}},
-        {
-            ("staff_tasks", "page"): ("contradicts", "page_number"),
-            ("staff_tasks", "per_page"): ("contradicts", "limit"),
-            ("staff_tasks", "status"): ("contradicts", "state"),
-        },
-    ),
-    "pages from one": (
-        {"ai_outbound": {"page_base": 1}, "appointments": {"page_base": 1}},
-        {
-            ("ai_outbound", "first page"): ("note", "1"),
-            ("appointments", "first page"): ("note", "1"),
             ("staff_tasks", "first page"): ("ok", "0"),
         },
     ),
-    "exclusive bounds": (
-        {RANGE: {"bounds": "()"}, "appointments": {"bounds": "[)"}},
-        {(RANGE, "bounds"): ("note", "instant ()"), ("appointments", "bounds"): ("note", "instant [)")},
+    "other names": (
+        {
+            RANGE: {"start": "updated_since", "end": "until"},
+            "appointments": {"start": "from", "end": "to", "start_required": False},
+            "staff_tasks": {"page": "page_number", "per_page": "limit", "status": "state"},
+            "ai_outbound": {"status": "state", "unknown_status": "everything"},
+            "booking_intent_parameter": "wants_booking",
+            "client_parameter": "matched_client_id",
+        },
+        {
+            (RANGE, "start"): ("contradicts", "updated_since"),
+            (RANGE, "end"): ("contradicts", "until"),
+            ("appointments", "start"): ("contradicts", "from"),
+            ("appointments", "end"): ("contradicts", "to"),
+            ("staff_tasks", "page"): ("contradicts", "page_number"),
+            ("staff_tasks", "per_page"): ("contradicts", "limit"),
+            ("staff_tasks", "status"): ("contradicts", "state"),
+            ("ai_outbound", "status"): ("contradicts", "state"),
+            ("ai_outbound", "unknown status"): ("note", "everything"),
+            ("phone_calls", "intent filter"): ("ok", "wants_booking"),
+            ("phone_calls", "client filter"): ("ok", "matched_client_id"),
+        },
     ),
-    "whole days of the practice": (
-        {RANGE: {"granularity": "day", "day_zone": "practice"}},
-        {(RANGE, "bounds"): ("note", "day []"), (RANGE, "days"): ("note", "practice")},
+    "other names, and unknown ones refused": (
+        {
+            "unknown_parameters": "refused",
+            RANGE: {"start": "updated_from", "end": "updated_to"},
+            "staff_tasks": {"per_page": "page_size", "page": "p"},
+        },
+        {
+            (RANGE, "start"): ("contradicts", "updated_from"),
+            (RANGE, "end"): ("contradicts", "updated_to"),
+            ("staff_tasks", "per_page"): ("contradicts", "page_size"),
+            ("staff_tasks", "page"): ("contradicts", "p"),
+        },
     ),
-    "whole days of UTC, half open": (
-        {"appointments": {"granularity": "day", "bounds": "[)"}},
-        {("appointments", "bounds"): ("note", "day [)"), ("appointments", "days"): ("note", "UTC")},
+    "names that do not belong together": (
+        {
+            "unknown_parameters": "refused",
+            RANGE: {"start": "updatedAfter", "end": "until", "page": "pageIndex", "per_page": "pageSize"},
+        },
+        {
+            (RANGE, "start"): ("contradicts", "updatedAfter"),
+            (RANGE, "end"): ("contradicts", "until"),
+            (RANGE, "page"): ("contradicts", "pageIndex"),
+            (RANGE, "per_page"): ("contradicts", "pageSize"),
+        },
     ),
-    "date-times refused, days of the practice": (
+    "exclusive bounds, pages from one, over-large pages refused": (
+        {
+            RANGE: {"bounds": "()", "over_large": "refuse"},
+            "appointments": {"bounds": "[)", "page_base": 1},
+            "ai_outbound": {"page_base": 1},
+            "staff_tasks": {"over_large": "refuse"},
+        },
+        {
+            (RANGE, "bounds"): ("note", "instant ()"),
+            ("appointments", "bounds"): ("note", "instant [)"),
+            ("appointments", "first page"): ("note", "1"),
+            ("ai_outbound", "first page"): ("note", "1"),
+            ("staff_tasks", "page size"): ("note", "50 to 100"),
+        },
+    ),
+    "whole days": (
+        {
+            RANGE: {"granularity": "day", "day_zone": "practice"},
+            "appointments": {"granularity": "day", "bounds": "[)"},
+        },
+        {
+            (RANGE, "bounds"): ("note", "day []"),
+            (RANGE, "days"): ("note", "practice"),
+            ("appointments", "bounds"): ("note", "day [)"),
+            ("appointments", "days"): ("note", "UTC"),
+        },
+    ),
+    "date-times refused": (
         {RANGE: {"instants": "refused", "day_zone": "practice"}, "appointments": {"instants": "refused"}},
         {
             (RANGE, "bounds"): ("note", "day []"),
@@ -73,64 +113,19 @@ PLATFORMS: dict[str, tuple[dict[str, Any], Expected]] = {
             (RANGE, "bounds"): ("note", "day [)"),
         },
     ),
-    "names that do not belong together": (
+    "appointments withdrawn, other orders, other times, integer ids": (
         {
-            "unknown_parameters": "refused",
-            RANGE: {"start": "updatedAfter", "end": "until", "page": "pageIndex", "per_page": "pageSize"},
-        },
-        {
-            (RANGE, "start"): ("contradicts", "updatedAfter"),
-            (RANGE, "end"): ("contradicts", "until"),
-            (RANGE, "page"): ("contradicts", "pageIndex"),
-            (RANGE, "per_page"): ("contradicts", "pageSize"),
-        },
-    ),
-    "over-large pages refused": (
-        {RANGE: {"over_large": "refuse"}, "staff_tasks": {"over_large": "refuse"}},
-        {("staff_tasks", "page size"): ("note", "50 to 100")},
-    ),
-    "unknown parameters refused": (
-        {
-            "unknown_parameters": "refused",
-            RANGE: {"start": "updated_from", "end": "updated_to"},
-            "staff_tasks": {"per_page": "page_size", "page": "p"},
-        },
-        {
-            (RANGE, "start"): ("contradicts", "updated_from"),
-            (RANGE, "end"): ("contradicts", "updated_to"),
-            ("staff_tasks", "per_page"): ("contradicts", "page_size"),
-            ("staff_tasks", "page"): ("contradicts", "p"),
-        },
-    ),
-    "appointments withdrawn": (
-        {"appointments_withdrawn": 410},
-        {("appointments", "list"): ("note", "withdrawn"), ("staff_tasks", "page"): ("ok", "page")},
-    ),
-    "unknown status shows everything": (
-        {"ai_outbound": {"status": "state", "unknown_status": "everything"}},
-        {
-            ("ai_outbound", "status"): ("contradicts", "state"),
-            ("ai_outbound", "unknown status"): ("note", "everything"),
-        },
-    ),
-    "other orders, other times, integer ids": (
-        {
+            "appointments_withdrawn": 410,
             "integer_ids": True,
             "timestamps": "practice",
             "staff_tasks": {"order": "updated_desc"},
             RANGE: {"order": "unordered"},
         },
         {
+            ("appointments", "list"): ("note", "withdrawn"),
             ("staff_tasks", "order"): ("note", "updated_at descending"),
             (RANGE, "order"): ("note", "none that shows"),
             ("phone_calls", "time zone"): ("ok", "America/New_York"),
-        },
-    ),
-    "filters of the calls under other names": (
-        {"booking_intent_parameter": "wants_booking", "client_parameter": "matched_client_id"},
-        {
-            ("phone_calls", "intent filter"): ("ok", "wants_booking"),
-            ("phone_calls", "client filter"): ("ok", "matched_client_id"),
         },
     ),
 }

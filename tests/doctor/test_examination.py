@@ -1,11 +1,12 @@
 """The checks as pure generators, on servers that no switch of the sandbox makes."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from support.driven import NOW, driven
 from support.known_capabilities import paged, ranged
 
 from pipelines.core.capabilities import Parameter, Result
@@ -13,11 +14,9 @@ from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import RequestRefused
 from pipelines.core.list_read import Reading
 from pipelines.core.pages import Page
-from pipelines.core.steps import Learnt, ReadPage
 from pipelines.discovery.examination import discover, examine
 from pipelines.endpoints import by_name
 
-NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 EDGES = ("start_date", "end_date")
 EVERY = ("start", "end", "per_page", "page", "status")
 READ_WITH = EVERY[:-1]
@@ -47,51 +46,21 @@ def reading(**capabilities: Any) -> Reading:
 
 def drive(plan: Any, chosen: Server, *, size: int = 20) -> tuple[Any, dict[str, Any], int]:
     """Answer a plan's requests; return its value, its learnt facts, and the number of requests."""
-    learnt: dict[str, Any] = {}
-    answer: Any = None
-    failure: RequestRefused | None = None
     asked = 0
-    while True:
-        try:
-            step = plan.send(answer) if failure is None else plan.throw(failure)
-        except StopIteration as finished:
-            return finished.value, learnt, asked
-        answer = failure = None
-        if isinstance(step, Learnt):
-            learnt[step.name] = step.value
-            continue
-        assert isinstance(step, ReadPage)
+
+    def answers(query: Mapping[str, str]) -> Page:
+        nonlocal asked
         asked += 1
-        try:
-            query = {name: str(value) for name, value in step.query.items()}
-            rows = chosen(query)
-            per_page = min(int(query.get("per_page", size)), 100)
-            first = int(query.get("page", 0)) * per_page
-            answer = Page(tuple(rows[first : first + per_page]), len(rows), None, None, NOW)
-        except RequestRefused as error:
-            failure = error
+        rows = chosen(query)
+        per_page = min(int(query.get("per_page", size)), 100)
+        first = int(query.get("page", 0)) * per_page
+        return Page(tuple(rows[first : first + per_page]), len(rows), None, None, NOW)
+
+    return (*driven(plan, answers), asked)
 
 
 def results(learnt: Mapping[str, Any]) -> dict[str, str]:
     return {key: learnt[key]["result"] for key in EVERY if key in learnt}
-
-
-def test_a_server_that_takes_dates_only_is_asked_in_dates() -> None:
-    rows = sessions(60)
-
-    def server(query: Mapping[str, str]) -> list[dict[str, Any]]:
-        start, end = query.get("start_date"), query.get("end_date", "9999-12-31")
-        if start is None or len(start) > 10 or len(end) > 10:
-            raise refused("start_date")
-        status = query.get("status")
-        return [row for row in rows if start <= row["updated_at"][:10] <= end and status in (None, row["status"])]
-
-    _, learnt, asked = drive(discover(reading()), server)
-
-    assert learnt["start"]["bounds"] == "day"
-    assert learnt["start"]["name"] == "start_date"
-    assert learnt["page"]["result"] == "honoured"
-    assert asked <= 25
 
 
 def test_a_server_that_wants_a_start_before_its_end_is_not_mistaken_for_one_with_another_name() -> None:

@@ -1,14 +1,12 @@
 """The client search (contract: Clients and patients): by a known client's values, and whether it is cut."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from support.driven import driven, whole
 
 from pipelines.core.errors import RequestRefused
-from pipelines.core.pages import Page
-from pipelines.core.steps import GetRecords, ReadPage
 from pipelines.discovery.people import check_clients
 from pipelines.discovery.report import Finding
 
@@ -38,24 +36,8 @@ def refuses(query: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def findings(search: Search, *, client: Mapping[str, Any] | None = ADA) -> dict[str, Finding]:
-    plan = check_clients(["7"])
-    answer: Any = None
-    failure: RequestRefused | None = None
-    while True:
-        try:
-            step = plan.send(answer) if failure is None else plan.throw(failure)
-        except StopIteration as finished:
-            return {finding.check: finding for finding in finished.value}
-        answer = failure = None
-        if isinstance(step, GetRecords):
-            answer = {"7": client}
-            continue
-        assert isinstance(step, ReadPage)
-        try:
-            rows = tuple(search(step.query))
-            answer = Page(rows, len(rows), None, None, datetime(2026, 11, 21, tzinfo=UTC))
-        except RequestRefused as error:
-            failure = error
+    found, _ = driven(check_clients(["7"]), lambda query: whole(search(query)), record=client)
+    return {finding.check: finding for finding in found}
 
 
 def test_a_search_that_finds_a_known_client_and_nobody_else_is_proven() -> None:

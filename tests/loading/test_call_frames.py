@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.warehouse_with_rows import HEADER, CsvAnswer, call_line
+from support.warehouse_with_rows import HEADER, CsvAnswer, call_line, csv_page
 
 from pipelines.core.errors import ContractBroken, TornAnswer
 from pipelines.loading.phone_calls.frames import HEADERS, CallTexts, parse_calls, split
@@ -57,23 +57,20 @@ def test_any_way_of_writing_gives_the_same_rows(
     assert page.new_fields == ({"Recording"} if "Recording" in order else set())
 
 
-def test_apostrophes_against_formulas_are_no_part_of_the_cells() -> None:
-    lines = (
-        HEADER,
-        call_line(phone_number="'+15550100", summary="'=SUM(A1)"),
-        call_line(phone_number="", summary="'tis late"),
-    )
+@pytest.mark.parametrize(
+    ("number", "summary", "shown"),
+    [
+        ("'+15550100", "'=SUM(A1)", ("+15550100", "=SUM(A1)")),
+        ("'+15550100", "'tis late", ("+15550100", "'tis late")),
+        ("+15550100", "'=SUM(A1)", ("+15550100", "'=SUM(A1)")),
+    ],
+)
+def test_apostrophes_against_formulas_are_no_part_of_the_cells_if_numbers_have_them(
+    number: str, summary: str, shown: tuple[str, str]
+) -> None:
+    page = csv_page(call_line(phone_number=number, summary=summary))
 
-    frame = split("".join(f"{line}\n" for line in lines).encode()).frame
-
-    assert frame["Phone Number"].to_list() == ["+15550100", None]
-    assert frame["Summary"].to_list() == ["=SUM(A1)", "'tis late"]
-
-
-def test_an_apostrophe_stays_if_numbers_have_none() -> None:
-    lines = (HEADER, call_line(phone_number="+15550100", summary="'=SUM(A1)"))
-
-    assert split("".join(f"{line}\n" for line in lines).encode()).frame["Summary"].to_list() == ["'=SUM(A1)"]
+    assert page.frame.select("Phone Number", "Summary").rows() == [shown]
 
 
 def test_an_unknown_column_is_kept() -> None:
@@ -118,14 +115,11 @@ def test_a_body_cut_anywhere_is_torn_or_lacks_rows() -> None:
     ("total", "page", "per_page", "whole"),
     [
         (2, 0, 5000, True),
-        (2, 0, 2, True),
-        (4, 1, 2, True),
         (5, 1, 3, True),
+        (5, 1, 2, True),
         (3, 0, 5000, False),
         (1, 0, 5000, False),
         (2, 1, 5000, False),
-        (5, 1, 2, True),
-        (2, None, None, True),
         (9, None, None, True),
         (1, None, None, False),
     ],

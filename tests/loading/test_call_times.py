@@ -33,18 +33,14 @@ def called_at(minutes: list[datetime], zone: str) -> tuple[list[datetime], int]:
         (("00:50", "01:10", "01:50", "02:10"), [0, 0, 0, 0]),
         (("01:50", "00:10", "01:05", "02:10"), [0, 0, 0, 0]),
         (("01:10", "01:10", "01:10"), [0, 0, 0]),
+        (("01:50", "01:10"), [0, 0]),
         (("01:10",), [0]),
         ((), []),
     ],
-    ids=["upwards", "downwards", "no step back", "no order", "equal", "alone", "none"],
+    ids=["upwards", "downwards", "no step back", "no order", "equal", "either order", "alone", "none"],
 )
 def test_the_order_of_the_day_decides_the_repeated_hour(clock: tuple[str, ...], expected: list[int]) -> None:
     assert folds(local(*clock), NEW_YORK) == expected
-
-
-def test_two_calls_alone_in_the_repeated_hour_are_taken_for_the_first() -> None:
-    """Read upwards they are an hour apart, read downwards they are not: the order of the CSV is unknown."""
-    assert folds(local("01:50", "01:10"), NEW_YORK) == [0, 0]
 
 
 moments = st.lists(

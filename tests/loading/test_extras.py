@@ -36,21 +36,13 @@ def test_fields_of_the_json_list_that_nobody_declared_are_kept(filled: Filled) -
     assert changes.drift == ("phone_calls: new field recording",)
 
 
-def test_they_stay_when_the_day_is_read_again_and_nothing_is_written(filled: Filled) -> None:
+def test_a_day_that_is_read_again_keeps_them_beside_the_columns_of_the_csv(filled: Filled) -> None:
     replace(filled, call_line(), Agent="A")
     filled.attach(call_record("x", recording="r"))
     before = filled.rows("select rowid, * from raw.phone_calls")
 
     assert replace(filled, call_line(), Agent="A").unchanged == 1
-
     assert filled.rows("select rowid, * from raw.phone_calls") == before
-    assert extras(filled) == [{"Agent": "A", "recording": "r"}]
-
-
-def test_a_column_of_the_csv_that_changes_takes_nothing_away(filled: Filled) -> None:
-    replace(filled, call_line(), Agent="A")
-    filled.attach(call_record("x", recording="r"))
-
     replace(filled, call_line(), Agent="B")
 
     assert extras(filled) == [{"Agent": "B", "recording": "r"}]
@@ -65,12 +57,3 @@ def test_a_call_that_changes_keeps_them_with_its_id(filled: Filled) -> None:
 
     assert filled.rows("select id, summary from raw.phone_calls") == [("x", "called back")]
     assert extras(filled) == [{"recording": "r"}]
-
-
-def test_a_call_that_may_be_another_one_does_not_keep_them(filled: Filled) -> None:
-    replace(filled, call_line(), call_line(summary="other"))
-    filled.attach(call_record("x", recording="r"), call_record("y", summary="other", recording="s"))
-
-    replace(filled, call_line(summary="who"), call_line(summary="knows"))
-
-    assert extras(filled) == [None, None]

@@ -1,6 +1,7 @@
 """Rows of a forgotten client that the platform sends again match the stored rows, under the pseudonym."""
 
 import json
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,6 @@ import pytest
 from support import forgotten_client as client
 from support.warehouse_with_rows import Filled, call_line, call_record
 
-from pipelines.core.pages import Changes
 from pipelines.core.steps import ReferencedIds
 from pipelines.loading.compact import rewrite
 
@@ -21,9 +21,27 @@ KEYS = {
 }
 
 
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Provide the file of a warehouse that has everything of the platform, and has forgotten her."""
+    filled = Filled(tmp_path_factory.mktemp("forgotten") / "vetl.duckdb")
+    client.send_everything(filled)
+    client.forget(filled)
+    filled.warehouse.close()
+    return filled.path.read_bytes()
+
+
 @pytest.fixture
-def filled(tmp_path: Path) -> Filled:
-    return Filled(tmp_path / "vetl.duckdb")
+def forgotten(content: bytes, tmp_path: Path) -> Iterator[Filled]:
+    path = tmp_path / "vetl.duckdb"
+    path.write_bytes(content)
+    filled = Filled(path)
+    yield filled
+    filled.warehouse.close()
+
+
+def pseudonym(filled: Filled) -> str:
+    return filled.rows("select pseudonym from control.forgotten")[0][0]
 
 
 def tables(filled: Filled, schema: str = "raw") -> list[str]:
@@ -62,52 +80,48 @@ def in_clear(filled: Filled) -> list[str]:
     return [text for text in (*client.TOLD, "her knee") if text.encode() in content]
 
 
-def test_rows_that_are_sent_again_change_nothing(filled: Filled) -> None:
-    client.send_everything(filled)
-    client.forget(filled)
-    before = contents(filled)
+def test_rows_that_are_sent_again_change_nothing(forgotten: Filled) -> None:
+    before = contents(forgotten)
 
-    changes = client.send_everything(filled)
+    changes = client.send_everything(forgotten)
 
     assert (changes.inserted, changes.updated, changes.deleted, changes.restated) == (0, 0, 0, 0)
-    assert contents(filled) == before
-    assert repeated(filled) == {}
-    assert in_clear(filled) == []
+    assert contents(forgotten) == before
+    assert repeated(forgotten) == {}
+    assert in_clear(forgotten) == []
 
 
-def test_new_rows_get_the_same_pseudonyms(filled: Filled) -> None:
-    client.send_everything(filled)
-    name = client.forget(filled)
-    [(fake,)] = filled.rows("select phone from raw.clients where id <> 'max-id'")
+def test_new_rows_get_the_same_pseudonyms(forgotten: Filled) -> None:
+    name = pseudonym(forgotten)
+    [(fake,)] = forgotten.rows("select phone from raw.clients where id <> 'max-id'")
 
-    filled.merge(
+    forgotten.merge(
         "staff_tasks",
         {"id": "t9", "title": f"{client.NAME} again", "client_id": client.ID},
         {"id": "t10", "title": "ask Doe-Smith, Jane, 212.555.0199".replace("oe-S", "œ-S"), "client_id": "max-id"},
     )
-    filled.replace_days(
+    forgotten.replace_days(
         call_line("2025-05-02 09:00", client_name=client.NAME, phone_number=client.PHONE),
-        first=filled.now.date().replace(month=5, day=2),
-        last=filled.now.date().replace(month=5, day=2),
+        first=forgotten.now.date().replace(month=5, day=2),
+        last=forgotten.now.date().replace(month=5, day=2),
     )
 
-    assert filled.rows(
+    assert forgotten.rows(
         "select id, client_id, title from raw.staff_tasks where id in ('t9', 't10') order by id"
     ) == [
         ("t10", "max-id", f"ask forgotten, {fake}"),
         ("t9", name, None),
     ]
-    assert filled.rows(
+    assert forgotten.rows(
         "select phone_number, client_name, summary from raw.phone_calls where call_date = '2025-05-02'"
     ) == [(fake, None, None)]
-    assert in_clear(filled) == []
+    assert in_clear(forgotten) == []
 
 
-def test_a_call_that_turns_out_to_be_hers_loses_its_words(filled: Filled) -> None:
+def test_a_call_that_turns_out_to_be_hers_loses_its_words(forgotten: Filled) -> None:
     """The CSV names no client, and the number is withheld: only the JSON record identifies the client."""
-    client.send_everything(filled)
-    name = client.forget(filled)
-    day: dict[str, Any] = {"first": filled.now.date().replace(month=5, day=2)}
+    name = pseudonym(forgotten)
+    day: dict[str, Any] = {"first": forgotten.now.date().replace(month=5, day=2)}
     day["last"] = day["first"]
     line = call_line("2025-05-02 09:00", client_name="", phone_number="", summary="the bad knee")
     record = call_record(
@@ -120,12 +134,12 @@ def test_a_call_that_turns_out_to_be_hers_loses_its_words(filled: Filled) -> Non
     )
 
     for _ in range(2):  # the same row once more changes nothing
-        filled.replace_days(line, **day)
-        filled.attach(record, **day)
-        assert filled.rows(
+        forgotten.replace_days(line, **day)
+        forgotten.attach(record, **day)
+        assert forgotten.rows(
             "select id, client_id, summary from raw.phone_calls where call_date = '2025-05-02'"
         ) == [("call-9", name, None)]
-    assert filled.rows("select count(*) from history.phone_calls where call_date = '2025-05-02'") == [(0,)]
+    assert forgotten.rows("select count(*) from history.phone_calls where call_date = '2025-05-02'") == [(0,)]
 
 
 def test_a_change_of_a_call_of_hers_is_one_row_and_no_words(filled: Filled) -> None:
@@ -152,44 +166,37 @@ def test_a_change_of_a_call_of_hers_is_one_row_and_no_words(filled: Filled) -> N
     assert filled.rows("select state, client_name from history.phone_calls") == [("in_progress", None)]
 
 
-def test_bad_rows_of_hers_are_quarantined_without_their_bytes(filled: Filled) -> None:
-    client.send_everything(filled)
-    client.forget(filled)
+def test_bad_rows_of_hers_are_quarantined_without_their_bytes(forgotten: Filled) -> None:
+    forgotten.merge("staff_tasks", {"id": "bad", "created_at": "nonsense", "title": f"for {client.NAME.upper()}"})
+    forgotten.merge("staff_tasks", {"id": "bad-too", "created_at": "nonsense", "title": "for Max"})
 
-    filled.merge("staff_tasks", {"id": "bad", "created_at": "nonsense", "title": f"for {client.NAME.upper()}"})
-    filled.merge("staff_tasks", {"id": "bad-too", "created_at": "nonsense", "title": "for Max"})
-
-    rows = dict(filled.rows("select row_key, payload from control.quarantine where row_key like 'bad%'"))
+    rows = dict(forgotten.rows("select row_key, payload from control.quarantine where row_key like 'bad%'"))
     assert rows["bad"] == '{"forgotten": true}'
     assert json.loads(rows["bad-too"])["title"] == "for Max"
 
 
-def test_the_platform_is_never_asked_for_her(filled: Filled) -> None:
-    client.send_everything(filled)
-    client.forget(filled)
-    client.send_everything(filled)
+def test_the_platform_is_never_asked_for_her(forgotten: Filled) -> None:
+    client.send_everything(forgotten)
 
-    question = ReferencedIds(filled.now + timedelta(days=9_999), 100)
+    question = ReferencedIds(forgotten.now + timedelta(days=9_999), 100)
 
-    asked = filled.answer("clients", question)
+    asked = forgotten.answer("clients", question)
     assert [identity for identity in asked if identity.startswith("forgotten") or identity == client.ID] == []
 
 
-def test_forgetting_twice_is_forgetting_once(filled: Filled) -> None:
-    client.send_everything(filled)
-    first = client.forget(filled)
-    before = contents(filled)
+def test_forgetting_twice_is_forgetting_once(forgotten: Filled) -> None:
+    first = pseudonym(forgotten)
+    before = contents(forgotten)
 
-    assert client.forget(filled) == first
-    assert contents(filled) == before
-    assert filled.rows("select count(*) from control.forgotten") == [(1,)]
+    assert client.forget(forgotten) == first
+    assert contents(forgotten) == before
+    assert forgotten.rows("select count(*) from control.forgotten") == [(1,)]
 
 
-def test_the_stored_digests_cannot_be_read(filled: Filled) -> None:
-    client.send_everything(filled)
-    client.forget(filled)
-
-    kept = str(filled.rows("from control.forgotten_values")) + str(filled.rows("from control.forgotten_keys"))
+def test_the_stored_digests_cannot_be_read(forgotten: Filled) -> None:
+    kept = str(forgotten.rows("from control.forgotten_values")) + str(
+        forgotten.rows("from control.forgotten_keys")
+    )
     assert [text for text in client.TOLD if text in kept] == []
 
 
@@ -204,19 +211,6 @@ def test_a_pet_with_the_same_id_keeps_it(filled: Filled) -> None:
     assert filled.rows("select id, name from raw.patients") == [("10000001", "Rex")]
     assert filled.rows("select patient_id from raw.staff_tasks") == [("10000001",)]
     assert filled.rows("select id from control.mentions where endpoint = 'patients'") == []
-
-
-def test_a_practice_without_forgotten_people_costs_nothing(filled: Filled) -> None:
-    client.send_everything(filled)
-    client.forget(filled)
-    filled.another_practice()
-
-    changes = client.send_everything(filled)
-
-    assert isinstance(changes, Changes)
-    assert filled.rows("select name, phone from raw.clients where practice_id = 'p2' and id <> 'max-id'") == [
-        (client.NAME, client.PHONE)
-    ]
 
 
 def test_rows_that_stand_twice_are_mended(filled: Filled) -> None:

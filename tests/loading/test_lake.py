@@ -24,16 +24,28 @@ SESSION = {
 }
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Path:
-    """Provide two practices, with calls of two months and one session."""
-    path = tmp_path / "vetl.duckdb"
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Provide the file of two practices, with calls of two months and one session."""
+    path = tmp_path_factory.mktemp("lake") / "vetl.duckdb"
     filled = Filled(path)
     fill(filled)
     filled.another_practice()
     fill(filled)
     filled.warehouse.close()
+    return path.read_bytes()
+
+
+@pytest.fixture
+def warehouse(content: bytes, tmp_path: Path) -> Path:
+    path = tmp_path / "vetl.duckdb"
+    path.write_bytes(content)
     return path
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    return tmp_path / "lake"
 
 
 def fill(filled: Filled) -> None:
@@ -53,71 +65,55 @@ def export(path: Path, lake: Path, *, grace: bool = True) -> Exported:
     return export_private(path, storage(lake), lock_wait_seconds=0, grace=grace)
 
 
-def test_a_lake_has_the_committed_rows(warehouse: Path, tmp_path: Path) -> None:
+def test_a_lake_has_the_committed_rows_for_its_owner_alone(warehouse: Path, lake: Path) -> None:
     change(warehouse)
-    exported = export(warehouse, tmp_path / "lake")
-    listed = manifest(tmp_path / "lake")
+    exported = export(warehouse, lake)
+    listed = manifest(lake)
 
     assert (exported.written, exported.files) == (len(listed.files), len(listed.files))
     assert {"raw.phone_calls", "history.phone_calls", "control.windows", "control.practices"} <= set(listed.tables)
     assert "control.meta" not in listed.tables
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in lake.rglob("*") if path.is_file()}
+    assert (modes, stat.S_IMODE(lake.stat().st_mode)) == ({0o600}, 0o700)
     with duckdb.connect(warehouse, read_only=True) as connection:
         connection.execute("set TimeZone = 'UTC'")
         for table in lake_tables(connection, PRIVATE):
             expected = connection.sql(table.select()).to_arrow_table().to_pylist()
-            assert rows(tmp_path / "lake", listed, table.full_name) == sorted(expected, key=str), table.full_name
+            assert rows(lake, listed, table.full_name) == sorted(expected, key=str), table.full_name
 
 
-def test_each_file_of_a_table_has_the_columns_of_the_manifest(warehouse: Path, tmp_path: Path) -> None:
-    export(warehouse, tmp_path / "lake")
-    listed = manifest(tmp_path / "lake")
+PLAIN = {"string", "bool", "int32", "int64", "double", "date32[day]", "decimal128(20, 0)", "list<element: string>"}
+"""Trino has no unsigned numbers, no times of nanoseconds, and structures are not used."""
+
+
+def test_each_file_has_the_columns_of_the_manifest_in_types_that_all_engines_read(
+    warehouse: Path, lake: Path
+) -> None:
+    export(warehouse, lake)
+    listed = manifest(lake)
 
     schemas = {
-        name: {str(pq.read_schema(tmp_path / "lake" / file.path)) for file in listed.files if file.table == name}
+        name: {str(pq.read_schema(lake / file.path)) for file in listed.files if file.table == name}
         for name in listed.tables
     }
     assert {name: len(distinct) for name, distinct in schemas.items()} == dict.fromkeys(listed.tables, 1)
     first = next(file for file in listed.files if file.table == "raw.phone_calls")
     with duckdb.connect() as connection:
-        columns = connection.execute(f"describe from '{tmp_path}/lake/{first.path}'").fetchall()
+        columns = connection.execute(f"describe from '{lake}/{first.path}'").fetchall()
     assert {name: kind for name, kind, *_ in columns} == listed.tables["raw.phone_calls"].columns
     assert {file.schema_version for file in listed.files if file.table == first.table} == {
         listed.tables[first.table].schema_version
     }
+    types = {str(field.type) for path in lake.rglob("*.parquet") for field in pq.read_schema(path)}
+    assert types <= PLAIN | {"timestamp[us]", "timestamp[us, tz=UTC]"}
 
 
-def test_files_have_types_that_all_engines_read(warehouse: Path, tmp_path: Path) -> None:
-    """Trino has no unsigned numbers, no times of nanoseconds, and structures are not used."""
-    export(warehouse, tmp_path / "lake")
-
-    types = {str(field.type) for path in (tmp_path / "lake").rglob("*.parquet") for field in pq.read_schema(path)}
-    plain = {
-        "string",
-        "bool",
-        "int32",
-        "int64",
-        "double",
-        "date32[day]",
-        "decimal128(20, 0)",
-        "list<element: string>",
-    }
-    assert types <= plain | {"timestamp[us]", "timestamp[us, tz=UTC]"}
-
-
-def test_a_lake_is_its_owners_alone(warehouse: Path, tmp_path: Path) -> None:
-    export(warehouse, tmp_path / "lake")
-
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "lake").rglob("*") if path.is_file()}
-    assert modes == {0o600}
-    assert stat.S_IMODE((tmp_path / "lake").stat().st_mode) == 0o700
-
-
-def test_only_partitions_that_changed_are_written(warehouse: Path, tmp_path: Path) -> None:
-    export(warehouse, tmp_path / "lake")
-    before = manifest(tmp_path / "lake")
+def test_only_partitions_that_changed_are_written(warehouse: Path, lake: Path) -> None:
+    export(warehouse, lake)
+    before = manifest(lake)
     change(warehouse)
-    export(warehouse, tmp_path / "lake")
-    now = manifest(tmp_path / "lake")
+    export(warehouse, lake)
+    now = manifest(lake)
 
     new = {(file.table, *file.partition) for file in now.files if file.path not in before.paths()}
     assert {item for item in new if not item[0].startswith("control.")} == {
@@ -132,28 +128,27 @@ def test_only_partitions_that_changed_are_written(warehouse: Path, tmp_path: Pat
     } <= kept
 
 
-def test_nothing_is_written_if_nothing_changed(warehouse: Path, tmp_path: Path) -> None:
-    first = export(warehouse, tmp_path / "lake")
-    written_at = (tmp_path / "lake" / "manifest.json").stat().st_mtime_ns
-    again = export(warehouse, tmp_path / "lake")
+def test_nothing_is_written_if_nothing_changed(warehouse: Path, lake: Path) -> None:
+    first = export(warehouse, lake)
+    written_at = (lake / "manifest.json").stat().st_mtime_ns
+    again = export(warehouse, lake)
 
     assert (again.export, again.written, again.removed) == (first.export, 0, 0)
-    assert (tmp_path / "lake" / "manifest.json").stat().st_mtime_ns == written_at
+    assert (lake / "manifest.json").stat().st_mtime_ns == written_at
 
 
-def test_a_change_that_makes_no_version_is_exported(warehouse: Path, tmp_path: Path) -> None:
+def test_a_change_that_makes_no_version_is_exported(warehouse: Path, lake: Path) -> None:
     """A forgotten client, a corrected time zone and attached ids do not change `_row_hash`."""
-    export(warehouse, tmp_path / "lake")
+    export(warehouse, lake)
     with duckdb.connect(warehouse) as connection:
         connection.execute("update raw.phone_calls set client_id = 'c9' where practice_id = 'p2'")
-    export(warehouse, tmp_path / "lake")
+    export(warehouse, lake)
 
-    calls = rows(tmp_path / "lake", manifest(tmp_path / "lake"), "raw.phone_calls")
+    calls = rows(lake, manifest(lake), "raw.phone_calls")
     assert {row["client_id"] for row in calls if row["practice_id"] == "p2"} == {"c9"}
 
 
-def test_who_reads_by_the_manifest_of_before_comes_to_the_end(warehouse: Path, tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
+def test_who_reads_by_the_manifest_of_before_comes_to_the_end(warehouse: Path, lake: Path) -> None:
     export(warehouse, lake)
     before = manifest(lake)
     calls = rows(lake, before, "raw.phone_calls")
@@ -168,56 +163,56 @@ def test_who_reads_by_the_manifest_of_before_comes_to_the_end(warehouse: Path, t
     assert all((lake / path).exists() for path in listed.paths())
 
 
-def test_without_grace_nothing_of_before_stays(warehouse: Path, tmp_path: Path) -> None:
-    export(warehouse, tmp_path / "lake")
+def test_without_grace_nothing_of_before_stays(warehouse: Path, lake: Path) -> None:
+    export(warehouse, lake)
     change(warehouse)
-    export(warehouse, tmp_path / "lake")
-    export(warehouse, tmp_path / "lake", grace=False)
+    export(warehouse, lake)
+    export(warehouse, lake, grace=False)
 
-    files = {str(path.relative_to(tmp_path / "lake")) for path in (tmp_path / "lake").rglob("*.parquet")}
-    assert files == manifest(tmp_path / "lake").paths()
+    files = {str(path.relative_to(lake)) for path in lake.rglob("*.parquet")}
+    assert files == manifest(lake).paths()
 
 
-def test_a_table_with_another_column_is_written_again(warehouse: Path, tmp_path: Path) -> None:
-    export(warehouse, tmp_path / "lake")
-    before = manifest(tmp_path / "lake")
+def test_a_table_with_another_column_is_written_again(warehouse: Path, lake: Path) -> None:
+    export(warehouse, lake)
+    before = manifest(lake)
     with duckdb.connect(warehouse) as connection:
         connection.execute("alter table raw.booking_sessions add column mood varchar")
-    export(warehouse, tmp_path / "lake")
-    now = manifest(tmp_path / "lake")
+    export(warehouse, lake)
+    now = manifest(lake)
 
     written = {file.table for file in now.files if file.path not in before.paths()}
     assert written == {"raw.booking_sessions"}
-    assert {row["mood"] for row in rows(tmp_path / "lake", now, "raw.booking_sessions")} == {None}
+    assert {row["mood"] for row in rows(lake, now, "raw.booking_sessions")} == {None}
 
 
-def test_a_practice_may_be_called_anything(warehouse: Path, tmp_path: Path) -> None:
+def test_a_practice_may_be_called_anything(warehouse: Path, lake: Path) -> None:
     name = "St. John's / 003=ü %2F"
     with duckdb.connect(warehouse) as connection:
         connection.execute(
             "update raw.booking_sessions set practice_id = $name where practice_id = 'p2'", {"name": name}
         )
         connection.execute("update raw.booking_sessions set created_at = null where practice_id = 'p1'")
-    export(warehouse, tmp_path / "lake")
-    listed = manifest(tmp_path / "lake")
+    export(warehouse, lake)
+    listed = manifest(lake)
 
     assert {file.partition for file in listed.files if file.table == "raw.booking_sessions"} == {
         (name, MAY),
         ("p1", None),
     }
-    sessions = rows(tmp_path / "lake", listed, "raw.booking_sessions")
+    sessions = rows(lake, listed, "raw.booking_sessions")
     assert {row["practice_id"] for row in sessions} == {name, "p1"}
     with duckdb.connect() as connection:
         by_folder = connection.execute(
-            f"select distinct practice_id from read_parquet('{tmp_path}/lake/raw/booking_sessions/*/*/*.parquet',"
+            f"select distinct practice_id from read_parquet('{lake}/raw/booking_sessions/*/*/*.parquet',"
             " hive_partitioning = true, hive_types_autocast = false)"
         ).fetchall()
     assert {practice for (practice,) in by_folder} == {name, "p1"}
 
 
-def test_a_killed_export_leaves_the_one_before(warehouse: Path, tmp_path: Path) -> None:
+def test_a_killed_export_leaves_the_one_before(warehouse: Path, lake: Path) -> None:
     """Killed before each step of an export: readers see one whole state, and the next export repairs it."""
-    lake, table = tmp_path / "lake", "raw.phone_calls"
+    table = "raw.phone_calls"
     export(warehouse, lake)
     change(warehouse)
     export(warehouse, lake)
@@ -241,16 +236,16 @@ def test_a_killed_export_leaves_the_one_before(warehouse: Path, tmp_path: Path) 
     assert {row["outcome"] for row in rows(lake, manifest(lake), table)} == {"appointment_booked"}
 
 
-def test_a_manifest_that_is_none_is_left_alone(warehouse: Path, tmp_path: Path) -> None:
-    (tmp_path / "lake").mkdir()
-    (tmp_path / "lake" / "manifest.json").write_text('{"name": "an app"}', "utf-8")
+def test_a_manifest_that_is_none_is_left_alone(warehouse: Path, lake: Path) -> None:
+    lake.mkdir()
+    (lake / "manifest.json").write_text('{"name": "an app"}', "utf-8")
 
     with pytest.raises(LakeError, match="is not a manifest of vetl"):
-        export(warehouse, tmp_path / "lake")
+        export(warehouse, lake)
 
 
-def test_a_lake_that_cannot_be_written_is_as_vetl_errors(warehouse: Path, tmp_path: Path) -> None:
-    (tmp_path / "lake").write_text("a file", "utf-8")
+def test_a_lake_that_cannot_be_written_is_as_vetl_errors(warehouse: Path, lake: Path) -> None:
+    lake.write_text("a file", "utf-8")
 
     with pytest.raises(LakeError, match="lake: "):
-        export(warehouse, tmp_path / "lake")
+        export(warehouse, lake)

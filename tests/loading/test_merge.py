@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
@@ -88,17 +87,6 @@ def test_rows_that_come_late_into_a_sealed_window_are_counted(filled: Filled) ->
     assert changes == Changes(inserted=2, unchanged=1, late=1, restated=1)
 
 
-def test_practices_do_not_meet(filled: Filled) -> None:
-    filled.merge("booking_sessions", session("a", status="active"))
-    filled.another_practice()
-
-    assert filled.merge("booking_sessions", session("a", status="completed")) == Changes(inserted=1)
-    assert filled.rows("select status from raw.booking_sessions order by practice_id") == [
-        ("active",),
-        ("completed",),
-    ]
-
-
 def test_a_row_that_the_source_does_not_have_is_marked_and_comes_back(filled: Filled) -> None:
     filled.merge("booking_sessions", session("a"))
 
@@ -147,12 +135,6 @@ def test_a_bad_row_waits_in_quarantine_until_it_comes_in_well(filled: Filled) ->
     ]
     filled.merge("booking_sessions", session("a"))
     assert filled.rows("select resolved_at from control.quarantine") == [(START + 2 * HOUR,)]
-
-
-@pytest.mark.parametrize("name", ["appointments", "ai_outbound", "staff_tasks", "clients", "patients"])
-def test_every_list_by_id_is_merged_alike(filled: Filled, name: str) -> None:
-    assert filled.merge(name, {"id": 1}, {"id": "2"}) == Changes(inserted=2)
-    assert filled.merge(name, {"id": "1"}, {"id": 2}) == Changes(unchanged=2)
 
 
 versions = st.lists(

@@ -1,8 +1,6 @@
 """All spellings of a telephone number become one number, by the country of the practice."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from support.warehouse_with_rows import HARBOR, Filled, call_line
@@ -36,13 +34,6 @@ def test_the_country_is_that_of_the_time_zone() -> None:
     zones = ("Australia/Sydney", "America/New_York", "America/St_Johns", "Europe/London", "UTC")
 
     assert [region_of(zone) for zone in zones] == ["AU", "US", "CA", "GB", None]
-
-
-@pytest.fixture
-def filled(tmp_path: Path) -> Iterator[Filled]:
-    filled = Filled(tmp_path / "vetl.duckdb")
-    yield filled
-    filled.warehouse.close()
 
 
 def noted(filled: Filled) -> dict[str, str | None]:

@@ -1,6 +1,6 @@
 """Staleness of the marts: each change that a build would take in is noticed, and no other."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -42,53 +42,30 @@ def synced(filled: Filled, clock: datetime, command: str = "sync") -> None:
     filled.warehouse.finish_run(run, source_clock=clock, exit_code=0, summary={})
 
 
-def reason_to_build(filled: Filled, fingerprint: str = "text") -> str | None:
-    """Return the answer that a new process gets after the sync."""
+NEWS: dict[str | None, Callable[[Filled], object]] = {
+    None: lambda filled: synced(filled, BOUNDARY - timedelta(seconds=1)),
+    "the day ends": lambda filled: synced(filled, BOUNDARY),
+    "rows changed": lambda filled: filled.merge("staff_tasks", {"id": "1", "status": "pending"}),
+    "practices were set otherwise": lambda filled: filled.warehouse.set_practices([replace(HARBOR, name="New")]),
+    "lists were reconciled": lambda filled: synced(filled, CLOCK + timedelta(hours=1), "reconcile"),
+    "the marts were not built whole yet": lambda filled: filled.rows(
+        "update control.builds set is_complete = false"
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", NEWS)
+def test_each_change_that_a_build_would_take_in_is_news(filled: Filled, reason: str | None) -> None:
+    NEWS[reason](filled)
     filled.warehouse.close()
-    answer = news(filled.path, fingerprint)
-    again = Filled(filled.path)
-    filled.warehouse = again.warehouse
-    return answer
 
-
-def test_a_sync_that_brought_nothing_is_no_news(filled: Filled) -> None:
-    synced(filled, BOUNDARY - timedelta(seconds=1))
-
-    assert reason_to_build(filled) is None
-
-
-def test_a_boundary_of_time_is_news(filled: Filled) -> None:
-    synced(filled, BOUNDARY)
-
-    assert reason_to_build(filled) == "the day ends"
-
-
-def test_a_row_is_news(filled: Filled) -> None:
-    filled.merge("staff_tasks", {"id": "1", "created_at": CLOCK.isoformat(), "status": "pending"})
-
-    assert reason_to_build(filled) == "rows changed"
+    assert news(filled.path, "text") == reason
 
 
 def test_other_definitions_are_news(filled: Filled) -> None:
-    assert reason_to_build(filled, "another text") == "they were made by other definitions"
+    filled.warehouse.close()
 
-
-def test_a_practice_that_is_set_otherwise_is_news(filled: Filled) -> None:
-    filled.warehouse.set_practices([replace(HARBOR, name="Harbour")])
-
-    assert reason_to_build(filled) == "practices were set otherwise"
-
-
-def test_a_reconcile_is_news(filled: Filled) -> None:
-    synced(filled, CLOCK + timedelta(hours=1), "reconcile")
-
-    assert reason_to_build(filled) == "lists were reconciled"
-
-
-def test_a_build_that_was_not_whole_is_news(filled: Filled) -> None:
-    filled.connection.execute("update control.builds set is_complete = false")
-
-    assert reason_to_build(filled) == "the marts were not built whole yet"
+    assert news(filled.path, "another text") == "they were made by other definitions"
 
 
 def test_a_warehouse_without_marts_is_news(tmp_path: Path) -> None:
@@ -108,4 +85,3 @@ def test_only_a_whole_build_of_the_same_text_has_passed(
     filled.warehouse.close()
 
     assert has_passed(filled.path, fingerprint) is passed
-    filled.warehouse = Filled(filled.path).warehouse

@@ -50,22 +50,6 @@ def test_it_is_the_one_that_was_finished_last_in_whatever_order_they_were_commit
         assert reasons == {name: f"at {finished}" for name, finished in last.items()}
 
 
-def test_windows_of_days_long_past_are_not_searched_again(filled: Filled) -> None:
-    filled.commit("staff_tasks", MergeRows((), START, certificate=evidence(START)))
-    later = START + timedelta(days=3)
-    filled.commit("appointments", MergeRows((), later, certificate=evidence(later)))
-    assert set(certificates(filled)) == {"staff_tasks", "appointments"}
-
-    filled.connection.execute("update control.windows set reason = 'changed behind its back'")
-    for name in ("staff_tasks", "appointments"):
-        status_of(filled).changed(filled.practice.id, name)
-
-    assert certificates(filled) == {
-        "staff_tasks": f"at {START}",
-        "appointments": "changed behind its back",
-    }
-
-
 def test_of_many_lists_only_the_one_that_changed_is_looked_at(filled: Filled) -> None:
     """Otherwise the cost of a commit would grow with the practices, and that of a sync with their square."""
     filled.merge("staff_tasks", {"id": 1})
@@ -240,12 +224,6 @@ def run(filled: Filled, run_id: str, state: str, *, reason: str = "", through: s
 
 def status_of(filled: Filled) -> Status:
     return filled.warehouse._status  # pyright: ignore[reportPrivateUsage]
-
-
-def certificates(filled: Filled) -> dict[str, str]:
-    """Return the reason of each list's last window."""
-    entries = filled.warehouse.status()
-    return {item.endpoint: item.certificate.reason for item in entries if item.certificate}
 
 
 def snapshot(filled: Filled) -> Snapshot:

@@ -35,7 +35,7 @@ OTHER = {
 }
 """SQL for another value of a column, by type; a number becomes the next one."""
 
-
+MARTS = ("practice_daily", "phone_calls", "staff_tasks", "clients", "proof")
 TYPES = {
     "string": "varchar",
     "{{ var('instant') }}": "timestamptz",
@@ -65,18 +65,22 @@ def value_of(column: str, kind: str) -> str:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Provide a published file of every mart with the columns of its contract, and six rows in each."""
+    """Provide a published file of marts with columns of every type that a contract has, and six rows in each."""
     folder = tmp_path_factory.mktemp("published")
     private, target = folder / "vetl.duckdb", folder / "analytics.duckdb"
     with duckdb.connect(str(private)) as connection:
         connection.execute("create schema marts")
-        for mart in (dbt_project() / "models" / "marts").rglob("*.yml"):
-            columns = contract_of(mart)
+        contracts = {path.stem: contract_of(path) for path in (dbt_project() / "models" / "marts").rglob("*.yml")}
+        kinds = {kind for mart in MARTS for kind in contracts[mart].values()}
+        assert kinds == {kind for columns in contracts.values() for kind in columns.values()}
+        for mart in MARTS:
+            columns = contracts[mart]
             values = ", ".join(
                 f'cast({value_of(name, kind)} as {kind}) as "{name}"' for name, kind in columns.items()
             )
-            connection.execute(f"create table marts.{mart.stem} as select {values} from range(6) as rows (i)")
-    treatments = PrivacySettings().treatments(personal_columns(dbt_project()))
+            connection.execute(f"create table marts.{mart} as select {values} from range(6) as rows (i)")
+    personal = {mart: columns for mart, columns in personal_columns(dbt_project()).items() if mart in MARTS}
+    treatments = PrivacySettings().treatments(personal)
     publish(private, target, pii=treatments, pii_key="k" * 40)
     return target
 
@@ -118,18 +122,16 @@ def test_a_file_as_it_was_published_is_whole(published: Path) -> None:
 
 
 def test_a_flipped_value_in_any_column_of_any_mart_is_found(published: Path, tmp_path: Path) -> None:
-    """Each round flips one value of another column of each mart with rows."""
+    """Each round flips one value of another column of each mart."""
     columns = columns_of(published)
-    with duckdb.connect(str(published), read_only=True) as connection:
-        filled = {mart for mart in columns if connection.execute(f"from marts.{mart} limit 1").fetchone()}
     for number in range(max(len(names) for names in columns.values())):
         file = Path(shutil.copy(published, tmp_path))
         change(
             file,
-            *(flipped(mart, *names[number % len(names)]) for mart, names in columns.items() if mart in filled),
+            *(flipped(mart, *names[number % len(names)]) for mart, names in columns.items()),
         )
 
-        assert {leaf.mart for leaf in verify(file).different} == filled, number
+        assert {leaf.mart for leaf in verify(file).different} == columns.keys(), number
 
 
 def test_the_mart_the_practice_and_the_day_are_named(file: Path) -> None:
@@ -157,16 +159,12 @@ def test_the_mart_the_practice_and_the_day_are_named(file: Path) -> None:
     ],
 )
 def test_other_rows_columns_tables_and_digests_are_found(statement: str, mart: str, file: Path) -> None:
+    root = verify(file).root
     change(file, statement)
 
-    assert {leaf.mart for leaf in verify(file).different} == {mart}
-
-
-def test_a_changed_digest_changes_the_root(file: Path) -> None:
-    before = verify(file).root
-    change(file, "update marts.digests set digest = digest || '1' where mart = 'proof'")
-
-    assert verify(file).root != before
+    found = verify(file)
+    assert {leaf.mart for leaf in found.different} == {mart}
+    assert (found.root != root) is ("marts.digests" in statement)
 
 
 def test_a_file_of_an_older_vetl_or_of_another_hash_gets_a_clear_line(file: Path) -> None:
@@ -209,9 +207,10 @@ def test_rows_that_differ_as_a_multiset_have_other_digests(
     assert (verify(target).different == ()) is is_same
 
 
-@pytest.fixture
-def with_inputs(tmp_path: Path) -> tuple[Path, Path]:
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Provide a private file with rows that fit their hashes, and the file that was published from it."""
+    tmp_path = tmp_path_factory.mktemp("inputs")
     tables = {name: rows for name, rows in random_tables(seed=1, rows=200).items() if "." not in name}
     private = create_warehouse(tmp_path / "vetl.duckdb", practices=PRACTICES, clocks=CLOCKS, tables=tables)
     published = tmp_path / "analytics.duckdb"
@@ -224,6 +223,12 @@ def with_inputs(tmp_path: Path) -> tuple[Path, Path]:
         "create schema marts; create table marts.pairs as select 1 as one",
     )
     publish(private, published, pii={"pairs": {}}, pii_key=None)
+    return private, published
+
+
+@pytest.fixture
+def with_inputs(inputs: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
+    private, published = (Path(shutil.copy(file, tmp_path)) for file in inputs)
     return private, published
 
 

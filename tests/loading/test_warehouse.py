@@ -9,10 +9,10 @@ from typing import Any
 import duckdb
 import pytest
 from pydantic import create_model
-from support.warehouse_with_rows import DAY, HARBOR, START, Filled, call_line, call_record, csv_page
+from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
 
 from pipelines.core.endpoint import Endpoint, UpdatedWindows
-from pipelines.core.errors import ConfigurationError, ContractBroken
+from pipelines.core.errors import ConfigurationError
 from pipelines.core.pages import Certificate, Changes, Window
 from pipelines.core.records import Record, Text
 from pipelines.core.steps import (
@@ -20,7 +20,6 @@ from pipelines.core.steps import (
     MergeRows,
     MissingRecords,
     MoveCursor,
-    ReplaceDays,
 )
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.loading import store
@@ -53,44 +52,9 @@ def certificate(**given: Any) -> Certificate:
     return Certificate(**{**usual, **given})
 
 
-# --- opening
-
-
-def test_raw_tables_have_the_columns_of_their_declaration_and_vetls_own(filled: Filled) -> None:
-    for endpoint in REGISTRY:
-        columns = filled.rows(
-            f"select column_name, data_type from duckdb_columns() where schema_name = 'raw' "
-            f"and table_name = '{endpoint.table}' order by column_index"
-        )
-        assert columns == [
-            ("practice_id", "VARCHAR"),
-            *(
-                (item.name, item.kind.value.replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE"))
-                for item in endpoint.columns()
-            ),
-            ("_loaded_at", "TIMESTAMP WITH TIME ZONE"),
-            ("_run_id", "VARCHAR"),
-            ("_row_hash", "UBIGINT"),
-            ("_deleted_at", "TIMESTAMP WITH TIME ZONE"),
-            ("_extra", "JSON"),
-        ]
-        history = filled.rows(
-            f"select column_name from duckdb_columns() where schema_name = 'history' "
-            f"and table_name = '{endpoint.table}' order by column_index"
-        )
-        assert history == [(name,) for name, _ in columns] + [("_valid_from",), ("_valid_to",)]
-
-
 def toy(**fields: Any) -> Endpoint:
     model = create_model("Toy", __base__=Record, id=(Text, ...), name=(Text | None, None), **fields)
     return Endpoint("toys", "toys", model, UpdatedWindows(), "toys")
-
-
-def test_a_list_that_nobody_knew_needs_its_declaration_only(tmp_path: Path) -> None:
-    filled = Filled(tmp_path / "vetl.duckdb", [toy()])
-
-    assert filled.merge(toy(), {"id": 1, "name": "ball"}) == Changes(inserted=1)
-    filled.warehouse.close()
 
 
 def test_a_field_that_the_contract_learns_is_taken_out_of_extra_and_changes_no_row(tmp_path: Path) -> None:
@@ -110,9 +74,6 @@ def test_a_field_that_the_contract_learns_is_taken_out_of_extra_and_changes_no_r
         ]
     assert filled.merge(grown, row) == Changes(unchanged=1)
     filled.warehouse.close()
-
-
-# --- one transaction
 
 
 def test_a_commit_that_fails_leaves_nothing_half(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,6 +102,7 @@ TABLES = (
     "control.windows",
     "control.cursors",
     "control.quarantine",
+    "control.changes",
 )
 
 
@@ -152,20 +114,6 @@ def test_a_failing_statement_does_not_hide_behind_the_rollback(filled: Filled) -
         filled.merge("booking_sessions", {"id": "a", "stage": "new"})
 
     assert filled.rows("select stage from raw.booking_sessions") == [("old",)]
-
-
-def test_a_refused_frame_takes_its_whole_commit_back(filled: Filled) -> None:
-    stray = csv_page(call_line("2025-07-01 10:00"))
-
-    with pytest.raises(ContractBroken):
-        filled.commit(
-            "phone_calls",
-            ReplaceDays([csv_page(call_line())], DAY, DAY, START),
-            ReplaceDays([stray], date(2025, 6, 1), date(2025, 6, 1), START, certificate=certificate()),
-        )
-
-    assert filled.rows("from raw.phone_calls") == []
-    assert filled.rows("from control.windows") == []
 
 
 def test_a_practice_that_was_never_set_is_refused(filled: Filled) -> None:
@@ -197,19 +145,6 @@ def test_certificates_cursor_and_learnt_facts_are_loaded_again(filled: Filled) -
     ]
 
 
-def test_a_run_is_recorded_from_start_to_end(filled: Filled) -> None:
-    filled.warehouse.start_run("r", START, "sync")
-    filled.warehouse.finish_run("r", source_clock=START, exit_code=3, summary={"rows": 1})
-
-    assert filled.rows(
-        "select run_id, command, started_at, finished_at is not null, source_clock, exit_code, summary"
-        " from control.runs"
-    ) == [("r", "sync", START, True, START, 3, '{"rows": 1}')]
-
-
-# --- questions
-
-
 def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_it(filled: Filled) -> None:
     filled.replace_days(call_line(), call_line("2025-05-01 11:00", phone_number="+1"))
     filled.attach(call_record("right", "2025-05-01T14:00:10Z"))
@@ -224,15 +159,6 @@ def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_
     assert filled.rows("select _row_hash, call_key from raw.phone_calls order by all") == hashes
     assert filled.attach(call_record("right", "2025-05-01T15:00:10Z", summary="changed")) == Changes()
     assert filled.rows("select id from raw.phone_calls where id is not null") == [("right",)]
-
-
-def test_a_practice_is_kept_as_configured_last(filled: Filled) -> None:
-    filled.warehouse.set_practices([replace(HARBOR, name="New", group="East")])
-
-    assert filled.rows("from control.practices") == [("p1", "New", "America/New_York", date(2025, 1, 1), "East")]
-
-
-# --- status
 
 
 def test_the_snapshot_beside_the_file_has_the_status_of_every_list(filled: Filled) -> None:

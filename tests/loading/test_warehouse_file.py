@@ -9,7 +9,6 @@ import duckdb
 import pytest
 from support.warehouse_with_rows import Filled
 
-from pipelines import bundled
 from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.endpoints import REGISTRY
 from pipelines.loading.warehouse import Warehouse
@@ -75,7 +74,7 @@ def test_a_file_held_in_this_process_is_busy_too(filled: Filled) -> None:
 
 
 @pytest.mark.parametrize("content", [b"no database at all " * 1000, b"x"])
-def test_a_file_that_is_no_database_is_one_clear_line(tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_database_is_one_clear_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "vetl.duckdb"
     path.write_bytes(content)
 
@@ -84,24 +83,10 @@ def test_a_file_that_is_no_database_is_one_clear_line(tmp_path: Path, content: b
 
     assert "\n" not in str(error.value)
     assert path.read_bytes() == content
-
-
-def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-
     with pytest.raises(WarehouseError, match=r"its folder cannot be made: "):
-        opened(tmp_path / "file" / "vetl.duckdb")
-
-
-def test_a_folder_in_the_files_place_is_one_clear_line(tmp_path: Path) -> None:
+        opened(path / "vetl.duckdb")
     with pytest.raises(WarehouseError, match="cannot be opened"):
         opened(tmp_path)
-
-
-def test_migrations_are_recorded_and_applied_once(filled: Filled) -> None:
-    assert filled.rows("select name from control.migrations order by name") == [
-        (file.stem,) for file in sorted(bundled.migrations().glob("*.sql"))
-    ]
 
 
 def test_a_file_from_a_later_vetl_is_left_alone(tmp_path: Path) -> None:
@@ -112,6 +97,3 @@ def test_a_file_from_a_later_vetl_is_left_alone(tmp_path: Path) -> None:
 
     with pytest.raises(WarehouseError, match="newer than this vetl"):
         opened(path)
-
-
-# --- a table that gains a field

@@ -1,7 +1,8 @@
 """The receiver's application on a real inbox, called in-process."""
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import asyncio
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,75 +12,50 @@ import pytest
 from support.deliveries import SECRET, body_of, signed
 from support.drain_side import Side
 
-from pipelines.core.errors import InboxError
 from pipelines.partner.webhooks import Secret
 from pipelines.receiving.admission import Trust
 from pipelines.receiving.app import Bounds, application
 from pipelines.receiving.group_commit import GroupCommit
-from pipelines.receiving.inbox import Entry, Inbox, WaitingDelivery
+from pipelines.receiving.inbox import Inbox, WaitingDelivery
 
 TRUST = Trust((Secret(SECRET),))
-
-
-class FlakyInbox:
-    """An inbox whose disk can be full."""
-
-    def __init__(self, inbox: Inbox) -> None:
-        self.inbox = inbox
-        self.full = False
-
-    def keep(self, entries: Sequence[Entry]) -> list[bool]:
-        self._check()
-        return self.inbox.keep(entries)
-
-    def probe(self) -> None:
-        self._check()
-        self.inbox.probe()
-
-    def _check(self) -> None:
-        if self.full:
-            raise InboxError("inbox.sqlite: database or disk is full")
 
 
 class Receiver:
     """A running receiver, and a sender's side of it."""
 
-    def __init__(self, http: httpx.AsyncClient, inbox: Inbox, disk: FlakyInbox) -> None:
-        self.http = http
+    def __init__(self, loop: asyncio.Runner, http: httpx.AsyncClient, inbox: Inbox) -> None:
+        self._loop = loop
+        self._http = http
         self.inbox = inbox
-        self.disk = disk
 
-    async def send(self, channel: str, payload: dict[str, Any] | bytes, secret: str = SECRET) -> httpx.Response:
+    def send(self, channel: str, payload: dict[str, Any] | bytes, secret: str = SECRET) -> httpx.Response:
         body = payload if isinstance(payload, bytes) else body_of(payload)
-        return await self.http.post(f"/webhooks/{channel}", content=body, headers=signed(body, secret))
+        return self.post(f"/webhooks/{channel}", content=body, headers=signed(body, secret))
+
+    def post(self, path: str, **request: Any) -> httpx.Response:
+        return self._loop.run(self._http.post(path, **request))
+
+    def get(self, path: str) -> httpx.Response:
+        return self._loop.run(self._http.get(path))
 
     def kept(self) -> list[WaitingDelivery]:
         return self.inbox.waiting(1_000)
 
 
-Opened = Callable[..., AbstractAsyncContextManager[Receiver]]
-
-
 @pytest.fixture
-def receiver(tmp_path: Path) -> Opened:
-    """Provide a function that opens a receiver; its argument `now` is the clock of its limits."""
+def receiver(tmp_path: Path) -> Callable[..., AbstractContextManager[Receiver]]:
+    """Provide a function that opens a receiver."""
 
-    @asynccontextmanager
-    async def open_receiver(
-        trust: Trust = TRUST,
-        *,
-        bounds: Bounds | None = None,
-        capacity: int = 100,
-        now: Callable[[], float] = lambda: 0.0,
-    ) -> AsyncGenerator[Receiver]:
-        with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
-            disk = FlakyInbox(inbox)
-            writer = GroupCommit(disk, capacity=capacity)
-            app = application(lambda: trust, writer, inbox.backlog, bounds=bounds, now=now)
-            transport = httpx.ASGITransport(app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://receiver") as http:
-                yield Receiver(http, inbox, disk)
-            await writer.close()
+    @contextmanager
+    def open_receiver(trust: Trust = TRUST, *, bounds: Bounds | None = None) -> Generator[Receiver]:
+        with Inbox.open(tmp_path / "inbox.sqlite") as inbox, asyncio.Runner() as loop:
+            writer = GroupCommit(inbox)
+            app = application(lambda: trust, writer, inbox.backlog, bounds=bounds, now=lambda: 0.0)
+            http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://receiver")
+            yield Receiver(loop, http, inbox)
+            loop.run(http.aclose())
+            loop.run(writer.close())
 
     return open_receiver
 

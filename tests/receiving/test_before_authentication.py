@@ -1,13 +1,12 @@
 """A sender without a secret can hold a bounded share of the receiver's memory, and nothing else."""
 
-import asyncio
 import re
 import resource
 import socket
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from pipelines.receiving.budget import Budget, Exhausted
 from pipelines.receiving.group_commit import GroupCommit
 from pipelines.receiving.inbox import Inbox
 
-Opened = Callable[..., AbstractAsyncContextManager[Any]]
+Opened = Callable[..., AbstractContextManager[Any]]
 MEGABYTE = 1_048_576
 FORGED = b"POST /webhooks/messages HTTP/1.1\r\nHost: r\r\nX-Webhook-Signature: " + b"0" * 64 + b"\r\n"
 
@@ -73,14 +72,11 @@ def test_the_largest_body_goes_and_small_ones_stay() -> None:
 
 
 def test_a_body_that_had_to_go_is_asked_for_again(receiver: Opened) -> None:
-    async def scenario() -> None:
-        async with receiver(bounds=Bounds(unverified_bytes=100)) as running:
-            answer = await running.send("messages", message())
-            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
-        async with receiver() as running:
-            assert (await running.send("messages", message())).status_code == 200
-
-    asyncio.run(scenario())
+    with receiver(bounds=Bounds(unverified_bytes=100)) as running:
+        answer = running.send("messages", message())
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
+    with receiver() as running:
+        assert running.send("messages", message()).status_code == 200
 
 
 def test_a_head_of_too_many_lines_is_refused(tmp_path: Path) -> None:
@@ -94,16 +90,12 @@ def test_a_head_of_too_many_lines_is_refused(tmp_path: Path) -> None:
 
 def test_no_address_leads_anywhere_else(receiver: Opened) -> None:
     """A redirection would be made of the `Host` that the sender names."""
-
-    async def scenario() -> None:
-        async with receiver() as running:
-            for path in ("/webhooks/messages//", "/webhooks//messages", "/healthz/", "/"):
-                answer = await running.http.post(path, headers={"Host": "evil.example"})
-                assert (answer.status_code, answer.headers.get("Location")) == (404, None), path
-            answer = await running.http.post("/webhooks/messages/", headers={"Host": "evil.example"})
-            assert answer.status_code == 401
-
-    asyncio.run(scenario())
+    with receiver() as running:
+        for path in ("/webhooks/messages//", "/webhooks//messages", "/healthz/", "/"):
+            answer = running.post(path, headers={"Host": "evil.example"})
+            assert (answer.status_code, answer.headers.get("Location")) == (404, None), path
+        answer = running.post("/webhooks/messages/", headers={"Host": "evil.example"})
+        assert answer.status_code == 401
 
 
 @pytest.mark.parametrize(("proxies", "limited"), [((), 10), (("127.0.0.0/8",), 0)])

@@ -49,27 +49,22 @@ def test_a_message_that_moved_on_without_a_webhook_is_caught_up(side: Side) -> N
     assert caught_up(side, platform, NOW + timedelta(days=9)) == Caught()
 
 
-def test_a_message_that_stays_as_it_is_is_asked_for_as_often_as_its_age_doubles(side: Side) -> None:
-    side.receive(("messages", message("m-1", "sent")))
+TIMELESS = {"created_at": None, "sent_at": None, "occurred_at": None, "timestamp": None}
+
+
+@pytest.mark.parametrize(("times", "often"), [({}, 7), (TIMELESS, 8)], ids=["with its time", "without any time"])
+def test_a_message_that_stays_as_it_is_is_asked_for_as_often_as_its_age_doubles(
+    side: Side, times: dict[str, None], often: int
+) -> None:
+    side.receive(("messages", message("m-1", "sent", **times)))
     side.drain()
-    platform = Platform({"m-1": {"id": "m-1", "status": "sent", "created_at": "2026-03-01T10:00:00Z"}})
+    created = {} if times else {"created_at": "2026-03-01T10:00:00Z"}
+    platform = Platform({"m-1": {"id": "m-1", "status": "sent", **created}})
 
     for hours in range(0, 24 * 8, 2):
         caught_up(side, platform, NOW + timedelta(hours=hours))
 
-    assert len(platform.asked) == 7
-
-
-def test_a_message_without_a_time_is_requested_no_more_often(side: Side) -> None:
-    timeless = {"created_at": None, "sent_at": None, "occurred_at": None, "timestamp": None}
-    side.receive(("messages", message("m-1", "sent", **timeless)))
-    side.drain()
-    platform = Platform({"m-1": {"id": "m-1", "status": "sent"}})
-
-    for hours in range(0, 24 * 8, 2):
-        caught_up(side, platform, NOW + timedelta(hours=hours))
-
-    assert len(platform.asked) == 8
+    assert len(platform.asked) == often
 
 
 def test_outreach_that_contradicts_its_webhook_is_requested_as_often_as_its_age_doubles(side: Side) -> None:

@@ -186,7 +186,7 @@ def test_a_flood_of_forged_deliveries_lets_no_genuine_one_wait(tmp_path: Path, s
         host, port = running.address.split(":")
         over, before = asyncio.Event(), list[int]()
         forgers = [asyncio.create_task(forge(host, int(port), over)) for _ in range(1_500)]
-        for number in range(10):
+        for number in range(4):
             started = ended
             assert await asyncio.to_thread(running.send, message(f"m-{number}")) == 200
             before.append(ended - started)

@@ -22,23 +22,6 @@ PERSONAL: Mapping[str, Mapping[str, PersonalClass]] = {
 }
 
 
-def test_without_a_file_the_defaults_of_the_contract_hold(tmp_path: Path) -> None:
-    settings = load_settings()
-
-    assert settings.practices == ()
-    assert settings.partner.base_url is None
-    assert settings.partner.requests_per_minute is None
-    assert settings.partner.max_in_flight == 8
-    assert settings.partner.timeout_seconds == 30
-    assert settings.warehouse.path == tmp_path / "warehouse/data/vetl.duckdb"
-    assert settings.warehouse.published == tmp_path / "warehouse/data/analytics.duckdb"
-    assert settings.warehouse.lock_wait_seconds == 600
-    assert settings.phone_calls.details == "recent"
-    assert settings.phone_calls.details_budget == 2000
-    assert (settings.webhooks.host, settings.webhooks.port) == ("127.0.0.1", 8090)
-    assert settings.webhooks.inbox == tmp_path / "warehouse/data/inbox.sqlite"
-
-
 @pytest.mark.parametrize("key", ["path", "published"])
 @pytest.mark.parametrize("name", ["marts.duckdb", "Raw.db", "control"])
 def test_a_file_that_is_called_like_a_schema_in_it_is_refused(key: str, name: str) -> None:
@@ -49,12 +32,16 @@ def test_a_file_that_is_called_like_a_schema_in_it_is_refused(key: str, name: st
         load_settings()
 
 
-def test_practices_are_read_with_their_types() -> None:
+def test_practices_are_read_with_their_types_or_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     written(HARBOR)
-
     assert load_settings().practices == (
         Practice("loc-001", "Harbor Animal Hospital", "America/New_York", date(2025, 1, 1), "East"),
     )
+
+    monkeypatch.setenv(
+        "VETL_PRACTICES", '[{"id": "a", "name": "A", "time_zone": "UTC", "history_start": "2025-02-03"}]'
+    )
+    assert load_settings().practices == (Practice("a", "A", "UTC", date(2025, 2, 3)),)
 
 
 def test_the_environment_wins_over_env_file_over_toml(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +58,7 @@ def test_the_environment_wins_over_env_file_over_toml(monkeypatch: pytest.Monkey
 def test_vetl_config_names_the_file_and_relative_paths_start_at_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written("[warehouse]\npath = 'data/private.duckdb'", "elsewhere/my.toml")
+    written("[warehouse]\npath = 'data/private.duckdb'\npublished = '/srv/vetl.duckdb'", "elsewhere/my.toml")
     written("VETL_PARTNER__ROLE=beside\n", "elsewhere/.env")
     written("VETL_PARTNER__ROLE=here\n", ".env")
     monkeypatch.setenv("VETL_CONFIG", "elsewhere/my.toml")
@@ -79,13 +66,8 @@ def test_vetl_config_names_the_file_and_relative_paths_start_at_its_folder(
     settings = load_settings()
 
     assert settings.warehouse.path == tmp_path / "elsewhere/data/private.duckdb"
+    assert settings.warehouse.published == Path("/srv/vetl.duckdb")
     assert settings.partner.role == "beside"
-
-
-def test_absolute_paths_stay() -> None:
-    written("[warehouse]\npath = '/srv/vetl.duckdb'")
-
-    assert load_settings().warehouse.path == Path("/srv/vetl.duckdb")
 
 
 def test_query_names_override_only_the_given_names() -> None:
@@ -108,14 +90,6 @@ def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("VETL_WAREHOUSE__PII_KEY", "")
 
     assert load_settings().warehouse.pii_key is None
-
-
-def test_practices_can_come_from_the_environment_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(
-        "VETL_PRACTICES", '[{"id": "a", "name": "A", "time_zone": "UTC", "history_start": "2025-02-03"}]'
-    )
-
-    assert load_settings().practices == (Practice("a", "A", "UTC", date(2025, 2, 3)),)
 
 
 def test_login_needs_all_four(monkeypatch: pytest.MonkeyPatch) -> None:
