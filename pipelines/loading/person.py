@@ -44,7 +44,7 @@ def look_up(
 ) -> Person:
     """Collect the values by which a client is found; only the id if the client was forgotten before.
 
-    A telephone number that another client has too is left out, because it must stay in the other client's rows.
+    A telephone number that another client has too, in any spelling, is left out, because it must stay in the other client's rows.
 
     Raises:
         WrongUse: no row names this client, and nobody with this id was forgotten.
@@ -55,13 +55,15 @@ def look_up(
         mentions = Pseudonyms.load(connection).by_practice.get(practice_id)
         if mentions is None or mentions.identity(client_id) is None:
             raise WrongUse(f"--client: no row of practice {practice_id} names this client")
-    phones = _spellings(connection, practice_id, rows.values(PHONES, ids)) - rows.phones_of_others(ids)
+    phones = _spellings(connection, practice_id, rows.values(PHONES, ids))
+    others = [re.sub(r"\D", "", phone) for phone in rows.phones_of_others(ids)]
+    ends = {phone: national(phone, None).lstrip("0") for phone in phones}
     names = rows.own_names(ids) | rows.values(("client_name",), ids) | rows.full_names(ids)
     return Person(
         practice_id,
         client_id,
         frozenset(ids),
-        frozenset(phones),
+        frozenset(phone for phone in phones if not any(other.endswith(ends[phone]) for other in others)),
         frozenset(rows.values(EMAILS, ids)),
         frozenset(name for name in names if len(name.split()) > 1),
     )

@@ -95,10 +95,11 @@ def test_a_client_of_another_practice_with_the_same_id_stays(filled: Filled) -> 
     ]
 
 
-def test_a_number_that_another_client_has_too_stays_that_ones(tmp_path: Path) -> None:
+@pytest.mark.parametrize("spelling", [client.PHONE, "(212) 555-0199"])
+def test_a_number_that_another_client_has_too_stays_that_ones(tmp_path: Path, spelling: str) -> None:
     filled = Filled(tmp_path / "vetl.duckdb")
-    for who in (client.ID, "max-id"):
-        filled.merge("clients", {"id": who, "phone": client.PHONE})
+    filled.merge("clients", {"id": client.ID, "phone": spelling})
+    filled.merge("clients", {"id": "max-id", "phone": client.PHONE})
 
     client.forget(filled)
     filled.warehouse.close()
