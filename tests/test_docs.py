@@ -70,6 +70,22 @@ def test_each_promise_of_security_names_a_test_that_is_there() -> None:
     assert gone == []
 
 
+def test_each_row_of_the_faults_names_a_test_that_is_there() -> None:
+    text = (ROOT / "docs" / "faults.md").read_text("utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 20
+    for row in rows:
+        message, exit_code, tests = (cell.strip() for cell in row.strip().strip("|").split("|")[-3:])
+        assert exit_code in ("", "0", "1", "2", "3"), row
+        assert (exit_code in ("1", "2", "3")) <= bool(message), f"an exit without a line: {row}"
+        named = re.findall(r"`([\w/]+(?:\.py|/))(?:::(\w+))?`", tests)
+        assert named, f"no test: {row}"
+        for file, test in named:
+            path = ROOT / (file if "/" in file else f"tests/e2e/{file}")
+            assert path.exists(), (file, test)
+            assert not test or f"def {test}(" in path.read_text("utf-8"), (file, test)
+
+
 @pytest.mark.parametrize(
     "decision", sorted((ROOT / "docs" / "decisions").glob("*.md")), ids=lambda path: path.stem
 )

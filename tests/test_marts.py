@@ -1,8 +1,9 @@
+"""Marts whose columns are not classified as personal or not are refused."""
+
 from pathlib import Path
 
 import pytest
 
-from pipelines.bundled import dbt_project
 from pipelines.core.errors import Permanent
 from pipelines.loading.published.descriptions import personal_columns
 
@@ -35,47 +36,30 @@ def test_marked_columns_are_named(tmp_path: Path, mart: Path) -> None:
     assert personal_columns(tmp_path) == {"clients": {"email": "contact"}}
 
 
-def test_a_mart_without_personal_data_is_there_with_no_columns() -> None:
-    assert personal_columns(dbt_project())["booking_funnel_daily"] == {}
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (DESCRIPTION.replace("contact", "kontakt"), "email is kontakt; known are name, contact, text"),
+        ("models: [{name: patients}]", "does not describe the mart clients"),
+        ("sources: []", "does not describe the mart clients"),
+        ("", "does not describe the mart clients"),
+        ("models: [", "not YAML"),
+        (None, "does not describe the mart clients"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".sql", ".py"])
+def test_a_mart_is_refused_if_its_personal_columns_are_not_known(
+    tmp_path: Path, mart: Path, suffix: str, content: str | None, why: str
+) -> None:
+    """Its columns would count as not personal, and would be published in clear."""
+    if content is not None:
+        mart.with_suffix(".yml").write_text(content)
+    mart.rename(mart.with_suffix(suffix))
 
-
-def test_a_class_that_is_none_is_refused(tmp_path: Path, mart: Path) -> None:
-    """If it counted as not personal, the column would be published in clear."""
-    mart.with_suffix(".yml").write_text(DESCRIPTION.replace("contact", "kontakt"))
-
-    with pytest.raises(Permanent, match=r"clients\.yml: email is kontakt; known are name, contact, text"):
-        personal_columns(tmp_path)
-
-
-@pytest.mark.usefixtures("mart")
-def test_a_mart_without_a_description_is_refused(tmp_path: Path) -> None:
-    """Without its columns it is unknown whether any of them is personal."""
-    with pytest.raises(Permanent, match=r"clients\.yml: does not describe the mart clients"):
-        personal_columns(tmp_path)
-
-
-@pytest.mark.parametrize("content", ["", "models: [{name: patients}]", "sources: []"])
-def test_a_description_of_something_else_is_refused(tmp_path: Path, mart: Path, content: str) -> None:
-    mart.with_suffix(".yml").write_text(content)
-
-    with pytest.raises(Permanent, match="does not describe the mart clients"):
-        personal_columns(tmp_path)
-
-
-def test_a_description_that_is_not_yaml_is_refused_in_one_line(tmp_path: Path, mart: Path) -> None:
-    mart.with_suffix(".yml").write_text("models: [")
-
-    with pytest.raises(Permanent, match=r"clients\.yml: not YAML") as refused:
+    with pytest.raises(Permanent, match=rf"clients\.yml: {why}") as refused:
         personal_columns(tmp_path)
 
     assert "\n" not in str(refused.value)
-
-
-def test_a_python_mart_must_be_described_too(tmp_path: Path, mart: Path) -> None:
-    mart.rename(mart.with_suffix(".py"))
-
-    with pytest.raises(Permanent, match="does not describe the mart clients"):
-        personal_columns(tmp_path)
 
 
 def test_a_folder_without_marts_is_refused(tmp_path: Path) -> None:

@@ -110,31 +110,3 @@ def test_a_statement_that_cannot_be_answered_is_one_line_and_exit_2(
     err = capsys.readouterr().err
     assert expected in err
     assert err.count("\n") == 1
-
-
-def test_private_asks_the_other_file(capsys: pytest.CaptureFixture[str]) -> None:
-    with duckdb.connect("vetl.duckdb") as connection:
-        connection.execute("create table here as select 42 as answer")
-
-    assert "42" in answer(capsys, "from here", "--private", "--format", "csv")
-
-
-def test_a_file_that_another_process_writes_to_is_said_to_be_busy(capsys: pytest.CaptureFixture[str]) -> None:
-    holder = "import duckdb, sys; c = duckdb.connect('vetl.duckdb'); print(1, flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        code = app.execute(["query", "select 1", "--private"])
-        process.communicate("")
-
-    assert code == 1
-    assert f"process {process.pid} holds it" in capsys.readouterr().err
-
-
-def test_a_file_that_is_no_database_is_one_line(published: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    published.write_bytes(b"not a database" * 1000)
-
-    assert app.execute(["query", "select 1"]) == 1
-    assert capsys.readouterr().err.count("\n") == 1

@@ -1,9 +1,6 @@
 """`vetl status` shows the last attempt of each list, and ends with the exit code of the worst state."""
 
 import json
-import os
-import subprocess
-import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,8 @@ from pipelines.core.practice import Practice
 from pipelines.core.steps import MergeRows
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.jobs.status import read_status
-from pipelines.loading.control.activity import record_failure, recorded
+from pipelines.loading.control.activity import recorded
+from pipelines.loading.file_header import what_is_wrong
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.record import Build, write_record
 from pipelines.loading.warehouse import Warehouse
@@ -30,13 +28,8 @@ EVERY = [endpoint.name for endpoint in REGISTRY]
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("vetl.toml").touch()
+def _here(empty_folder: None, configured: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001 - their effect
     monkeypatch.setenv("TZ", "UTC")
-    for name in [name for name in os.environ if name.startswith("VETL_")]:
-        monkeypatch.delenv(name)
-    Path("vetl.toml").touch()
 
 
 def result(endpoint: str, state: str, reason: str, practice: str = "loc-1") -> dict[str, Any]:
@@ -105,16 +98,6 @@ def test_a_list_whose_last_sync_failed_reads_failed_although_it_was_certified(
     assert item["attempt"]["last_read"] < item["attempt"]["finished"]
 
 
-@pytest.mark.parametrize(("state", "code"), [("uncertified", 3), ("withdrawn", 0), ("certified", 0)])
-def test_the_exit_code_is_that_of_the_worst_list(
-    state: str, code: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    a_run(code, *all_certified(), run_id="first")
-    a_run(code, result("appointments", state, "why"), run_id="second")
-
-    assert status(capsys)[0] == code
-
-
 def test_it_counts_the_words_that_are_masked_in_the_file_that_is_published(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -133,15 +116,6 @@ def test_it_counts_the_words_that_are_masked_in_the_file_that_is_published(
 
     assert "masked" not in status(capsys)[1]
     assert json.loads(status(capsys, "--json")[1])["published"]["masked_words"] is None
-
-
-def test_lists_that_were_never_read_are_no_success(capsys: pytest.CaptureFixture[str]) -> None:
-    a_run(0, result("staff_tasks", "certified", "fine"))
-
-    code, out, _ = status(capsys)
-
-    assert code == 3
-    assert "13 not read, 1 certified" in out
 
 
 def test_many_practices_have_a_row_each_and_problems_a_row_for_each_list(
@@ -202,35 +176,6 @@ def test_it_can_be_narrowed_to_a_practice(capsys: pytest.CaptureFixture[str]) ->
     assert "known are loc-1, loc-2" in err
 
 
-def test_a_line_says_how_the_last_sync_ended_and_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    a_run(0, *all_certified())
-    with recorded(WAREHOUSE, "sync", "reconcile"):
-        code, out, _ = status(capsys)
-    assert (code, "a reconcile began just now and runs" in out) == (0, True)
-
-    record_failure(WAREHOUSE, "sync", "sync", "it could not begin: sign-in refused")
-
-    code, out, err = status(capsys)
-    assert code == 1
-    assert "last sync failed just now" in out
-    assert err.startswith("the last sync failed at 20")
-    assert err.endswith("(just now): it could not begin: sign-in refused\n")
-    document = json.loads(status(capsys, "--json")[1])
-    assert document["error"].endswith("it could not begin: sign-in refused")
-    assert (document["sync"]["outcome"], document["build"]["outcome"]) == ("failed", "done")
-    assert [problem["exit_code"] for problem in document["problems"]] == [1]
-
-
-def test_status_does_not_load_duckdb() -> None:
-    """Monitors run it every few minutes, and importing DuckDB takes three times as long as the rest."""
-    loaded = (
-        "import sys, pipelines.cli.status; print({'duckdb', 'polars', 'httpx', 'dagster'} & sys.modules.keys())"
-    )
-    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
-
-    assert done.stdout == "set()\n"
-
-
 def test_watching_ends_with_an_interrupt_and_the_last_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -250,3 +195,39 @@ def test_watching_ends_with_an_interrupt_and_the_last_exit_code(
     assert code == 1
     assert out.count("14 lists of 2 practices") == 2
     assert status(capsys, "--watch", "--json")[0] == 2
+
+
+def test_the_table_is_shown_with_one_line_about_the_damage(capsys: pytest.CaptureFixture[str]) -> None:
+    """`tests/cli/test_bad_days.py` has a file that is gone, and other kinds of damage."""
+    a_run(0, result("staff_tasks", "certified", "fine"))
+    assert "error" not in json.loads(status(capsys, "--json")[1])
+    WAREHOUSE.write_bytes(WAREHOUSE.read_bytes()[:5_000])
+
+    code, out, err = status(capsys)
+
+    assert code == 1
+    assert "loc-1" in out
+    assert f"{WAREHOUSE}: is cut off" in err
+    assert err.count("\n") == 1
+    document = json.loads(status(capsys, "--json")[1])
+    assert (document["exit_code"], bool(document["lists"])) == (1, True)
+    assert "is cut off" in document["error"]
+
+
+def test_a_file_that_grows_and_shrinks_is_sound_all_the_time(tmp_path: Path) -> None:
+    """DuckDB appends blocks before it counts them, and truncates the file before it reduces the count."""
+    path = tmp_path / "any.duckdb"
+    statements = [
+        "create table a as select range as n, range::varchar as t from range(300_000)",
+        "checkpoint",
+        "delete from a where n % 3 = 0",
+        "checkpoint",
+        "drop table a",
+        "checkpoint",
+        "create table b as select 1 as n",
+    ]
+    with duckdb.connect(str(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+            assert what_is_wrong(path) is None, statement
+    assert what_is_wrong(path) is None

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
 from typer.main import get_command
 
+from pipelines import bundled
 from pipelines.cli import app
 from pipelines.cli.commands import EXAMPLES, WITHOUT_SETTINGS
 from pipelines.cli.first_settings import ask, filled
@@ -70,13 +70,27 @@ def test_without_settings_a_command_makes_nothing_and_says_so_in_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["webhooks drain", "lake export", "reconcile", "quarantine list", "build"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "webhooks drain",
+        "lake export",
+        "reconcile",
+        "quarantine list",
+        "build",
+        "publish",
+        "status",
+        "query 1",
+    ],
+)
 def test_no_command_but_sync_and_run_makes_a_warehouse(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("vetl.toml").write_text(PRACTICE, "utf-8")
 
-    assert "there is no warehouse yet; run `vetl sync` first" in fails(capsys, *command.split(), code=1)
+    error = fails(capsys, *command.split(), code=1)
+
+    assert "vetl sync" in error or "vetl run" in error
     assert [path.name for path in tmp_path.iterdir()] == ["vetl.toml"]
 
 
@@ -162,7 +176,7 @@ def test_init_fills_in_the_answers_of_a_terminal(tmp_path: Path) -> None:
         ["ftp://x", "https://api.vets.example", "loc-7", 'Élan "Vet"', "America/NewYork", "America/New_York", ""]
     )
     said: list[str] = []
-    example = (Path(app.__file__).parents[2] / "vetl.example.toml").read_text("utf-8")
+    example = bundled.example_settings().read_text("utf-8")
 
     file = tmp_path / "vetl.toml"
     file.write_text(filled(example, ask(lambda _: next(typed), said.append)), "utf-8")
@@ -175,33 +189,28 @@ def test_init_fills_in_the_answers_of_a_terminal(tmp_path: Path) -> None:
     assert "did you mean America/New_York?" in said[1]
 
 
-def test_init_keeps_secrets_and_data_out_of_version_control(capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_writes_what_is_missing_and_changes_nothing_that_is_there(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert app.execute(["init"]) == 0
+    err = capsys.readouterr().err
+    assert "wrote vetl.toml;" in err
+    assert err.endswith(" doctor\n")
+    assert Path("vetl.toml").read_text("utf-8") == bundled.example_settings().read_text("utf-8")
     assert Path(".gitignore").read_text("utf-8").split() == [".env", "warehouse/", "*.log"]
-    assert capsys.readouterr().err.endswith(" doctor\n")
+
+    mine = {"vetl.toml": "# mine", ".gitignore": "mine", ".env": "VETL_PARTNER__PASSWORD=hush"}
+    for name, text in mine.items():
+        Path(name).write_text(text, "utf-8")
+    assert app.execute(["init"]) == 2
+    assert Path("vetl.toml").read_text("utf-8") == "# mine"
 
     Path("vetl.toml").unlink()
-    Path(".gitignore").write_text("mine", "utf-8")
-    assert app.execute(["init"]) == 0
-    assert Path(".gitignore").read_text("utf-8") == "mine"
-
-
-def test_json_and_csv_of_a_query_steer_neither_terminal_nor_spreadsheet(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    published = tmp_path / "analytics.duckdb"
-    with duckdb.connect(str(published)) as connection:
-        connection.execute("create schema marts")
-        connection.execute("create table marts.said as select '\u202egpj.exe' as word, '\uff1d1+1' as sum")
-    monkeypatch.setenv("VETL_WAREHOUSE__PUBLISHED", str(published))
-
-    for style in (["--format", "json"], ["--json"]):
-        assert app.execute(["query", "from marts.said", *style]) == 0
-        shown = capsys.readouterr().out
-        assert "\u202e" not in shown
-        assert "\u202egpj.exe" in json.dumps(json.loads(shown), ensure_ascii=False)
-    assert app.execute(["query", "from marts.said", "--format", "csv"]) == 0
-    assert "'\uff1d1+1" in capsys.readouterr().out
+    capsys.readouterr()
+    assert app.execute(["init", "--quiet", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert (json.loads(out)["secrets"], err) == (None, "")
+    assert {name: Path(name).read_text("utf-8") for name in (".gitignore", ".env")}.items() <= mine.items()
 
 
 @pytest.mark.parametrize(

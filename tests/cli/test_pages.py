@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from support.mart_builds import untested
+from support.small_project import small_project
 
 import sandbox
+from pipelines import bundled
 from pipelines.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,17 +26,18 @@ SHOWN_ELSEWHERE = {
     "vetl build --engine spark": "make spark",
     "vetl dagster dev": "tests/deployed/test_killed_and_backfilled.py",
     "vetl dashboard": "tests/dashboard/test_access.py",
-    "vetl dbt ls": "tests/cli/test_cli_usage.py",
+    "vetl dbt ls": "tests/cli/test_other_programs.py",
     "vetl demo": "tests/cli/test_cli_end_to_end.py",
     "vetl lake export": "tests/loading/test_lake.py",
     "vetl act": "tests/acting/test_act_commands.py",
     "vetl mcp": "tests/dashboard/test_assistant.py",
-    "vetl open": "tests/cli/test_cli_usage.py",
+    "vetl open": "tests/cli/test_other_programs.py",
     "vetl reconcile": "tests/cli/test_cli_end_to_end.py",
     "vetl forecast": "tests/forecasting/test_command.py",
     "vetl report": "tests/notices/test_report.py",
     "vetl sandbox serve": "tests/cli/test_tutorial.py",
     "vetl status --watch": "tests/cli/test_cli_status.py",
+    "vetl watch": "tests/notices/test_watch.py",
     "vetl webhooks serve": "tests/cli/test_tutorial.py",
 }
 """Commands that do not end, need more than this platform, or take long, and the tests that run them."""
@@ -66,9 +69,15 @@ def commands() -> set[str]:
 
 
 def test_every_command_of_readme_and_how_to_pages_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """In this process, without dbt's tests; `tests/cli/test_tutorial.py` types the installed `vetl`."""
+    """In this process, with few models and without dbt's tests; the tutorial has all of them."""
+    marts = ("booking_funnel_daily", "demand_contacts", "demand_ledger", "leak_list", "practices")
+    few = small_project(tmp_path_factory.mktemp("few-models"), *marts)
+    monkeypatch.setattr(bundled, "dbt_project", lambda: few)
     for name in [name for name in os.environ if name.startswith("VETL_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
@@ -97,7 +106,6 @@ def test_every_command_of_readme_and_how_to_pages_works(
             "webhooks drain",
             "act plan",
             "act status",
-            "watch",
         ):
             reader.types(f"vetl {written}")
         for written in ("run", "reconcile"):

@@ -1,6 +1,5 @@
 """The permissions of the files that vetl writes."""
 
-import json
 import os
 import stat
 import subprocess
@@ -13,7 +12,6 @@ from support.deliveries import message
 from support.receiver_process import ReceiverProcess
 
 import sandbox
-from pipelines.cli import app
 from pipelines.settings import load_settings
 from pipelines.settings.exposure import exposed
 
@@ -70,18 +68,6 @@ def test_init_writes_settings_and_a_key_that_is_accepted_for_their_owner_alone(
     assert load_settings().warehouse.pii_key is None
     secrets.write_text(f"VETL_WAREHOUSE__PII_KEY={key}")
     assert load_settings().warehouse.pii_key is not None
-
-
-def test_init_keeps_secrets_that_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path(".env").write_text("VETL_PARTNER__PASSWORD=hush")
-
-    assert app.execute(["init", "--json"]) == 0
-
-    assert Path(".env").read_text() == "VETL_PARTNER__PASSWORD=hush"
-    assert json.loads(capsys.readouterr().out)["secrets"] is None
 
 
 def test_doctor_warns_of_files_that_everybody_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

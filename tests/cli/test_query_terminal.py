@@ -11,7 +11,6 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 from pathlib import Path
 from typing import Self
 
@@ -35,7 +34,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 select range as call_id, 'a summary of many words ' || repeat('word ', 30) as summary
                 from range(44008);
             create table marts.wide as select {columns} from range(3);
-            create view marts.many as select range as id, hash(range) as other from range(200_000_000);
+            create view marts.many as
+                select range as id, 'a summary of many words ' || repeat('word ', 30) as summary
+                from range(200_000_000);
         """)
     return folder
 
@@ -85,29 +86,28 @@ class Terminal:
     def types(self, typed: bytes) -> None:
         os.write(self._screen, typed)
 
-    def shows(self, expected: str, seconds: float = 60) -> str:
+    def shows(self, expected: str) -> str:
         """Return the output up to these words, and remove it."""
-        until = time.monotonic() + seconds
         while expected not in self.shown:
-            ready, _, _ = select.select([self._screen], [], [], max(0, until - time.monotonic()))
-            assert ready, f"{expected!r} is not shown, but {self.shown[-2000:]!r}"
-            try:
-                self.shown += os.read(self._screen, 65536).decode(errors="replace").replace("\r", "")
-            except OSError:
-                pytest.fail(f"ended without {expected!r}: {self.shown[-2000:]!r}")
+            assert self._reads(), f"ended without {expected!r}: {self.shown[-2000:]!r}"
         before, words, self.shown = self.shown.partition(expected)
         return before + words
 
-    def ends(self, seconds: float = 60) -> int:
+    def ends(self) -> int:
         """Return the exit code after the command has printed the rest."""
-        until = time.monotonic() + seconds
-        while True:
-            ready, _, _ = select.select([self._screen], [], [], max(0, until - time.monotonic()))
-            assert ready, f"has not ended, but shows {self.shown[-2000:]!r}"
-            try:
-                self.shown += os.read(self._screen, 65536).decode(errors="replace").replace("\r", "")
-            except OSError:
-                return self._process.wait(60)
+        while self._reads():
+            pass
+        return self._process.wait(60)
+
+    def _reads(self) -> bool:
+        """Wait for more output; return whether there is any, or the command has ended."""
+        ready, _, _ = select.select([self._screen], [], [], 60)
+        assert ready, f"nothing comes after {self.shown[-2000:]!r}"
+        try:
+            self.shown += os.read(self._screen, 65536).decode(errors="replace").replace("\r", "")
+        except OSError:
+            return False
+        return True
 
 
 def lines_of(shown: str) -> list[str]:
@@ -116,12 +116,13 @@ def lines_of(shown: str) -> list[str]:
     return [line for line in plain if "Ctrl-C ends it" not in line]
 
 
-def test_a_long_table_shows_forty_rows_that_fit_and_a_count(folder: Path) -> None:
-    with Terminal(folder, "from phone_calls") as terminal:
+def test_two_hundred_million_rows_take_bounded_memory(folder: Path) -> None:
+    """Forty rows that fit are shown, and a count."""
+    with Terminal(folder, "from many", memory=4 * GIGABYTE) as terminal:
         assert terminal.ends() == 0
 
     lines = lines_of(terminal.shown)
-    assert lines[-1] == "44,008 rows (40 shown; --format csv writes all)"
+    assert lines[-1] == "200,000,000 rows (40 shown; --format csv writes all)"
     assert len(lines) == 4 + 40 + 1 + 1
     assert {len(line) for line in lines[:-1]} <= {WIDTH, WIDTH - 1}
     assert "a summary of many words word" in lines[4], "a cell is cut where the line ends, not before"
@@ -139,32 +140,15 @@ def test_of_two_hundred_columns_the_first_and_last_are_shown(folder: Path) -> No
     assert max(len(line) for line in lines) <= WIDTH
 
 
-def test_two_hundred_million_rows_take_bounded_memory(folder: Path) -> None:
-    with Terminal(folder, "from many", memory=4 * GIGABYTE) as terminal:
-        assert terminal.ends() == 0
-
-    assert lines_of(terminal.shown)[-1].startswith("200,000,000 rows (40 shown")
-
-
 def test_rows_come_first_and_one_ctrl_c_ends_the_counting(folder: Path) -> None:
     endless = "select a.range, b.range from range(10_000_000) a, range(10_000_000) b where a.range + b.range >= 0"
     with Terminal(folder, endless) as terminal:
         assert len(lines_of(terminal.shows("┘"))) == 4 + 40 + 1
         terminal.shows("counting the rows, Ctrl-C ends it")
-        began = time.monotonic()
         terminal.types(CTRL_C)
         assert terminal.ends() == 130
 
-    assert time.monotonic() - began < 10
     assert "vetl: interrupted" in terminal.shown
-
-
-def test_a_spinner_turns_while_a_statement_runs_and_one_ctrl_c_ends_it(folder: Path) -> None:
-    endless = "select sum(a.range * b.range) from range(10_000_000) a, range(10_000_000) b"
-    with Terminal(folder, endless) as terminal:
-        terminal.shows("running, Ctrl-C ends it")
-        terminal.types(CTRL_C)
-        assert terminal.ends() == 130
 
 
 def test_the_prompt_continues_after_mistakes_and_ctrl_c_and_keeps_its_history(folder: Path) -> None:
@@ -204,18 +188,17 @@ def test_the_prompt_continues_after_mistakes_and_ctrl_c_and_keeps_its_history(fo
         terminal.shows("estion message-del")  # beyond .quit, which begins with the same letter
         terminal.types(b"\x15" + CTRL_D)
         assert terminal.ends() == 0
-    for leaving in (b"exit\n", b"quit;\n"):
-        with Terminal(folder) as terminal:
-            terminal.shows("vetl> ")
-            terminal.types(leaving)
-            assert terminal.ends() == 0
+    with Terminal(folder) as terminal:
+        terminal.shows("vetl> ")
+        terminal.types(b"quit;\n")
+        assert terminal.ends() == 0
     history = folder / "state" / "vetl" / "query_history"
     assert history.stat().st_mode & 0o077 == 0
 
 
 def test_a_statement_comes_from_a_file_or_from_standard_input(folder: Path) -> None:
     (folder / "asked.sql").write_text("select count(*) as calls\nfrom phone_calls;\n", "utf-8")
-    for arguments, given in ((["--file", "asked.sql"], ""), (["--file", "-"], "from wide"), ([], "from wide")):
+    for arguments, given in ((["--file", "asked.sql"], ""), ([], "from wide")):
         done = subprocess.run(
             [sys.executable, "-m", "pipelines", "query", *arguments, "--format", "csv"],
             cwd=folder,

@@ -1,6 +1,5 @@
 """Progress: bars on a terminal, otherwise a line every few seconds, never on standard output."""
 
-import json
 import sys
 from threading import Event
 
@@ -9,6 +8,7 @@ import pytest
 from pipelines.cli import progress as shown
 from pipelines.cli.output import direct, say
 from pipelines.cli.progress import showing_lists, showing_nodes
+from pipelines.cli.terminal import print_table
 from pipelines.core.results import Progress, Waiting
 
 
@@ -48,13 +48,6 @@ def test_elsewhere_a_line_comes_every_few_seconds_and_one_at_the_end(
     ]
 
 
-def test_one_practice_ends_with_the_state_of_each_list(capsys: pytest.CaptureFixture[str]) -> None:
-    with showing_lists(1) as report:
-        report(some("a", 4, 4, "certified"))
-
-    assert capsys.readouterr().err == "staff_tasks: certified, 1 row new, 1 changed, 3 requests\n"
-
-
 def test_only_a_long_wait_has_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     said = Event()
 
@@ -75,16 +68,6 @@ def test_only_a_long_wait_has_a_line(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert capsys.readouterr().err == "signing in to https://platform.example.com, attempt 2, waits 5 s\n"
 
 
-def test_as_json_each_line_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:
-    direct(quiet=False, log_file=None, log_format="json")
-    with showing_lists(1) as report:
-        report(some("a", 4, 4, "certified"))
-
-    assert (
-        json.loads(capsys.readouterr().err)["event"] == "staff_tasks: certified, 1 row new, 1 changed, 3 requests"
-    )
-
-
 def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     direct(quiet=True, log_file=None, log_format="text")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
@@ -92,6 +75,7 @@ def test_quiet_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         report(some("a", 4, 4, "certified"))
     with showing_nodes() as advance:
         advance(1, 2)
+    print_table("2 lists", ("practice",), [("loc-001",)])
 
     assert capsys.readouterr() == ("", "")
 
@@ -111,24 +95,6 @@ def test_no_time_is_left_while_rows_are_read_again(
     assert "12 rows" in again
     assert "00:00" not in again
     assert "00:00" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("phase", "mark"), [("certified", "✓"), ("uncertified", "!"), ("withdrawn", "!"), ("failed", "✗")]
-)
-def test_a_list_without_rows_ends_with_the_mark_of_its_end_and_no_total(
-    phase: str, mark: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-
-    with showing_lists(1) as report:
-        report(some("a", 0, 0, phase))
-
-    err = capsys.readouterr().err
-    assert mark in err
-    assert "0 rows" in err
-    assert " of " not in err
 
 
 def test_on_a_terminal_a_list_is_one_bar_over_all_practices(

@@ -1,13 +1,11 @@
 """The files of a deployment agree: named files exist, secrets are required, one step writes at a time."""
 
-import configparser
 import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ DEPLOY = ROOT / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
 HELM: dict[str, Any] = yaml.safe_load((DEPLOY / "helm/values.yaml").read_text("utf-8"))
-UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 VETLS = ("code", "webserver", "daemon", "receiver", "dashboard")
 """Return the containers of vetl's own image."""
 
@@ -45,37 +42,6 @@ def test_dagster_takes_its_settings_and_lets_one_step_write(
     assert settings["concurrency"]["pools"] == {"granularity": "op", "default_limit": 1}
     assert settings["telemetry"] == settings["nux"] == {"enabled": False}
     assert settings["run_monitoring"]["enabled"]
-
-
-def test_both_files_of_dagster_differ_in_storage_alone() -> None:
-    one, containers = (
-        yaml.safe_load((DEPLOY / file).read_text("utf-8")) for file in ("dagster.yaml", "compose/dagster.yaml")
-    )
-
-    assert containers.pop("storage")["postgres"]
-    assert one == containers
-
-
-def test_workers_get_their_runs_from_celery_and_share_all_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = [f"DAGSTER_PG_{name}" for name in ("HOST", "USER", "PASSWORD", "DB")]
-    for name in (*names, "CELERY_BROKER_URL", "CELERY_RESULT_BACKEND"):
-        monkeypatch.setenv(name, "x")
-    monkeypatch.setenv("DAGSTER_PG_PORT", "5432")
-
-    workers = instance_settings("workers/dagster.yaml", tmp_path)
-    one = yaml.safe_load((DEPLOY / "dagster.yaml").read_text("utf-8"))
-
-    assert workers["run_launcher"]["class"] == "CeleryRunLauncher"
-    assert hasattr(import_module(workers["run_launcher"]["module"]), "CeleryRunLauncher")
-    assert {key for key in workers if workers[key] != one.get(key)} == {
-        "storage",
-        "run_launcher",
-        "run_retries",
-        "run_monitoring",
-        "concurrency",
-    }
 
 
 def test_the_image_copies_existing_files_and_runs_without_root() -> None:
@@ -150,17 +116,6 @@ def test_the_package_names_the_repository_that_released_it(variables: dict[str, 
     assert metadata.get("urls", {}).get("Source") == source
 
 
-def test_every_container_is_healthy_or_known_not_to_be_and_only_the_proxy_is_reachable() -> None:
-    services = COMPOSE["services"]
-
-    assert {name for name, service in services.items() if "ports" in service} == {"proxy"}
-    # `code` has the health check of the image.
-    assert {name for name, service in services.items() if "healthcheck" not in service} == {"code", "proxy"}
-    for name in VETLS:
-        assert services[name]["read_only"]
-        assert services[name]["cap_drop"] == ["ALL"]
-
-
 def test_only_the_code_location_and_the_receiver_write_the_data() -> None:
     mounts = {
         name: [mount for mount in service.get("volumes", ()) if mount.startswith("data:")]
@@ -175,52 +130,12 @@ def test_only_the_code_location_and_the_receiver_write_the_data() -> None:
     assert mounts["webserver"] == mounts["daemon"] == []
 
 
-def test_volumes_files_and_variables_of_compose_are_there() -> None:
-    text = (DEPLOY / "compose.yaml").read_text("utf-8")
-    mounted = [
-        mount.split(":")[0] for service in COMPOSE["services"].values() for mount in service.get("volumes", ())
-    ]
-    example = (DEPLOY / "vetl.env.example").read_text("utf-8")
-
-    assert {name for name in mounted if re.fullmatch(r"\w+", name)} == set(COMPOSE["volumes"])
-    assert [name for name in mounted if name.startswith("./") and not (DEPLOY / name).exists()] == []
-    required = set(re.findall(r"\$\{(\w+):\?", text))
-    assert "VETL_PARTNER__PASSWORD" in required
-    assert [name for name in required if f"{name}=" not in example] == []
-
-
 def test_no_secret_stands_in_a_file_that_is_deployed() -> None:
     secrets = [f"VETL_{section}__{key}".upper() for section, keys in ENVIRONMENT_ONLY.items() for key in keys]
     # Installing the project runs a build hook of deploy/release, and Python leaves its bytecode beside it.
     for file in (path for path in DEPLOY.rglob("*") if path.is_file() and path.suffix != ".pyc"):
         text = file.read_text("utf-8")
         assert [name for name in secrets if re.search(rf"(?<!{{){name}[=:] *[^\s${{]", text)] == [], file
-
-
-@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
-def test_each_unit_runs_as_vetl_in_its_own_folder_and_is_started_by_the_target(unit: Path) -> None:
-    parsed = configparser.ConfigParser(strict=False, interpolation=None)
-    parsed.optionxform = str  # pyright: ignore[reportAttributeAccessIssue] - keys keep their case
-    parsed.read(unit)
-    service = parsed["Service"]
-
-    assert service["User"] == "vetl"
-    assert service["ProtectSystem"] == "strict"
-    assert service["ReadWritePaths"] == "/var/lib/vetl"
-    assert service["ExecStart"].split()[0] in {
-        f"/opt/vetl/bin/{name}" for name in ("vetl", "dagster", "dagster-daemon", "dagster-webserver")
-    }
-    target = (DEPLOY / "systemd/vetl.target").read_text("utf-8")
-    assert unit.name in target
-
-
-def test_the_code_location_is_named_alike_everywhere() -> None:
-    for file in ("compose/workspace.yaml", "systemd/workspace.yaml"):
-        [location] = yaml.safe_load((DEPLOY / file).read_text("utf-8"))["load_from"]
-        assert location["grpc_server"]["location_name"] == "vetl"
-        assert location["grpc_server"]["port"] == 4000
-    [deployment] = HELM["dagster-user-deployments"]["deployments"]
-    assert (deployment["name"], deployment["port"]) == ("vetl", 4000)
 
 
 def test_in_kubernetes_runs_stay_in_the_pod_that_has_the_volume() -> None:
@@ -237,11 +152,12 @@ def test_in_kubernetes_runs_stay_in_the_pod_that_has_the_volume() -> None:
     assert "replicaCount" not in deployment
 
 
-@pytest.mark.parametrize("page", ["dagster.md", *sorted(path.name for path in (ROOT / "docs").glob("deploy*.md"))])
-def test_the_pages_name_files_that_are_there(page: str) -> None:
-    text = (ROOT / "docs" / page).read_text("utf-8")
+def test_every_container_is_healthy_or_known_not_to_be_and_only_the_proxy_is_reachable() -> None:
+    services = COMPOSE["services"]
 
-    assert [name for name in re.findall(r"deploy/[\w./-]*\w", text) if not (ROOT / name).exists()] == []
-    assert [
-        name for name in re.findall(r"\]\(([\w./-]+\.md)\)", text) if not (ROOT / "docs" / name).exists()
-    ] == []
+    assert {name for name, service in services.items() if "ports" in service} == {"proxy"}
+    # `code` has the health check of the image.
+    assert {name for name, service in services.items() if "healthcheck" not in service} == {"code", "proxy"}
+    for name in VETLS:
+        assert services[name]["read_only"]
+        assert services[name]["cap_drop"] == ["ALL"]

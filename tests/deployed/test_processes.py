@@ -127,29 +127,3 @@ def test_the_daemons_are_healthy_and_the_receiver_is_ready(deployment: Deploymen
 
     until("the daemons", healthy)
     assert answers(f"{deployment.receiver}/readyz")
-
-
-def test_a_second_run_waits_for_the_first_and_both_succeed(deployment: Deployment) -> None:
-    both = [deployment.launch("everything"), deployment.launch("everything")]
-
-    assert [ended(deployment, run_id) for run_id in both] == ["SUCCESS", "SUCCESS"]
-
-
-def test_a_run_beside_a_run_from_a_shell(deployment: Deployment) -> None:
-    environment = dict(os.environ) | {
-        name: value
-        for name, value in _environment_of(deployment.code.pid).items()
-        if name.startswith(("VETL_", "DAGSTER_"))
-    }
-    run_id = deployment.launch("everything")
-    beside = subprocess.run(
-        [str(BIN / "vetl"), "run"], cwd=deployment.folder, env=environment, capture_output=True, check=False
-    )
-
-    assert beside.returncode == 0, beside.stderr
-    assert ended(deployment, run_id) == "SUCCESS"
-
-
-def _environment_of(pid: int) -> dict[str, str]:
-    variables = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
-    return dict(line.split("=", 1) for line in variables if "=" in line)

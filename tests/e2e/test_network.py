@@ -8,12 +8,14 @@ import pytest
 from support.sandbox_settings import at
 from support.tcp_proxy import Door, door_before
 
+import sandbox
 from pipelines.core.errors import Unreachable
 from pipelines.core.results import Progress, Waiting
 
 Opened = Callable[..., Any]
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
 BUSY = {"practices": 1, "calls": 400, "days": 40}
+SMALL = {"practices": 1, "calls": 60, "days": 6}
 
 
 def behind(practices: Any, door: Door, timeout_seconds: float = 10) -> None:
@@ -26,6 +28,22 @@ def behind(practices: Any, door: Door, timeout_seconds: float = 10) -> None:
 def failures(result: Any) -> dict[str, str]:
     assert all(item.retryable for item in result.results if item.state == "failed")
     return {item.endpoint: item.reason for item in result.results if item.state == "failed"}
+
+
+def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    practices.sync()
+    practices.platform.faults.set([sandbox.Fault("status", path="*/appointments", in_a_row=None)])
+
+    result = practices.sync()
+
+    assert result.exit_code == 1
+    (failed,) = [item for item in result.results if item.state == "failed"]
+    assert failed.retryable
+    assert "503" in failed.reason
+    practices.platform.faults.set([])
+    assert practices.sync().exit_code == 0
+    assert practices.differences() == []
 
 
 def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next_sync_goes_on(
@@ -85,28 +103,3 @@ def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(
 
     assert caught.value.exit_code == 1
     assert not practices.warehouse.exists()
-
-
-def test_a_host_name_lost_in_the_middle_of_a_run_stops_only_unread_lists(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    practices = opened(**BUSY)
-    resolve = socket.getaddrinfo
-    with door_before(practices.platform.base_url) as door:
-        behind(practices, door)
-        practices.settings = at(practices.settings, door.base_url.replace("127.0.0.1", "localhost"))
-
-        def lost(host: object, *rest: Any, **named: Any) -> Any:
-            if door.slams and host in ("localhost", b"localhost"):
-                raise socket.gaierror(-3, "Temporary failure in name resolution")
-            return resolve("127.0.0.1" if host in ("localhost", b"localhost") else host, *rest, **named)  # pyright: ignore[reportArgumentType]
-
-        monkeypatch.setattr(socket, "getaddrinfo", lost)
-        door.after = 60_000
-        result = practices.sync()
-        assert result.exit_code == 1
-        assert any("Temporary failure in name resolution" in reason for reason in failures(result).values())
-        monkeypatch.setattr(socket, "getaddrinfo", resolve)
-        door.open()
-        assert practices.sync().exit_code == 0
-    assert practices.differences() == []

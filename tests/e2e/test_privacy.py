@@ -19,13 +19,11 @@ from support.sandbox_settings import at, settings_for
 import sandbox
 from pipelines.bundled import dbt_project
 from pipelines.cli import app, run, status
-from pipelines.jobs.build import publish_marts
 from pipelines.jobs.dbt_process import state_folder
 from pipelines.jobs.quarantine import quarantined_rows
 from pipelines.loading.published.descriptions import personal_columns
 from pipelines.loading.published.parquet import parquet_folder
 from pipelines.settings import Settings
-from pipelines.settings.privacy import PrivacySettings
 
 DAYS = 12
 DASHBOARD = Path(__file__).parents[2] / "dashboards" / "app.py"
@@ -217,16 +215,3 @@ def test_no_page_of_the_dashboard_holds_one(outcome: Outcome, monkeypatch: pytes
         assert not page.exception
         frames = [table.value.to_csv() for table in page.dataframe]
         assert held_in(str(page) + "\n".join(frames), outcome.values) == [], path
-
-
-def test_columns_that_the_owner_publishes_are_in_clear(outcome: Outcome) -> None:
-    """This shows that the search works: with this `[privacy]` numbers are published, but names are not."""
-    privacy = PrivacySettings(contact="clear", columns={"leak_list.phone_number": "null"})
-
-    published = publish_marts(outcome.settings.model_copy(update={"privacy": privacy}))
-
-    assert "clients.phone" in published.clear
-    assert "leak_list.phone_number" in published.masked
-    text = dict(everything(outcome.settings.warehouse.published))
-    assert held_in(text["published.marts.clients"], outcome.values)
-    assert held_in(text["published.marts.leak_list"], outcome.values) == []

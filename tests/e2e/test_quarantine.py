@@ -13,7 +13,8 @@ from pipelines.loading.frames import LONG_ROW, LONG_ROWS, TOO_LONG
 Opened = Callable[..., Any]
 
 
-def test_a_bad_row_loses_only_itself_and_is_reported(opened: Opened) -> None:
+def test_a_bad_row_loses_only_itself_and_a_retry_stores_it_once_it_is_valid(opened: Opened) -> None:
+    """After an upgrade the model may accept the row; here the stored payload is corrected instead."""
     practices = opened(practices=1, calls=60, days=8)
     row = practices.platform.truth("loc-001", "staff_tasks")[3]
     practices.platform.update("loc-001", "staff_tasks", row["id"], {"cancellation_allowed": "perhaps"})
@@ -25,6 +26,14 @@ def test_a_bad_row_loses_only_itself_and_is_reported(opened: Opened) -> None:
     assert (quarantined.endpoint, quarantined.row_key) == ("staff_tasks", row["id"])
     assert quarantined.reason.startswith("cancellation_allowed")
     assert json.loads(quarantined.payload)["cancellation_allowed"] == "perhaps"
+    assert retry(practices.settings, lambda _: None).exit_code == 3
+
+    with duckdb.connect(str(practices.warehouse)) as connection:
+        connection.execute("update control.quarantine set payload = replace(payload, '\"perhaps\"', 'true')")
+    retried = retry(practices.settings, lambda _: None)
+
+    assert (retried.before, retried.held, retried.exit_code) == (1, (), 0)
+    assert retried.changes.inserted == 1
 
 
 def test_a_quarantined_row_is_reported_until_it_comes_in_well(opened: Opened) -> None:
@@ -46,22 +55,6 @@ def test_a_quarantined_row_is_reported_until_it_comes_in_well(opened: Opened) ->
     assert (result.changes.quarantined, result.held, without_news.exit_code) == (0, 1, 3)
     assert other_list.exit_code == 0
     assert (mended.results[0].held, mended.exit_code) == (0, 0)
-
-
-def test_a_retry_stores_rows_that_are_valid_now(opened: Opened) -> None:
-    """This stands for an upgrade: here the stored payload is corrected instead of the model."""
-    practices = opened(practices=1, calls=60, days=8)
-    row = practices.platform.truth("loc-001", "staff_tasks")[3]
-    practices.platform.update("loc-001", "staff_tasks", row["id"], {"cancellation_allowed": "perhaps"})
-    practices.sync(endpoints=["staff_tasks"])
-    assert retry(practices.settings, lambda _: None).exit_code == 3
-
-    with duckdb.connect(str(practices.warehouse)) as connection:
-        connection.execute("update control.quarantine set payload = replace(payload, '\"perhaps\"', 'true')")
-    retried = retry(practices.settings, lambda _: None)
-
-    assert (retried.before, retried.held, retried.exit_code) == (1, (), 0)
-    assert retried.changes.inserted == 1
 
 
 def test_longer_rows_than_the_warehouse_takes_lose_only_themselves(opened: Opened) -> None:

@@ -8,13 +8,13 @@ import duckdb
 import pytest
 from support.mart_builds import build_marts_untested
 from support.sandbox_settings import settings_for
+from support.small_project import small_project
 
 import sandbox
-from pipelines.core.errors import WarehouseBusy
+from pipelines import bundled
 from pipelines.core.results import SyncResult
-from pipelines.endpoints import REGISTRY
 from pipelines.jobs.act import apply_acts, plan_acts
-from pipelines.jobs.build import publish_marts, reason_to_build, wait_for_writer
+from pipelines.jobs.build import publish_marts, reason_to_build
 from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget import forget_person
 from pipelines.jobs.lake import run_export
@@ -24,7 +24,6 @@ from pipelines.jobs.sync import run_sync
 from pipelines.loading.layout import shards_of
 from pipelines.loading.published.inputs import verify_inputs
 from pipelines.loading.published.query import query
-from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings
@@ -73,6 +72,17 @@ def act_for_everybody(settings: Settings, folder: Path) -> None:
         assert {name for (name,) in rows} <= {practice.id for practice in part.practices}
         acted += len(rows)
     assert acted == result.sent
+
+
+@pytest.fixture(scope="module", autouse=True)
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Build few of the models: those of the acts, and one for each raw table."""
+    lists = ("appointments", "booking_sessions", "outreach_requests", "phone_calls", "staff_tasks")
+    acts = ("acts", "demand_contacts", "demand_ledger", "leak_list")
+    few = small_project(tmp_path_factory.mktemp("few-models"), "clients", "patients", *lists, *acts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bundled, "dbt_project", lambda: few)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -162,21 +172,3 @@ def test_webhooks_exports_and_forgetting_find_the_shard_of_a_practice(
     assert query(
         two.warehouse.path, f"select count(*) from raw.phone_calls where client_id = '{client}'"
     ).rows == [(0,)]
-
-
-def test_a_shard_is_read_for_the_first_time_while_another_is_written(
-    platform: sandbox.Handle, tmp_path: Path
-) -> None:
-    settings = settings_for(platform, tmp_path, DAYS)
-    ids, two = north_and_south(settings)
-    south = parts(two)[1].warehouse.path
-
-    with Warehouse.open(south, REGISTRY, lock_wait_seconds=0):
-        wait_for_writer(two, 0, ids[:1])
-        with pytest.raises(WarehouseBusy, match="south"):
-            wait_for_writer(two, 0)
-        result = run_sync(two, practices=ids[:1], endpoints=["staff_tasks"], since=None, progress=lambda _: None)
-
-    assert result.exit_code == 0
-    [(rows,)] = query(two.warehouse.path, "select count(*) from raw.staff_tasks").rows
-    assert rows == result.results[0].rows > 0

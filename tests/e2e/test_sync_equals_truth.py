@@ -50,21 +50,6 @@ def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Opened) -> None:
             assert all(item.changes.inserted == item.changes.updated == 0 for item in result.results)
 
 
-def test_a_sync_with_nothing_new_costs_the_same_at_any_length_of_history(opened: Opened) -> None:
-    """One month and twelve months are compared, with the same number of calls a day."""
-    costs: list[dict[str, int]] = []
-    for days in (30, 365):
-        practices = opened(days=days, calls=days * 10, practices=1)
-        practices.sync()
-        practices.platform.advance(timedelta(minutes=5))
-        practices.sync()
-        result = practices.sync()
-        costs.append({item.endpoint: item.requests for item in result.results})
-        practices.warehouse.unlink()
-
-    assert all(abs(costs[1][name] - costs[0][name]) <= 3 for name in costs[0]), costs
-
-
 def test_across_both_changes_of_the_clocks(opened: Opened) -> None:
     """A year has both changes of the clock; calls in the repeated hour are distinct, although long past."""
     practices = opened(days=365, calls=4000, practices=3, seed=11)

@@ -38,7 +38,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 def test_a_sync_without_news_costs_little(opened: Callable[..., Any], counts: Counter[str]) -> None:
-    practices = opened(practices=PRACTICES, calls=1_200, days=30)
+    practices = opened(practices=PRACTICES, calls=300, days=15)
     practices.sync(endpoints=LISTS)
     counts.clear()
 

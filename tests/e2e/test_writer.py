@@ -120,6 +120,12 @@ def test_who_does_not_wait_any_more_holds_nobody_up(cancelled: str) -> None:
     assert [name for names in store.transactions for name in names] == ["p1", "p2", "p3"]
 
 
+def buffer_of(commit: Any, rows_at_once: int, bytes_read: Callable[[], int] = lambda: 0, room: Any = None) -> Any:
+    """Return a buffer that commits so many rows at once."""
+    own = ListRoom(room or Room())
+    return WriteBuffer(commit, list, nothing_is_asked, bytes_read=bytes_read, rows_at_once=rows_at_once, room=own)
+
+
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 30_000))))
 def test_a_commit_is_due_by_rows_or_by_bytes(pages: list[tuple[int, int]]) -> None:
     """50,000 long rows would not fit into memory; here a commit is due at ten rows of a common length."""
@@ -134,9 +140,7 @@ def test_a_commit_is_due_by_rows_or_by_bytes(pages: list[tuple[int, int]]) -> No
 
     async def scene() -> None:
         nonlocal read
-        buffer = WriteBuffer(
-            commit, list, nothing_is_asked, bytes_read=lambda: read, rows_at_once=10, room=ListRoom(Room())
-        )
+        buffer = buffer_of(commit, 10, lambda: read)
         for save in saves:
             read += sizes[id(save)]
             await buffer.put(save)
@@ -158,15 +162,12 @@ def test_the_bytes_that_wait_are_bounded_over_all_lists() -> None:
     room, committed = Room(), list[int]()
     read = [0] * 20
 
-    def buffer(number: int) -> WriteBuffer:
+    def buffer(number: int) -> Any:
         async def commit(_: Sequence[Save]) -> Changes:
             committed.append(number)
             return Changes()
 
-        bytes_read = partial(read.__getitem__, number)
-        return WriteBuffer(
-            commit, list, nothing_is_asked, bytes_read=bytes_read, rows_at_once=50_000, room=ListRoom(room)
-        )
+        return buffer_of(commit, 50_000, partial(read.__getitem__, number), room)
 
     async def scene() -> int:
         most = 0
@@ -201,9 +202,7 @@ def test_however_many_readers_bring_rows_three_batches_are_in_memory() -> None:
                 brought += rows_of_a_page
                 await buffer.put(MergeRows([{"id": "r"}] * rows_of_a_page, START))
 
-        buffer = WriteBuffer(
-            commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=rows_at_once, room=ListRoom(Room())
-        )
+        buffer = buffer_of(commit, rows_at_once)
         tasks = [asyncio.create_task(read()) for _ in range(readers)]
         for _ in range(readers * pages):
             await asyncio.sleep(0)
@@ -254,9 +253,7 @@ def test_batches_are_committed_in_the_order_in_which_they_were_saved() -> None:
     async def scene() -> None:
         threads = LatestFirstThreads()
         asyncio.get_running_loop().set_default_executor(threads)
-        buffer = WriteBuffer(
-            commit, list, nothing_is_asked, bytes_read=lambda: 0, rows_at_once=2, room=ListRoom(Room())
-        )
+        buffer = buffer_of(commit, 2)
         tasks = [asyncio.create_task(buffer.put(save)) for save in saves]
         while not all(task.done() for task in tasks):
             for _ in range(20):

@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 import duckdb
 import pytest
+from support.practice_site import practice_tables
 from support.published import published_once
 
 from pipelines.cli import app
@@ -29,15 +30,11 @@ def config(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
     private, copy = (
         Path(shutil.copy(published.with_name(name), tmp_path)) for name in ("vetl.duckdb", published.name)
     )
-    names = ("loc-001", "loc-002", "loc-009")
-    tables = "".join(
-        f'[[practices]]\nid = "{name}"\nname = "P"\ntime_zone = "UTC"\nhistory_start = 2025-01-01\n'
-        for name in names
-    )
     config = tmp_path / "vetl.toml"
     config.write_text(
         f'[partner]\nbase_url = "http://127.0.0.1:9"\n'
-        f'[warehouse]\npath = "{private}"\npublished = "{copy}"\n{tables}',
+        f'[warehouse]\npath = "{private}"\npublished = "{copy}"\n'
+        + practice_tables("loc-001", "loc-002", "loc-009"),
         "utf-8",
     )
     return config
@@ -69,19 +66,6 @@ def test_a_practice_has_one_forecast_a_day_and_a_prediction_is_never_changed(
     assert done["practices"].keys() == {"loc-001", "loc-002"}
     assert done["without"] == {"loc-009": "no inbound call is certified"}
     assert ask("from control.forecasts order by all") == before
-
-
-def test_it_is_about_the_14_days_after_the_last_sync(ask: Ask) -> None:
-    made = ask(
-        "select practice_id, made_on, min(day), max(day), min(begins_at - made_at), min(weeks)"
-        " from control.forecasts group by all"
-    )
-
-    assert len(made) == 2
-    for _, made_on, first, last, earliest, weeks in made:
-        assert (first, last) == (made_on + timedelta(days=1), made_on + timedelta(days=14))
-        assert earliest > timedelta(0)
-        assert weeks >= 8
 
 
 def test_the_table_refuses_a_prediction_of_an_hour_that_had_begun(ask: Ask) -> None:

@@ -178,14 +178,6 @@ def test_a_webhook_gets_a_summary_in_the_form_of_its_host(reporting: Settings, t
     assert [block["text"] for block in card["body"]] == ["a", "b"]
 
 
-def test_the_text_fits_any_reader(reporting: Settings) -> None:
-    [(_, letter)] = letters(reporting, ["One"])
-    assert letter
-    text = as_text(letter)
-    assert "Who stands out" not in text  # there is one practice
-    assert "What is not certain" in text
-
-
 def test_no_server_is_a_line(reporting: Settings) -> None:
     gone = reporting.alerts.model_copy(update={"smtp_port": 9})
     with pytest.raises(NotDelivered, match=r"127.0.0.1:9: no connection to the mail server"):

@@ -143,11 +143,6 @@ def test_a_campaign_is_one_episode_of_each_threshold_and_has_an_end(story: Story
         assert f"(was out since {CAMPAIGN.first})" in end
 
 
-def test_a_practice_without_an_event_rings_at_most_once_a_month(story: Story) -> None:
-    for practice in (NEW, LEAVING):
-        assert len([line for line in story.notices(practice) if "usual are about" in line]) <= 1
-
-
 def test_the_letter_of_a_dead_line_shows_fewer_calls_although_no_share_changed(story: Story) -> None:
     letter = story.letters[MONDAYS[1]]
 

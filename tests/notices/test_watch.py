@@ -19,7 +19,7 @@ from pipelines.jobs.watch import judge, send_notices
 from pipelines.loading.published.figures.listing import list_of
 from pipelines.loading.published.figures.periods import PeriodValue
 from pipelines.notices.ledger import NoticeLedger, open_episodes
-from pipelines.notices.watching import Episode, Judged, episodes
+from pipelines.notices.watching import Judged, episodes
 from pipelines.settings import Settings, load_settings
 from pipelines.settings.watch import Threshold, WatchSettings
 
@@ -143,42 +143,32 @@ def test_a_line_that_stays_dead_never_becomes_usual(settings: Settings, world: W
 
 
 @pytest.mark.parametrize(
-    ("judgements", "periods", "found"),
+    ("judgements", "periods", "ends_after", "found"),
     [
-        ("iioi", 1, [(2, 2, 3)]),
-        ("ooi", 2, [(0, 1, 2)]),
-        ("oioi", 2, []),
-        ("o?o", 2, [(0, 2, None)]),
-        ("?o?", 1, [(1, 1, None)]),
-        ("onnoi", 1, [(0, 0, 4)]),
-        ("onoi", 2, []),
+        ("iioi", 1, 1, [(2, 2, 3)]),
+        ("ooi", 2, 1, [(0, 1, 2)]),
+        ("oioi", 2, 1, []),
+        ("o?o", 2, 1, [(0, 2, None)]),
+        ("?o?", 1, 1, [(1, 1, None)]),
+        ("onnoi", 1, 1, [(0, 0, 4)]),
+        ("onoi", 2, 1, []),
+        ("ooooiioooooi?iii", 1, 3, [(0, 0, 11)]),  # a campaign with quiet weekends
     ],
 )
-def test_episodes(judgements: str, periods: int, found: list[tuple[int, int, int | None]]) -> None:
+def test_episodes(
+    judgements: str, periods: int, ends_after: int, found: list[tuple[int, int, int | None]]
+) -> None:
     names: Any = {"i": "in", "n": "near", "o": "out", "?": "unknown"}
     first = date(2026, 1, 5)
     judged = [
         Judged(PeriodValue(first + timedelta(days=at), 1.0), names[letter]) for at, letter in enumerate(judgements)
     ]
 
-    def day(at: int | None) -> date | None:
-        return None if at is None else first + timedelta(days=at)
+    def number(day: date | None) -> int | None:
+        return None if day is None else (day - first).days
 
-    def short(one: Episode) -> tuple[date | None, ...]:
-        return one.began, one.rings_at, one.ended
-
-    assert [short(one) for one in episodes(judged, periods)] == [tuple(map(day, one)) for one in found]
-
-
-def test_a_campaign_with_quiet_weekends_is_one_episode() -> None:
-    first = date(2026, 1, 5)
-    names: Any = {"i": "in", "o": "out", "?": "unknown"}
-    judged = [
-        Judged(PeriodValue(first + timedelta(days=at), 1.0), names[letter])
-        for at, letter in enumerate("ooooii" + "oooooi?iii")
-    ]
-    [episode] = episodes(judged, 1, ends_after=3)
-    assert (episode.began, episode.ended) == (first, first + timedelta(days=11))
+    made = episodes(judged, periods, ends_after=ends_after)
+    assert [(number(one.began), number(one.rings_at), number(one.ended)) for one in made] == found
 
 
 def test_the_names_are_those_of_the_marts(published: Path) -> None:

@@ -1,15 +1,12 @@
 """A failed run is reported once on every configured channel; real servers receive the reports."""
 
-import json
-import socketserver
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
+from support.hook_receiver import receiving
+from support.mail_server import mail_server
 
 from pipelines.core.errors import ConfigurationError
 from pipelines.orchestration import alerts
@@ -17,48 +14,6 @@ from pipelines.orchestration.alerts import Alert, alert_of, alerts_sensor
 from pipelines.orchestration.resources import VetlResource
 from pipelines.settings import load_settings
 from pipelines.settings.schedule import AlertSettings, ScheduleSettings
-
-
-@pytest.fixture
-def posted() -> Iterator[tuple[str, list[Any]]]:
-    """Provide a webhook's address, and the bodies that were posted to it."""
-    bodies: list[Any] = []
-
-    class Taking(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: Any) -> None: ...  # noqa: A002 - its name in the base class
-
-    with HTTPServer(("127.0.0.1", 0), Taking) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/hook", bodies
-        server.shutdown()
-
-
-@pytest.fixture
-def mailed() -> Iterator[tuple[int, list[str]]]:
-    """Provide the port of a mail server, and the messages that it received."""
-    messages: list[str] = []
-
-    class Taking(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
-            self.wfile.write(b"220 here\r\n")
-            while line := self.rfile.readline().strip().upper():
-                if line.startswith(b"DATA"):
-                    self.wfile.write(b"354 go on\r\n")
-                    messages.append("")
-                    while (text := self.rfile.readline()) != b".\r\n":
-                        messages[-1] += text.decode()
-                self.wfile.write(b"221 bye\r\n" if line == b"QUIT" else b"250 ok\r\n")
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Taking) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_address[1], messages
-        server.shutdown()
 
 
 def vetl(folder: Path) -> VetlResource:
@@ -86,16 +41,15 @@ def fail(instance: dg.DagsterInstance, reason: str) -> Any:
 
 
 def test_a_failed_run_is_posted_once_until_it_fails_for_another_reason(
-    posted: tuple[str, list[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address, bodies = posted
-    monkeypatch.setenv("VETL_ALERTS__WEBHOOK", address)
     sensor = alerts_sensor(ScheduleSettings(), ())
-    with dg.DagsterInstance.ephemeral() as instance:
+    with receiving() as hook, dg.DagsterInstance.ephemeral() as instance:
+        monkeypatch.setenv("VETL_ALERTS__WEBHOOK", hook.url)
         for reason in ("loc-1: 403", "loc-1: 403", "loc-1: 500"):
             sensor(fail(instance, reason), vetl=vetl(tmp_path))
 
-    assert [body["text"].splitlines()[:2] for body in bodies] == [
+    assert [body["text"].splitlines()[:2] for body in hook.bodies] == [
         ["vetl: everything failed", "- broken: loc-1: 403"],
         ["vetl: everything failed", "- broken: loc-1: 500"],
     ]
@@ -120,15 +74,14 @@ def test_of_an_unexpected_exception_only_its_kind_is_sent() -> None:
         assert alert_of(context).failures == ("leaking: ValueError",)
 
 
-def test_an_alert_is_sent_by_e_mail(mailed: tuple[int, list[str]]) -> None:
-    port, messages = mailed
-    settings = AlertSettings(email_to=("ops@example.com",), smtp_host="127.0.0.1", smtp_port=port)
+def test_an_alert_is_sent_by_e_mail() -> None:
+    with mail_server() as mailbox:
+        settings = AlertSettings(email_to=("ops@example.com",), smtp_host="127.0.0.1", smtp_port=mailbox.port)
+        alerts.mail(settings, Alert("everything", "4711", ("sync: no connection",)))
 
-    alerts.mail(settings, Alert("everything", "4711", ("sync: no connection",)))
-
-    assert "Subject: vetl: everything failed" in messages[0]
-    assert "To: ops@example.com" in messages[0]
-    assert "- sync: no connection" in messages[0]
+    [mail] = mailbox.messages
+    assert (mail["Subject"], mail["To"]) == ("vetl: everything failed", "ops@example.com")
+    assert "- sync: no connection" in mail.get_content()
 
 
 def test_a_custom_channel_gets_the_alert_although_another_channel_fails(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import dagster as dg
 import duckdb
 import pytest
+from support.practice_site import practice_tables
 
 from pipelines.orchestration.checks import LIST_CHECKS, check_lists
 from pipelines.orchestration.lists import raw_key
@@ -43,12 +44,7 @@ def attempt(state: str, reason: str, age: timedelta = timedelta()) -> dict[str, 
 def run(folder: Path, check: dg.AssetChecksDefinition) -> tuple[dg.ExecuteInProcessResult, dict[str, Any]]:
     """Run the checks of tasks or of the published file; return them by name."""
     config = folder / "vetl.toml"
-    config.write_text(
-        "".join(
-            f"[[practices]]\nid = '{name}'\nname = 'P'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n"
-            for name in ("loc-1", "loc-2")
-        )
-    )
+    config.write_text(practice_tables("loc-1", "loc-2"))
     job = dg.define_asset_job("watch", dg.AssetSelection.checks(check))
     definitions = dg.Definitions(
         asset_checks=[check], jobs=[job], resources={"vetl": VetlResource(config=str(config))}

@@ -1,7 +1,6 @@
 """The whole code location loads without a warning, has lineage without gaps, and describes its assets."""
 
 import json
-import tomllib
 import warnings
 from collections.abc import Iterator
 from email.message import Message
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-import yaml
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.endpoints import REGISTRY
@@ -157,41 +155,3 @@ def test_every_asset_has_an_area_an_owner_and_a_description(definitions: dg.Defi
     lists = {endpoint.table: assets[raw_key(endpoint.table)].group_name for endpoint in REGISTRY}
     assert ELSEWHERE not in lists.values()
     assert lists["staff_tasks"] == assets[dg.AssetKey(["marts", "staff_tasks"])].group_name == "tasks"
-
-
-def test_a_raw_table_shows_its_columns_with_their_types(definitions: dg.Definitions) -> None:
-    schema = definitions.resolve_asset_graph().get(raw_key("phone_calls")).metadata["dagster/column_schema"]
-    columns = {column.name: column for column in schema.columns}
-
-    assert columns["duration_seconds"].type == "INTEGER"
-    assert columns["called_at"].type == "TIMESTAMPTZ"
-    assert columns["_deleted_at"].description
-    assert columns["direction"].description
-
-
-def test_every_table_links_to_its_fields_and_every_model_to_its_sql(definitions: dg.Definitions) -> None:
-    graph = definitions.resolve_asset_graph()
-    made = {
-        key for key in graph.get_all_asset_keys() if key.path[0] in {"partner", "staging", "intermediate", "marts"}
-    }
-    files = {
-        key: Path(reference.file_path)
-        for key in made
-        for reference in graph.get(key).metadata["dagster/code_references"].code_references
-    }
-
-    assert set(files) == made
-    assert [file for file in files.values() if not file.is_file()] == []
-    assert files[raw_key("staff_tasks")] == ROOT / "pipelines/partner/models.py"
-    assert files[dg.AssetKey(["marts", "staff_tasks"])].name == "staff_tasks.sql"
-
-
-def test_workspace_and_project_name_the_location_alike() -> None:
-    """If they differ, every load repeats a warning."""
-    workspace = yaml.safe_load((ROOT / "workspace.yaml").read_text("utf-8"))["load_from"][0]["python_module"]
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["dg"]["project"]
-
-    assert workspace == {
-        "module_name": project["defs_module"],
-        "location_name": project["code_location_name"],
-    }

@@ -9,9 +9,7 @@ import duckdb
 import pytest
 from support.deliveries import body_of, message
 
-from pipelines.endpoints.received import RECEIVED
 from pipelines.orchestration.areas import Areas
-from pipelines.orchestration.lists import raw_key
 from pipelines.orchestration.received import received_tables
 from pipelines.orchestration.resources import VetlResource
 from pipelines.orchestration.sensors import inbox_sensors
@@ -45,22 +43,6 @@ def test_without_an_inbox_nothing_is_run_and_none_is_made(vetl: VetlResource, tm
     assert not (tmp_path / "inbox.sqlite").exists()
 
 
-def test_waiting_deliveries_are_drained_once_and_then_no_run_is_requested(
-    vetl: VetlResource, tmp_path: Path
-) -> None:
-    receive(tmp_path)
-
-    request = tick(vetl)
-    assert request.run_key.startswith("1-")
-    assert request.run_key == tick(vetl).run_key
-
-    result = dg.materialize([RECEIVED_TABLES], resources={"vetl": vetl}, instance=dg.DagsterInstance.ephemeral())
-    assert {event.asset_key for event in result.get_asset_materialization_events()} == {
-        raw_key(endpoint.table) for endpoint in RECEIVED
-    }
-    assert isinstance(tick(vetl), dg.SkipReason)
-
-
 def test_the_sensor_requests_a_job_that_drains(vetl: VetlResource, tmp_path: Path) -> None:
     """Evaluate the sensor, and run its request as a job, like the daemon."""
     drain = dg.define_asset_job("drain", dg.AssetSelection.assets(RECEIVED_TABLES))
@@ -71,6 +53,7 @@ def test_the_sensor_requests_a_job_that_drains(vetl: VetlResource, tmp_path: Pat
         asked = vetl_side.resolve_sensor_def("inbox").evaluate_tick(context).run_requests
         assert asked
         [request] = asked
+        assert request.run_key == tick(vetl).run_key, "two ticks before the run request one run"
         job = vetl_side.resolve_job_def(request.job_name or "drain")
         assert job.execute_in_process(instance=instance, tags=request.tags).success
         after = vetl_side.resolve_sensor_def("inbox").evaluate_tick(context)
@@ -84,7 +67,3 @@ def test_a_broken_inbox_is_reported_and_stops_no_sensor(vetl: VetlResource, tmp_
     (tmp_path / "inbox.sqlite").write_text("not a database" * 1000)
 
     assert "not a database" in str(tick(vetl).skip_message)
-
-
-def test_without_an_interval_there_is_no_sensor() -> None:
-    assert inbox_sensors(ScheduleSettings(inbox_seconds=0)) == []

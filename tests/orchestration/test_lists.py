@@ -7,8 +7,9 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from support.practice_site import practice_tables
 
-from pipelines.core.errors import ConfigurationError, Unreachable, VetlError
+from pipelines.core.errors import Unreachable, VetlError
 from pipelines.core.pages import Changes
 from pipelines.core.results import EndpointResult, State, SyncResult
 from pipelines.orchestration import lists
@@ -54,12 +55,7 @@ class Site:
         self._patch = monkeypatch
         self.asked: list[dict[str, Any]] = []
         config = folder / "vetl.toml"
-        config.write_text(
-            "".join(
-                f"[[practices]]\nid = '{name}'\nname = 'P'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n"
-                for name in "abc"
-            )
-        )
+        config.write_text(practice_tables(*"abc"))
         self.vetl = VetlResource(config=str(config))
         self.instance = dg.DagsterInstance.ephemeral()
 
@@ -189,27 +185,8 @@ def test_the_last_attempt_fails_with_its_own_error(site: Site) -> None:
     assert "max_retries" not in failure.error.message
 
 
-def test_a_wrong_setting_is_a_failure_that_is_not_retried(site: Site) -> None:
-    result = site.run(ConfigurationError("VETL_PARTNER__PASSWORD: not set"))
-
-    assert len(site.asked) == 1
-    assert not result.success
-    assert site.materializations(result) == {}
-
-
 def test_a_misspelt_list_fails_with_its_name(site: Site) -> None:
     result = site.run(read=Read(lists=["staff_task"]))
 
     assert site.asked == []
     assert "staff_task" in str(result.failure_data_for_node("sync").user_failure_data.description)
-
-
-def test_settings_are_read_from_the_file_of_the_resource(tmp_path: Path) -> None:
-    file = tmp_path / "other.toml"
-    file.write_text("[phone_calls]\ndetails = 'off'", "utf-8")
-
-    assert VetlResource(config=str(file)).settings().phone_calls.details == "off"
-
-    with pytest.raises(dg.Failure) as caught:
-        VetlResource(config=str(tmp_path / "nowhere.toml")).settings()
-    assert caught.value.allow_retries is False

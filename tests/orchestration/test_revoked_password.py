@@ -150,31 +150,3 @@ def test_in_the_middle_of_a_run_committed_rows_stay_and_the_marts_are_built(
     text = str(check.metadata["found"].value)
     assert last in text
     assert not any(name in text for name in whole)
-
-
-def test_a_practice_that_is_taken_from_the_partner_fails_alone(
-    place: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gone = place.platform.practices[1].id
-    monkeypatch.delitem(place.platform.platform.world.practices, gone)
-
-    result = place.run()
-
-    assert set(failures(result)) == {"check_lists"}
-    assert "marts" in {event.step_key for event in result.get_step_success_events()}
-    practices = {practice for practice, _ in place.states()}
-    assert {name for name in practices if "failed" in place.states_of(name)} == {gone}
-    assert len(practices) == 2
-
-
-def test_the_next_run_with_the_new_password_makes_everything_green(
-    place: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    revoke(place.platform)
-    assert not place.run().success
-    monkeypatch.setenv("VETL_PARTNER__PASSWORD", place.platform.password)
-
-    result = place.run()
-
-    assert result.success
-    assert all(check.passed for check in result.get_asset_check_evaluations())

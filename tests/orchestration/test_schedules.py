@@ -40,9 +40,22 @@ def test_each_can_be_moved_switched_off_and_all_be_started() -> None:
     assert {item.default_status for item in active} == {dg.DefaultScheduleStatus.RUNNING}
 
 
-@pytest.mark.parametrize(("name", "again"), [("hourly", "no"), ("nightly", "recent"), ("weekly", "full")])
-def test_a_tick_asks_for_one_run_that_reads_as_much_again(name: str, again: str, tmp_path: Path) -> None:
-    [schedule] = [item for item in schedules(ScheduleSettings()) if item.name == name]
+BY_SHARD = ScheduleSettings(by_shard=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "again"),
+    [
+        (ScheduleSettings(), "hourly", "no"),
+        (ScheduleSettings(), "nightly", "recent"),
+        (ScheduleSettings(), "weekly", "full"),
+        (BY_SHARD, "hourly", "no"),  # the warehouse is one file
+    ],
+)
+def test_a_tick_asks_for_one_run_that_reads_as_much_again(
+    settings: ScheduleSettings, name: str, again: str, tmp_path: Path
+) -> None:
+    [schedule] = [item for item in schedules(settings) if item.name == name]
     with (
         dg.DagsterInstance.local_temp(str(tmp_path)) as instance,
         dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context,
@@ -66,9 +79,6 @@ def test_a_tick_does_not_pile_up_behind_one_that_is_not_done(tmp_path: Path) -> 
     assert "not done yet" in str(tick.skip_message)
 
 
-BY_SHARD = ScheduleSettings(by_shard=True)
-
-
 def test_by_shard_a_tick_asks_for_a_run_of_each_once_the_tick_before_is_done(tmp_path: Path) -> None:
     layout = {"north": ["loc-001", "loc-002"], "south": ["loc-003"]}
     schedule = {item.name: item for item in schedules(BY_SHARD, lambda: layout)}["nightly"]
@@ -89,17 +99,6 @@ def test_by_shard_a_tick_asks_for_a_run_of_each_once_the_tick_before_is_done(tmp
             assert "not done yet" in str(tick().skip_message)
             instance.report_run_failed(run)
         assert len(tick().run_requests or []) == 2
-
-
-def test_by_shard_of_one_file_a_tick_asks_for_one_run(tmp_path: Path) -> None:
-    [schedule] = [item for item in schedules(BY_SHARD) if item.name == "hourly"]
-    with (
-        dg.DagsterInstance.local_temp(str(tmp_path)) as instance,
-        dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context,
-    ):
-        [request] = schedule.evaluate_tick(context).run_requests or []
-
-    assert request.run_config == {"ops": {"sync": {"config": {"reconcile": "no"}}}}
 
 
 def test_the_marts_follow_once_when_the_last_shard_is_read(tmp_path: Path) -> None:
@@ -136,7 +135,6 @@ def test_the_marts_follow_once_when_the_last_shard_is_read(tmp_path: Path) -> No
     [
         ("hourly = 'daily'", "schedule.hourly must be a cron line"),
         ("time_zone = 'Mars/Base'", "schedule.time_zone must be an IANA time zone"),
-        ("stale_after_hours = 0", "schedule.stale_after_hours"),
     ],
 )
 def test_a_wrong_line_is_reported_by_its_key(line: str, complaint: str, tmp_path: Path) -> None:

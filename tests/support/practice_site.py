@@ -11,6 +11,13 @@ import pytest
 import sandbox
 
 
+def practice_tables(*ids: str) -> str:
+    """Return the settings of practices of which only the ids count."""
+    return "".join(
+        f"[[practices]]\nid = '{one}'\nname = 'P'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n" for one in ids
+    )
+
+
 def write_settings(folder: Path, platform: Any, *, practices: int, days: int = 10, more: str = "") -> Path:
     """Write the settings file for so many of the platform's practices; credentials stay in the environment."""
     start = platform.now().date() - timedelta(days=days)
