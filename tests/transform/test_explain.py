@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,6 @@ from typing import Any
 import pytest
 from support.cells import Query, rate, same
 from support.dbt_build import Build
-from support.mart_builds import build_models
-from support.random_rows import CLOCKS, PRACTICES, random_tables
-from support.raw_tables import create_warehouse
 
 from pipelines.cli.explain import explain_cell
 from pipelines.cli.output import direct
@@ -71,19 +67,6 @@ def file(filled: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copy(filled.warehouse, tmp_path_factory.mktemp("explain")))
 
 
-@pytest.fixture(scope="module", params=[20251112, 1, 2])
-def of_a_seed(request: pytest.FixtureRequest, file: Path, once_per_run: Callable[..., Path]) -> Path:
-    """Provide the marts over rows of another seed; the first is that of all tests."""
-
-    def work(folder: Path) -> Path:
-        tables = random_tables(request.param, rows=400)
-        warehouse = create_warehouse(folder / "vetl.duckdb", practices=PRACTICES, clocks=CLOCKS, tables=tables)
-        build_models(warehouse)
-        return warehouse
-
-    return file if request.param == 20251112 else once_per_run(f"seed-{request.param}", work)
-
-
 def grain(build: Build, mart: str) -> list[str]:
     return build.manifest["nodes"][f"model.vetl.{mart}"]["config"]["meta"]["grain"].split(", ")
 
@@ -100,11 +83,11 @@ def question(mart: str, column: str, key: dict[str, Any]) -> CellQuestion:
 
 
 @pytest.mark.parametrize("mart", COUNTING)
-def test_the_rows_give_each_cell(mart: str, of_a_seed: Path, filled: Build) -> None:
+def test_the_rows_give_each_cell(mart: str, file: Path, filled: Build) -> None:
     """Each measure of each row of the mart, counted from the rows that its declaration names."""
     names = grain(filled, mart)
-    with reading(of_a_seed) as read:
-        columns = counted_columns(read, mart, metrics_of(read, of_a_seed), columns_of(read))
+    with reading(file) as read:
+        columns = counted_columns(read, mart, metrics_of(read, file), columns_of(read))
         assert columns.counted
         for column, how in columns.counted.items():
             keys = [name for name in names if name not in how.ignored]
