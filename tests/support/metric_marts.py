@@ -157,8 +157,8 @@ _BY_HOUR = [name for name in INTENT.metrics if name != "new_booking_conversion_r
 OTHERS: dict[str, tuple[Question, str]] = {
     "hourly": (
         (_BY_HOUR, ["practice", "practice_day__weekday", "call__hour_of_day"]),
-        f"select practice_id, weekday, hour, {', '.join(_BY_HOUR)} from marts.booking_intent_hourly"
-        " where calls > 0 and hours > 0",
+        f"""select practice_id, weekday, hour, {", ".join(_BY_HOUR)} from marts.booking_intent_hourly
+            where calls > 0 and hours > 0""",
     ),
     "suppressed": (
         (["outreach_suppressed"], [*BY_DAY.values(), "request__purpose", "request__suppression_reason"]),
@@ -180,12 +180,13 @@ OTHERS: dict[str, tuple[Question, str]] = {
             ],
             ["practice", "episode__first_channel"],
         ),
-        "select practice_id, first_channel, count(*), count(booked_via),"
-        " count(*) filter (where attribution = 'exact'), count(lost_at), count(leaks.episode_id),"
-        " sum(demand_ledger.contacts), count(booked_via) / count(*), median(hours_to_booking),"
-        " count(*) filter (where is_kept),"
-        " count(*) filter (where begun_by = 'client' and booked_at is null and not is_anonymous)"
-        " from marts.demand_ledger left join marts.leak_list as leaks using (practice_id, episode_id) group by all",
+        """select practice_id, first_channel, count(*), count(booked_via),
+                  count(*) filter (where attribution = 'exact'), count(lost_at), count(leaks.episode_id),
+                  sum(demand_ledger.contacts), count(booked_via) / count(*), median(hours_to_booking),
+                  count(*) filter (where is_kept),
+                  count(*) filter (where begun_by = 'client' and booked_at is null and not is_anonymous)
+           from marts.demand_ledger left join marts.leak_list as leaks using (practice_id, episode_id)
+           group by all""",
     ),
     "appointments": (
         (["appointments", "appointments_attributed"], ["practice", "appointment__booked_via"]),
@@ -193,8 +194,9 @@ OTHERS: dict[str, tuple[Question, str]] = {
     ),
     "minutes": (
         (["staff_minutes", "answered_rate"], ["practice", "call__direction"]),
-        "select practice_id, direction, sum(duration_seconds) filter (where is_answered) / 60,"
-        " count(*) filter (where is_answered) / count(*) from marts.phone_calls group by all",
+        """select practice_id, direction, sum(duration_seconds) filter (where is_answered) / 60,
+                  count(*) filter (where is_answered) / count(*)
+           from marts.phone_calls group by all""",
     ),
     "leavers": (
         (["stage_left"], ["practice", "stage_of_day__stage"]),
