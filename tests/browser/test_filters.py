@@ -90,23 +90,6 @@ def test_the_first_page_has_its_name_as_an_address_too(visit: Visit) -> None:
     expect(page).to_have_url(re.compile(r":\d+/\?(practice=loc-001&period=7|period=7&practice=loc-001)$"))
 
 
-def test_what_an_address_names_and_cannot_be_shown_is_said(visit: Visit) -> None:
-    page = drawn(visit("/?channel=call&practice=nobody"))
-
-    expect(page.get_by_text("\u201cnobody\u201d for practice")).to_be_visible()
-    expect(page.get_by_text("no filter \u201cchannel\u201d")).to_be_visible()
-
-
-def test_own_days_stand_in_the_address(visit: Visit, marts: Any) -> None:
-    first, last = marts.execute("select min(today) - 20, min(today) - 11 from marts.practices").fetchone()
-    page = drawn(visit(f"/funnel?period=own&from={first}&to={last}"))
-    sessions = marts.execute(
-        "select sum(sessions)::bigint from marts.booking_funnel_daily where day between ? and ?", [first, last]
-    ).fetchone()[0]
-
-    assert figures(page)[0] == f"{sessions:,}"
-
-
 def test_the_filters_of_an_address_stay_when_another_page_is_opened(visit: Visit) -> None:
     page = drawn(visit("/tasks?period=7&group=America"))
 

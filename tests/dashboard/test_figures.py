@@ -9,25 +9,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from board.pages import PAGES
 from board.words import named
 from streamlit.testing.v1 import AppTest
 
 Open = Callable[..., AppTest]
 Ask = Callable[..., list[tuple[Any, ...]]]
-PATHS = (
-    "",
-    "funnel",
-    "calls",
-    "appointments",
-    "outreach",
-    "messages",
-    "forecast",
-    "tasks",
-    "leaks",
-    "acting",
-    "rows",
-    "health",
-)
 CALLERS, OUTREACH, REQUESTS = timedelta(days=7), timedelta(days=4), timedelta(days=14)
 """The times after which a figure changes no more by itself."""
 
@@ -53,7 +40,7 @@ def shares(*pairs: Sequence[int]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", ["", *(page.path for page in PAGES[1:])])
 def test_every_page_is_whole_and_every_figure_defined(opened: Open, path: str) -> None:
     page = opened(path)
 
@@ -62,6 +49,10 @@ def test_every_page_is_whole_and_every_figure_defined(opened: Open, path: str) -
     assert not page.error
     said = [metric.proto.help for metric in page.metric] + [str(text.value) for text in page.markdown]
     assert [text for text in said if "does not say" in text] == []
+    for metric in page.metric:
+        assert not str(metric.delta).startswith(("+0 ", "0")), "a green +0 would be read as good news"
+        if metric.delta == "no change":
+            assert metric.proto.color == metric.proto.MetricColor.GRAY
 
 
 def test_the_figures_of_a_monday_morning_leave_open_days_out(
@@ -284,15 +275,6 @@ def test_shares_of_few_are_marked(opened: Open, published: Path, tmp_path: Path,
 
     assert counts
     assert all((int(text.split(" of ")[1].split()[0]) < least) == ("few: says little" in text) for text in counts)
-
-
-def test_a_difference_of_nothing_has_no_arrow_and_a_small_one_no_colour(opened: Open) -> None:
-    """A green "+0" would be read as good news."""
-    for path in PATHS:
-        for metric in opened(path).metric:
-            assert not str(metric.delta).startswith(("+0 ", "0"))
-            if metric.delta == "no change":
-                assert metric.proto.color == metric.proto.MetricColor.GRAY
 
 
 def test_nothing_to_divide_is_said(opened: Open) -> None:

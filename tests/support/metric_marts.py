@@ -153,36 +153,54 @@ MARTS = (
     RESPONSES,
 )
 
-MONTHS = ["practice__group_name", "metric_time__month"]
-NOT_BY_HOUR = "new_booking_conversion_rate"
-HOURS = ["practice", "practice_day__weekday", "call__hour_of_day"]
-OTHERS: dict[str, Question] = {
-    "hourly": ([name for name in INTENT.metrics if name != NOT_BY_HOUR], HOURS),
+_BY_HOUR = [name for name in INTENT.metrics if name != "new_booking_conversion_rate"]
+OTHERS: dict[str, tuple[Question, str]] = {
+    "hourly": (
+        (_BY_HOUR, ["practice", "practice_day__weekday", "call__hour_of_day"]),
+        f"""select practice_id, weekday, hour, {", ".join(_BY_HOUR)} from marts.booking_intent_hourly
+            where calls > 0 and hours > 0""",
+    ),
     "suppressed": (
-        ["outreach_suppressed"],
-        [*BY_DAY.values(), "request__purpose", "request__suppression_reason"],
+        (["outreach_suppressed"], [*BY_DAY.values(), "request__purpose", "request__suppression_reason"]),
+        "from marts.outreach_suppressions_daily",
     ),
     "demand": (
-        [
-            "episodes",
-            "episodes_booked",
-            "episodes_booked_exactly",
-            "episodes_lost",
-            "episodes_leaking",
-            "demand_contacts",
-            "demand_booked_rate",
-            "median_hours_to_booking",
-            "episodes_kept",
-            "episodes_of_known_unbooked",
-        ],
-        ["practice", "episode__first_channel"],
+        (
+            [
+                "episodes",
+                "episodes_booked",
+                "episodes_booked_exactly",
+                "episodes_lost",
+                "episodes_leaking",
+                "demand_contacts",
+                "demand_booked_rate",
+                "median_hours_to_booking",
+                "episodes_kept",
+                "episodes_of_known_unbooked",
+            ],
+            ["practice", "episode__first_channel"],
+        ),
+        """select practice_id, first_channel, count(*), count(booked_via),
+                  count(*) filter (where attribution = 'exact'), count(lost_at), count(leaks.episode_id),
+                  sum(demand_ledger.contacts), count(booked_via) / count(*), median(hours_to_booking),
+                  count(*) filter (where is_kept),
+                  count(*) filter (where begun_by = 'client' and booked_at is null and not is_anonymous)
+           from marts.demand_ledger left join marts.leak_list as leaks using (practice_id, episode_id)
+           group by all""",
     ),
-    "appointments": (["appointments", "appointments_attributed"], ["practice", "appointment__booked_via"]),
-    "minutes": (["staff_minutes", "answered_rate"], ["practice", "call__direction"]),
-    "leavers": (["stage_left"], ["practice", "stage_of_day__stage"]),
+    "appointments": (
+        (["appointments", "appointments_attributed"], ["practice", "appointment__booked_via"]),
+        "select practice_id, booked_via, count(*), count(booked_via) from marts.appointments group by all",
+    ),
+    "minutes": (
+        (["staff_minutes", "answered_rate"], ["practice", "call__direction"]),
+        """select practice_id, direction, sum(duration_seconds) filter (where is_answered) / 60,
+                  count(*) filter (where is_answered) / count(*)
+           from marts.phone_calls group by all""",
+    ),
+    "leavers": (
+        (["stage_left"], ["practice", "stage_of_day__stage"]),
+        "select practice_id, stage, sum(reached - continued) from marts.booking_funnel_stages group by all",
+    ),
 }
-
-
-def months(mart: Mart) -> Question:
-    """Return the counts of a mart, and the rates that follow from them, by group and month."""
-    return [metric for metric in mart.metrics.values() if "median" not in metric], MONTHS
+"""Questions about metrics that no daily mart has, and the same as SQL."""
