@@ -44,7 +44,7 @@ def look_up(
 ) -> Person:
     """Collect the values by which a client is found; only the id if the client was forgotten before.
 
-    A telephone number that another client has too, in any spelling, is left out, because it must stay in the other client's rows.
+    A telephone number that another client has too, in any spelling, is left out: it stays in that client's rows.
 
     Raises:
         WrongUse: no row names this client, and nobody with this id was forgotten.

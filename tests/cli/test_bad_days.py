@@ -125,6 +125,27 @@ def test_a_failed_build_says_that_nothing_is_published_and_names_its_log(
     assert Path(last_line.rpartition("log at ")[2]).is_file()
 
 
+def test_a_later_success_ends_the_failure(site: Site, capfd: pytest.CaptureFixture[str]) -> None:
+    DAYS["the last sync was killed"][0](site)
+    DAYS["the last build failed"][0](site)
+    assert status(capfd)[0] == 1
+
+    assert site.vetl("run") == 0
+
+    assert status(capfd)[0] == 0
+
+
+def test_a_run_without_news_keeps_the_published_file_fresh(site: Site) -> None:
+    before = json.loads(WAREHOUSE.with_name("vetl.duckdb.last_publication.json").read_text())
+    site.platform.advance(timedelta(0))
+
+    assert site.vetl("run") == 0
+
+    after = json.loads(WAREHOUSE.with_name("vetl.duckdb.last_publication.json").read_text())
+    assert after["started_at"] >= before["started_at"]
+    assert after["outcome"] == "done"
+
+
 EVERY_FILE = f"[warehouse]\ncontacts = true\nparquet = true\n[lake]\npath = '{WAREHOUSE.parent}/lake'\n"
 
 
