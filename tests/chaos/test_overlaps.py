@@ -30,7 +30,7 @@ from pipelines.bundled import dbt_project
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "40").rpartition("-")
+FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "6").rpartition("-")
 SEEDS = range(int(FIRST or 0), int(LAST))
 STORIES = [(True, 0), *((False, seed) for seed in SEEDS)]
 """Whether a story has the whole dbt project, and its seed. The story 0 has a forgetting."""

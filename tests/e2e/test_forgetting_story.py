@@ -31,7 +31,7 @@ from pipelines.jobs.quarantine import retry
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "40").rpartition("-")
+FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "6").rpartition("-")
 DAYS = 4
 PEOPLE = 3
 """The clients about whom webhooks came before a story begins; one of them is forgotten."""
