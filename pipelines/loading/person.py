@@ -15,6 +15,9 @@ from pipelines.loading.tables import RawTable
 _NOT_ASCII = r"[^\x00-\x7F]|\\u[0-9a-fA-F]{4}"
 """A letter that can be written in several ways: texts with such a letter are always compared in full."""
 
+_LOCAL_DIGITS = 7
+"""Digits of a number without its area code: people of two areas may have the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -56,14 +59,13 @@ def look_up(
         if mentions is None or mentions.identity(client_id) is None:
             raise WrongUse(f"--client: no row of practice {practice_id} names this client")
     phones = _spellings(connection, practice_id, rows.values(PHONES, ids))
-    others = [re.sub(r"\D", "", phone) for phone in rows.phones_of_others(ids)]
-    ends = {phone: national(phone, None).lstrip("0") for phone in phones}
+    others = rows.phones_of_others(ids)
     names = rows.own_names(ids) | rows.values(("client_name",), ids) | rows.full_names(ids)
     return Person(
         practice_id,
         client_id,
         frozenset(ids),
-        frozenset(phone for phone in phones if not any(other.endswith(ends[phone]) for other in others)),
+        frozenset(phone for phone in phones if not _is_among(phone, others)),
         frozenset(rows.values(EMAILS, ids)),
         frozenset(name for name in names if len(name.split()) > 1),
     )
@@ -155,6 +157,13 @@ def _any_of(columns: Iterable[str], among: str) -> str:
     return (
         " or ".join(f"coalesce(list_contains(${among}, {quoted(column)}), false)" for column in columns) or "false"
     )
+
+
+def _is_among(phone: str, others: set[str]) -> bool:
+    """Return whether a number is among others in any spelling; without area code, only in the same spelling."""
+    digits = national(phone, None).lstrip("0")
+    is_whole = len(digits) > _LOCAL_DIGITS
+    return phone in others or (is_whole and any(re.sub(r"\D", "", other).endswith(digits) for other in others))
 
 
 def _spellings(connection: duckdb.DuckDBPyConnection, practice_id: str, phones: set[str]) -> set[str]:

@@ -107,6 +107,14 @@ def test_a_number_that_another_client_has_too_stays_that_ones(tmp_path: Path, sp
     assert ask(filled, "select phone from raw.clients where id = 'max-id'") == [(client.PHONE,)]
 
 
+def test_a_number_without_area_code_is_not_that_of_another_area(tmp_path: Path) -> None:
+    filled = Filled(tmp_path / "vetl.duckdb")
+    filled.merge("clients", {"id": client.ID, "phone": "555-0199"})
+    filled.merge("clients", {"id": "max-id", "phone": client.PHONE})
+
+    assert filled.warehouse.people.look_up("p1", client.ID).phones == {"555-0199"}
+
+
 def test_the_name_of_a_pet_is_not_a_name_of_its_client(filled: Filled) -> None:
     """Pets of other clients have the same name; the text of their rows stays."""
     assert "Rex of Jane" not in filled.warehouse.people.look_up("p1", client.ID).names
