@@ -140,13 +140,12 @@ def marts_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, 
 
 
 def copy_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking) -> None:
-    """Copy the whole mart to the target; replace the target's table."""
+    """Copy the whole mart to the target, without comments; replace the target's table."""
     values, parameters = masking.select(mart, columns)
     connection.execute(
         f"create or replace table target.marts.{quoted(mart)} as select {values} from source.marts.{quoted(mart)}",
         parameters,
     )
-    _copy_comments(connection, mart)
 
 
 def copy_changes(
@@ -191,20 +190,20 @@ def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> in
     return connection.execute(f"select count(*) from {database}.marts.{quoted(mart)}").fetchall()[0][0]
 
 
-def _copy_comments(connection: duckdb.DuckDBPyConnection, mart: str) -> None:
-    """Copy the comments on a mart and its columns."""
-    target = f"target.marts.{quoted(mart)}"
-    for (comment,) in connection.execute(
-        "select comment from duckdb_tables() where database_name = 'source' and schema_name = 'marts'"
-        " and table_name = $name and comment is not null"
-        " union all select comment from duckdb_views() where database_name = 'source' and schema_name = 'marts'"
-        " and view_name = $name and comment is not null",
-        {"name": mart},
-    ).fetchall():
-        connection.execute(f"comment on table {target} is {literal(comment)}")
-    for column, comment in connection.execute(
-        "select column_name, comment from duckdb_columns() where database_name = 'source'"
-        " and schema_name = 'marts' and table_name = $name and comment is not null",
-        {"name": mart},
-    ).fetchall():
-        connection.execute(f"comment on column {target}.{quoted(column)} is {literal(comment)}")
+def copy_comments(connection: duckdb.DuckDBPyConnection, marts: Collection[str]) -> None:
+    """Copy the comments on marts and their columns, in one transaction: a thousand of them would take a second."""
+    comments = connection.execute(
+        "select table_name, null as column_name, comment from duckdb_tables() where database_name = 'source'"
+        " and schema_name = 'marts' and comment is not null"
+        " union all select view_name, null, comment from duckdb_views() where database_name = 'source'"
+        " and schema_name = 'marts' and comment is not null"
+        " union all select table_name, column_name, comment from duckdb_columns() where database_name = 'source'"
+        " and schema_name = 'marts' and comment is not null"
+    ).fetchall()
+    connection.execute("begin")
+    for mart, column, comment in comments:
+        if mart in marts:
+            table = f"target.marts.{quoted(mart)}"
+            place = f"column {table}.{quoted(column)}" if column else f"table {table}"
+            connection.execute(f"comment on {place} is {literal(comment)}")
+    connection.execute("commit")

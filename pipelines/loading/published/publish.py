@@ -28,6 +28,7 @@ from pipelines.loading.published.marts import (
     Columns,
     Masking,
     copy_changes,
+    copy_comments,
     copy_whole,
     count,
     marts_of,
@@ -176,16 +177,19 @@ def _bring(
     set_mark(connection, "marts")
     noted, published = noted_marts(connection), marts_of(connection, "target")
     has_digests = digests.begin(connection)
+    whole = set[str]()
     for name, columns in marts.items():
         brings_changes = name in grains and name in noted and published.get(name) == columns
         if brings_changes:
             copy_changes(connection, name, columns, masking, grains[name])
         else:
             copy_whole(connection, name, columns, masking)
+            whole.add(name)
         if brings_changes and has_digests:
             digests.digest_changes(connection, name, columns, gone=GONE, new=NEW)
         else:
             digests.digest_whole(connection, name, columns)
+    copy_comments(connection, whole)
 
 
 def _check(draft: Path, result: Published) -> None:

@@ -11,6 +11,7 @@ from pipelines.core.labels import (
     COMMON_WORDS,
     DERIVED,
     LABELS,
+    LONGEST_WORD,
     MOST_DIGITS,
     PUBLISHABLE,
     SENTENCE,
@@ -107,7 +108,8 @@ def _columns_of_words(marts: Marts) -> Iterator[tuple[str, str, str | None]]:
 def _fits(column: str) -> str:
     """Return SQL for whether a value of the column may be learnt at all."""
     digits = f"length(regexp_replace({column}, '\\P{{N}}', '', 'g'))"
-    return f"regexp_full_match({column}, {literal(PUBLISHABLE)}) and {digits} <= {MOST_DIGITS}"
+    matches = f"regexp_full_match({column}, {literal(PUBLISHABLE)})"
+    return f"length({column}) <= {LONGEST_WORD} and {matches} and {digits} <= {MOST_DIGITS}"
 
 
 def _shared(marts: Marts, known: Collection[str], *, changed: bool = False) -> dict[str, int]:
