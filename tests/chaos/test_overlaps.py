@@ -30,7 +30,7 @@ from pipelines.bundled import dbt_project
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "6").rpartition("-")
+FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "40").rpartition("-")
 SEEDS = range(int(FIRST or 0), int(LAST))
 STORIES = [(True, 0), *((False, seed) for seed in SEEDS)]
 """Whether a story has the whole dbt project, and its seed. The story 0 has a forgetting."""
@@ -96,8 +96,10 @@ def environment_of(platform: sandbox.Handle) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return vetl's dbt project, or one for `leaks` alone, which is made from the tables that take in changes."""
-    return dbt_project() if request.param else small_project(tmp_path_factory.mktemp("few-models"), "leaks")
+    """Return vetl's dbt project, or one with two marts and the tables that take in changes."""
+    if request.param:
+        return dbt_project()
+    return small_project(tmp_path_factory.mktemp("few-models"), "phone_calls", "staff_tasks")
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from support.small_project import small_project
 
 import sandbox
 from pipelines import bundled
+from pipelines.core.errors import WarehouseError
 from pipelines.core.list_read import Reconcile
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.drain import run_drain
@@ -31,7 +32,7 @@ from pipelines.jobs.quarantine import retry
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "6").rpartition("-")
+FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "40").rpartition("-")
 DAYS = 4
 PEOPLE = 3
 """The clients about whom webhooks came before a story begins; one of them is forgotten."""
@@ -46,7 +47,7 @@ def platform() -> Iterator[sandbox.Handle]:
 @pytest.fixture(scope="module", autouse=True)
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Build few of the models: those that the contacts and the call-back list are made from."""
-    models = ("clients", "leak_list", "phone_calls", "staff_tasks")
+    models = ("clients", "leak_list", "phone_calls")
     few = small_project(tmp_path_factory.mktemp("few-models"), *models)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bundled, "dbt_project", lambda: few)
@@ -76,8 +77,14 @@ class Story:
         run_drain(self.settings, catch_up=False)
 
     def publish(self) -> None:
-        if self.settings.warehouse.published.exists():
+        if not self.settings.warehouse.published.exists():
+            return
+        is_unfinished = plan_file(self.settings.warehouse.path).exists()
+        try:
             publish_marts(self.settings)
+        except WarehouseError as error:  # a forgetting that was killed may have dropped the marts
+            if not is_unfinished or "there is no mart to publish" not in str(error):
+                raise
 
     def export(self) -> None:
         run_export(self.settings)
@@ -160,7 +167,7 @@ def test_who_was_forgotten_is_nowhere_and_stays_so(
     before = story.some(2)
     how = ("killed", "no room", "whole")[seed % 3]
     replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest {__file__}; {before}, {how}"
-    assert forgetting.remains_of(tmp_path / "site", story.person), replay
+    assert forgetting.is_known(tmp_path / "site", story.person), replay
 
     between: list[str] = []
     if how != "whole":

@@ -11,7 +11,7 @@ import resource
 import signal
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ import sandbox
 from pipelines import bundled
 from pipelines.jobs import dbt_process
 from pipelines.jobs.forget import Forgetting, build_in_full, finish_forgettings, forget_person
+from pipelines.loading.connection import quoted
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings, WebhooksSettings
@@ -147,52 +148,62 @@ def after(seconds: float) -> Callable[[], bool]:
 
 
 def remains_of(folder: Path, person: Mapping[str, str]) -> list[str]:
-    """Return the places with data of the person: a file, or a column of it, and which of the values.
+    """Return the places with data of the person: a file, or a table in it, and which of the values.
 
     Pets have ids of the same form, so ids are only searched in columns of clients.
     """
+    return list(_remains(folder, person))
+
+
+def is_known(folder: Path, person: Mapping[str, str]) -> bool:
+    """Return whether any place has data of the person."""
+    return any(_remains(folder, person))
+
+
+def _remains(folder: Path, person: Mapping[str, str]) -> Iterator[str]:
     values = {name: person[name] for name in ("name", "email", "phone")} | {"digits": person["phone"][-10:]}
     ids = [person["id"], person["remote_id"]]
-    left: list[str] = []
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         content = file.read_bytes()
         name = str(file.relative_to(folder))
         forms = [(key, form) for key, text in values.items() for form in {text, json.dumps(text)[1:-1]}]
-        left += [f"{name}: {key}" for key, form in forms if form.encode() in content]
-        left += [f"{name}: {place}" for place in _in_values(file, content, list(values.values()), ids)]
-    return left
+        yield from (f"{name}: {key}" for key, form in forms if form.encode() in content)
+        yield from (f"{name}: {place}" for place in _in_values(file, content, list(values.values()), ids))
 
 
-def _in_values(file: Path, content: bytes, texts: list[str], ids: list[str]) -> list[str]:
+def _in_values(file: Path, content: bytes, texts: list[str], ids: list[str]) -> Iterator[str]:
     if content[8:12] == b"DUCK":
         with closing(duckdb.connect()) as connection:
-            connection.execute(f"attach '{file}' as held")
-            columns = connection.execute(
-                "select 'held.' || schema_name || '.' || table_name, column_name from duckdb_columns()"
+            connection.execute(f"attach '{file}' as held (read_only)")
+            tables = connection.execute(
+                "select 'held.' || schema_name || '.' || table_name, list(column_name) from duckdb_columns()"
                 " join duckdb_tables() using (database_name, schema_name, table_name)"
-                " where database_name = 'held' and data_type in ('VARCHAR', 'JSON')"
+                " where database_name = 'held' and data_type in ('VARCHAR', 'JSON') group by all"
             ).fetchall()
-            return [f"{table}.{name}" for table, name in columns if _holds(connection, table, name, texts, ids)]
+            yield from (table for table, columns in tables if _holds(connection, table, columns, texts, ids))
     if content[:4] == b"PAR1":
         with closing(duckdb.connect()) as connection:
             source = f"read_parquet('{file}', hive_partitioning = false)"
             described = connection.execute(f"describe from {source}").fetchall()
-            names = [name for name, kind, *_ in described if kind in TEXTS]
-            return [name for name in names if _holds(connection, source, name, texts, ids)]
+            columns = [name for name, kind, *_ in described if kind in TEXTS]
+            if columns and _holds(connection, source, columns, texts, ids):
+                yield "a row"
     if content[:6] == b"SQLite" and file.name.startswith("inbox"):
         with closing(sqlite3.connect(file)) as connection:
             bodies = [json.loads(body) for (body,) in connection.execute("select body from deliveries")]
-            return ["client_id" for body in bodies if body.get("client_id") in ids]
-    return []
+            yield from ("client_id" for body in bodies if body.get("client_id") in ids)
 
 
 def _holds(
-    connection: duckdb.DuckDBPyConnection, source: str, column: str, texts: list[str], ids: list[str]
+    connection: duckdb.DuckDBPyConnection, source: str, columns: list[str], texts: list[str], ids: list[str]
 ) -> bool:
-    is_of_clients = column in ("client_id", "remote_client_id") or (source.endswith(".clients") and column == "id")
+    """Return whether a column has one of the texts, or a column of clients' ids one of the ids."""
+    ids_of_clients = ["client_id", "remote_client_id", *(["id"] if source.endswith(".clients") else [])]
+    row = f"lower(concat_ws(chr(0), {', '.join(map(quoted, columns))}))"
+    places = ", ".join(quoted(name) for name in columns if name in ids_of_clients)
     [(holds,)] = connection.execute(
-        f'select coalesce(bool_or(list_bool_or([contains(lower("{column}"::varchar), lower(text))'
-        f' for text in $texts]) or list_contains($ids, "{column}"::varchar)), false) from {source}',
-        {"texts": texts, "ids": ids if is_of_clients else []},
+        f"select coalesce(bool_or(list_bool_or([contains({row}, lower(text)) for text in $texts])"
+        f" or list_has_any([{places}], $ids::varchar[])), false) from {source}",
+        {"texts": texts, "ids": ids},
     ).fetchall()
     return holds
