@@ -218,6 +218,10 @@ class TornAnswer(Transient):
     """An answer that is incomplete or of the wrong kind, although its status is a success."""
 
 
+class TooLarge(TornAnswer):
+    """An answer with more bytes than vetl reads. It is not repeated; fewer days may have a smaller answer."""
+
+
 class WrongTotal(TornAnswer):
     """A page with fewer or more rows than its own total says: the page is cut off, or the total is wrong."""
 

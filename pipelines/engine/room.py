@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from pipelines.core.errors import NoRoom
 
-MOST_IN_MEMORY = 96 * 1024 * 1024
+MOST_IN_MEMORY = 48 * 1024 * 1024
 """The most bytes of answers in memory, over all lists and practices of a sync: answers that are being received,
 pages that strategies hold, and rows that wait to be written. Beyond them one list at a time reads, until its rows
 are written, and its large answers come one after another."""
 
-MOST_WAITING = 48 * 1024 * 1024
+MOST_WAITING = 24 * 1024 * 1024
 """The most bytes of answers whose rows wait to be written. Beyond them, and without room for an answer, each list
 writes its rows at once, and reads on afterwards."""
 
@@ -24,7 +24,7 @@ LARGE = 1024 * 1024
 HUGE = 4 * LARGE
 """Bytes that no usual answer has: a page of 5,000 calls takes 1.3 MB."""
 
-MOST_BESIDE_HUGE = 32 * 1024 * 1024
+MOST_BESIDE_HUGE = 16 * 1024 * 1024
 """The most bytes of answers in memory, with its own, while an answer is huge. Rows of huge answers take several
 times their bytes, and many lists that hold such a page take the memory that the list which reads needs."""
 

@@ -1,5 +1,6 @@
 """Open the private file, wait for a process that holds it, and quote names in SQL."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -114,6 +115,8 @@ def _attach(path: Path) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config=config)
     try:
         connection.execute(f"attach {literal(str(path))} as warehouse (row_group_size {ROW_GROUP_SIZE})")
+        # No other process has the file open now, so a killed process has left these rows.
+        shutil.rmtree(f"{path}.tmp", ignore_errors=True)
         connection.execute("use warehouse")
         limit_memory(connection, MEMORY_LIMIT)
         # DuckDB uses zstd for texts of more than 4,096 bytes, and takes memory for all of them in a row group,

@@ -21,7 +21,7 @@ from pipelines.loading.records import canonical_json, extra_of, validated
 POSITION = "_position"
 EXTRA = "_extra"
 
-USUAL_ROW, LONG_ROW, LONG_ROWS = 4 * 1024, 32 * 1024, 256 * 1024
+USUAL_ROW, LONG_ROW, LONG_ROWS = 4 * 1024, 16 * 1024, 256 * 1024
 """Bytes of a row, of the texts of a long row, and of the long rows that one save may have if its rows have more
 than `USUAL_ROW` on average; most have 600. DuckDB reads 2,048 rows of a column at once. If all of them are long,
 this is more than its memory, and a checkpoint that fails ends the sync of all lists."""

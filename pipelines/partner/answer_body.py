@@ -10,7 +10,7 @@ from collections.abc import AsyncIterable, Callable, Iterator
 from contextlib import AsyncExitStack
 from io import BytesIO
 
-from pipelines.core.errors import TornAnswer
+from pipelines.core.errors import TooLarge, TornAnswer
 from pipelines.partner.headers import Headers
 
 SMALL = 4 * 1024 * 1024
@@ -37,7 +37,8 @@ async def read_body(
 
     Raises:
         NoRoom: `take` has no room for it.
-        TornAnswer: it is larger than `largest`, ends too early, or has a content coding that vetl does not accept.
+        TooLarge: it is larger than `largest`.
+        TornAnswer: it ends too early, or has a content coding that vetl does not accept.
     """
     unfolding = _unfolding(headers, label)
     # Closing the body frees its memory after an error, whose traceback keeps this frame.
@@ -47,7 +48,7 @@ async def read_body(
                 for piece in unfolding.pieces(chunk):
                     size = body.tell() + len(piece)
                     if size > largest:
-                        raise TornAnswer(f"{label}: the answer is larger than {largest // 2**20} MiB")
+                        raise TooLarge(f"{label}: the answer is larger than {largest // 2**20} MiB")
                     take(len(piece))
                     if size > SMALL >= body.tell():
                         await turns.enter_async_context(large)

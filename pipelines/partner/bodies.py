@@ -16,8 +16,8 @@ from pydantic_core import from_json
 from pipelines.core.errors import TornAnswer
 from pipelines.partner.headers import Headers, charset, media_type
 
-MOST_VALUES = 1_000_000
-"""The most values in one JSON answer. 100 records have a few thousand; 16 MiB of `[],` is 1 GB of objects."""
+MOST_VALUES = 500_000
+"""The most values in one JSON answer. 100 records have a few thousand; 8 MiB of `[],` is 500 MB of objects."""
 
 LARGE = 512 * 1024
 """Bytes of a body that is looked at for wide characters; 100 usual rows have 60 KB."""

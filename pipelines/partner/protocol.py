@@ -31,10 +31,10 @@ PLAIN_LISTS = frozenset({"clients", "patients"})
 """Lists whose `data` is a plain array (contract: Endpoints); for any other list an array is no page."""
 
 
-LARGEST_JSON = 16 * 1024 * 1024
+LARGEST_JSON = 8 * 1024 * 1024
 """Most bytes of an answer in JSON; a page of 100 records has at most a few hundred kilobytes."""
-LARGEST_CSV = 16 * 1024 * 1024
-"""Most bytes of a CSV; a page of 5,000 calls has about 1.3 MB."""
+LARGEST_CSV = 8 * 1024 * 1024
+"""Most bytes of a CSV; a page of 5,000 calls has about 1.3 MB. Days with more are read in smaller windows."""
 LARGEST_RECORD = 1024 * 1024
 """Most bytes of an answer with one record, which usually has less than 1 KB."""
 MOST_ROWS = 20_000

@@ -17,6 +17,7 @@ from pipelines.core.errors import (
     RateLimited,
     SignInRefused,
     TokenRejected,
+    TooLarge,
     TornAnswer,
     Transient,
     Unreachable,
@@ -252,6 +253,6 @@ class RetryBudget:
             # With pauses, so that a short failure passes and a counter of refused sign-ins sees no burst.
             return policy.pause(self._refused + 2, chance) if self._refused < policy.refused_sign_ins else None
         self._failures += 1
-        if self._failures >= policy.attempts:
+        if isinstance(error, TooLarge) or self._failures >= policy.attempts:
             return None
         return getattr(error, "retry_after", None) or policy.backoff(self._failures, chance)

@@ -21,7 +21,7 @@ MOST_PAGES = 20_000
 """Most pages of one pass: two million rows at 100 rows a page."""
 LARGE_PAGE = 512 * 1024
 """Bytes of a page whose rows are saved at once; 100 usual rows have 60 KB."""
-MOST_KEPT = 16 * 1024 * 1024
+MOST_KEPT = 8 * 1024 * 1024
 """Most bytes of pages whose rows are in memory."""
 UNTESTED_PAGES = 16
 """Most pages that are requested without a test of the last page."""

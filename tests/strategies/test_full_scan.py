@@ -80,7 +80,7 @@ def test_rows_that_are_wanted_together_end_a_pass_that_takes_too_much_memory() -
     done = Driver(source, store, rng).run(read_pass(QueryConventions(STAFF_TASKS.names), WHOLE))
 
     assert not done.whole
-    assert done.finding == "its pages have more than 16 MiB"
+    assert done.finding == "its pages have more than 8 MiB"
     assert len(done.pages) < 20
 
 

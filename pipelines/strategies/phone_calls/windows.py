@@ -14,7 +14,7 @@ from datetime import date, timedelta, tzinfo
 from itertools import pairwise
 
 from pipelines.core.endpoint import DateWindows
-from pipelines.core.errors import ContractBroken, NotFound, RequestRefused, WrongTotal
+from pipelines.core.errors import ContractBroken, NotFound, RequestRefused, TooLarge, WrongTotal
 from pipelines.core.pages import CallsPage, Certificate, Row, Window, WindowKind
 from pipelines.core.steps import (
     AttachDetails,
@@ -101,8 +101,8 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
     """
     try:
         page = yield from _settled_look(strategy, start, end, purpose)
-    except RequestRefused as refusal:
-        if isinstance(refusal, NotFound) or end - start == DAY or purpose.kind is WindowKind.TAIL:
+    except (RequestRefused, TooLarge) as error:
+        if isinstance(error, NotFound) or end - start == DAY or purpose.kind is WindowKind.TAIL:
             raise
         return (yield from _in_halves(strategy, start, end, purpose))
     size = _size(strategy, page)
@@ -122,7 +122,7 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
 
 
 def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[str | None]:
-    """Read a span that is refused, in halves: the server may limit the days of a range."""
+    """Read a span in halves: the server may limit the days of a range, or the answer is too large."""
     middle = start + (end - start).days // 2 * DAY
     doubt = yield from read_days(strategy, start, middle, purpose)
     return doubt or (yield from read_days(strategy, middle, end, purpose))
@@ -133,7 +133,7 @@ def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPu
     page = yield from _look(strategy, start, end, purpose)
     if page.total_count >= purpose.known(start, end) and not _contradicts(strategy, page):
         return page
-    del page  # eight windows are read at a time, and each answer may have 16 MiB
+    del page  # eight windows are read at a time, and each answer may have 8 MiB
     return (yield from _look(strategy, start, end, purpose))
 
 
