@@ -28,7 +28,7 @@ MEMORY_LIMIT = 1_000_000_000
 """Bytes of DuckDB's buffers without its indexes; DuckDB spills more than that to a folder beside the file."""
 
 MEMORY_FOR_ROWS = 128_000_000
-"""The same while rows are taken in. A checkpoint needs 80 MiB if all rows are as long as `frames.LONG_ROW`."""
+"""The same while rows are taken in. A checkpoint needs 80 MiB if all rows are as long as `quarantine.LONG_ROW`."""
 
 MEMORY_KEPT = 1_000_000
 """Bytes that DuckDB keeps between batches of rows, without its indexes. By default DuckDB frees nothing before its

@@ -15,16 +15,16 @@ from pipelines.core.endpoint import Column, Kind
 from pipelines.core.errors import BadRecord
 from pipelines.core.pages import Row
 from pipelines.loading import instants
-from pipelines.loading.control.quarantine import BadRow
+from pipelines.loading.control.quarantine import LONG_ROW, BadRow
 from pipelines.loading.records import canonical_json, extra_of, validated
 
 POSITION = "_position"
 EXTRA = "_extra"
 
-USUAL_ROW, LONG_ROW, LONG_ROWS = 4 * 1024, 16 * 1024, 256 * 1024
-"""Bytes of a row, of the texts of a long row, and of the long rows that one save may have if its rows have more
-than `USUAL_ROW` on average; most have 600. DuckDB reads 2,048 rows of a column at once. If all of them are long,
-this is more than its memory, and a checkpoint that fails ends the sync of all lists."""
+USUAL_ROW, LONG_ROWS = 4 * 1024, 256 * 1024
+"""Bytes of a row, and of the rows longer than `LONG_ROW` that one save may have if its rows have more than
+`USUAL_ROW` on average; most have 600. If many rows are long, they take more than DuckDB's memory, and a checkpoint
+that fails ends the sync of all lists."""
 
 TOO_LONG = f"row: too long; a page may have {LONG_ROWS // 1024} KiB of rows longer than {LONG_ROW // 1024} KiB"
 

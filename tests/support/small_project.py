@@ -27,7 +27,7 @@ def small_project(folder: Path, *models: str) -> Path:
     project = folder / "dbt"
     shutil.copytree(dbt_project(), project, ignore=LEFT_OUT)
     settings = yaml.safe_load((project / "dbt_project.yml").read_text("utf-8"))
-    del settings["data_tests"]["vetl"]["intermediate"]  # dbt warns of settings that no test has, and parses anew
+    del settings["data_tests"]["vetl"]["intermediate"]  # dbt warns of unused settings, and parses again each time
     (project / "dbt_project.yml").write_text(yaml.safe_dump(settings), "utf-8")
     for description in (project / "models").rglob("*.yml"):
         described = yaml.safe_load(description.read_text("utf-8"))

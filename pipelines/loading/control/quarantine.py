@@ -26,9 +26,11 @@ _BAD_ROWS = {
 """The fields of a `BadRow`, as columns of `control.quarantine`."""
 
 
-LONGEST_PAYLOAD, KEPT_OF_A_PAYLOAD = 32 * 1024, 4_000
-"""Characters of a payload that is kept whole, and of a longer one that are kept, because DuckDB cannot store long
-texts in bounded memory (`frames.LONG_ROWS`)."""
+LONG_ROW = 16 * 1024
+"""Characters of a long row. DuckDB has 2,048 rows of a column in memory at once, beyond its limit of memory."""
+
+KEPT_OF_A_LONG_ROW = 4_000
+"""Characters of a long row's payload that quarantine keeps."""
 
 LONGEST_KEY = 200
 """Characters from which on a digest of the row stands for its key."""
@@ -60,9 +62,9 @@ class BadRow:
     @property
     def kept(self) -> "BadRow":
         """Return the row with the beginning of its payload, as a JSON text, if the payload is long."""
-        if len(self.payload) <= LONGEST_PAYLOAD:
+        if len(self.payload) <= LONG_ROW:
             return self
-        return replace(self, payload=json.dumps(self.payload[:KEPT_OF_A_PAYLOAD]))
+        return replace(self, payload=json.dumps(self.payload[:KEPT_OF_A_LONG_ROW]))
 
     def within(self, first_day: date, last_day: date) -> "BadRow":
         """Return the row with the days of the read; a row that has a day keeps it."""
