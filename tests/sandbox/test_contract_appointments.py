@@ -1,7 +1,7 @@
 """Contract: Appointment; List appointments; Create an appointment."""
 
 import pytest
-from support.booking import booking
+from support.partner_requests import booking
 from support.partner_side import Partner, Row, at_fault, made
 
 

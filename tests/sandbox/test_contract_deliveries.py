@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from support.certificates import self_signed
 from support.hook_receiver import Receiver, receiving
-from support.message_requests import send, to
-from support.outreach_requests import number, reach_out
+from support.partner_requests import number, reach_out, send, to
 from support.partner_side import Partner
 
 

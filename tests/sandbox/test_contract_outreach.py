@@ -4,10 +4,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
-from support.booking import booking
 from support.contract_values import VALUES
-from support.message_requests import send
-from support.outreach_requests import REQUESTS, ended, newcomer, number, reach_out
+from support.partner_requests import REQUESTS, booking, ended, newcomer, number, reach_out, send
 from support.partner_side import Partner, Row, made
 
 OPEN = {"received", "queued", "in_progress"}
@@ -176,14 +174,6 @@ def test_a_request_ends_for_good(
         assert ended_at - began_at == timedelta(hours=waited)
     partner.later(hours=60)
     assert partner.page(f"{REQUESTS}/{request['id']}") == request
-
-
-def test_a_conversation_may_end_with_a_booking(partner: Partner) -> None:
-    client = newcomer(partner, number("23"))
-    request = ended(partner, 3, client_id=client["id"], contact_number=number("23"))
-    assert (request["status"], request["outcome"]) == ("completed", "booked")
-    visits = partner.everything("appointments", start_date="2026-01-15T00:00:00Z")
-    assert [row["patient_name"] for row in visits if row["remote_client_id"] == "77"] == ["Rex"]
 
 
 def test_who_opted_out_of_outreach_is_texted_no_more(partner: Partner) -> None:

@@ -1,12 +1,14 @@
-"""Contract: "What the service does", 5: a request acts for one practice, and for nobody of another practice."""
+"""Contract: "What the service does", 5: a request acts for one practice, and for nobody of another practice.
+
+The Get endpoints. `test_contract_lists.py` compares lists with a model, `test_sandbox_openapi.py` records with the
+description, and `tests/partner/test_against_sandbox.py` the description with the models of vetl.
+"""
 
 from collections.abc import Callable
 
 import httpx
 import pytest
-from support.booking import booking
-from support.message_requests import send
-from support.outreach_requests import reach_out
+from support.partner_requests import booking, reach_out, send
 from support.partner_side import Partner, at_fault, made
 
 CLIENT = PATIENT = "10000001"
@@ -51,3 +53,24 @@ def test_slots_and_patients_of_another_practice_are_none(partner: Partner) -> No
     ours = {"client_id": int(client["id"]), "patient_id": int(client["patients"][0]["id"])}
     assert at_fault(partner.post("appointments", {"slot_id": theirs, **ours})) == ["slot_id"]
     made(partner.post("appointments", booking(partner, **ours)))
+
+
+PATHS = {
+    "phone_calls": "phone_calls",
+    "booking_sessions": "booking_sessions",
+    "ai_outbound": "ai_outbound/requests",
+    "clients": "clients",
+    "patients": "patients",
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_record_stands_directly_under_data_and_is_of_one_practice(partner: Partner, name: str) -> None:
+    """The contract does not show the status of a record that is not there: here it is a 404."""
+    record = partner.truth(name)[-2]
+    path = f"{PATHS[name]}/{record['id']}"
+    assert partner.get(path).json() == {"success": True, "data": record, "message": None}
+    for unknown in ("x", "0123456789abcdef", "99999999999999999999"):
+        assert partner.get(f"{PATHS[name]}/{unknown}").status_code == 404
+    partner.act_for("loc-002")
+    assert partner.get(path).status_code == 404

@@ -5,9 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
-from support.booking import booking
-from support.message_requests import CARD, REPLY, URL, card, carousel, chips, send, to
-from support.outreach_requests import reach_out
+from support.partner_requests import CARD, REPLY, URL, booking, card, carousel, chips, reach_out, send, to
 from support.partner_side import ROOT, SIGN_IN, Partner, Row, at_fault
 
 Ask = Callable[..., httpx.Response]

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 from support.hook_receiver import Receiver, receiving
-from support.message_requests import RCS_PHONE, send
+from support.partner_requests import RCS_PHONE, send
 from support.partner_side import Partner
 
 MOST_SECONDS = 20

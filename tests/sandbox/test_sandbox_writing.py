@@ -2,11 +2,8 @@
 
 from collections import Counter
 
-from support.booking import booking
-from support.message_requests import PHONE, send
-from support.outreach_requests import reach_out
-from support.partner_side import Partner, at_fault, made
-from support.rows_by_id import by_id
+from support.partner_requests import PHONE, booking, reach_out, send
+from support.partner_side import Partner, at_fault, by_id, made
 
 
 def test_staff_work_on_tasks_of_partners_if_they_are_to(partner: Partner) -> None:
