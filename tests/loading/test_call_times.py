@@ -68,15 +68,6 @@ def test_a_day_with_a_step_back_is_resolved_to_the_minute(instants: list[datetim
     assert [item.astimezone(NEW_YORK).replace(tzinfo=None, fold=0) for item in resolved] == shown
 
 
-def test_a_minute_that_spring_leaves_out_is_shifted_forward_and_counted() -> None:
-    minutes = local("01:59", "02:30", "03:00", day=date(2025, 3, 9))
-
-    resolved, gaps = called_at(minutes, "America/New_York")
-
-    assert gaps == 1
-    assert [item.astimezone(NEW_YORK).strftime("%H:%M") for item in resolved] == ["01:59", "03:30", "03:00"]
-
-
 @pytest.mark.parametrize(
     ("zone", "day", "clock", "offsets"),
     [

@@ -71,13 +71,6 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
     assert ask(filled, "select pseudonym, rows from control.forgotten") == [(name, sum(forgotten.rows.values()))]
 
 
-def test_a_row_that_is_merged_again_unchanged_makes_no_version(filled: Filled) -> None:
-    """`_row_hash` is computed from the row with pseudonyms, so an equal row makes no version."""
-    client.forget(filled)
-
-    assert filled.merge("clients", {"id": "max-id", "name": "Max"}).updated == 0
-
-
 def test_a_client_of_another_practice_with_the_same_id_stays(filled: Filled) -> None:
     filled.another_practice()
     filled.merge("clients", {"id": client.ID, "name": client.NAME, "phone": client.PHONE})

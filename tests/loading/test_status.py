@@ -18,7 +18,6 @@ from pipelines.endpoints import by_name
 from pipelines.loading.control.activity import activity_path, read_activity, record_failure, recorded
 from pipelines.loading.control.list_status import list_status_of
 from pipelines.loading.control.snapshot import Snapshot, read_snapshot, snapshot_path
-from pipelines.loading.control.status import WRITTEN_EVERY, Status
 
 LISTS = ("booking_sessions", "appointments", "staff_tasks")
 HOUR = timedelta(hours=1)
@@ -63,24 +62,6 @@ def test_of_many_lists_only_the_one_that_changed_is_looked_at(filled: Filled) ->
 
     assert rows["staff_tasks"] == (2, None)
     assert rows["appointments"] == (1, None)
-
-
-def test_the_snapshot_is_written_once_a_second_and_at_the_end(filled: Filled) -> None:
-    seconds = 0.0
-    status_of(filled)._clock = lambda: seconds  # pyright: ignore[reportPrivateUsage]
-    filled.merge("staff_tasks", {"id": 1})
-    assert rows_in_file(filled)["staff_tasks"] == 1
-
-    seconds += WRITTEN_EVERY / 2
-    filled.merge("appointments", {"id": 1})
-    assert rows_in_file(filled)["appointments"] == 0
-    seconds += WRITTEN_EVERY / 2
-    filled.merge("booking_sessions", {"id": 1})
-    assert rows_in_file(filled)["appointments"] == 1
-
-    filled.merge("staff_tasks", {"id": 2})
-    filled.warehouse.close()
-    assert rows_in_file(filled)["staff_tasks"] == 2
 
 
 def test_the_last_attempt_of_each_list_is_kept_and_with_it_until_when_it_was_certain(filled: Filled) -> None:
@@ -222,15 +203,7 @@ def run(filled: Filled, run_id: str, state: str, *, reason: str = "", through: s
     filled.warehouse.finish_run(run_id, source_clock=START, exit_code=int(state == "failed"), summary=summary)
 
 
-def status_of(filled: Filled) -> Status:
-    return filled.warehouse._status  # pyright: ignore[reportPrivateUsage]
-
-
 def snapshot(filled: Filled) -> Snapshot:
     stored = read_snapshot(filled.path, bundled.migrations())
     assert stored
     return stored
-
-
-def rows_in_file(filled: Filled) -> dict[str, int]:
-    return {item.endpoint: item.rows for item in snapshot(filled).lists}

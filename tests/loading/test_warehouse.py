@@ -1,6 +1,8 @@
 """The warehouse file: opened, locked, damaged, migrated; and commits that are all or nothing."""
 
-import json
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -12,7 +14,7 @@ from pydantic import create_model
 from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
 
 from pipelines.core.endpoint import Endpoint, UpdatedWindows
-from pipelines.core.errors import ConfigurationError
+from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.core.pages import Certificate, Changes, Window
 from pipelines.core.records import Record, Text
 from pipelines.core.steps import (
@@ -23,8 +25,7 @@ from pipelines.core.steps import (
 )
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.loading import store
-from pipelines.loading.control.list_status import list_status_of
-from pipelines.loading.control.snapshot import snapshot_path
+from pipelines.loading.failures import as_vetl_errors, as_warehouse_error
 from pipelines.loading.warehouse import Warehouse
 
 CLIENTS = by_name("clients")
@@ -116,11 +117,6 @@ def test_a_failing_statement_does_not_hide_behind_the_rollback(filled: Filled) -
     assert filled.rows("select stage from raw.booking_sessions") == [("old",)]
 
 
-def test_a_practice_that_was_never_set_is_refused(filled: Filled) -> None:
-    with pytest.raises(ConfigurationError, match="practice p9 is not configured"):
-        filled.warehouse.commit("run", "p9", CLIENTS, [])
-
-
 def test_certificates_cursor_and_learnt_facts_are_loaded_again(filled: Filled) -> None:
     filled.commit(
         "clients",
@@ -161,45 +157,6 @@ def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_
     assert filled.rows("select id from raw.phone_calls where id is not null") == [("right",)]
 
 
-def test_the_snapshot_beside_the_file_has_the_status_of_every_list(filled: Filled) -> None:
-    filled.commit(
-        "booking_sessions",
-        MergeRows([{"id": "a", "mood": "good"}, {"id": None}], START, certificate=certificate()),
-        MoveCursor({"through": "x"}),
-    )
-
-    lists = json.loads(snapshot_path(filled.path).read_text())["lists"]
-
-    assert [list_status_of(item) for item in lists] == filled.warehouse.status()
-    assert [item["endpoint"] for item in lists] == [endpoint.name for endpoint in REGISTRY]
-    assert lists[1] == {
-        "practice_id": "p1",
-        "practice": "Harbor",
-        "endpoint": "booking_sessions",
-        "state": "partly read",
-        "rows": 1,
-        "open": 0,
-        "certified_through": "x",
-        "attempt": None,
-        "last_read": "2025-06-01T00:00:00Z",
-        "certificate": {
-            "start": "2025-06-01T00:00:00Z",
-            "end": "2025-06-02",
-            "certified": True,
-            "reason": "ids equal the total",
-            "finished": "2025-06-01T00:00:00Z",
-        },
-        "cursor": {"through": "x"},
-        "quarantined": 1,
-        "acknowledged": 0,
-        "restated": 0,
-        "last_restated": None,
-        "last_reconcile": None,
-        "drift": ["new_field: mood"],
-    }
-    assert {item["rows"] for item in lists} == {0, 1}
-
-
 def test_a_duckdb_that_hashes_otherwise_makes_no_row_look_changed(tmp_path: Path) -> None:
     """`_row_hash` is DuckDB's own hash: if another version wrote the file, the hashes are computed again."""
     path = tmp_path / "vetl.duckdb"
@@ -215,3 +172,95 @@ def test_a_duckdb_that_hashes_otherwise_makes_no_row_look_changed(tmp_path: Path
         changes = warehouse.commit("run", HARBOR.id, CLIENTS, [ann])
 
     assert (changes.unchanged, changes.updated) == (1, 0)
+
+
+def hold(path: Path) -> subprocess.Popen[str]:
+    """Run another process that has the file open until its input ends."""
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    return holder
+
+
+def test_a_file_that_stays_held_is_busy_and_its_holder_named(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    waits: list[float] = []
+    holder = hold(path)
+    try:
+        with pytest.raises(
+            WarehouseBusy, match=f"vetl.duckdb: process {holder.pid} holds it, after 0.6 seconds"
+        ) as busy:
+            opened(path, 0.6, wait=waits.append)
+    finally:
+        holder.communicate("")
+    assert "\n" not in str(busy.value)
+    assert sum(waits) == pytest.approx(0.6)
+
+
+def test_a_file_that_is_let_go_in_time_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    holder = hold(path)
+
+    def let_go(_: float) -> None:
+        holder.communicate("")
+
+    opened(path, 5, wait=let_go).close()
+
+    assert holder.returncode == 0
+
+
+def test_a_file_held_in_this_process_is_busy_too(filled: Filled) -> None:
+    with pytest.raises(WarehouseBusy, match="another connection"):
+        opened(filled.path)
+
+
+@pytest.mark.parametrize("content", [b"no database at all " * 1000, b"x"])
+def test_what_is_no_database_is_one_clear_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "vetl.duckdb"
+    path.write_bytes(content)
+
+    with pytest.raises(WarehouseError, match=r"vetl\.duckdb: cannot be opened: .*not a valid DuckDB") as error:
+        opened(path)
+
+    assert "\n" not in str(error.value)
+    assert path.read_bytes() == content
+    with pytest.raises(WarehouseError, match=r"its folder cannot be made: "):
+        opened(path / "vetl.duckdb")
+    with pytest.raises(WarehouseError, match="cannot be opened"):
+        opened(tmp_path)
+
+
+FILE = Path("vetl.duckdb")
+
+
+FULL = ".*; make room and run it again"
+OF_A_THREAD = (
+    'Async write failed for range [offset=7]: {"exception_type":"IO","exception_message":"Could not write file'
+    ' \\"/srv/a.parquet\\": No space left on device","errno":"28"}'
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("IO Error: Could not write all bytes", FULL),
+        ("TransactionContext Error: CHECKPOINT during DETACH failed", FULL),
+        (OF_A_THREAD, f'Could not write file "/srv/a.parquet": No space left on device{FULL[2:]}'),
+    ],
+)
+def test_a_full_disk_is_reported_with_its_remedy(message: str, line: str) -> None:
+    reported = as_warehouse_error(duckdb.IOException(message), FILE, "cannot be written")
+    assert re.fullmatch(f"vetl.duckdb: cannot be written: {line}", str(reported))
+
+
+def test_a_refused_value_is_not_quoted() -> None:
+    error = duckdb.ConversionException("Conversion Error: Could not convert string 'Jane Doe' to INT32")
+    assert str(as_warehouse_error(error, FILE)) == "vetl.duckdb: DuckDB refuses a value (ConversionException)"
+
+
+def test_a_fault_in_our_own_sql_is_not_the_warehouse_s() -> None:
+    with pytest.raises(duckdb.CatalogException), as_vetl_errors(FILE), duckdb.connect() as connection:
+        connection.execute("from nowhere")

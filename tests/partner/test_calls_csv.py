@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.core.errors import BadRecord
-from pipelines.partner.calls_csv import COLUMNS, DURATION_PATTERN, render, unhumanise
-from pipelines.partner.models import CALL_OUTCOMES
+from pipelines.partner.calls_csv import COLUMNS, DURATION_PATTERN, render
 
 NEW_YORK = ZoneInfo("America/New_York")
 CALL = {
@@ -69,14 +68,6 @@ def test_a_record_that_does_not_fit_names_its_fields_and_no_value() -> None:
 
 def test_a_time_beyond_the_calendar_does_not_raise() -> None:
     assert render({"id": "1", "created_at": "0001-01-01T00:00:00Z"}, NEW_YORK)["called_at_local"] is None
-
-
-def test_raw_and_humanised_labels_are_the_same_value() -> None:
-    for value in CALL_OUTCOMES.values:
-        words = value.replace("_", " ")
-        for label in (value, words, words.capitalize(), words.title(), f" {words} "):
-            assert unhumanise(label) == value
-    assert unhumanise(" ") is None
 
 
 @given(st.integers(0, 10**6))

@@ -35,9 +35,10 @@ class CsvAnswer:
     requests: int = 1
 
 
-def csv_page(*lines: str) -> CallTexts:
-    """Return one whole page of these lines."""
-    body = "".join(f"{line}\n" for line in (HEADER, *lines)).encode()
+def csv_page(*lines: str, **more: str) -> CallTexts:
+    """Return one whole page of these lines, with more columns, which have the same value in each line."""
+    rows = [",".join((HEADER, *more)), *(",".join((line, *more.values())) for line in lines)]
+    body = "".join(f"{row}\n" for row in rows).encode()
     frame = parse_calls(CsvAnswer(body, len(lines))).frame
     assert isinstance(frame, CallTexts)
     return frame
