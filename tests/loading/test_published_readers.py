@@ -9,7 +9,7 @@ import duckdb
 
 from pipelines.loading.published.publish import publish
 
-PUBLICATIONS = 6
+PUBLICATIONS = 4
 READERS = 2
 READER = """
 import json, sys, duckdb

@@ -170,27 +170,6 @@ def test_connections_are_used_again_and_cookies_are_not_sent_back(stage: Stage) 
     assert all("cookie" not in asked.headers for asked in stage.server.asked)
 
 
-def test_requests_are_counted_in_total_and_for_each_path_of_a_practice(stage: Stage) -> None:
-    stage.server.answers(reply_error(503), reply_page([]))
-
-    async def scene(client: PartnerClient) -> PartnerClient:
-        await client.sign_in()
-        await client.page("loc-a", "staff_tasks", {})
-        await client.page("loc-b", "staff_tasks", {})
-        await client.record("loc-b", "clients", "7")
-        return client
-
-    client = stage.play(scene)
-
-    practice = client.traffic("loc-a")
-    tasks, record = client.traffic("loc-b", "staff_tasks"), client.traffic("loc-b", "clients")
-    assert (client.total.requests, client.total.retries) == (5, 1)
-    assert (practice.requests, practice.retries) == (2, 1)
-    assert (tasks.requests, record.requests, client.traffic("loc-b").requests) == (1, 1, 2)
-    assert practice.bytes > tasks.bytes > 0
-    assert client.total.bytes > practice.bytes + client.traffic("loc-b").bytes
-
-
 def test_an_answer_without_date_is_timed_by_the_local_clock_set_right(stage: Stage) -> None:
     """The server is ten hours ahead of this machine; an answer without `Date` must not fall back in time."""
     stage.server.answers(reply_page([]), reply_page([], Date=""), reply_page([], Date="yesterday"))
@@ -214,14 +193,6 @@ def test_a_clock_that_leaps_ahead_is_not_followed(stage: Stage) -> None:
         return times
 
     assert stage.play(scene) == [SERVER_NOW] * 3
-
-
-def test_a_body_in_another_character_set_is_translated(stage: Stage) -> None:
-    body = '{"success":true,"data":{"id":"1","name":"Zoë"},"message":null}'.encode("latin-1")
-    stage.server.answers(Reply(body=body, headers={"Content-Type": "application/json; charset=ISO-8859-1"}))
-
-    row = stage.play(lambda client: client.record(PRACTICE, "clients", "1"))
-    assert row == {"id": "1", "name": "Zoë"}
 
 
 def test_half_an_emoji_does_not_cost_the_page_and_is_said_once(stage: Stage) -> None:
