@@ -1,12 +1,10 @@
 """Wrong settings, refused practices, ignored parameters: one line with its remedy each, and an exit code."""
 
 import json
-from pathlib import Path
 
 import pytest
 from support.platform_and_settings import PRACTICE, Clinic, findings_by_check
 
-import sandbox
 from pipelines.cli.app import execute
 
 CALLS, TASKS = ("--endpoint", "phone_calls"), ("--endpoint", "staff_tasks")
@@ -26,30 +24,6 @@ def test_a_wrong_time_zone_is_one_line_with_the_zones_that_fit(
     [line] = lines(capsys, "time zone")
     assert 'set time_zone = "America/New_York"' in line
     assert "differ by -" in line
-
-
-def test_progress_counts_the_practices_that_are_examined(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("pipelines.cli.progress.SILENT_WAIT", 0.0)
-    monkeypatch.setattr("pipelines.cli.progress.LINES_EVERY", 0.0)
-    monkeypatch.chdir(tmp_path)
-    with sandbox.running(practices=3, days=2, calls=20, frozen=True) as platform:
-        for name in ("username", "password", "role"):
-            monkeypatch.setenv(f"VETL_PARTNER__{name.upper()}", getattr(platform, name))
-        Path("vetl.toml").write_text(
-            f"[partner]\nbase_url = '{platform.base_url}'\n"
-            + "".join(
-                f"[[practices]]\nid = '{item.id}'\nname = '{item.name}'\ntime_zone = '{item.time_zone}'\n"
-                f"history_start = {platform.now().date()}\n"
-                for item in platform.practices
-            ),
-            "utf-8",
-        )
-        assert execute(["doctor", *TASKS]) == 0
-
-    progress = [line for line in capsys.readouterr().err.splitlines() if line.startswith(("examining", "reading"))]
-    assert progress == [f"examining practice loc-00{number}, {number} of 3" for number in (1, 2, 3)]
 
 
 def test_write_mends_the_zone_keeps_every_comment_and_the_sync_equals_the_truth(clinic: Clinic) -> None:
@@ -171,12 +145,6 @@ def test_unknown_fields_and_values_are_reported_and_no_error(clinic: Clinic) -> 
     finding = findings_by_check(report)["staff_tasks", "values of task_type"]
     assert (finding.state, finding.found) == ("note", "house_call")
     assert report.exit_code == 0
-
-
-def test_a_rate_limit_is_reported(clinic: Clinic) -> None:
-    clinic.platform.faults.set([sandbox.Fault("rate_limited", path="*/staff_tasks", most=1, wait_seconds=0.01)])
-
-    assert clinic.doctor("staff_tasks").rate_limited == 1
 
 
 def test_without_a_file_there_is_nothing_to_write_to(
