@@ -40,13 +40,6 @@ def test_a_first_sync_finds_other_names_by_itself(clinic: Clinic, unknown: str) 
     assert clinic.differences("booking_sessions", "staff_tasks") == []
 
 
-def test_the_questions_are_asked_once_and_are_few(clinic: Clinic) -> None:
-    first, second = (clinic.sync("booking_sessions").results[0] for _ in range(2))
-
-    assert first.state == second.state == "certified"
-    assert first.requests - second.requests <= 15
-
-
 def test_a_list_that_cannot_be_paged_is_refused_in_one_line_until_doctor_finds_it_mended(clinic: Clinic) -> None:
     clinic.platform.set(staff_tasks={"page": "sheet"})
 

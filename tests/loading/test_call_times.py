@@ -66,24 +66,3 @@ def test_a_day_with_a_step_back_is_resolved_to_the_minute(instants: list[datetim
     if outside or (not way_up and not way_down and folds(shown, NEW_YORK) != [0] * len(shown)):
         assert resolved == listed
     assert [item.astimezone(NEW_YORK).replace(tzinfo=None, fold=0) for item in resolved] == shown
-
-
-@pytest.mark.parametrize(
-    ("zone", "day", "clock", "offsets"),
-    [
-        ("Australia/Lord_Howe", date(2025, 4, 6), ("01:20", "01:40", "01:40", "02:10"), [11, 11, 11, 10.5]),
-        ("America/Havana", date(2025, 11, 2), ("00:50", "00:10", "01:10"), [-4, -5, -5]),
-        ("Asia/Kolkata", date(2025, 11, 2), ("01:30", "01:10"), [5.5, 5.5]),
-    ],
-)
-def test_other_zones_turn_by_half_an_hour_at_midnight_or_never(
-    zone: str, day: date, clock: tuple[str, ...], offsets: list[float]
-) -> None:
-    minutes = local(*clock, day=day)
-
-    resolved, _ = called_at(minutes, zone)
-
-    assert resolved == [
-        (minute - timedelta(hours=offset)).replace(tzinfo=UTC)
-        for minute, offset in zip(minutes, offsets, strict=True)
-    ]

@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from support.warehouse_with_rows import HEADER, CsvAnswer, call_line, call_record, csv_page
 
 from pipelines.core.errors import ContractBroken, TornAnswer
-from pipelines.endpoints import by_name
-from pipelines.loading.frames import Shape, typed
 from pipelines.loading.phone_calls.frames import HEADERS, CallTexts, parse_calls, split
-from pipelines.loading.phone_calls.values import CallValues, as_csv_shows, read_values
+from pipelines.loading.phone_calls.values import CallValues, read_values
 from pipelines.partner.calls_csv import COLUMNS
-from pipelines.partner.models import CALL_OUTCOMES, PhoneCall
+from pipelines.partner.models import CALL_OUTCOMES
 
 
 def values_of(*lines: str) -> CallValues:
@@ -72,31 +70,6 @@ def test_a_text_that_is_no_value_sets_its_row_aside_and_is_never_null(cells: dic
     (bad,) = calls.bad
     assert bad.reason == f"{column}: not as the contract writes it"
     assert "Jane Doe" in bad.payload
-
-
-def test_each_page_has_its_own_rows_and_those_that_were_read_before_stay() -> None:
-    bad, good = call_line(booked="Maybe"), call_line(booked="No")
-    before = values_of(good)
-
-    first, again, last = read_values([csv_page(bad, good), before, csv_page(call_line(), bad, bad)])
-
-    assert [page.frame["booked"].to_list() for page in (first, last)] == [[False], [True]]
-    assert [len(page.bad) for page in (first, last)] == [1, 2]
-    assert again is before
-
-
-def test_a_json_record_is_seen_as_the_row_that_the_csv_makes_of_it() -> None:
-    columns = by_name("phone_calls").__class__(
-        "calls", "calls", PhoneCall, by_name("phone_calls").strategy, "calls"
-    )
-    record = call_record("a", customer_sentiment="Very Positive", summary="", client_name=None)
-    frame = typed([record], Shape(columns.columns(), ("id",), PhoneCall), ["p1"]).frame
-
-    (row,) = as_csv_shows(frame).rows(named=True)
-
-    assert row["customer_sentiment"] == "very_positive"
-    assert (row["summary"], row["client_name"]) == (None, None)
-    assert (row["booked"], row["duration_seconds"], row["practice"]) == (True, 65, "Harbor")
 
 
 Cells = list[str]
@@ -248,7 +221,3 @@ def test_a_row_that_is_no_utf_8_is_set_aside_with_its_bytes() -> None:
     assert page.frame.height == 1
     assert page.bad[0].reason == "row: not UTF-8"
     assert r"caf\\xe9" in page.bad[0].payload
-
-
-def test_blank_lines_are_no_rows() -> None:
-    assert split(f"{HEADER}\n{call_line()}\n\n{call_line()}\n\n".encode()).frame.height == 2

@@ -2,18 +2,16 @@
 
 import re
 from contextlib import closing
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import md5
 from pathlib import Path
 
 import polars as pl
 import pytest
-from support.warehouse_with_rows import DAY, HARBOR, START, Filled, call_line, call_record
+from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
 
 from pipelines.core.endpoint import DateWindows, Endpoint
 from pipelines.core.steps import (
-    CallsPerDay,
-    DaysWithState,
     IdsWithStatus,
     MissingRecords,
     ReferencedIds,
@@ -122,17 +120,6 @@ def test_questions_about_statuses_leave_deleted_rows_and_other_practices_out(fil
     assert ask(tasks, IdsWithStatus(["canceled"])) == []
     assert ask(tasks, StatusCounts()) == {"pending": 2, "completed": 1}
     assert filled.warehouse.counts(["p1", "p2"], tasks) == {"p1": (3, 0), "p2": (4, 0)}
-
-
-def test_questions_about_days_of_calls(filled: Filled) -> None:
-    calls = by_name("phone_calls")
-    filled.replace_days(
-        call_line(), call_line(), call_line("2025-05-03 10:00", state="In progress"), last=date(2025, 5, 3)
-    )
-    ask = filled.answer
-
-    assert ask(calls, CallsPerDay(DAY, date(2025, 5, 2))) == {DAY: 2}
-    assert ask(calls, DaysWithState(["in_progress", "queued"])) == [date(2025, 5, 3)]
 
 
 def test_referenced_ids_are_unknown_ones_first_then_those_read_longest_ago(filled: Filled) -> None:

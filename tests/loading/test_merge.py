@@ -109,18 +109,6 @@ def test_an_unknown_enum_value_is_stored_and_reported(filled: Filled) -> None:
     ]
 
 
-def test_a_bad_row_waits_in_quarantine_until_it_comes_in_well(filled: Filled) -> None:
-    bad = session("a") | {"created_at": "soon"}
-
-    assert filled.merge("booking_sessions", bad, session("b")) == Changes(inserted=1, quarantined=1)
-    assert filled.merge("booking_sessions", bad) == Changes(quarantined=1)
-    assert filled.rows("select row_key, first_seen, last_seen, resolved_at from control.quarantine") == [
-        ("a", START, START + HOUR, None)
-    ]
-    filled.merge("booking_sessions", session("a"))
-    assert filled.rows("select resolved_at from control.quarantine") == [(START + 2 * HOUR,)]
-
-
 versions = st.lists(
     st.tuples(st.sampled_from("abc"), st.integers(0, 5)).map(
         lambda pair: session(pair[0], pair[1], stage=f"stage {pair[1]}")

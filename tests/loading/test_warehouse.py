@@ -18,9 +18,7 @@ from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.core.pages import Certificate, Changes, Window
 from pipelines.core.records import Record, Text
 from pipelines.core.steps import (
-    Learnt,
     MergeRows,
-    MissingRecords,
     MoveCursor,
 )
 from pipelines.endpoints import REGISTRY, by_name
@@ -105,40 +103,6 @@ TABLES = (
     "control.quarantine",
     "control.changes",
 )
-
-
-def test_a_failing_statement_does_not_hide_behind_the_rollback(filled: Filled) -> None:
-    filled.connection.execute("drop table history.booking_sessions")
-    filled.merge("booking_sessions", {"id": "a", "stage": "old"})
-
-    with pytest.raises(duckdb.CatalogException):
-        filled.merge("booking_sessions", {"id": "a", "stage": "new"})
-
-    assert filled.rows("select stage from raw.booking_sessions") == [("old",)]
-
-
-def test_certificates_cursor_and_learnt_facts_are_loaded_again(filled: Filled) -> None:
-    filled.commit(
-        "clients",
-        MergeRows([{"id": "a"}], START, certificate=certificate()),
-        MissingRecords(
-            [], START, certificate=certificate(window=Window(status="pending"), certified=False, reason="moved")
-        ),
-        MoveCursor({"through": "2025-06-01"}),
-        Learnt("page_base", 1, "page 0 was refused"),
-        Learnt("names", {"start": "from"}, "tried"),
-    )
-    filled.commit("clients", MoveCursor({"through": "2025-06-02"}), Learnt("page_base", 0, "page 0 came"))
-
-    assert filled.warehouse.cursor("p1", "clients") == {"through": "2025-06-02"}
-    assert filled.warehouse.cursor("p1", "patients") is None
-    assert filled.warehouse.capabilities("p1", "clients") == {"page_base": 0, "names": {"start": "from"}}
-    assert filled.rows(
-        "select window_start, window_end, status, certified, reason from control.windows order by certified desc"
-    ) == [
-        ("2025-06-01T00:00:00Z", "2025-06-02", None, True, "ids equal the total"),
-        (None, None, "pending", False, "moved"),
-    ]
 
 
 def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_it(filled: Filled) -> None:

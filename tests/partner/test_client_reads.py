@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -179,20 +178,6 @@ def test_an_answer_without_date_is_timed_by_the_local_clock_set_right(stage: Sta
 
     assert stage.play(scene) == [SERVER_NOW] * 3
     assert [log["event"] for log in stage.logs if log["log_level"] == "warning"] == ["answer_without_date"]
-
-
-def test_a_clock_that_leaps_ahead_is_not_followed(stage: Stage) -> None:
-    """This holds even if this machine's clock does not contradict it: ours is years ahead here."""
-    leap = "Thu, 26 Nov 2026 10:00:00 GMT"
-    stage.server.answers(reply_page([]), reply_page([], Date=leap), reply_page([]))
-    stage.time.timing = replace(stage.time.timing, now=lambda: datetime(2030, 1, 1, tzinfo=UTC))
-
-    async def scene(client: PartnerClient) -> list[datetime]:
-        times = [(await client.page(PRACTICE, "staff_tasks", {})).server_time for _ in range(3)]
-        assert client.clock.doubted == datetime(2026, 11, 26, 10, tzinfo=UTC)
-        return times
-
-    assert stage.play(scene) == [SERVER_NOW] * 3
 
 
 def test_half_an_emoji_does_not_cost_the_page_and_is_said_once(stage: Stage) -> None:

@@ -134,17 +134,6 @@ def test_an_appointment_for_nobody_is_not_sent(who: Fields) -> None:
     assert list(faults(NewAppointment, {"slot_id": "s-1", **who})) == [None]
 
 
-def test_a_model_that_is_made_directly_names_every_fault_alike() -> None:
-    fields = card(title="t" * 201, buttons=[{"type": "reply", "text": "t" * 21}], media_url="nowhere")
-    fields |= {"recipient": {"phone_number": "555"}, "fallback_text": ""}
-
-    with pytest.raises(NotSent, match=r"^new message: not sent: ") as caught:
-        NewMessage(**fields)
-
-    assert dict(caught.value.fields) == faults(NewMessage, fields)
-    assert len(caught.value.fields) == 5
-
-
 @pytest.mark.parametrize(
     ("make", "field"),
     [

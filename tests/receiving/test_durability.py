@@ -50,14 +50,6 @@ def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
         assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
 
 
-def test_a_file_that_is_no_inbox_is_named_in_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "inbox.sqlite"
-    path.write_text("something else, and long enough to be looked at" * 100)
-
-    with pytest.raises(InboxError, match=r"inbox\.sqlite: file is not a database"):
-        Inbox.open(path)
-
-
 def test_drained_deliveries_are_forgotten_later_and_waiting_ones_never(tmp_path: Path) -> None:
     with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
         inbox.keep([entry(1), entry(2)])

@@ -80,12 +80,6 @@ def test_query_names_override_only_the_given_names() -> None:
     assert partner.query_names("staff_tasks", own) == own
 
 
-def test_a_trailing_slash_of_base_url_goes() -> None:
-    written("[partner]\nbase_url = 'http://localhost:8080/base/'")
-
-    assert load_settings().partner.base_url == "http://localhost:8080/base"
-
-
 def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VETL_WAREHOUSE__PII_KEY", "")
 

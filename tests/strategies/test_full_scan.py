@@ -125,14 +125,6 @@ def test_a_list_that_hides_final_tasks_unless_asked_for_them_is_read_by_status(
         source.remove(opened[1])
 
 
-def test_a_list_that_hides_all_its_tasks_is_read_by_status() -> None:
-    rng = Random(12)
-    source, store = filled(rng, Manners(default_status="canceled"), 20), ModelStore()
-
-    assert sync(STAFF_TASKS, source, store).certified
-    assert source.rows == store.rows
-
-
 def test_a_request_open_for_long_is_got_by_id() -> None:
     source, store = filled(Random(6), Manners(order="created_desc", largest_page=100), 500), ModelStore()
     for row in source.rows.values():

@@ -83,19 +83,6 @@ def test_a_task_that_is_deleted_while_the_newest_are_read_hides_no_other() -> No
     assert source.rows.items() <= store.rows.items()
 
 
-def test_newest_created_first_is_not_taken_for_newest_updated_first() -> None:
-    """Both orders are the same until an older task changes; a change further down would not be at the top."""
-    manners = Manners(largest_page=4, order="created_desc")
-    source, store = filled(STAFF_TASKS, manners, 30, timedelta(hours=3), "pending"), ModelStore()
-    sync(STAFF_TASKS, source, store)
-    source.touch("r00000")
-
-    outcome = sync(STAFF_TASKS, source, store)
-
-    assert outcome.certified
-    assert store.rows == source.rows
-
-
 @pytest.mark.parametrize("endpoint", [STAFF_TASKS, AI_OUTBOUND, APPOINTMENTS], ids=lambda item: item.name)
 def test_a_list_that_grows_before_each_request_is_read_to_an_end(endpoint: Endpoint) -> None:
     """No pass over it is like the pass before, and each is longer."""
