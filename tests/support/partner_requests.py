@@ -9,9 +9,6 @@ PHONE = "+12125550139"
 """An ordinary number: of a client who never answers, and a handset without RCS."""
 RCS_PHONE = "+12125550138"
 REQUESTS = "ai_outbound/requests"
-URL = "https://example.com/a.png"
-REPLY = {"type": "reply", "text": "Yes"}
-CARD = {"title": "A card"}
 
 
 def number(ending: str) -> str:
@@ -39,18 +36,6 @@ def changes_of(partner: Partner, **fields: Any) -> list[tuple[str, str | None]]:
         if seen[-1] != (now["status"], now["channel_used"]):
             seen.append((now["status"], now["channel_used"]))
     return seen
-
-
-def card(**fields: Any) -> Row:
-    return {"type": "card", "card": {**CARD, **fields}}
-
-
-def carousel(cards: int) -> Row:
-    return {"type": "carousel", "cards": [CARD] * cards}
-
-
-def chips(*buttons: Row) -> Row:
-    return {"type": "text", "suggestions": list(buttons)}
 
 
 def reach_out(partner: Partner, **fields: Any) -> httpx.Response:
