@@ -9,15 +9,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.known_capabilities import paged, ranged
 
-from pipelines.core.capabilities import Parameter, Result
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import RequestRefused
 from pipelines.core.list_read import Reading
 from pipelines.core.pages import Page
 from pipelines.core.steps import GetRecords, Learnt, ReadPage
-from pipelines.discovery.examination import discover, examine
+from pipelines.discovery.examination import discover
 from pipelines.discovery.people import check_clients
 from pipelines.discovery.report import Finding
 from pipelines.endpoints import by_name
@@ -118,14 +116,6 @@ def test_a_server_that_wants_a_start_before_its_end_is_not_mistaken_for_one_with
     assert learnt["start"]["bounds"] == "instant"
 
 
-def test_a_list_without_rows_proves_nothing_and_is_asked_again() -> None:
-    _, learnt, asked = drive(discover(reading()), lambda _: [])
-
-    assert learnt == {}
-    assert asked == 5
-    assert drive(discover(reading(**learnt)), lambda _: sessions(60))[1]["page"]["name"] == "page"
-
-
 def test_a_strict_server_that_takes_dates_only_and_says_the_same_of_every_fault_is_understood() -> None:
     rows = sessions(60)
 
@@ -160,22 +150,6 @@ def test_a_validation_error_that_names_no_field_is_one_all_the_same(status: int)
 
     assert (learnt["start"]["name"], learnt["end"]["name"]) == ("updated_since", "until")
     assert results(learnt) == dict.fromkeys(READ_WITH, "honoured")
-
-
-def test_known_parameters_are_not_tried_again() -> None:
-    ignored = Parameter(name="status", configured="status", result=Result.IGNORED).model_dump(mode="json")
-    assert drive(discover(reading(**paged(), **ranged(), status=ignored)), lambda _: [])[2] == 0
-
-
-def test_a_server_that_ignores_everything_is_distinguished_from_one_that_renames() -> None:
-    rows = sessions(60)
-
-    examination, learnt, _ = drive(examine(reading()), lambda _: rows)
-
-    states = {finding.check: finding.state for finding in examination.findings}
-    assert states["start"] == "ignored"
-    assert states["status"] == "ignored"
-    assert learnt["start"]["result"] == "ignored"
 
 
 ADA = {"id": 7, "name": "Ada Lee", "email": "ada@example.com", "phone": "+15550100"}

@@ -31,15 +31,6 @@ NAMES_OF_ITS_OWN: dict[str, dict[str, Any]] = {
 USUAL = {"start": "start_date", "end": "end_date", "status": "status", "page": "page", "per_page": "per_page"}
 
 
-@pytest.mark.parametrize("unknown", ["ignored", "refused"])
-def test_a_first_sync_finds_other_names_by_itself(clinic: Clinic, unknown: str) -> None:
-    clinic.platform.set(unknown_parameters=unknown, **NAMES_OF_ITS_OWN)
-
-    assert clinic.sync("booking_sessions", "staff_tasks").exit_code == 0
-
-    assert clinic.differences("booking_sessions", "staff_tasks") == []
-
-
 def test_a_list_that_cannot_be_paged_is_refused_in_one_line_until_doctor_finds_it_mended(clinic: Clinic) -> None:
     clinic.platform.set(staff_tasks={"page": "sheet"})
 

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from support.partner_side import Partner
 
 import sandbox
-from pipelines.core.errors import ConfigurationError, RequestRefused
+from pipelines.core.errors import ConfigurationError
 from pipelines.core.records import KnownValues, Record
 from pipelines.partner import models
 from pipelines.partner.blocking import BlockingPractice
@@ -25,7 +25,7 @@ from pipelines.partner.client import Account
 from pipelines.partner.lists import Records
 from pipelines.partner.models import Appointment
 from pipelines.partner.practice import PartnerPractice
-from pipelines.partner.request_models import NewMessage, NewStaffTask, Recipient, StaffTaskChanges
+from pipelines.partner.request_models import NewStaffTask, StaffTaskChanges
 from pipelines.partner.webhook_models import Message
 
 PRACTICE = "loc-001"
@@ -124,30 +124,6 @@ def open_hours(platform: sandbox.Handle) -> None:
     platform.advance(timedelta(hours=(12 - local.hour) % 24))
 
 
-@pytest.mark.usefixtures("open_hours")
-def test_a_message_is_texted_once_and_found_by_its_reference(practice: BlockingPractice) -> None:
-    message = NewMessage(
-        recipient=Recipient(phone_number="+12125550139"), fallback_text="Bella is due.", reference_id="due-1"
-    )
-
-    first, second = practice.send_message(message), practice.send_message(message)
-
-    assert (first.new, second.new) == (True, False)
-    assert first.message.id == second.message.id == practice.message("due-1").id
-
-
-@pytest.mark.usefixtures("open_hours")
-def test_the_platforms_own_validation_names_the_field(practice: BlockingPractice) -> None:
-    with pytest.raises(RequestRefused) as caught:
-        practice.send_message(
-            NewMessage(
-                recipient=Recipient(client_id="nobody"), fallback_text="Bella is due.", reference_id="due-2"
-            )
-        )
-
-    assert [field for field, _ in caught.value.fields] == ["recipient.client_id"]
-
-
 def book(platform: sandbox.Handle, practice: BlockingPractice) -> Appointment:
     """Book an appointment in the first open slot, for a client who is found by name and phone."""
     partner = Partner(platform)
@@ -183,11 +159,6 @@ def test_an_address_that_is_refused_leaves_no_thread_behind() -> None:
         BlockingPractice(Account("nowhere", "partner", SecretStr("x"), "role"), PRACTICE)
 
     assert set(threading.enumerate()) <= before
-
-
-def test_closing_twice_is_closing_once(practice: BlockingPractice) -> None:
-    practice.close()
-    practice.close()
 
 
 OF_THE_SANDBOX = {("GET", "open_times"), ("POST", "ai_outbound/requests")}

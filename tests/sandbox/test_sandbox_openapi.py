@@ -77,29 +77,6 @@ def test_every_record_fits_its_schema(partner: Partner, name: str, switched: dic
             record.validate(wrong)
 
 
-def test_parameters_go_by_their_switched_names(partner: Partner) -> None:
-    partner.platform.set(
-        booking_sessions={"start": "from", "end": "to", "page": "p", "per_page": "size", "status": "state"},
-        booking_intent_parameter="wants",
-        client_parameter="client",
-        appointments={"page_base": 1, "over_large": "refuse", "start_required": False},
-    )
-    by_id = {of["operationId"]: of for _, _, of in operations(described(partner))}
-
-    def taken(name: str) -> dict[str, Any]:
-        return {of["name"]: of for of in by_id[name]["parameters"]}
-
-    assert list(taken("listBookingSessions")) == ["from", "to", "state", "p", "size"]
-    assert {"wants", "client"} <= set(taken("listPhoneCalls"))
-    pages = taken("listAppointments")
-    assert (pages["page"]["schema"]["minimum"], pages["per_page"]["schema"]["maximum"]) == (1, 100)
-    assert not pages["start_date"]["required"]
-    assert "anyOf" in pages["start_date"]["schema"]
-    partner.platform.set(appointments={"instants": "refused"})
-    by_id = {of["operationId"]: of for _, _, of in operations(described(partner))}
-    assert taken("listAppointments")["start_date"]["schema"]["format"] == "date"
-
-
 def test_webhooks_fit_their_schemas(partner: Partner, receiver: Receiver) -> None:
     partner.platform.set(webhooks_to=receiver.url)
     message = {"recipient": {"phone_number": "+12125550138"}, "fallback_text": "Hi"}
