@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from support.warehouse_with_rows import ask
 
 from pipelines.core.errors import WarehouseError
 from pipelines.core.privacy import Treatments
@@ -74,8 +75,7 @@ def test_a_file_that_an_older_vetl_published_is_replaced(private: Path, tmp_path
 
     publish(private, target, pii=PII, pii_key=None)
 
-    with duckdb.connect(str(target), read_only=True) as connection:
-        assert connection.execute("select count(*) from marts.clients").fetchall() == [(3,)]
+    assert ask(target, "select count(*) from marts.clients") == [(3,)]
 
 
 def test_a_link_in_the_place_of_a_draft_is_not_followed(private: Path, tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """The warehouse file: opened, locked, damaged, migrated; and commits that are all or nothing."""
 
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 from pydantic import create_model
+from support.processes import holding
 from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
 
 from pipelines.core.endpoint import Endpoint, UpdatedWindows
@@ -138,42 +137,32 @@ def test_a_duckdb_that_hashes_otherwise_makes_no_row_look_changed(tmp_path: Path
     assert (changes.unchanged, changes.updated) == (1, 0)
 
 
-def hold(path: Path) -> subprocess.Popen[str]:
-    """Run another process that has the file open until its input ends."""
-    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "held\n"
-    return holder
+HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+"""Another process has the file open until its input ends."""
 
 
 def test_a_file_that_stays_held_is_busy_and_its_holder_named(tmp_path: Path) -> None:
     path = tmp_path / "vetl.duckdb"
     waits: list[float] = []
-    holder = hold(path)
-    try:
-        with pytest.raises(
-            WarehouseBusy, match=f"vetl.duckdb: process {holder.pid} holds it, after 0.6 seconds"
-        ) as busy:
-            opened(path, 0.6, wait=waits.append)
-    finally:
-        holder.communicate("")
+    with (
+        holding(HOLD, path) as holder,
+        pytest.raises(WarehouseBusy, match=f"vetl.duckdb: process {holder.pid} holds it, after 0.6 s") as busy,
+    ):
+        opened(path, 0.6, wait=waits.append)
     assert "\n" not in str(busy.value)
     assert sum(waits) == pytest.approx(0.6)
 
 
 def test_a_file_that_is_let_go_in_time_is_opened(tmp_path: Path) -> None:
     path = tmp_path / "vetl.duckdb"
-    holder = hold(path)
+    with holding(HOLD, path) as holder:
 
-    def let_go(_: float) -> None:
-        holder.communicate("")
+        def let_go(_: float) -> None:
+            holder.communicate("")
 
-    opened(path, 5, wait=let_go).close()
+        opened(path, 5, wait=let_go).close()
 
-    assert holder.returncode == 0
+        assert holder.returncode == 0
 
 
 def test_a_file_held_in_this_process_is_busy_too(filled: Filled) -> None:

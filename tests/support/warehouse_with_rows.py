@@ -91,6 +91,12 @@ def call_record(identity: str, created_at: str = "2025-05-01T14:00:10Z", **field
     }
 
 
+def ask(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement on a file that nobody writes at the moment."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return connection.execute(sql).fetchall()
+
+
 @cache
 def _empty() -> bytes:
     """Return a new warehouse's file: making it costs more than a copy, and each test begins with one."""
