@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import WarehouseError
 from pipelines.core.privacy import Treatments
 from pipelines.loading.published.publish import publish
 
@@ -147,11 +147,6 @@ def test_a_classified_column_that_is_not_there_stops_the_publication(private: Pa
     """The column may have been renamed, and would be published in clear under its new name."""
     with pytest.raises(WarehouseError, match="clients has no column phone, which is classified as personal"):
         publish(private, tmp_path / "a.duckdb", pii={**PII, "clients": {"phone": "hash"}}, pii_key=None)
-
-
-def test_a_private_file_that_is_being_written_is_busy(private: Path, target: Path) -> None:
-    with duckdb.connect(str(private)), pytest.raises(WarehouseBusy):
-        publish(private, target, pii=PII, pii_key=None)
 
 
 @pytest.mark.parametrize("spelling", ["same", "dots", "folder link", "link", "hard link", "copy", "private link"])

@@ -31,7 +31,7 @@ from pipelines.core.errors import (
 from pipelines.core.pages import CallsPage, Page
 from pipelines.partner import wire
 from pipelines.partner.client import Limits, PartnerClient
-from pipelines.partner.protocol import LARGEST_JSON, CsvAnswer
+from pipelines.partner.protocol import CsvAnswer
 from pipelines.partner.retry_policy import RetryPolicy
 
 WHOLE = reply_page([{"id": "1"}])
@@ -195,11 +195,6 @@ def test_an_answer_that_drips_without_end_is_given_up(stage: Stage, monkeypatch:
     stage.server.answers(Reply(hang=True))
     with pytest.raises(Unreachable, match="did not end in time"):
         stage.play(one, Limits(timeout_seconds=10), RetryPolicy(attempts=1))
-
-
-def test_an_answer_too_large_to_be_one_is_given_up(stage: Stage) -> None:
-    stage.server.answers(Reply(body=b" " * (LARGEST_JSON + 1)), WHOLE)
-    assert stage.play(one).requests == 2
 
 
 DATE = f"Date: {SERVER_TIME}\r\n".encode()

@@ -1,16 +1,11 @@
 """The client's requests, and its reading of whole answers."""
 
 import asyncio
-from collections.abc import Awaitable
 from datetime import UTC, datetime
 
 import pytest
 from support.scripted_server import (
-    PASSWORD,
     PRACTICE,
-    ROLE,
-    USERNAME,
-    ReceivedRequest,
     Reply,
     Stage,
     one,
@@ -32,25 +27,6 @@ def parsed(answer: CsvAnswer) -> CallsPage:
     return CallsPage(
         answer.body, 1, answer.total_count, answer.page, answer.per_page, answer.server_time, answer.requests
     )
-
-
-def test_sign_in_sends_the_credentials_as_json_and_no_bearer(stage: Stage) -> None:
-    """It returns the server's clock."""
-    seen: list[ReceivedRequest] = []
-    answer = stage.server.sign_in
-
-    def keep(asked: ReceivedRequest) -> Reply | Awaitable[Reply]:
-        seen.append(asked)
-        return answer(asked)
-
-    stage.server.sign_in = keep
-    assert stage.play(PartnerClient.sign_in) == SERVER_NOW
-
-    (asked,) = seen
-    assert asked.method == "POST"
-    assert asked.headers["content-type"] == "application/json"
-    assert "authorization" not in asked.headers
-    assert asked.body.decode() == (f'{{"username": "{USERNAME}", "password": "{PASSWORD}", "role": "{ROLE}"}}')
 
 
 def test_a_page_is_asked_for_with_token_and_practice(stage: Stage) -> None:

@@ -1,11 +1,10 @@
 """Contract: AI outbound request: creating, listing and getting them; their states, from intake to the sweeper."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
 from support.contract_values import VALUES
-from support.partner_requests import REQUESTS, booking, ended, newcomer, number, reach_out, send
+from support.partner_requests import REQUESTS, ended, newcomer, number, reach_out, send
 from support.partner_side import Partner, Row, made
 
 OPEN = {"received", "queued", "in_progress"}
@@ -76,59 +75,6 @@ def test_a_gate_at_intake(partner: Partner, ending: str, channel: str, reason: s
     request = made(reach_out(partner, contact_number=number(ending), channel=channel), 200)
     assert (request["status"], request["suppression_reason"]) == ("suppressed", reason)
     assert request["completed_at"] == request["created_at"]
-
-
-def text(partner: Partner, client_id: str) -> None:
-    made(send(partner, recipient={"client_id": client_id}), 201)
-
-
-def call(partner: Partner, client_id: str) -> None:
-    record = {"client_id": client_id, "state": "completed", "direction": "outbound"}
-    partner.platform.insert("loc-001", "phone_calls", record)
-
-
-@pytest.mark.parametrize("contact", [text, call])
-def test_a_contact_within_72_hours_is_a_recent_one(
-    partner: Partner, contact: Callable[[Partner, str], None]
-) -> None:
-    """It is noon, and it is noon again 72 hours later."""
-    client = newcomer(partner)
-    contact(partner, client["id"])
-    partner.later(hours=71.9)
-    assert made(reach_out(partner, client_id=client["id"]), 200)["suppression_reason"] == "recent_contact"
-    partner.later(hours=0.2)
-    assert reach_out(partner, client_id=client["id"]).status_code == 201
-
-
-@pytest.mark.parametrize(
-    ("ending", "hours", "reason"), [("25", 2, "recent_contact"), ("39", 1, "active_conversation")]
-)
-def test_another_campaigns_conversation_blocks_a_request(
-    partner: Partner, ending: str, hours: int, reason: str
-) -> None:
-    """Staff have taken over the first conversation: it is over when the second request comes."""
-    client = newcomer(partner)
-    ended(partner, hours, client_id=client["id"], contact_number=number(ending))
-    assert made(reach_out(partner, client_id=client["id"]), 200)["suppression_reason"] == reason
-
-
-def test_an_upcoming_appointment_blocks_scheduling_alone(partner: Partner) -> None:
-    client = newcomer(partner)
-    visit = booking(partner, client_id=int(client["id"]), patient_id=int(client["patients"][0]["id"]))
-    made(partner.post("appointments", visit))
-    blocked = made(reach_out(partner, client_id=client["id"], purpose="scheduling"), 200)
-    assert blocked["suppression_reason"] == "recent_or_upcoming_appointment"
-    assert reach_out(partner, client_id=client["id"], purpose="refill").status_code == 201
-
-
-def test_eligibility_is_checked_again_at_dispatch(partner: Partner) -> None:
-    """Another sender texts the client between acceptance and dispatch."""
-    client = newcomer(partner)
-    request = made(reach_out(partner, client_id=client["id"]), 201)
-    text(partner, client["id"])
-    partner.later(hours=1)
-    request = partner.page(f"{REQUESTS}/{request['id']}")
-    assert (request["status"], request["suppression_reason"]) == ("suppressed", "recent_contact")
 
 
 @pytest.mark.parametrize(
