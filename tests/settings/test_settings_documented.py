@@ -47,10 +47,11 @@ def sections() -> list[tuple[str, list[str]]]:
     ]
 
 
-WITHOUT_DEFAULT = (
-    "base_url requests_per_minute requests_per_minute_total memory_limit temp_directory parameters user_header email_to"
-    " smtp_username endpoint master thresholds users recipients link folder"
-).split()
+WITHOUT_DEFAULT = {
+    "base_url", "requests_per_minute", "requests_per_minute_total", "memory_limit", "temp_directory", "parameters",
+    "user_header", "email_to", "smtp_username", "endpoint", "master", "thresholds", "users", "recipients", "link",
+    "folder",
+}  # fmt: skip
 
 
 def assert_default(section: str, key: str, documented: object, defaults: dict[str, Any]) -> None:
