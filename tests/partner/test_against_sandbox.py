@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import SecretStr
+from support.partner_requests import booking
 from support.partner_side import Partner
 
 import sandbox
@@ -23,7 +24,6 @@ from pipelines.partner import models
 from pipelines.partner.blocking import BlockingPractice
 from pipelines.partner.client import Account
 from pipelines.partner.lists import Records
-from pipelines.partner.models import Appointment
 from pipelines.partner.practice import PartnerPractice
 from pipelines.partner.request_models import NewStaffTask, StaffTaskChanges
 from pipelines.partner.webhook_models import Message
@@ -124,26 +124,6 @@ def open_hours(platform: sandbox.Handle) -> None:
     platform.advance(timedelta(hours=(12 - local.hour) % 24))
 
 
-def book(platform: sandbox.Handle, practice: BlockingPractice) -> Appointment:
-    """Book an appointment in the first open slot, for a client who is found by name and phone."""
-    partner = Partner(platform)
-    slot = partner.page("open_times")[0]
-    partner.http.close()
-    pet = platform.truth(PRACTICE, "patients")[0]
-    owner = next(row for row in platform.truth(PRACTICE, "clients") if row["id"] == pet["client_id"])
-
-    made: Appointment = practice.create_appointment(
-        {
-            "slot_id": slot["uuid"],
-            "first_name": owner["name"].split()[0],
-            "last_name": owner["name"].split(maxsplit=1)[1],
-            "phone": owner["phone"],
-            "patient_id": pet["id"],
-        }
-    )
-    return made
-
-
 def test_the_face_of_a_practice_is_complete_and_nothing_else(practice: BlockingPractice) -> None:
     """A notebook completes these names after a dot."""
     assert {"close", *PUBLIC} <= set(dir(practice))
@@ -194,7 +174,8 @@ def test_every_path_and_method_of_the_interface_is_called_and_answers(
     assert [pet.id for pet in practice.patients(some["clients"])] == [pet["id"] for pet in client["patients"]]
     text = {"recipient": {"phone_number": "+12125550143"}, "fallback_text": "Rex is due."}
     assert practice.message(practice.send_message(text).message.id)
-    assert book(platform, practice).id in {str(row["id"]) for row in platform.truth(PRACTICE, "appointments")}
+    visit = practice.create_appointment(booking(Partner(platform)))
+    assert visit.id in {str(row["id"]) for row in platform.truth(PRACTICE, "appointments")}
     task = practice.create_staff_task(NewStaffTask(title="Call back"))
     done = practice.update_staff_task(task.id, StaffTaskChanges(status="completed"))
     assert (done.status, done.title, done.finalized_at is None) == ("completed", "Call back", False)

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import pytest
 import structlog
 from support.deliveries import body_of, message, signed
-from support.receiver_process import INBOX, ROOT, ReceiverProcess
+from support.receiver_process import INBOX, ROOT, HeldInbox, ReceiverProcess
 
 from pipelines.core.errors import InboxError
 from pipelines.partner.webhooks import Channel
@@ -195,26 +195,8 @@ def on_disk(path: Path) -> set[str]:
         return {json.loads(item.entry.body)["id"] for item in inbox.waiting(1_000)}
 
 
-class SlowInbox:
-    """An inbox that holds its first commit until it is released."""
-
-    def __init__(self) -> None:
-        self.batches: list[int] = []
-        self.begun = threading.Event()
-        self.go = threading.Event()
-
-    def keep(self, entries: Sequence[Entry]) -> list[bool]:
-        self.batches.append(len(entries))
-        self.begun.set()
-        assert self.go.wait(10)
-        return [True] * len(entries)
-
-    def probe(self) -> None:
-        assert self.go.wait(10)
-
-
 def test_deliveries_that_arrive_during_a_commit_share_the_next_one() -> None:
-    inbox = SlowInbox()
+    inbox = HeldInbox()
 
     async def scenario() -> None:
         writer = GroupCommit(inbox)
@@ -232,7 +214,7 @@ def test_deliveries_that_arrive_during_a_commit_share_the_next_one() -> None:
 
 
 def test_more_than_can_wait_is_refused_at_once() -> None:
-    inbox = SlowInbox()
+    inbox = HeldInbox()
 
     async def scenario() -> None:
         writer = GroupCommit(inbox, capacity=1)
@@ -250,7 +232,7 @@ def test_more_than_can_wait_is_refused_at_once() -> None:
 
 
 def test_an_unforeseen_failure_of_the_inbox_is_reported_at_once() -> None:
-    class Broken(SlowInbox):
+    class Broken(HeldInbox):
         def keep(self, entries: Sequence[Entry]) -> list[bool]:
             raise MemoryError(len(entries))
 

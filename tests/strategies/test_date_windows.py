@@ -262,36 +262,27 @@ def row(word: str) -> Row:
     return {"id": identity, "summary": value}
 
 
-def test_calls_met_before_and_after_as_many_as_the_total_are_the_day() -> None:
-    passes = [passed("a b", "c", total=3), passed("c b", "a", total=3)]
+@pytest.mark.parametrize(
+    ("passes", "proven"),
+    [
+        ([("a b", "c"), ("c b", "a")], [{"a", "b", "c"}]),
+        ([("a b", "b")] * 3, [None, None]),
+        ([("a b", "c=1"), ("a b", "c=2"), ("a b", "c=2")], [None, {"a", "b", "c=2"}]),
+        ([("a b", "c"), ("a b", "d")], [None]),
+        ([("a b", "c"), ("a b", "c"), ("a b", "c d")], [None, None]),
+    ],
+    ids=[
+        "calls that were met before and after, as many as the total, are the day",
+        "a call is missed each time, as if each page sorted ties differently",
+        "a call that changed in between is not guessed",
+        "a call that came and one that went do not make up for each other",
+        "a false total makes all passes worthless",
+    ],
+)
+def test_passes_over_a_day_prove_it_or_not(passes: list[tuple[str, ...]], proven: list[set[str] | None]) -> None:
+    """By hand, answer by answer: the total of each pass is three."""
+    read = [passed(*pages, total=3) for pages in passes]
+    found = [rows_at(read, number) for number in range(1, len(read))]
 
-    assert sorted(str(call["id"]) for call in rows_at(passes, 1) or ()) == ["a", "b", "c"]
-
-
-def test_a_call_that_is_missed_each_time_leaves_the_day_unproven() -> None:
-    """The same two pages come again and again, as if each page sorted ties differently: `c` is never shown."""
-    passes = [passed("a b", "b", total=3)] * 3
-
-    assert [rows_at(passes, number) for number in (1, 2)] == [None, None]
-
-
-def test_a_call_that_changed_in_between_is_not_guessed() -> None:
-    passes = [passed("a b", "c=1", total=3), passed("a b", "c=2", total=3)]
-    assert rows_at(passes, 1) is None
-
-    passes.append(passed("a b", "c=2", total=3))
-
-    assert rows_at(passes, 1) is None
-    assert row("c=2") in (rows_at(passes, 2) or ())
-
-
-def test_a_call_that_came_and_one_that_went_do_not_make_up_for_each_other() -> None:
-    passes = [passed("a b", "c", total=3), passed("a b", "d", total=3)]
-
-    assert rows_at(passes, 1) is None
-
-
-def test_a_pass_with_a_false_total_makes_all_passes_worthless() -> None:
-    lying = passed("a b", "c d", total=3)
-
-    assert rows_at([passed("a b", "c", total=3), passed("a b", "c", total=3), lying], 1) is None
+    expected = [words and sorted(map(row, words), key=str) for words in proven]
+    assert [calls and sorted(calls, key=str) for calls in found] == expected
