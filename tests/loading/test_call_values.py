@@ -1,10 +1,15 @@
-"""Pages of the CSV, read whole or refused, and their texts as values: labels, minutes, Yes/No and m:ss."""
+"""Pages of the CSV, read whole or refused, and their texts as values: labels, minutes, Yes/No and m:ss.
+
+Local minutes become instants, also if they exist twice or not at all in the zone.
+"""
 
 import csv
 import io
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +17,7 @@ from support.warehouse_with_rows import HEADER, CsvAnswer, call_line, call_recor
 
 from pipelines.core.errors import ContractBroken, TornAnswer
 from pipelines.loading.phone_calls.frames import HEADERS, CallTexts, parse_calls, split
+from pipelines.loading.phone_calls.times import add_called_at, folds
 from pipelines.loading.phone_calls.values import CallValues, read_values
 from pipelines.partner.calls_csv import COLUMNS
 from pipelines.partner.models import CALL_OUTCOMES
@@ -221,3 +227,61 @@ def test_a_row_that_is_no_utf_8_is_set_aside_with_its_bytes() -> None:
     assert page.frame.height == 1
     assert page.bad[0].reason == "row: not UTF-8"
     assert r"caf\\xe9" in page.bad[0].payload
+
+
+NEW_YORK = ZoneInfo("America/New_York")
+AUTUMN = date(2025, 11, 2)
+
+
+def local(*clock: str, day: date = AUTUMN) -> list[datetime]:
+    return [datetime.fromisoformat(f"{day} {text}") for text in clock]
+
+
+def called_at(minutes: list[datetime], zone: str) -> tuple[list[datetime], int]:
+    calls = pl.DataFrame({"called_at_local": minutes}, schema={"called_at_local": pl.Datetime("us")})
+    calls = calls.with_columns(call_date=pl.col("called_at_local").dt.date(), practice_id=pl.lit("p1"))
+    resolved, gaps = add_called_at(calls, zone)
+    return resolved["called_at"].to_list(), len(gaps)
+
+
+@pytest.mark.parametrize(
+    ("clock", "expected"),
+    [
+        (("00:50", "01:10", "01:50", "01:05", "01:30", "02:10"), [0, 0, 0, 1, 1, 0]),
+        (("02:10", "01:30", "01:05", "01:50", "01:10", "00:50"), [0, 1, 1, 0, 0, 0]),
+        (("00:50", "01:10", "01:50", "02:10"), [0, 0, 0, 0]),
+        (("01:50", "00:10", "01:05", "02:10"), [0, 0, 0, 0]),
+        (("01:10", "01:10", "01:10"), [0, 0, 0]),
+        (("01:50", "01:10"), [0, 0]),
+        (("01:10",), [0]),
+        ((), []),
+    ],
+    ids=["upwards", "downwards", "no step back", "no order", "equal", "either order", "alone", "none"],
+)
+def test_the_order_of_the_day_decides_the_repeated_hour(clock: tuple[str, ...], expected: list[int]) -> None:
+    assert folds(local(*clock), NEW_YORK) == expected
+
+
+moments = st.lists(
+    st.integers(0, 25 * 60 - 1).map(
+        lambda minute: datetime(2025, 11, 2, 4, tzinfo=UTC) + timedelta(minutes=minute)
+    ),
+    unique=True,
+    min_size=1,
+).map(sorted)
+
+
+@given(instants=moments, newest_first=st.booleans())
+def test_a_day_with_a_step_back_is_resolved_to_the_minute(instants: list[datetime], *, newest_first: bool) -> None:
+    """A real day of 25 hours in either order: all instants are right if the order shows the hour at all."""
+    listed = instants[::-1] if newest_first else instants
+    shown = [instant.astimezone(NEW_YORK).replace(tzinfo=None, fold=0) for instant in listed]
+    resolved, gaps = called_at(shown, "America/New_York")
+
+    way_up = sorted(shown) == shown
+    way_down = sorted(shown, reverse=True) == shown
+    outside = all(not 60 <= (minute.hour * 60 + minute.minute) < 120 for minute in shown)
+    assert gaps == 0
+    if outside or (not way_up and not way_down and folds(shown, NEW_YORK) != [0] * len(shown)):
+        assert resolved == listed
+    assert [item.astimezone(NEW_YORK).replace(tzinfo=None, fold=0) for item in resolved] == shown
