@@ -177,20 +177,20 @@ def test_columns_in_clear_are_reported(clinic: Clinic, capsys: pytest.CaptureFix
 
 
 NEW_YORK, CHICAGO = "America/New_York", "America/Chicago"
-PRACTICE_TABLE = f'[[practices]]\nid = "loc-001"\ntime_zone = "{CHICAGO}"  # as told\n'
+TABLE = f'[[practices]]\nid = "loc-001"\ntime_zone = "{CHICAGO}"  # as told\n'
 HAS_THE_NAME = {
-    "tables": f'[partner]\n\n[partner.parameters.staff_tasks]\n# ours\nstatus = "wrong" # ?\n\n{PRACTICE_TABLE}',
-    "dotted keys": f'partner.parameters.staff_tasks.status="wrong" # ?\n{PRACTICE_TABLE}',
-    "inline tables": f'[partner]\nparameters = {{ staff_tasks = {{ page = "p", status = "wrong" }} }}\n{PRACTICE_TABLE}',
+    "tables": f'[partner]\n\n[partner.parameters.staff_tasks]\n# ours\nstatus = "wrong" # ?\n\n{TABLE}',
+    "dotted keys": f'partner.parameters.staff_tasks.status="wrong" # ?\n{TABLE}',
+    "inline tables": f'[partner]\nparameters = {{ staff_tasks = {{ page = "p", status = "wrong" }} }}\n{TABLE}',
     "inline practices": f'practices = [{{id="loc-001", time_zone="{CHICAGO}"}}] # all\n'
     '[partner.parameters.staff_tasks]\nstatus="wrong"\n',
-    "other line ends": f'[partner.parameters.staff_tasks]\r\nstatus = "wrong"\r\n{PRACTICE_TABLE}'.replace(
+    "other line ends": f'[partner.parameters.staff_tasks]\r\nstatus = "wrong"\r\n{TABLE}'.replace(
         "\n", "\r\n"
     ).replace("\r\r", "\r"),
 }
 LACKS_IT = {
-    "no partner": PRACTICE_TABLE,
-    "practices first": f'{PRACTICE_TABLE}\n[partner.parameters.appointments]\nstart = "from"\n',
+    "no partner": TABLE,
+    "practices first": f'{TABLE}\n[partner.parameters.appointments]\nstart = "from"\n',
 }
 
 
@@ -225,13 +225,13 @@ def test_a_name_that_was_not_there_comes_into_a_table_of_its_own(config: Path, w
 
     text = config.read_text()
     assert tomllib.loads(text)["partner"]["parameters"]["staff_tasks"] == {"status": "state"}
-    assert text.startswith(PRACTICE_TABLE.replace(CHICAGO, NEW_YORK))
+    assert text.startswith(TABLE.replace(CHICAGO, NEW_YORK))
 
 
 def test_a_practice_that_is_not_in_the_file_is_named_and_the_file_stays(config: Path) -> None:
-    config.write_text(PRACTICE_TABLE)
+    config.write_text(TABLE)
 
     with pytest.raises(ConfigurationError, match="practice loc-002 is not in this file"):
         mend(config, report("loc-002"))
 
-    assert config.read_text() == PRACTICE_TABLE
+    assert config.read_text() == TABLE

@@ -1,6 +1,6 @@
 """The checks as pure generators, on servers that no switch of the sandbox makes.
 
-The client search (contract: Clients and patients) is checked by a known client's values, and whether it is cut. The
+The client search (contract: Clients and patients) is checked by a known client's values, and if it is cut. The
 time zone is confirmed, corrected or left open from calls alone.
 """
 

@@ -11,12 +11,7 @@ import pytest
 from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
 
 from pipelines.core.endpoint import DateWindows, Endpoint
-from pipelines.core.steps import (
-    IdsWithStatus,
-    MissingRecords,
-    ReferencedIds,
-    StatusCounts,
-)
+from pipelines.core.steps import IdsWithStatus, MissingRecords, ReferencedIds, StatusCounts
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.endpoints.received import RECEIVED

@@ -16,10 +16,7 @@ from pipelines.core.endpoint import Endpoint, UpdatedWindows
 from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.core.pages import Certificate, Changes, Window
 from pipelines.core.records import Record, Text
-from pipelines.core.steps import (
-    MergeRows,
-    MoveCursor,
-)
+from pipelines.core.steps import MergeRows, MoveCursor
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.loading import store
 from pipelines.loading.failures import as_vetl_errors, as_warehouse_error

@@ -23,10 +23,7 @@ from support.scripted_server import (
     reply_page,
 )
 
-from pipelines.core.errors import (
-    ConfigurationError,
-    Unreachable,
-)
+from pipelines.core.errors import ConfigurationError, Unreachable
 from pipelines.partner.client import Account, PartnerClient
 from pipelines.partner.headers import http_date
 

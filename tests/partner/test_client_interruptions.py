@@ -21,13 +21,7 @@ from support.scripted_server import (
     until,
 )
 
-from pipelines.core.errors import (
-    ContractBroken,
-    RequestRefused,
-    TornAnswer,
-    Unreachable,
-    VetlError,
-)
+from pipelines.core.errors import ContractBroken, RequestRefused, TornAnswer, Unreachable, VetlError
 from pipelines.core.pages import CallsPage, Page
 from pipelines.partner import wire
 from pipelines.partner.client import Limits, PartnerClient

@@ -4,15 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
-from support.scripted_server import (
-    PRACTICE,
-    Reply,
-    Stage,
-    one,
-    reply_data,
-    reply_error,
-    reply_page,
-)
+from support.scripted_server import PRACTICE, Reply, Stage, one, reply_data, reply_error, reply_page
 
 from pipelines.core.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer
 from pipelines.core.pages import CallsPage, Page, Row
