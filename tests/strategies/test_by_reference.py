@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from support import certificate_claims as claims
 from support import model_driver
 from support.model_driver import Driver, Killed, reading_of
-from support.model_people import Mentions, People
+from support.model_store import Mentions, People
 
 from pipelines.core.errors import Unreachable
 from pipelines.core.list_read import Margins, Outcome, Reconcile

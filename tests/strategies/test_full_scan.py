@@ -9,8 +9,7 @@ from typing import Literal
 
 import pytest
 from support import model_source
-from support.known_capabilities import paged
-from support.model_driver import Driver, sync
+from support.model_driver import Driver, paged, sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 

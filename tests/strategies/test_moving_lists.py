@@ -8,8 +8,7 @@ from random import Random
 
 import pytest
 from support import certificate_claims
-from support.known_capabilities import paged, ranged
-from support.model_driver import sync
+from support.model_driver import paged, ranged, sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 

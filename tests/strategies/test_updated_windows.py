@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.known_capabilities import paged, ranged
-from support.model_driver import sync
+from support.model_driver import paged, ranged, sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
