@@ -1,7 +1,7 @@
 """Calls that change all the time, read into a real warehouse: days replaced, keys kept, details matched.
 
-The stories and their invariants are those of `tests/strategies/test_call_machine.py`; a strategy's saves go through
-`pipelines.loading`, and keys are added here.
+The stories and their invariants are those of `tests/strategies/test_call_machine.py`. Saves of the strategy go
+through `pipelines.loading`, and keys are added here.
 """
 
 from collections import Counter, defaultdict
