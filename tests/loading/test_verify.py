@@ -179,7 +179,7 @@ def test_a_file_of_an_older_vetl_or_of_another_hash_gets_a_clear_line(file: Path
 values = st.one_of(st.none(), st.text(max_size=3))
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     rows=st.lists(st.tuples(values, values), min_size=2, max_size=4),
     data=st.data(),

@@ -14,7 +14,7 @@ from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_r
 
 from pipelines.core.endpoint import Endpoint, UpdatedWindows
 from pipelines.core.errors import WarehouseBusy, WarehouseError
-from pipelines.core.pages import Certificate, Changes, Window
+from pipelines.core.pages import Certificate, Changes, Window, WindowKind
 from pipelines.core.records import Record, Text
 from pipelines.core.steps import MergeRows, MoveCursor
 from pipelines.endpoints import REGISTRY, by_name
@@ -27,24 +27,6 @@ CLIENTS = by_name("clients")
 
 def opened(path: Path, seconds: float = 0, **options: Any) -> Warehouse:
     return Warehouse.open(path, REGISTRY, lock_wait_seconds=seconds, **options)
-
-
-def certificate(**given: Any) -> Certificate:
-    usual: dict[str, Any] = {
-        "window": Window(START, date(2025, 6, 2)),
-        "kind": "closed",
-        "total_first": 1,
-        "total_last": 1,
-        "rows": 1,
-        "distinct_ids": 1,
-        "requests": 1,
-        "retries": 0,
-        "certified": True,
-        "reason": "ids equal the total",
-        "started": START,
-        "finished": START,
-    }
-    return Certificate(**{**usual, **given})
 
 
 def toy(**fields: Any) -> Endpoint:
@@ -79,10 +61,11 @@ def test_a_commit_that_fails_leaves_nothing_half(filled: Filled, monkeypatch: py
         raise KeyboardInterrupt
 
     monkeypatch.setattr(store, "keep_cursors", fail)
+    proof = Certificate(Window(), WindowKind.CLOSED, 1, 1, 1, 1, 1, 0, True, "ids equal the total", START, START)
     with pytest.raises(KeyboardInterrupt):
         filled.commit(
             "booking_sessions",
-            MergeRows([{"id": "a", "stage": "new"}, {"id": "b"}, {"id": None}], START, certificate=certificate()),
+            MergeRows([{"id": "a", "stage": "new"}, {"id": "b"}, {"id": None}], START, certificate=proof),
             MoveCursor({"through": "later"}),
         )
 
