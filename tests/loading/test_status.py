@@ -85,24 +85,6 @@ def test_the_last_attempt_of_each_list_is_kept_and_with_it_until_when_it_was_cer
     assert (run_told["run_id"], run_told["exit_code"]) == ("second", 1)
 
 
-def test_attempts_of_an_earlier_vetl_are_taken_from_its_runs(filled: Filled) -> None:
-    run(filled, "first", "certified", through="2025-06-01T00:00:00+00:00")
-    filled.warehouse.commit(
-        "first", filled.practice.id, by_name("clients"), [MergeRows((), START, certificate=evidence(START))]
-    )
-    run(filled, "second", "failed", reason="HTTP 500")
-    filled.connection.execute("drop table control.attempts")
-    filled.connection.execute("delete from control.migrations where name in ('0006_attempts', '0013_last_reads')")
-    filled.warehouse.close()
-
-    again = Filled(filled.path)
-
-    assert again.rows("select run_id, state, reason from control.attempts") == [("second", "failed", "HTTP 500")]
-    first = "(select finished_at from control.runs where run_id = 'first')"
-    assert again.rows(f"select read_at = {first} from control.attempts") == [(True,)]
-    again.warehouse.close()
-
-
 def test_a_first_sync_that_was_killed_has_read_a_part(filled: Filled) -> None:
     filled.merge("staff_tasks", {"id": 1})
 

@@ -144,14 +144,8 @@ def test_status_shows_waiting_and_quarantined_deliveries_and_the_last_one(
 
     before = status_of(capsys)
     assert before["lists"] == []
-    assert before["inbox"] == {
-        "path": str(Path.cwd() / "warehouse/data/inbox.sqlite"),
-        "waiting": 2,
-        "oldest": "2026-03-01T10:00:00Z",
-        "last_received": "2026-03-01T10:00:00Z",
-        "quarantined": 0,
-        "error": None,
-    }
+    assert (before["inbox"]["waiting"], before["inbox"]["oldest"]) == (2, "2026-03-01T10:00:00Z")
+    assert (before["inbox"]["quarantined"], before["inbox"]["error"]) == (0, None)
 
     app.execute(["webhooks", "drain", "--no-catch-up"])
     receive(moment, b"nor this")
