@@ -20,7 +20,7 @@ SPARK  := build/spark/venv
 SUPERSET := build/superset/venv
 RELEASE := build/release/venv
 QUICK  := tests/test_architecture.py tests/settings tests/strategies tests/partner tests/cli/test_cli_usage.py \
-  $(patsubst %,tests/loading/test_%.py,warehouse frames changes) tests/e2e/test_sync_equals_truth.py
+  $(patsubst %,tests/loading/test_%.py,warehouse frames merge) tests/e2e/test_sync_equals_truth.py
 
 help:  ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'

@@ -1,55 +1,26 @@
-"""Wrong settings, refused practices, ignored parameters: one line with its remedy each, and an exit code."""
+"""Wrong settings, refused practices, ignored parameters: one line with its remedy each, and an exit code.
+
+`--write` changes the wrong values of a vetl.toml in any form, and nothing else.
+"""
 
 import json
+import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from support.platform_and_settings import PRACTICE, Clinic, findings_by_check
 
-import sandbox
 from pipelines.cli.app import execute
+from pipelines.core.errors import ConfigurationError
+from pipelines.discovery.report import Correction, Examined, Finding, Report
+from pipelines.jobs.doctor_settings import mend
 
 CALLS, TASKS = ("--endpoint", "phone_calls"), ("--endpoint", "staff_tasks")
 
 
 def lines(capsys: pytest.CaptureFixture[str], about: str) -> list[str]:
     return [line for line in capsys.readouterr().err.splitlines() if about in line]
-
-
-def test_a_wrong_time_zone_is_one_line_with_the_zones_that_fit(
-    clinic: Clinic, capsys: pytest.CaptureFixture[str]
-) -> None:
-    clinic.configure(zone="America/Chicago")
-
-    assert execute(["doctor", *CALLS]) == 3
-
-    [line] = lines(capsys, "time zone")
-    assert 'set time_zone = "America/New_York"' in line
-    assert "differ by -" in line
-
-
-def test_progress_counts_the_practices_that_are_examined(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("pipelines.cli.progress.SILENT_WAIT", 0.0)
-    monkeypatch.setattr("pipelines.cli.progress.LINES_EVERY", 0.0)
-    monkeypatch.chdir(tmp_path)
-    with sandbox.running(practices=3, days=2, calls=20, frozen=True) as platform:
-        for name in ("username", "password", "role"):
-            monkeypatch.setenv(f"VETL_PARTNER__{name.upper()}", getattr(platform, name))
-        Path("vetl.toml").write_text(
-            f"[partner]\nbase_url = '{platform.base_url}'\n"
-            + "".join(
-                f"[[practices]]\nid = '{item.id}'\nname = '{item.name}'\ntime_zone = '{item.time_zone}'\n"
-                f"history_start = {platform.now().date()}\n"
-                for item in platform.practices
-            ),
-            "utf-8",
-        )
-        assert execute(["doctor", *TASKS]) == 0
-
-    progress = [line for line in capsys.readouterr().err.splitlines() if line.startswith(("examining", "reading"))]
-    assert progress == [f"examining practice loc-00{number}, {number} of 3" for number in (1, 2, 3)]
 
 
 def test_write_mends_the_zone_keeps_every_comment_and_the_sync_equals_the_truth(clinic: Clinic) -> None:
@@ -173,12 +144,6 @@ def test_unknown_fields_and_values_are_reported_and_no_error(clinic: Clinic) -> 
     assert report.exit_code == 0
 
 
-def test_a_rate_limit_is_reported(clinic: Clinic) -> None:
-    clinic.platform.faults.set([sandbox.Fault("rate_limited", path="*/staff_tasks", most=1, wait_seconds=0.01)])
-
-    assert clinic.doctor("staff_tasks").rate_limited == 1
-
-
 def test_without_a_file_there_is_nothing_to_write_to(
     clinic: Clinic, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -209,3 +174,64 @@ def test_columns_in_clear_are_reported(clinic: Clinic, capsys: pytest.CaptureFix
 
     (line,) = lines(capsys, "[privacy] publishes as they are")
     assert line.endswith("analytics.duckdb: clients.phone")
+
+
+NEW_YORK, CHICAGO = "America/New_York", "America/Chicago"
+TABLE = f'[[practices]]\nid = "loc-001"\ntime_zone = "{CHICAGO}"  # as told\n'
+HAS_THE_NAME = {
+    "tables": f'[partner]\n\n[partner.parameters.staff_tasks]\n# ours\nstatus = "wrong" # ?\n\n{TABLE}',
+    "dotted keys": f'partner.parameters.staff_tasks.status="wrong" # ?\n{TABLE}',
+    "inline tables": f'[partner]\nparameters = {{ staff_tasks = {{ page = "p", status = "wrong" }} }}\n{TABLE}',
+    "inline practices": f'practices = [{{id="loc-001", time_zone="{CHICAGO}"}}] # all\n'
+    '[partner.parameters.staff_tasks]\nstatus="wrong"\n',
+    "other line ends": f'[partner.parameters.staff_tasks]\r\nstatus = "wrong"\r\n{TABLE}'.replace(
+        "\n", "\r\n"
+    ).replace("\r\r", "\r"),
+}
+LACKS_IT = {
+    "no partner": TABLE,
+    "practices first": f'{TABLE}\n[partner.parameters.appointments]\nstart = "from"\n',
+}
+
+
+def report(practice: str = "loc-001") -> Report:
+    findings = (
+        Finding("staff_tasks", "status", "contradicts", "state", "e", "r", Correction("status", "state")),
+        Finding("phone_calls", "time zone", "contradicts", NEW_YORK, "e", "r", Correction("time_zone", NEW_YORK)),
+    )
+    return Report(datetime(2026, 11, 21, tzinfo=UTC), (Examined(practice, findings, 2),), 2, 0)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return tmp_path / "vetl.toml"
+
+
+@pytest.mark.parametrize("written", HAS_THE_NAME)
+def test_only_the_wrong_values_change(config: Path, written: str) -> None:
+    before = HAS_THE_NAME[written].encode()
+    config.write_bytes(before)
+
+    mend(config, report())
+
+    assert config.read_bytes() == before.replace(b"wrong", b"state").replace(CHICAGO.encode(), NEW_YORK.encode())
+
+
+@pytest.mark.parametrize("written", LACKS_IT)
+def test_a_name_that_was_not_there_comes_into_a_table_of_its_own(config: Path, written: str) -> None:
+    config.write_text(LACKS_IT[written])
+
+    mend(config, report())
+
+    text = config.read_text()
+    assert tomllib.loads(text)["partner"]["parameters"]["staff_tasks"] == {"status": "state"}
+    assert text.startswith(TABLE.replace(CHICAGO, NEW_YORK))
+
+
+def test_a_practice_that_is_not_in_the_file_is_named_and_the_file_stays(config: Path) -> None:
+    config.write_text(TABLE)
+
+    with pytest.raises(ConfigurationError, match="practice loc-002 is not in this file"):
+        mend(config, report("loc-002"))
+
+    assert config.read_text() == TABLE

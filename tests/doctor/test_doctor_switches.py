@@ -44,29 +44,19 @@ PLATFORMS: dict[str, tuple[dict[str, Any], Expected]] = {
             ("phone_calls", "client filter"): ("ok", "matched_client_id"),
         },
     ),
-    "other names, and unknown ones refused": (
-        {
-            "unknown_parameters": "refused",
-            RANGE: {"start": "updated_from", "end": "updated_to"},
-            "staff_tasks": {"per_page": "page_size", "page": "p"},
-        },
-        {
-            (RANGE, "start"): ("contradicts", "updated_from"),
-            (RANGE, "end"): ("contradicts", "updated_to"),
-            ("staff_tasks", "per_page"): ("contradicts", "page_size"),
-            ("staff_tasks", "page"): ("contradicts", "p"),
-        },
-    ),
-    "names that do not belong together": (
+    "names that do not belong together, and unknown ones refused": (
         {
             "unknown_parameters": "refused",
             RANGE: {"start": "updatedAfter", "end": "until", "page": "pageIndex", "per_page": "pageSize"},
+            "staff_tasks": {"per_page": "page_size", "page": "p"},
         },
         {
             (RANGE, "start"): ("contradicts", "updatedAfter"),
             (RANGE, "end"): ("contradicts", "until"),
             (RANGE, "page"): ("contradicts", "pageIndex"),
             (RANGE, "per_page"): ("contradicts", "pageSize"),
+            ("staff_tasks", "per_page"): ("contradicts", "page_size"),
+            ("staff_tasks", "page"): ("contradicts", "p"),
         },
     ),
     "exclusive bounds, pages from one, over-large pages refused": (
@@ -96,21 +86,17 @@ PLATFORMS: dict[str, tuple[dict[str, Any], Expected]] = {
             ("appointments", "days"): ("note", "UTC"),
         },
     ),
-    "date-times refused": (
-        {RANGE: {"instants": "refused", "day_zone": "practice"}, "appointments": {"instants": "refused"}},
+    "date-times refused, one list under other names and half open": (
         {
-            (RANGE, "bounds"): ("note", "day []"),
-            (RANGE, "days"): ("note", "practice"),
-            ("appointments", "bounds"): ("note", "day []"),
-            ("appointments", "days"): ("note", "UTC"),
+            RANGE: {"instants": "refused", "start": "fromDate", "end": "toDate", "bounds": "[)"},
+            "appointments": {"instants": "refused"},
         },
-    ),
-    "date-times refused, under other names, half open": (
-        {RANGE: {"instants": "refused", "start": "fromDate", "end": "toDate", "bounds": "[)"}},
         {
             (RANGE, "start"): ("contradicts", "fromDate"),
             (RANGE, "end"): ("contradicts", "toDate"),
             (RANGE, "bounds"): ("note", "day [)"),
+            ("appointments", "bounds"): ("note", "day []"),
+            ("appointments", "days"): ("note", "UTC"),
         },
     ),
     "appointments withdrawn, other orders, other times, integer ids": (

@@ -1,21 +1,72 @@
-"""The checks as pure generators, on servers that no switch of the sandbox makes."""
+"""The checks as pure generators, on servers that no switch of the sandbox makes.
 
-from collections.abc import Callable, Mapping
-from datetime import date, timedelta
+The client search (contract: Clients and patients) is checked by a known client's values, and if it is cut. The
+time zone is confirmed, corrected or left open from calls alone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.driven import NOW, driven
-from support.known_capabilities import paged, ranged
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from pipelines.core.capabilities import Parameter, Result
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import RequestRefused
 from pipelines.core.list_read import Reading
 from pipelines.core.pages import Page
-from pipelines.discovery.examination import discover, examine
+from pipelines.core.steps import GetRecords, Learnt, ReadPage
+from pipelines.discovery.examination import discover
+from pipelines.discovery.people import check_clients
+from pipelines.discovery.report import Finding
+from pipelines.discovery.time_zone import (
+    USUAL,
+    Pair,
+    check_zone,
+    distinguishing_day,
+    fits,
+    other_zones_that_fit,
+    pairs,
+    zones_that_fit,
+)
 from pipelines.endpoints import by_name
+
+NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
+
+Answer = Callable[[Mapping[str, str]], Page]
+
+
+def whole(rows: Sequence[Mapping[str, Any]]) -> Page:
+    """Return a page with all rows."""
+    return Page(tuple(rows), len(rows), None, None, NOW)
+
+
+def driven(plan: Any, answers: Answer, *, record: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    """Answer the requests of a plan; return its value and learnt facts. Each record by id is `record`."""
+    learnt: dict[str, Any] = {}
+    answer: Any = None
+    failure: RequestRefused | None = None
+    while True:
+        try:
+            step = plan.send(answer) if failure is None else plan.throw(failure)
+        except StopIteration as finished:
+            return finished.value, learnt
+        answer = failure = None
+        match step:
+            case Learnt():
+                learnt[step.name] = step.value
+            case GetRecords():
+                answer = dict.fromkeys(step.ids, record)
+            case ReadPage():
+                try:
+                    answer = answers({name: str(value) for name, value in step.query.items()})
+                except RequestRefused as error:
+                    failure = error
+            case _:
+                raise AssertionError(step)
+
 
 EDGES = ("start_date", "end_date")
 EVERY = ("start", "end", "per_page", "page", "status")
@@ -78,14 +129,6 @@ def test_a_server_that_wants_a_start_before_its_end_is_not_mistaken_for_one_with
     assert learnt["start"]["bounds"] == "instant"
 
 
-def test_a_list_without_rows_proves_nothing_and_is_asked_again() -> None:
-    _, learnt, asked = drive(discover(reading()), lambda _: [])
-
-    assert learnt == {}
-    assert asked == 5
-    assert drive(discover(reading(**learnt)), lambda _: sessions(60))[1]["page"]["name"] == "page"
-
-
 def test_a_strict_server_that_takes_dates_only_and_says_the_same_of_every_fault_is_understood() -> None:
     rows = sessions(60)
 
@@ -122,17 +165,130 @@ def test_a_validation_error_that_names_no_field_is_one_all_the_same(status: int)
     assert results(learnt) == dict.fromkeys(READ_WITH, "honoured")
 
 
-def test_known_parameters_are_not_tried_again() -> None:
-    ignored = Parameter(name="status", configured="status", result=Result.IGNORED).model_dump(mode="json")
-    assert drive(discover(reading(**paged(), **ranged(), status=ignored)), lambda _: [])[2] == 0
+ADA = {"id": 7, "name": "Ada Lee", "email": "ada@example.com", "phone": "+15550100"}
+OTHERS = [{"id": number, "name": f"Nan {number}", "phone": "+1"} for number in range(100, 300)]
+Search = Callable[[Mapping[str, Any]], Sequence[Mapping[str, Any]]]
 
 
-def test_a_server_that_ignores_everything_is_distinguished_from_one_that_renames() -> None:
-    rows = sessions(60)
+def contains(query: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    [(name, text)] = query.items()
+    return [row for row in [*OTHERS, ADA] if text in str(row.get(name, ""))][:100]
 
-    examination, learnt, _ = drive(examine(reading()), lambda _: rows)
 
-    states = {finding.check: finding.state for finding in examination.findings}
-    assert states["start"] == "ignored"
-    assert states["status"] == "ignored"
-    assert learnt["start"]["result"] == "ignored"
+def shows(rows: Sequence[Mapping[str, Any]]) -> Search:
+    """Return a search that finds these clients for any request."""
+
+    def search(_query: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        return rows
+
+    return search
+
+
+def refuses(query: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    if "email" in query:
+        raise RequestRefused("no", status=400)
+    return contains(query)
+
+
+def findings(search: Search, *, client: Mapping[str, Any] | None = ADA) -> dict[str, Finding]:
+    found, _ = driven(check_clients(["7"]), lambda query: whole(search(query)), record=client)
+    return {finding.check: finding for finding in found}
+
+
+def test_a_search_that_finds_a_known_client_and_nobody_else_is_proven() -> None:
+    by_check = findings(contains)
+
+    assert {check: finding.state for check, finding in by_check.items()} == {
+        "get": "ok",
+        "search by name": "ok",
+        "search by email": "ok",
+        "search by phone": "ok",
+        "search": "note",
+    }
+
+
+@pytest.mark.parametrize(
+    ("search", "check", "outcome"),
+    [
+        (refuses, "search by email", "refused"),
+        (shows([ADA]), "search by name", "ignored"),
+        (shows([]), "search by phone", "not found"),
+        (shows(OTHERS[:100]), "search by name", "possibly cut"),
+        (shows(OTHERS[:100]), "search", "possibly cut"),
+        (shows(OTHERS[:101]), "search", "whole"),
+        (shows(OTHERS[:99]), "search", "whole"),
+    ],
+)
+def test_a_wrong_search_is_reported(search: Search, check: str, outcome: str) -> None:
+    finding = findings(search)[check]
+
+    assert finding.found == outcome
+    assert not [text for text in ADA.values() if str(text) in finding.evidence.split()]
+
+
+def test_without_a_client_nothing_is_searched_for() -> None:
+    by_check = findings(contains, client=None)
+
+    assert list(by_check) == ["get", "search"]
+    assert by_check["get"].found == "not found"
+
+
+WINTER, SUMMER = datetime(2026, 1, 15, 17, tzinfo=UTC), datetime(2026, 7, 15, 17, tzinfo=UTC)
+
+
+def calls(zone: str, *starts: datetime, count: int = 5) -> list[Pair]:
+    times = [start + timedelta(hours=number) for start in starts for number in range(count)]
+    return [(at, at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)) for at in times]
+
+
+@settings(max_examples=20)
+@given(zone=st.sampled_from(USUAL))
+def test_a_zone_always_fits_its_own_calls(zone: str) -> None:
+    assert fits(zone, calls(zone, WINTER, SUMMER))
+    assert check_zone("phone_calls", zone, calls(zone, WINTER, SUMMER)).state == "ok"
+
+
+def test_only_both_seasons_distinguish_a_zone_with_summer_time() -> None:
+    assert {"America/Denver", "America/Phoenix"} <= set(zones_that_fit(calls("America/Phoenix", WINTER)))
+    both = zones_that_fit(calls("America/Phoenix", WINTER, SUMMER))
+    assert both[0] == "America/Phoenix"
+    assert "America/Denver" not in both
+
+
+def test_the_day_to_look_at_is_one_on_which_the_zones_that_fit_so_far_differ() -> None:
+    """Both are seven hours behind in winter; Phoenix stays so."""
+    others = other_zones_that_fit("America/Denver", calls("America/Phoenix", WINTER))
+    year = date(2025, 1, 16), date(2026, 1, 15)
+
+    day = distinguishing_day("America/Denver", others, *year, seen=())
+
+    assert "America/Phoenix" in others
+    assert day is not None
+    assert date(2025, 3, 9) < day < date(2025, 11, 2)
+    assert distinguishing_day("America/Denver", ["America/Phoenix"], date(2025, 12, 1), year[1], seen=()) is None
+    nearby = distinguishing_day("America/Denver", others, *year, seen=(day,))
+    assert nearby is None or abs(nearby - day) > timedelta(days=1)
+
+
+def test_a_wrong_zone_is_corrected_and_the_others_that_fit_are_named() -> None:
+    finding = check_zone("phone_calls", "America/Chicago", calls("America/New_York", WINTER, SUMMER))
+
+    assert finding.state == "contradicts"
+    assert finding.correction is not None
+    assert finding.correction.value == "America/New_York"
+    assert "fit as well" in finding.remedy
+    assert "-4:00, -5:00" in finding.evidence
+
+
+@pytest.mark.parametrize("count", [0, 4])
+def test_few_calls_prove_nothing(count: int) -> None:
+    assert check_zone("phone_calls", "America/Denver", calls("Asia/Tokyo", WINTER, count=count)).state == "unknown"
+
+
+def test_calls_that_look_alike_are_left_out() -> None:
+    record = {"created_at": "2026-01-15T17:00:30Z", "phone_number": "+15550100", "duration_seconds": 61}
+    row = {"Date": "2026-01-15 12:00", "Phone Number": "+15550100", "Duration": "1:01"}
+
+    assert pairs([record], [row]) == [(WINTER, datetime(2026, 1, 15, 12))]  # noqa: DTZ001 - practice-local
+    assert pairs([record, record], [row]) == []
+    assert pairs([record], [row, row]) == []

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from support.warehouse_with_rows import Filled
 
@@ -19,3 +20,25 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     opened = Filled(tmp_path_factory.mktemp("shared") / "vetl.duckdb")
     yield opened
     opened.warehouse.close()
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    """Provide a private file with marts of three clients, two calls and three leaks."""
+    path = tmp_path / "vetl.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("""
+            create schema marts;
+            create table marts.clients as select * from (values
+                ('p', 'c1', 'Jane Doe', '+12125550100', 'jane@example.com'), ('p', 'c2', null, null, null),
+                ('p', 'c3', null, '+99912345678901', null)
+            ) as rows (practice_id, client_id, name, phone, email);
+            create table marts.phone_calls as select * from (values
+                ('p', 'k1', 'c1', 'Jane Doe', '+12125550100'), ('p', 'k2', null, 'Max', '+12125550111')
+            ) as rows (practice_id, call_key, client_id, client_name, phone_number);
+            create table marts.leak_list as select * from (values
+                ('p', 'e1', 'c1', 'session', 's1', null), ('p', 'e2', null, 'call', 'k2', '+12125550111'),
+                ('p', 'e3', null, 'session', 's2', null)
+            ) as rows (practice_id, episode_id, client_id, last_contact_kind, last_contact_id, phone_number);
+        """)
+    return path

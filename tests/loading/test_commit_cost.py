@@ -1,17 +1,18 @@
-"""The cost of a commit depends on its own rows, not on the number of stored rows."""
+"""The cost of a commit depends on its own rows, not on the number of stored rows; the queries of a sync."""
 
 import re
 from contextlib import closing
+from datetime import datetime, timedelta
 from hashlib import md5
 from pathlib import Path
 
 import polars as pl
 import pytest
-from support.warehouse_with_rows import START, Filled, call_line, call_record
+from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
 
 from pipelines.core.endpoint import DateWindows, Endpoint
-from pipelines.core.steps import MissingRecords, ReferencedIds
-from pipelines.endpoints import REGISTRY
+from pipelines.core.steps import IdsWithStatus, MissingRecords, ReferencedIds, StatusCounts
+from pipelines.endpoints import REGISTRY, by_name
 from pipelines.endpoints.clients import CLIENTS
 from pipelines.endpoints.received import RECEIVED
 from pipelines.loading import connection, warehouse
@@ -56,14 +57,6 @@ def test_an_id_is_mentioned_by_rows_of_lists_and_by_the_details_of_calls(filled:
     assert known_clients(filled) == ["of a call", "of a task"]
 
 
-def test_an_id_that_the_source_does_not_have_any_more_waits_like_one_that_it_never_had(filled: Filled) -> None:
-    filled.now = START
-    filled.merge(CLIENTS, {"id": "a"})
-    filled.commit(CLIENTS, MissingRecords(["a"], START))
-
-    assert filled.rows("select * from control.lookups where endpoint = 'clients'") == []
-
-
 def test_a_warehouse_of_an_earlier_vetl_is_searched_for_mentions_once(tmp_path: Path) -> None:
     path = tmp_path / "vetl.duckdb"
     before = Filled(path)
@@ -101,3 +94,44 @@ def test_a_file_whose_index_is_larger_than_the_memory_limit_takes_in_rows(
         for batch in range(5):
             rows = [{"id": md5(f"{batch} {number}".encode()).hexdigest()} for number in range(2_000)]
             assert again.merge("appointments", *rows).inserted == len(rows)
+
+
+def test_questions_about_statuses_leave_deleted_rows_and_other_practices_out(filled: Filled) -> None:
+    tasks = by_name("staff_tasks")
+    rows = [
+        {"id": "a", "status": "pending", "created_at": "2025-01-03T00:00:00Z"},
+        {"id": "b", "status": "pending", "created_at": "2025-01-02T00:00:00Z"},
+        {"id": "c", "status": "completed", "created_at": "2025-01-01T00:00:00Z"},
+        {"id": "gone", "status": "pending", "created_at": "2024-01-01T00:00:00Z"},
+    ]
+    filled.merge(tasks, *rows)
+    filled.commit(tasks, MissingRecords(["gone"], START))
+    filled.another_practice()
+    filled.merge(tasks, *rows)
+    filled.practice = HARBOR
+    ask = filled.answer
+
+    assert ask(tasks, IdsWithStatus(["pending"])) == ["a", "b"]
+    assert ask(tasks, IdsWithStatus(["canceled"])) == []
+    assert ask(tasks, StatusCounts()) == {"pending": 2, "completed": 1}
+    assert filled.warehouse.counts(["p1", "p2"], tasks) == {"p1": (3, 0), "p2": (4, 0)}
+
+
+def test_referenced_ids_are_unknown_ones_first_then_those_read_longest_ago(filled: Filled) -> None:
+    def ask(stale_before: datetime, limit: int = 10) -> list[str]:
+        return filled.answer(CLIENTS, ReferencedIds(stale_before, limit))
+
+    filled.merge("staff_tasks", *({"id": n, "client_id": f"c{n % 5}"} for n in range(10)))
+    assert ask(START) == ["c0", "c1", "c2", "c3", "c4"]
+
+    filled.now = START
+    filled.merge(CLIENTS, {"id": "c3"})
+    filled.merge(CLIENTS, {"id": "c1"}, {"id": "c2"})
+    filled.commit(CLIENTS, MissingRecords(["c4"], START))
+    assert ask(START) == ["c0"]
+    assert ask(START + timedelta(minutes=1)) == ["c0", "c4", "c3"]
+    assert ask(START + timedelta(days=1), limit=4) == ["c0", "c4", "c3", "c1"]
+
+    filled.now = START + timedelta(days=1)
+    filled.merge(CLIENTS, {"id": "c3"})
+    assert "c3" not in ask(START + timedelta(days=1)), "an unchanged row was read all the same"

@@ -1,4 +1,7 @@
-"""Days of phone calls that are replaced, compared with a plain model of the rows that may change."""
+"""Days of phone calls that are replaced, compared with a plain model of the rows that may change.
+
+Each commit notes the days that it changed, so that a build reads only these days.
+"""
 
 from collections import Counter
 from datetime import date, timedelta
@@ -7,25 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.warehouse_with_rows import DAY, HEADER, START, Filled, call_line, call_record, csv_page
+from support.warehouse_with_rows import DAY, START, Filled, call_line, call_record, csv_page
 
 from pipelines.core.errors import ContractBroken
 from pipelines.core.pages import Changes
-from pipelines.core.steps import AttachDetails, ReplaceDays
-from pipelines.loading.phone_calls.frames import split
+from pipelines.core.steps import AttachDetails, MissingRecords, ReplaceDays
 
 NEXT = DAY + timedelta(days=1)
 HOUR = timedelta(hours=1)
 LIVE = "from raw.phone_calls where _deleted_at is null"
-
-
-def test_a_new_day_is_appended_with_keys_and_instants(filled: Filled) -> None:
-    assert filled.replace_days(call_line(), call_line("2025-05-01 11:00")) == Changes(inserted=2)
-
-    rows = filled.rows(
-        "select call_date, called_at::varchar, _loaded_at, id from raw.phone_calls order by called_at"
-    )
-    assert rows == [(DAY, "2025-05-01 14:00:00+00", START, None), (DAY, "2025-05-01 15:00:00+00", START, None)]
 
 
 def test_equal_content_in_any_order_writes_nothing(filled: Filled) -> None:
@@ -106,22 +99,6 @@ def test_calls_of_days_that_were_not_asked_for_are_refused_whole(filled: Filled)
     assert filled.rows("select * from raw.phone_calls") == []
 
 
-def test_the_repeated_hour_is_stored_as_two_instants(filled: Filled) -> None:
-    clock = ("00:30", "01:10", "01:50", "01:10", "02:30")
-    day = date(2025, 11, 2)
-    filled.replace_days(*(call_line(f"{day} {text}") for text in clock), first=day, last=day)
-
-    assert [
-        text for (text,) in filled.rows("select called_at::varchar from raw.phone_calls order by called_at")
-    ] == [
-        "2025-11-02 04:30:00+00",
-        "2025-11-02 05:10:00+00",
-        "2025-11-02 05:50:00+00",
-        "2025-11-02 06:10:00+00",
-        "2025-11-02 07:30:00+00",
-    ]
-
-
 def test_a_minute_that_does_not_exist_makes_the_time_zone_doubtful(filled: Filled) -> None:
     day = date(2025, 3, 9)
 
@@ -145,17 +122,6 @@ def test_a_bad_row_waits_until_its_day_is_read_well(filled: Filled) -> None:
         (True,),
         (False,),
     ]
-
-
-def test_a_new_column_is_stored_and_reported_but_makes_no_version(filled: Filled) -> None:
-    filled.replace_days(call_line())
-    page = split(f"{HEADER},Agent\n{call_line()},A\n".encode())
-
-    changes = filled.commit("phone_calls", ReplaceDays([page], DAY, DAY, filled.now))
-
-    assert changes == Changes(updated=1, drift=("phone_calls: new field Agent",))
-    assert filled.rows("select _extra from raw.phone_calls") == [('{"Agent":"A"}',)]
-    assert filled.rows("select * from history.phone_calls") == []
 
 
 def test_a_day_that_came_as_records_of_the_json_list_is_the_day_that_the_csv_shows(filled: Filled) -> None:
@@ -232,3 +198,53 @@ def test_after_each_read_raw_equals_the_source_and_no_key_moves_to_another_call(
     assert shared.rows(f"select count(*) from history.phone_calls {versions} and _valid_from >= _valid_to") == [
         (0,)
     ]
+
+
+SESSION = {
+    "id": "s1",
+    "status": "active",
+    "created_at": "2025-05-02T23:30:00-04:00",
+    "updated_at": "2025-05-03T04:00:00Z",
+}
+
+
+def take_noted_days(filled: Filled) -> list[tuple[str, date | None]]:
+    """Return the noted days and clear them, as a build does."""
+    changes = filled.rows("select table_name, day from control.changes order by all")
+    filled.connection.execute("delete from control.changes")
+    return changes
+
+
+def test_new_rows_are_noted_by_the_day_of_their_creation_in_utc(filled: Filled) -> None:
+    filled.merge("booking_sessions", SESSION)
+    filled.replace_days(call_line("2025-05-01 23:59"))
+    filled.merge("clients", {"id": "c1"})
+
+    assert [("booking_sessions", date(2025, 5, 3)), ("clients", None), ("phone_calls", DAY)] == take_noted_days(
+        filled
+    )
+
+
+def test_a_row_that_moves_is_noted_for_both_days_and_one_that_goes_for_its_own(filled: Filled) -> None:
+    filled.merge("booking_sessions", SESSION)
+    take_noted_days(filled)
+    filled.merge("booking_sessions", SESSION)
+    assert take_noted_days(filled) == []
+    filled.merge("booking_sessions", {**SESSION, "created_at": None, "updated_at": "2025-05-04T04:00:00Z"})
+
+    assert [("booking_sessions", date(2025, 5, 3)), ("booking_sessions", None)] == take_noted_days(filled)
+    filled.commit("booking_sessions", MissingRecords(["s1"], filled.now))
+    assert take_noted_days(filled) == [("booking_sessions", None)]
+
+
+def test_a_day_of_calls_is_noted_when_one_changes_goes_comes_back_or_gets_its_id(filled: Filled) -> None:
+    filled.replace_days(call_line())
+    take_noted_days(filled)
+    filled.replace_days(call_line())
+    assert take_noted_days(filled) == []
+    for lines in ([call_line(outcome="Voicemail")], [], [call_line(outcome="Voicemail")]):
+        filled.replace_days(*lines)
+
+        assert take_noted_days(filled) == [("phone_calls", DAY)]
+    filled.attach(call_record("call-1"))
+    assert take_noted_days(filled) == [("phone_calls", DAY)]

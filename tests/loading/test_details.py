@@ -1,5 +1,9 @@
-"""Details of the JSON list, attached to the calls of the CSV as multisets, so that no id is lost."""
+"""Details of the JSON list, attached to the calls of the CSV as multisets, so that no id is lost.
 
+Undeclared fields from both lists are side by side in `_extra`.
+"""
+
+import json
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -9,13 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.warehouse_with_rows import DAY, Filled, call_line, call_record
+from support.warehouse_with_rows import DAY, Filled, call_line, call_record, csv_page
 
 from pipelines.core.pages import Changes, Page, Window, WindowKind
-from pipelines.core.steps import AttachDetails, DaysLackingDetails
+from pipelines.core.steps import AttachDetails, DaysLackingDetails, ReplaceDays
 from pipelines.reading.paging import Pass, certificate
-
-AUTUMN = date(2025, 11, 2)
 
 
 def test_details_are_attached_without_a_version_or_a_later_load(filled: Filled) -> None:
@@ -91,15 +93,6 @@ def test_a_deleted_call_gives_up_the_id_of_its_living_twin(filled: Filled) -> No
         (held, True),
         (None, False),
     ]
-
-
-def test_the_exact_time_corrects_the_repeated_hour(filled: Filled) -> None:
-    filled.replace_days(call_line(f"{AUTUMN} 01:30"), first=AUTUMN, last=AUTUMN)
-    assert filled.rows("select called_at::varchar from raw.phone_calls") == [("2025-11-02 05:30:00+00",)]
-
-    filled.attach(call_record("x", "2025-11-02T06:30:20Z"), first=AUTUMN, last=AUTUMN)
-
-    assert filled.rows("select called_at::varchar from raw.phone_calls") == [("2025-11-02 06:30:00+00",)]
 
 
 def test_a_bad_record_is_set_aside_and_the_rest_is_attached(filled: Filled) -> None:
@@ -217,3 +210,35 @@ def attached(filled: Filled, record: dict[str, Any]) -> None:
     page = Page((record,), 1, 0, 100, filled.now)
     evidence = certificate(Pass(Window(DAY, DAY), (page,), 100), WindowKind.DETAILS)
     filled.commit("phone_calls", AttachDetails([record], DAY, DAY, certificate=evidence))
+
+
+def replace(filled: Filled, *lines: str, **more: str) -> Changes:
+    return filled.commit("phone_calls", ReplaceDays([csv_page(*lines, **more)], DAY, DAY, filled.now))
+
+
+def extras(filled: Filled) -> list[Any]:
+    rows = filled.rows("select _extra from raw.phone_calls where _deleted_at is null order by id")
+    return [text and json.loads(text) for (text,) in rows]
+
+
+def test_undeclared_fields_of_both_lists_are_kept_if_a_day_is_read_again(filled: Filled) -> None:
+    assert replace(filled, call_line(), Agent="A").drift == ("phone_calls: new field Agent",)
+    assert filled.attach(call_record("x", recording="r")).drift == ("phone_calls: new field recording",)
+    before = filled.rows("select rowid, * from raw.phone_calls")
+
+    assert replace(filled, call_line(), Agent="A").unchanged == 1
+    assert filled.rows("select rowid, * from raw.phone_calls") == before
+    replace(filled, call_line(), Agent="B")
+
+    assert extras(filled) == [{"Agent": "B", "recording": "r"}]
+    assert filled.rows("select * from history.phone_calls") == [], "what nobody declared makes no version"
+
+
+def test_a_call_that_changes_keeps_undeclared_fields_with_its_id(filled: Filled) -> None:
+    replace(filled, call_line())
+    filled.attach(call_record("x", recording="r"))
+
+    replace(filled, call_line(summary="called back"))
+
+    assert filled.rows("select id, summary from raw.phone_calls") == [("x", "called back")]
+    assert extras(filled) == [{"recording": "r"}]

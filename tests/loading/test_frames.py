@@ -97,20 +97,6 @@ def test_a_bad_row_is_set_aside_with_its_reason_and_the_rest_goes_on(row: Any, r
     assert bad.payload == json.dumps(row, sort_keys=True)
 
 
-def test_a_reason_names_fields_and_never_values() -> None:
-    (bad,) = read({"id": "a", "created_at": "Jane Doe", "stage": ["+12125550100"]}).bad
-
-    assert "Jane" not in bad.reason
-    assert "555" not in bad.reason
-    assert {part.split(":")[0] for part in bad.reason.split("; ")} == {"created_at", "stage"}
-
-
-def test_ids_may_come_as_numbers() -> None:
-    frame = read({"id": 7, "appointment_id": 12}, {"id": "8"}).frame
-
-    assert frame.select("id", "appointment_id").rows() == [("7", "12"), ("8", None)]
-
-
 def test_equal_json_has_one_text() -> None:
     frame = read(
         {"id": "a", "patients": [{"name": "Rex", "id": "1"}]},
@@ -120,17 +106,6 @@ def test_equal_json_has_one_text() -> None:
     ).frame
 
     assert frame["patients"].to_list() == ['[{"id":"1","name":"Rex"}]'] * 2 + [None]
-
-
-def test_unknown_fields_are_kept_and_named() -> None:
-    result = read({"id": "a", "mood": "good", "age": 3}, {"id": "b"})
-
-    assert result.frame["_extra"].to_list() == ['{"age":3,"mood":"good"}', None]
-    assert result.new_fields == {("p1", "mood"), ("p1", "age")}
-
-
-def test_no_rows_make_an_empty_frame_of_the_same_types() -> None:
-    assert read().frame.schema == read({"id": "a"}).frame.schema
 
 
 values = (

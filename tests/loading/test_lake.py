@@ -242,10 +242,3 @@ def test_a_manifest_that_is_none_is_left_alone(warehouse: Path, lake: Path) -> N
 
     with pytest.raises(LakeError, match="is not a manifest of vetl"):
         export(warehouse, lake)
-
-
-def test_a_lake_that_cannot_be_written_is_as_vetl_errors(warehouse: Path, lake: Path) -> None:
-    lake.write_text("a file", "utf-8")
-
-    with pytest.raises(LakeError, match="lake: "):
-        export(warehouse, lake)

@@ -20,15 +20,6 @@ def session(identity: str, updated: int | None = 0, **fields: Any) -> dict[str, 
     return {"id": identity, "updated_at": moment and moment.isoformat(), **fields}
 
 
-def test_new_rows_are_inserted_with_the_sources_clock(filled: Filled) -> None:
-    changes = filled.merge("booking_sessions", session("a", status="active"), session("b"))
-
-    assert changes == Changes(inserted=2)
-    assert filled.rows(
-        "select practice_id, id, status, _loaded_at, _run_id, _deleted_at from raw.booking_sessions order by id"
-    ) == [("p1", "a", "active", START, "run", None), ("p1", "b", None, START, "run", None)]
-
-
 def test_unchanged_rows_are_not_written_at_all(filled: Filled) -> None:
     filled.merge("booking_sessions", session("a"))
     before = filled.rows("select rowid, * from raw.booking_sessions")
@@ -46,13 +37,6 @@ def test_a_superseded_version_goes_to_history_with_its_validity(filled: Filled) 
     assert filled.rows(
         "select status, _valid_from, _valid_to from history.booking_sessions order by _valid_from"
     ) == [("active", START, START + HOUR), ("completed", START + HOUR, START + 2 * HOUR)]
-
-
-def test_an_older_version_never_replaces_a_newer_one(filled: Filled) -> None:
-    filled.merge("booking_sessions", session("a", 5, status="completed"))
-
-    assert filled.merge("booking_sessions", session("a", 4, status="active")) == Changes(unchanged=1)
-    assert filled.rows("select status from raw.booking_sessions") == [("completed",)]
 
 
 def test_a_derived_status_changes_without_updated_at_moving(filled: Filled) -> None:
@@ -123,18 +107,6 @@ def test_an_unknown_enum_value_is_stored_and_reported(filled: Filled) -> None:
     assert filled.rows("select kind, name, value from control.schema_changes") == [
         ("new_value", "status", "paused")
     ]
-
-
-def test_a_bad_row_waits_in_quarantine_until_it_comes_in_well(filled: Filled) -> None:
-    bad = session("a") | {"created_at": "soon"}
-
-    assert filled.merge("booking_sessions", bad, session("b")) == Changes(inserted=1, quarantined=1)
-    assert filled.merge("booking_sessions", bad) == Changes(quarantined=1)
-    assert filled.rows("select row_key, first_seen, last_seen, resolved_at from control.quarantine") == [
-        ("a", START, START + HOUR, None)
-    ]
-    filled.merge("booking_sessions", session("a"))
-    assert filled.rows("select resolved_at from control.quarantine") == [(START + 2 * HOUR,)]
 
 
 versions = st.lists(

@@ -9,9 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import WarehouseError
 from pipelines.core.privacy import Treatments
-from pipelines.loading.published import publish as module
 from pipelines.loading.published.publish import publish
 
 PII: Treatments = {"clients": {"name": "hash", "born": "hash"}, "daily": {}}
@@ -134,26 +133,6 @@ def test_a_mart_that_nobody_classified_is_left_out_and_named(private: Path, targ
     assert (dict(result.tables), result.left_out) == ({"daily": 3}, ("clients",))
 
 
-@pytest.mark.parametrize("step", ["_bring", "_check", "_sync_to_disk"])
-def test_a_failure_at_any_step_leaves_the_old_file_and_nothing_else(
-    private: Path, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    publish(private, target, pii=PII, pii_key=None)
-    before, files = target.read_bytes(), set(tmp_path.iterdir())
-    works = getattr(module, step)
-
-    def fails_after(*values: object) -> None:
-        works(*values)
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(module, step, fails_after)
-    with pytest.raises(WarehouseError, match=r"analytics\.duckdb: cannot be written: No space left on device"):
-        publish(private, target, pii=PII, pii_key=None)
-
-    assert target.read_bytes() == before
-    assert set(tmp_path.iterdir()) == files
-
-
 def test_nothing_to_publish_is_one_clear_line(tmp_path: Path, target: Path) -> None:
     private = tmp_path / "vetl.duckdb"
     duckdb.connect(str(private)).close()
@@ -168,11 +147,6 @@ def test_a_classified_column_that_is_not_there_stops_the_publication(private: Pa
     """The column may have been renamed, and would be published in clear under its new name."""
     with pytest.raises(WarehouseError, match="clients has no column phone, which is classified as personal"):
         publish(private, tmp_path / "a.duckdb", pii={**PII, "clients": {"phone": "hash"}}, pii_key=None)
-
-
-def test_a_private_file_that_is_being_written_is_busy(private: Path, target: Path) -> None:
-    with duckdb.connect(str(private)), pytest.raises(WarehouseBusy):
-        publish(private, target, pii=PII, pii_key=None)
 
 
 @pytest.mark.parametrize("spelling", ["same", "dots", "folder link", "link", "hard link", "copy", "private link"])

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
+from support.warehouse_with_rows import ask
 
 from pipelines.core.privacy import Treatment, Treatments
 from pipelines.loading.published.digests import verify
@@ -81,8 +82,7 @@ class Marts:
 
 
 def _read(path: Path) -> list[list[tuple[Any, ...]]]:
-    with duckdb.connect(str(path), read_only=True) as connection:
-        return [connection.execute(f"from marts.{mart} order by all").fetchall() for mart in PII]
+    return [ask(path, f"from marts.{mart} order by all") for mart in PII]
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
+from support.warehouse_with_rows import ask
 
 from pipelines.core.labels import COMMON_WORDS, LABELS, is_label
 from pipelines.core.privacy import Treatments
@@ -77,8 +78,7 @@ class Source:
 
     def unmasked_values(self) -> set[str]:
         """Return the published values that are not masked."""
-        with duckdb.connect(str(self.target), read_only=True) as connection:
-            rows = connection.execute("select distinct referral_source from marts.sessions").fetchall()
+        rows = ask(self.target, "select distinct referral_source from marts.sessions")
         return {value for (value,) in rows if value and not value.startswith("masked ")}
 
 
@@ -190,8 +190,7 @@ def test_a_prefix_of_vetl_before_a_word_does_not_mask_it(source: Source) -> None
         )
     source.publish()
 
-    with duckdb.connect(str(source.target), read_only=True) as connection:
-        reasons = {row[0] for row in connection.execute("from marts.leaks").fetchall()}
+    reasons = {reason for (reason,) in ask(source.target, "from marts.leaks")}
     assert {reason for reason in reasons if not (reason or "").startswith("masked ")} == {
         "left at started",
         "task completed",
@@ -252,19 +251,14 @@ def test_a_masked_value_is_the_same_after_the_next_publication(source: Source) -
     source.add("Doe, Jane", 1)
     source.publish()
 
-    def masked() -> list[tuple[str]]:
-        with duckdb.connect(str(source.target), read_only=True) as connection:
-            return connection.execute(
-                "select distinct referral_source from marts.sessions where starts_with(referral_source, 'masked ')"
-            ).fetchall()
-
-    before = masked()
+    masked = "select distinct referral_source from marts.sessions where starts_with(referral_source, 'masked ')"
+    before = ask(source.target, masked)
     source.build()
     source.add("google", 1)
     source.publish()
 
     assert len(before) == 1
-    assert masked() == before
+    assert ask(source.target, masked) == before
 
 
 def test_every_word_of_the_contract_is_published_as_it_is() -> None:

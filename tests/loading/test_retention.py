@@ -1,13 +1,19 @@
-"""Retention of published files, rollback, and the files that are published beside them."""
+"""Retention of published files, rollback, and the files that are published beside them.
+
+Readers in other processes open, query and close the published file while it is published repeatedly.
+"""
 
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
 import polars as pl
 import pytest
+from support.warehouse_with_rows import ask
 
 from pipelines.core.errors import WarehouseError
 from pipelines.core.privacy import Treatments
@@ -24,35 +30,13 @@ PII: Treatments = {
 }
 
 
-@pytest.fixture
-def private(tmp_path: Path) -> Path:
-    path = tmp_path / "vetl.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("""
-            create schema marts;
-            create table marts.clients as select * from (values
-                ('p', 'c1', 'Jane Doe', '+12125550100', 'jane@example.com'), ('p', 'c2', null, null, null),
-                ('p', 'c3', null, '+99912345678901', null)
-            ) as rows (practice_id, client_id, name, phone, email);
-            create table marts.phone_calls as select * from (values
-                ('p', 'k1', 'c1', 'Jane Doe', '+12125550100'), ('p', 'k2', null, 'Max', '+12125550111')
-            ) as rows (practice_id, call_key, client_id, client_name, phone_number);
-            create table marts.leak_list as select * from (values
-                ('p', 'e1', 'c1', 'session', 's1', null), ('p', 'e2', null, 'call', 'k2', '+12125550111'),
-                ('p', 'e3', null, 'session', 's2', null)
-            ) as rows (practice_id, episode_id, client_id, last_contact_kind, last_contact_id, phone_number);
-        """)
-    return path
-
-
 def one_more(private: Path) -> None:
     with duckdb.connect(str(private)) as connection:
         connection.execute("insert into marts.clients values ('p', 'c' || random()::varchar, null, null, null)")
 
 
 def clients(file: Path) -> int:
-    with duckdb.connect(str(file), read_only=True) as connection:
-        return connection.execute("select count(*) from marts.clients").fetchall()[0][0]
+    return ask(file, "select count(*) from marts.clients")[0][0]
 
 
 def published_times(private: Path, target: Path, times: int, keep: int = 3) -> None:
@@ -133,14 +117,9 @@ def test_contacts_name_the_people_of_the_marts_and_nobody_forgotten(private: Pat
     file = write_contacts(private, target)
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
-    with duckdb.connect(str(file), read_only=True) as connection:
-        rows = {
-            table: connection.execute(f"from {table}").fetchall()
-            for table in ("clients", "phone_calls", "leak_list")
-        }
-    assert rows["clients"] == [("p", "c1", "Jane Doe", "+12125550100", "jane@example.com")]
-    assert rows["phone_calls"] == [("p", "k2", "Max", "+12125550111")]
-    assert sorted(rows["leak_list"]) == [
+    assert ask(file, "from clients") == [("p", "c1", "Jane Doe", "+12125550100", "jane@example.com")]
+    assert ask(file, "from phone_calls") == [("p", "k2", "Max", "+12125550111")]
+    assert ask(file, "from leak_list order by all") == [
         ("p", "e1", "Jane Doe", "+12125550100", "jane@example.com"),
         ("p", "e2", "Max", "+12125550111", None),
     ]
@@ -173,3 +152,73 @@ def test_group_and_mode_of_contacts_stay_and_everybody_else_is_kept_out(private:
     assert write_contacts(private, target) == contacts_file(target)
 
     assert (stat.S_IMODE(file.stat().st_mode), file.stat().st_gid) == (0o600, group)
+
+
+PUBLICATIONS = 4
+READERS = 2
+READER = """
+import json, sys, duckdb
+file, how = sys.argv[1:]
+reads, errors, torn, seen = 0, [], 0, set()
+print("ready", flush=True)
+import select
+while not select.select([sys.stdin], [], [], 0)[0]:
+    try:
+        if how == "connect":
+            connection = duckdb.connect(file, read_only=True)
+        else:
+            connection = duckdb.connect()
+            connection.execute(f"attach '{file}' as published (read_only)")
+            connection.execute("use published")
+        rows = connection.execute(
+            "select 'a', build, count(*) from marts.first group by all"
+            " union all select 'b', build, count(*) from marts.second group by all"
+        ).fetchall()
+        connection.close()
+    except Exception as error:
+        errors.append(str(error).splitlines()[0])
+        continue
+    reads += 1
+    torn += len(rows) != 2 or rows[0][1] != rows[1][1] or {row[2] for row in rows} != {5000}
+    seen.add(rows[0][1])
+print(json.dumps({"reads": reads, "errors": errors[:3], "torn": torn, "seen": len(seen)}))
+"""
+
+
+def build(private: Path, number: int) -> None:
+    """Return two marts with the number of their build in each of 5,000 rows."""
+    with duckdb.connect(str(private)) as connection:
+        connection.execute("create schema if not exists marts")
+        for name in ("first", "second"):
+            connection.execute(
+                f"create or replace table marts.{name} as select range as id, {number} as build from range(5000)"
+            )
+
+
+def test_no_reader_meets_an_error_or_half_a_build_while_it_is_published(tmp_path: Path) -> None:
+    private, published = tmp_path / "vetl.duckdb", tmp_path / "analytics.duckdb"
+
+    def publish_build(number: int) -> None:
+        build(private, number)
+        publish(private, published, pii={"first": {}, "second": {}}, pii_key=None, keep=3)
+
+    publish_build(0)
+    readers = [
+        subprocess.Popen(
+            [sys.executable, "-c", READER, str(published), how],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for how in ("connect", "attach")
+    ]
+    for reader in readers:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "ready\n"
+    for number in range(1, PUBLICATIONS + 1):
+        publish_build(number)
+    reports = [json.loads(reader.communicate("end\n")[0]) for reader in readers]
+
+    assert [(one["errors"], one["torn"]) for one in reports] == [([], 0)] * READERS
+    assert sum(one["reads"] for one in reports) > PUBLICATIONS
+    assert max(one["seen"] for one in reports) > PUBLICATIONS // 4

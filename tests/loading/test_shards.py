@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.raw_tables import create_warehouse
-from support.warehouse_with_rows import START, call_line, csv_page
+from support.warehouse_with_rows import START, ask, call_line, csv_page
 
 from pipelines.core.errors import WarehouseError
 from pipelines.core.practice import Practice
@@ -129,10 +129,7 @@ def test_whatever_ends_a_move_every_row_is_there_once(
 
         assert contents(path) == before
         for name, file in shards_of(path).items():
-            with duckdb.connect(str(file), read_only=True) as connection:
-                held = connection.execute(
-                    "select distinct practice_id from raw.staff_tasks order by all"
-                ).fetchall()
+            held = ask(file, "select distinct practice_id from raw.staff_tasks order by all")
             assert [practice for (practice,) in held] == sorted(wanted[name.removeprefix("shard_")])
         assert {file.name for file in path.parent.glob("*.duckdb")} == {
             path.name,
@@ -164,9 +161,7 @@ def test_a_run_of_several_shards_ended_as_the_last_of_them_says_in_one_file_too(
 
     arrange(path, {}, lock_wait_seconds=0)
 
-    with duckdb.connect(str(path), read_only=True) as connection:
-        ended = connection.execute("select exit_code from control.runs where run_id = 'drain'").fetchall()
-    assert ended == [(1,)]
+    assert ask(path, "select exit_code from control.runs where run_id = 'drain'") == [(1,)]
 
 
 def test_a_layout_that_cannot_be_read_is_as_vetl_errors(filled: bytes, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from pipelines.endpoints import by_name
 from pipelines.loading.control.activity import activity_path, read_activity, record_failure, recorded
 from pipelines.loading.control.list_status import list_status_of
 from pipelines.loading.control.snapshot import Snapshot, read_snapshot, snapshot_path
-from pipelines.loading.control.status import WRITTEN_EVERY, Status
 
 LISTS = ("booking_sessions", "appointments", "staff_tasks")
 HOUR = timedelta(hours=1)
@@ -65,24 +64,6 @@ def test_of_many_lists_only_the_one_that_changed_is_looked_at(filled: Filled) ->
     assert rows["appointments"] == (1, None)
 
 
-def test_the_snapshot_is_written_once_a_second_and_at_the_end(filled: Filled) -> None:
-    seconds = 0.0
-    status_of(filled)._clock = lambda: seconds  # pyright: ignore[reportPrivateUsage]
-    filled.merge("staff_tasks", {"id": 1})
-    assert rows_in_file(filled)["staff_tasks"] == 1
-
-    seconds += WRITTEN_EVERY / 2
-    filled.merge("appointments", {"id": 1})
-    assert rows_in_file(filled)["appointments"] == 0
-    seconds += WRITTEN_EVERY / 2
-    filled.merge("booking_sessions", {"id": 1})
-    assert rows_in_file(filled)["appointments"] == 1
-
-    filled.merge("staff_tasks", {"id": 2})
-    filled.warehouse.close()
-    assert rows_in_file(filled)["staff_tasks"] == 2
-
-
 def test_the_last_attempt_of_each_list_is_kept_and_with_it_until_when_it_was_certain(filled: Filled) -> None:
     run(filled, "first", "certified", through="2025-06-01T00:00:00+00:00")
     (before,) = [item for item in filled.warehouse.status() if item.endpoint == "clients"]
@@ -102,24 +83,6 @@ def test_the_last_attempt_of_each_list_is_kept_and_with_it_until_when_it_was_cer
     run_told = snapshot(filled).run
     assert run_told
     assert (run_told["run_id"], run_told["exit_code"]) == ("second", 1)
-
-
-def test_attempts_of_an_earlier_vetl_are_taken_from_its_runs(filled: Filled) -> None:
-    run(filled, "first", "certified", through="2025-06-01T00:00:00+00:00")
-    filled.warehouse.commit(
-        "first", filled.practice.id, by_name("clients"), [MergeRows((), START, certificate=evidence(START))]
-    )
-    run(filled, "second", "failed", reason="HTTP 500")
-    filled.connection.execute("drop table control.attempts")
-    filled.connection.execute("delete from control.migrations where name in ('0006_attempts', '0013_last_reads')")
-    filled.warehouse.close()
-
-    again = Filled(filled.path)
-
-    assert again.rows("select run_id, state, reason from control.attempts") == [("second", "failed", "HTTP 500")]
-    first = "(select finished_at from control.runs where run_id = 'first')"
-    assert again.rows(f"select read_at = {first} from control.attempts") == [(True,)]
-    again.warehouse.close()
 
 
 def test_a_first_sync_that_was_killed_has_read_a_part(filled: Filled) -> None:
@@ -222,15 +185,7 @@ def run(filled: Filled, run_id: str, state: str, *, reason: str = "", through: s
     filled.warehouse.finish_run(run_id, source_clock=START, exit_code=int(state == "failed"), summary=summary)
 
 
-def status_of(filled: Filled) -> Status:
-    return filled.warehouse._status  # pyright: ignore[reportPrivateUsage]
-
-
 def snapshot(filled: Filled) -> Snapshot:
     stored = read_snapshot(filled.path, bundled.migrations())
     assert stored
     return stored
-
-
-def rows_in_file(filled: Filled) -> dict[str, int]:
-    return {item.endpoint: item.rows for item in snapshot(filled).lists}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.random_rows import CLOCKS, PRACTICES, random_tables
 from support.raw_tables import create_warehouse
+from support.warehouse_with_rows import ask
 
 from pipelines.bundled import dbt_project
 from pipelines.core.errors import WarehouseError
@@ -92,11 +93,9 @@ def file(published: Path, tmp_path: Path) -> Path:
 
 def columns_of(file: Path) -> dict[str, list[tuple[str, str]]]:
     columns: dict[str, list[tuple[str, str]]] = {}
-    with duckdb.connect(str(file), read_only=True) as connection:
-        for table, name, kind in connection.execute(
-            "select table_name, column_name, data_type from duckdb_columns() where schema_name = 'marts'"
-        ).fetchall():
-            columns.setdefault(table, []).append((name, kind))
+    of_marts = "select table_name, column_name, data_type from duckdb_columns() where schema_name = 'marts'"
+    for table, name, kind in ask(file, of_marts):
+        columns.setdefault(table, []).append((name, kind))
     columns.pop(DIGESTS)
     return columns
 
@@ -180,7 +179,7 @@ def test_a_file_of_an_older_vetl_or_of_another_hash_gets_a_clear_line(file: Path
 values = st.one_of(st.none(), st.text(max_size=3))
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     rows=st.lists(st.tuples(values, values), min_size=2, max_size=4),
     data=st.data(),

@@ -1,6 +1,6 @@
 """The warehouse file: opened, locked, damaged, migrated; and commits that are all or nothing."""
 
-import json
+import re
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -9,22 +9,17 @@ from typing import Any
 import duckdb
 import pytest
 from pydantic import create_model
+from support.processes import holding
 from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
 
 from pipelines.core.endpoint import Endpoint, UpdatedWindows
-from pipelines.core.errors import ConfigurationError
-from pipelines.core.pages import Certificate, Changes, Window
+from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.pages import Certificate, Changes, Window, WindowKind
 from pipelines.core.records import Record, Text
-from pipelines.core.steps import (
-    Learnt,
-    MergeRows,
-    MissingRecords,
-    MoveCursor,
-)
+from pipelines.core.steps import MergeRows, MoveCursor
 from pipelines.endpoints import REGISTRY, by_name
 from pipelines.loading import store
-from pipelines.loading.control.list_status import list_status_of
-from pipelines.loading.control.snapshot import snapshot_path
+from pipelines.loading.failures import as_vetl_errors, as_warehouse_error
 from pipelines.loading.warehouse import Warehouse
 
 CLIENTS = by_name("clients")
@@ -32,24 +27,6 @@ CLIENTS = by_name("clients")
 
 def opened(path: Path, seconds: float = 0, **options: Any) -> Warehouse:
     return Warehouse.open(path, REGISTRY, lock_wait_seconds=seconds, **options)
-
-
-def certificate(**given: Any) -> Certificate:
-    usual: dict[str, Any] = {
-        "window": Window(START, date(2025, 6, 2)),
-        "kind": "closed",
-        "total_first": 1,
-        "total_last": 1,
-        "rows": 1,
-        "distinct_ids": 1,
-        "requests": 1,
-        "retries": 0,
-        "certified": True,
-        "reason": "ids equal the total",
-        "started": START,
-        "finished": START,
-    }
-    return Certificate(**{**usual, **given})
 
 
 def toy(**fields: Any) -> Endpoint:
@@ -84,10 +61,11 @@ def test_a_commit_that_fails_leaves_nothing_half(filled: Filled, monkeypatch: py
         raise KeyboardInterrupt
 
     monkeypatch.setattr(store, "keep_cursors", fail)
+    proof = Certificate(Window(), WindowKind.CLOSED, 1, 1, 1, 1, 1, 0, True, "ids equal the total", START, START)
     with pytest.raises(KeyboardInterrupt):
         filled.commit(
             "booking_sessions",
-            MergeRows([{"id": "a", "stage": "new"}, {"id": "b"}, {"id": None}], START, certificate=certificate()),
+            MergeRows([{"id": "a", "stage": "new"}, {"id": "b"}, {"id": None}], START, certificate=proof),
             MoveCursor({"through": "later"}),
         )
 
@@ -106,45 +84,6 @@ TABLES = (
 )
 
 
-def test_a_failing_statement_does_not_hide_behind_the_rollback(filled: Filled) -> None:
-    filled.connection.execute("drop table history.booking_sessions")
-    filled.merge("booking_sessions", {"id": "a", "stage": "old"})
-
-    with pytest.raises(duckdb.CatalogException):
-        filled.merge("booking_sessions", {"id": "a", "stage": "new"})
-
-    assert filled.rows("select stage from raw.booking_sessions") == [("old",)]
-
-
-def test_a_practice_that_was_never_set_is_refused(filled: Filled) -> None:
-    with pytest.raises(ConfigurationError, match="practice p9 is not configured"):
-        filled.warehouse.commit("run", "p9", CLIENTS, [])
-
-
-def test_certificates_cursor_and_learnt_facts_are_loaded_again(filled: Filled) -> None:
-    filled.commit(
-        "clients",
-        MergeRows([{"id": "a"}], START, certificate=certificate()),
-        MissingRecords(
-            [], START, certificate=certificate(window=Window(status="pending"), certified=False, reason="moved")
-        ),
-        MoveCursor({"through": "2025-06-01"}),
-        Learnt("page_base", 1, "page 0 was refused"),
-        Learnt("names", {"start": "from"}, "tried"),
-    )
-    filled.commit("clients", MoveCursor({"through": "2025-06-02"}), Learnt("page_base", 0, "page 0 came"))
-
-    assert filled.warehouse.cursor("p1", "clients") == {"through": "2025-06-02"}
-    assert filled.warehouse.cursor("p1", "patients") is None
-    assert filled.warehouse.capabilities("p1", "clients") == {"page_base": 0, "names": {"start": "from"}}
-    assert filled.rows(
-        "select window_start, window_end, status, certified, reason from control.windows order by certified desc"
-    ) == [
-        ("2025-06-01T00:00:00Z", "2025-06-02", None, True, "ids equal the total"),
-        (None, None, "pending", False, "moved"),
-    ]
-
-
 def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_it(filled: Filled) -> None:
     filled.replace_days(call_line(), call_line("2025-05-01 11:00", phone_number="+1"))
     filled.attach(call_record("right", "2025-05-01T14:00:10Z"))
@@ -159,45 +98,6 @@ def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_
     assert filled.rows("select _row_hash, call_key from raw.phone_calls order by all") == hashes
     assert filled.attach(call_record("right", "2025-05-01T15:00:10Z", summary="changed")) == Changes()
     assert filled.rows("select id from raw.phone_calls where id is not null") == [("right",)]
-
-
-def test_the_snapshot_beside_the_file_has_the_status_of_every_list(filled: Filled) -> None:
-    filled.commit(
-        "booking_sessions",
-        MergeRows([{"id": "a", "mood": "good"}, {"id": None}], START, certificate=certificate()),
-        MoveCursor({"through": "x"}),
-    )
-
-    lists = json.loads(snapshot_path(filled.path).read_text())["lists"]
-
-    assert [list_status_of(item) for item in lists] == filled.warehouse.status()
-    assert [item["endpoint"] for item in lists] == [endpoint.name for endpoint in REGISTRY]
-    assert lists[1] == {
-        "practice_id": "p1",
-        "practice": "Harbor",
-        "endpoint": "booking_sessions",
-        "state": "partly read",
-        "rows": 1,
-        "open": 0,
-        "certified_through": "x",
-        "attempt": None,
-        "last_read": "2025-06-01T00:00:00Z",
-        "certificate": {
-            "start": "2025-06-01T00:00:00Z",
-            "end": "2025-06-02",
-            "certified": True,
-            "reason": "ids equal the total",
-            "finished": "2025-06-01T00:00:00Z",
-        },
-        "cursor": {"through": "x"},
-        "quarantined": 1,
-        "acknowledged": 0,
-        "restated": 0,
-        "last_restated": None,
-        "last_reconcile": None,
-        "drift": ["new_field: mood"],
-    }
-    assert {item["rows"] for item in lists} == {0, 1}
 
 
 def test_a_duckdb_that_hashes_otherwise_makes_no_row_look_changed(tmp_path: Path) -> None:
@@ -215,3 +115,85 @@ def test_a_duckdb_that_hashes_otherwise_makes_no_row_look_changed(tmp_path: Path
         changes = warehouse.commit("run", HARBOR.id, CLIENTS, [ann])
 
     assert (changes.unchanged, changes.updated) == (1, 0)
+
+
+HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+"""Another process has the file open until its input ends."""
+
+
+def test_a_file_that_stays_held_is_busy_and_its_holder_named(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    waits: list[float] = []
+    with (
+        holding(HOLD, path) as holder,
+        pytest.raises(WarehouseBusy, match=f"vetl.duckdb: process {holder.pid} holds it, after 0.6 s") as busy,
+    ):
+        opened(path, 0.6, wait=waits.append)
+    assert "\n" not in str(busy.value)
+    assert sum(waits) == pytest.approx(0.6)
+
+
+def test_a_file_that_is_let_go_in_time_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    with holding(HOLD, path) as holder:
+
+        def let_go(_: float) -> None:
+            holder.communicate("")
+
+        opened(path, 5, wait=let_go).close()
+
+        assert holder.returncode == 0
+
+
+def test_a_file_held_in_this_process_is_busy_too(filled: Filled) -> None:
+    with pytest.raises(WarehouseBusy, match="another connection"):
+        opened(filled.path)
+
+
+@pytest.mark.parametrize("content", [b"no database at all " * 1000, b"x"])
+def test_what_is_no_database_is_one_clear_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "vetl.duckdb"
+    path.write_bytes(content)
+
+    with pytest.raises(WarehouseError, match=r"vetl\.duckdb: cannot be opened: .*not a valid DuckDB") as error:
+        opened(path)
+
+    assert "\n" not in str(error.value)
+    assert path.read_bytes() == content
+    with pytest.raises(WarehouseError, match=r"its folder cannot be made: "):
+        opened(path / "vetl.duckdb")
+    with pytest.raises(WarehouseError, match="cannot be opened"):
+        opened(tmp_path)
+
+
+FILE = Path("vetl.duckdb")
+
+
+FULL = ".*; make room and run it again"
+OF_A_THREAD = (
+    'Async write failed for range [offset=7]: {"exception_type":"IO","exception_message":"Could not write file'
+    ' \\"/srv/a.parquet\\": No space left on device","errno":"28"}'
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("IO Error: Could not write all bytes", FULL),
+        ("TransactionContext Error: CHECKPOINT during DETACH failed", FULL),
+        (OF_A_THREAD, f'Could not write file "/srv/a.parquet": No space left on device{FULL[2:]}'),
+    ],
+)
+def test_a_full_disk_is_reported_with_its_remedy(message: str, line: str) -> None:
+    reported = as_warehouse_error(duckdb.IOException(message), FILE, "cannot be written")
+    assert re.fullmatch(f"vetl.duckdb: cannot be written: {line}", str(reported))
+
+
+def test_a_refused_value_is_not_quoted() -> None:
+    error = duckdb.ConversionException("Conversion Error: Could not convert string 'Jane Doe' to INT32")
+    assert str(as_warehouse_error(error, FILE)) == "vetl.duckdb: DuckDB refuses a value (ConversionException)"
+
+
+def test_a_fault_in_our_own_sql_is_not_the_warehouse_s() -> None:
+    with pytest.raises(duckdb.CatalogException), as_vetl_errors(FILE), duckdb.connect() as connection:
+        connection.execute("from nowhere")

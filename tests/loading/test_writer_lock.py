@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from support.processes import holding
 
 from pipelines.core.errors import WarehouseBusy, WarehouseError
 from pipelines.loading.writer_lock import held_descriptors, writing
@@ -20,16 +20,9 @@ HOLD = (
 )
 
 
-@contextmanager
-def another_vetl(path: Path, kind: str = "alone") -> Generator[subprocess.Popen[str]]:
+def another_vetl(path: Path, kind: str = "alone") -> AbstractContextManager[subprocess.Popen[str]]:
     """Run another process that holds the lock until its input ends."""
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path), kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout
-        assert process.stdout.readline() == "held\n"
-        yield process
-        process.kill()
+    return holding(HOLD, path, kind)
 
 
 def is_free(path: Path, *, shared: bool = False) -> bool:

@@ -14,18 +14,18 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic import SecretStr
+from support.partner_requests import booking
 from support.partner_side import Partner
 
 import sandbox
-from pipelines.core.errors import ConfigurationError, RequestRefused
+from pipelines.core.errors import ConfigurationError
 from pipelines.core.records import KnownValues, Record
 from pipelines.partner import models
 from pipelines.partner.blocking import BlockingPractice
 from pipelines.partner.client import Account
 from pipelines.partner.lists import Records
-from pipelines.partner.models import Appointment
 from pipelines.partner.practice import PartnerPractice
-from pipelines.partner.request_models import NewMessage, NewStaffTask, Recipient, StaffTaskChanges
+from pipelines.partner.request_models import NewStaffTask, StaffTaskChanges
 from pipelines.partner.webhook_models import Message
 
 PRACTICE = "loc-001"
@@ -124,50 +124,6 @@ def open_hours(platform: sandbox.Handle) -> None:
     platform.advance(timedelta(hours=(12 - local.hour) % 24))
 
 
-@pytest.mark.usefixtures("open_hours")
-def test_a_message_is_texted_once_and_found_by_its_reference(practice: BlockingPractice) -> None:
-    message = NewMessage(
-        recipient=Recipient(phone_number="+12125550139"), fallback_text="Bella is due.", reference_id="due-1"
-    )
-
-    first, second = practice.send_message(message), practice.send_message(message)
-
-    assert (first.new, second.new) == (True, False)
-    assert first.message.id == second.message.id == practice.message("due-1").id
-
-
-@pytest.mark.usefixtures("open_hours")
-def test_the_platforms_own_validation_names_the_field(practice: BlockingPractice) -> None:
-    with pytest.raises(RequestRefused) as caught:
-        practice.send_message(
-            NewMessage(
-                recipient=Recipient(client_id="nobody"), fallback_text="Bella is due.", reference_id="due-2"
-            )
-        )
-
-    assert [field for field, _ in caught.value.fields] == ["recipient.client_id"]
-
-
-def book(platform: sandbox.Handle, practice: BlockingPractice) -> Appointment:
-    """Book an appointment in the first open slot, for a client who is found by name and phone."""
-    partner = Partner(platform)
-    slot = partner.page("open_times")[0]
-    partner.http.close()
-    pet = platform.truth(PRACTICE, "patients")[0]
-    owner = next(row for row in platform.truth(PRACTICE, "clients") if row["id"] == pet["client_id"])
-
-    made: Appointment = practice.create_appointment(
-        {
-            "slot_id": slot["uuid"],
-            "first_name": owner["name"].split()[0],
-            "last_name": owner["name"].split(maxsplit=1)[1],
-            "phone": owner["phone"],
-            "patient_id": pet["id"],
-        }
-    )
-    return made
-
-
 def test_the_face_of_a_practice_is_complete_and_nothing_else(practice: BlockingPractice) -> None:
     """A notebook completes these names after a dot."""
     assert {"close", *PUBLIC} <= set(dir(practice))
@@ -183,11 +139,6 @@ def test_an_address_that_is_refused_leaves_no_thread_behind() -> None:
         BlockingPractice(Account("nowhere", "partner", SecretStr("x"), "role"), PRACTICE)
 
     assert set(threading.enumerate()) <= before
-
-
-def test_closing_twice_is_closing_once(practice: BlockingPractice) -> None:
-    practice.close()
-    practice.close()
 
 
 OF_THE_SANDBOX = {("GET", "open_times"), ("POST", "ai_outbound/requests")}
@@ -223,7 +174,8 @@ def test_every_path_and_method_of_the_interface_is_called_and_answers(
     assert [pet.id for pet in practice.patients(some["clients"])] == [pet["id"] for pet in client["patients"]]
     text = {"recipient": {"phone_number": "+12125550143"}, "fallback_text": "Rex is due."}
     assert practice.message(practice.send_message(text).message.id)
-    assert book(platform, practice).id in {str(row["id"]) for row in platform.truth(PRACTICE, "appointments")}
+    visit = practice.create_appointment(booking(Partner(platform)))
+    assert visit.id in {str(row["id"]) for row in platform.truth(PRACTICE, "appointments")}
     task = practice.create_staff_task(NewStaffTask(title="Call back"))
     done = practice.update_staff_task(task.id, StaffTaskChanges(status="completed"))
     assert (done.status, done.title, done.finalized_at is None) == ("completed", "Call back", False)

@@ -1,10 +1,15 @@
-"""Temporary failures are repeated, permanent failures are raised at once."""
+"""Temporary failures are repeated, permanent failures are raised at once.
+
+Servers may speak HTTP/1.0, in chunks, without lengths, and with headers in any case.
+"""
 
 import asyncio
+import json
 
 import pytest
 from support.scripted_server import (
     PRACTICE,
+    SERVER_TIME,
     ReceivedRequest,
     Reply,
     Stage,
@@ -16,17 +21,11 @@ from support.scripted_server import (
     until,
 )
 
-from pipelines.core.errors import (
-    ContractBroken,
-    RateLimited,
-    RequestRefused,
-    TornAnswer,
-    Unreachable,
-    VetlError,
-)
+from pipelines.core.errors import ContractBroken, RequestRefused, TornAnswer, Unreachable, VetlError
 from pipelines.core.pages import CallsPage, Page
 from pipelines.partner import wire
 from pipelines.partner.client import Limits, PartnerClient
+from pipelines.partner.protocol import CsvAnswer
 from pipelines.partner.retry_policy import RetryPolicy
 
 WHOLE = reply_page([{"id": "1"}])
@@ -117,13 +116,6 @@ def test_a_quota_per_minute_without_retry_after_is_waited_out(stage: Stage) -> N
     assert len(stage.play(scene)) == 20
 
 
-def test_a_429_for_ever_ends(stage: Stage) -> None:
-    stage.server.answers(reply_error(429))
-    with pytest.raises(RateLimited, match="429"):
-        stage.play(one)
-    assert len(stage.server.asked) == 12
-
-
 def test_no_more_than_the_limit_are_in_flight_per_practice_and_in_all(stage: Stage) -> None:
     async def handler(_: ReceivedRequest) -> Reply:
         for _turn in range(20):
@@ -197,3 +189,66 @@ def test_an_answer_that_drips_without_end_is_given_up(stage: Stage, monkeypatch:
     stage.server.answers(Reply(hang=True))
     with pytest.raises(Unreachable, match="did not end in time"):
         stage.play(one, Limits(timeout_seconds=10), RetryPolicy(attempts=1))
+
+
+DATE = f"Date: {SERVER_TIME}\r\n".encode()
+BODY = json.dumps({"success": True, "data": {"total_count": "1", "content": [{"id": 1}]}}).encode()
+CSV = b'Date,Summary\n2026-11-21 09:00,"two\nlines"\n'
+
+
+def old(head: bytes, body: bytes) -> Reply:
+    return Reply(raw=b"HTTP/1.0 200 OK\r\n" + DATE + head + b"\r\n" + body)
+
+
+def chunked(body: bytes, *, ended: bool = True) -> Reply:
+    chunks = b"".join(
+        b"%x\r\n%s\r\n" % (len(body[at : at + 7]), body[at : at + 7]) for at in range(0, len(body), 7)
+    )
+    head = b"HTTP/1.1 200 OK\r\n" + DATE + b"transfer-encoding: chunked\r\n\r\n"
+    return Reply(raw=head + chunks + (b"0\r\n\r\n" if ended else b""))
+
+
+@pytest.mark.parametrize("reply", [old(b"", BODY), chunked(BODY)], ids=["HTTP/1.0, ended by closing", "chunked"])
+def test_a_page_is_read_however_it_is_framed(stage: Stage, reply: Reply) -> None:
+    stage.server.answers(reply)
+
+    page = stage.play(one)
+
+    assert (page.rows, page.total_count) == (({"id": 1},), 1)
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [old(b"", BODY[:-9]), chunked(BODY[:-9]), chunked(BODY, ended=False)],
+    ids=["closed", "short", "unended"],
+)
+def test_a_page_that_breaks_off_without_a_length_is_read_again(stage: Stage, torn: Reply) -> None:
+    stage.server.answers(torn, chunked(BODY))
+
+    assert stage.play(one).requests == 2
+
+
+@pytest.mark.parametrize("status", [b"204 No Content", b"205 Reset Content"])
+def test_no_content_is_not_taken_for_an_empty_list(stage: Stage, status: bytes) -> None:
+    """It has no total: taken as an empty list, it would delete every row."""
+    stage.server.answers(Reply(raw=b"HTTP/1.1 " + status + b"\r\n" + DATE + b"\r\n"))
+
+    with pytest.raises(TornAnswer, match="an empty body"):
+        stage.play(one)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [(b"X-TOTAL-COUNT", b"text/csv"), (b"x-total-count", b"application/octet-stream")]
+)
+def test_the_csv_and_its_headers_in_any_case(stage: Stage, name: bytes, kind: bytes) -> None:
+    head = name + b": 1\r\ncontent-type: " + kind + b"\r\nContent-Disposition: attachment; filename=calls.csv\r\n"
+    stage.server.answers(old(head, CSV))
+    seen: list[CsvAnswer] = []
+
+    def parse(answer: CsvAnswer) -> CallsPage:
+        seen.append(answer)
+        return CallsPage(answer.body, 1, answer.total_count, None, None, answer.server_time)
+
+    stage.play(lambda client: client.calls(PRACTICE, {}, parse=parse))
+
+    assert (seen[0].body, seen[0].total_count) == (CSV, 1)

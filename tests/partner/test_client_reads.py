@@ -1,24 +1,10 @@
 """The client's requests, and its reading of whole answers."""
 
 import asyncio
-from collections.abc import Awaitable
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from support.scripted_server import (
-    PASSWORD,
-    PRACTICE,
-    ROLE,
-    USERNAME,
-    ReceivedRequest,
-    Reply,
-    Stage,
-    one,
-    reply_data,
-    reply_error,
-    reply_page,
-)
+from support.scripted_server import PRACTICE, Reply, Stage, one, reply_data, reply_error, reply_page
 
 from pipelines.core.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer
 from pipelines.core.pages import CallsPage, Page, Row
@@ -33,25 +19,6 @@ def parsed(answer: CsvAnswer) -> CallsPage:
     return CallsPage(
         answer.body, 1, answer.total_count, answer.page, answer.per_page, answer.server_time, answer.requests
     )
-
-
-def test_sign_in_sends_the_credentials_as_json_and_no_bearer(stage: Stage) -> None:
-    """It returns the server's clock."""
-    seen: list[ReceivedRequest] = []
-    answer = stage.server.sign_in
-
-    def keep(asked: ReceivedRequest) -> Reply | Awaitable[Reply]:
-        seen.append(asked)
-        return answer(asked)
-
-    stage.server.sign_in = keep
-    assert stage.play(PartnerClient.sign_in) == SERVER_NOW
-
-    (asked,) = seen
-    assert asked.method == "POST"
-    assert asked.headers["content-type"] == "application/json"
-    assert "authorization" not in asked.headers
-    assert asked.body.decode() == (f'{{"username": "{USERNAME}", "password": "{PASSWORD}", "role": "{ROLE}"}}')
 
 
 def test_a_page_is_asked_for_with_token_and_practice(stage: Stage) -> None:
@@ -170,27 +137,6 @@ def test_connections_are_used_again_and_cookies_are_not_sent_back(stage: Stage) 
     assert all("cookie" not in asked.headers for asked in stage.server.asked)
 
 
-def test_requests_are_counted_in_total_and_for_each_path_of_a_practice(stage: Stage) -> None:
-    stage.server.answers(reply_error(503), reply_page([]))
-
-    async def scene(client: PartnerClient) -> PartnerClient:
-        await client.sign_in()
-        await client.page("loc-a", "staff_tasks", {})
-        await client.page("loc-b", "staff_tasks", {})
-        await client.record("loc-b", "clients", "7")
-        return client
-
-    client = stage.play(scene)
-
-    practice = client.traffic("loc-a")
-    tasks, record = client.traffic("loc-b", "staff_tasks"), client.traffic("loc-b", "clients")
-    assert (client.total.requests, client.total.retries) == (5, 1)
-    assert (practice.requests, practice.retries) == (2, 1)
-    assert (tasks.requests, record.requests, client.traffic("loc-b").requests) == (1, 1, 2)
-    assert practice.bytes > tasks.bytes > 0
-    assert client.total.bytes > practice.bytes + client.traffic("loc-b").bytes
-
-
 def test_an_answer_without_date_is_timed_by_the_local_clock_set_right(stage: Stage) -> None:
     """The server is ten hours ahead of this machine; an answer without `Date` must not fall back in time."""
     stage.server.answers(reply_page([]), reply_page([], Date=""), reply_page([], Date="yesterday"))
@@ -200,28 +146,6 @@ def test_an_answer_without_date_is_timed_by_the_local_clock_set_right(stage: Sta
 
     assert stage.play(scene) == [SERVER_NOW] * 3
     assert [log["event"] for log in stage.logs if log["log_level"] == "warning"] == ["answer_without_date"]
-
-
-def test_a_clock_that_leaps_ahead_is_not_followed(stage: Stage) -> None:
-    """This holds even if this machine's clock does not contradict it: ours is years ahead here."""
-    leap = "Thu, 26 Nov 2026 10:00:00 GMT"
-    stage.server.answers(reply_page([]), reply_page([], Date=leap), reply_page([]))
-    stage.time.timing = replace(stage.time.timing, now=lambda: datetime(2030, 1, 1, tzinfo=UTC))
-
-    async def scene(client: PartnerClient) -> list[datetime]:
-        times = [(await client.page(PRACTICE, "staff_tasks", {})).server_time for _ in range(3)]
-        assert client.clock.doubted == datetime(2026, 11, 26, 10, tzinfo=UTC)
-        return times
-
-    assert stage.play(scene) == [SERVER_NOW] * 3
-
-
-def test_a_body_in_another_character_set_is_translated(stage: Stage) -> None:
-    body = '{"success":true,"data":{"id":"1","name":"Zoë"},"message":null}'.encode("latin-1")
-    stage.server.answers(Reply(body=body, headers={"Content-Type": "application/json; charset=ISO-8859-1"}))
-
-    row = stage.play(lambda client: client.record(PRACTICE, "clients", "1"))
-    assert row == {"id": "1", "name": "Zoë"}
 
 
 def test_half_an_emoji_does_not_cost_the_page_and_is_said_once(stage: Stage) -> None:

@@ -32,8 +32,6 @@ from pipelines.core.errors import (
 from pipelines.core.pages import Page
 from pipelines.partner.client import Limits, PartnerClient
 
-Reads = Callable[[PartnerClient], object]
-
 
 def only_for(*tokens: str) -> Callable[[ReceivedRequest], Reply]:
     return lambda asked: reply_page([]) if asked.token in tokens else reply_error(401)
@@ -89,14 +87,6 @@ def test_a_request_follows_at_most_five_fresh_sign_ins(stage: Stage) -> None:
     assert caught.value.status == 401
     assert stage.server.sign_ins == 6
     assert len(stage.server.asked) == 6
-
-
-def test_forbidden_is_the_practice_refused_at_once(stage: Stage) -> None:
-    stage.server.answers(reply_error(403))
-
-    with pytest.raises(PracticeRefused):
-        stage.play(one)
-    assert (len(stage.server.asked), stage.server.sign_ins) == (1, 1)
 
 
 def test_a_token_that_was_good_and_is_forbidden_now_is_renewed_once(stage: Stage) -> None:

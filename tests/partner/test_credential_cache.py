@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,6 @@ from support.scripted_server import (
 )
 
 from pipelines.core.errors import PracticeRefused, SignInRefused
-from pipelines.core.results import Waiting
 from pipelines.partner.client import Account, PartnerClient
 from pipelines.partner.credential_cache import AcceptedCredentials
 from pipelines.partner.retry_policy import RetryPolicy
@@ -85,32 +83,6 @@ def test_credentials_that_worked_are_remembered_from_one_process_to_the_next(sta
     assert stage.server.sign_ins == 4
     assert file.stat().st_mode & 0o777 == 0o600
     assert not {PASSWORD, USERNAME} & set(json.loads(file.read_text()).values())
-
-
-def test_a_token_that_is_good_for_three_uses_reads_everything(stage: Stage) -> None:
-    """Requests take the uses from each other, so fewer are sent at once, until a token is enough for them."""
-    uses: Counter[str] = Counter()
-
-    async def handler(asked: ReceivedRequest) -> Reply:
-        await asyncio.sleep(0.001)
-        uses[asked.token] += 1
-        return reply_error(401) if uses[asked.token] > 3 else reply_page([])
-
-    stage.server.handler = handler
-
-    async def many_lists(client: PartnerClient) -> None:
-        asked = (
-            client.page(f"loc-{practice}", "staff_tasks", {"page": str(number)})
-            for practice in range(4)
-            for number in range(50)
-        )
-        await asyncio.gather(*asked)
-        assert client.total.sign_ins == stage.server.sign_ins
-
-    stage.play(many_lists)
-
-    assert len(stage.server.asked) < 4 * 200
-    assert stage.server.sign_ins < 1.5 * 200 / 3
 
 
 def test_a_token_that_expires_costs_one_sign_in_and_no_speed(stage: Stage) -> None:
@@ -175,25 +147,3 @@ def test_a_renewed_token_that_is_called_forbidden_once_it_has_expired_is_renewed
     stage.play(scene)
 
     assert stage.server.sign_ins == 3
-
-
-def test_who_waits_for_a_sign_in_hears_of_each_attempt_and_of_each_wait(stage: Stage) -> None:
-    heard: list[Waiting] = []
-    stage.server.sign_in_answers(
-        reply_error(429, Retry_After="5"), reply_error(503, Retry_After="20"), reply_data({"token": "token-1"})
-    )
-
-    async def scene(client: PartnerClient) -> None:
-        client.report_sign_in(heard.append)
-        await client.sign_in()
-
-    stage.play(scene)
-
-    signing_in = f"signing in to {stage.server.base_url}"
-    assert heard == [
-        Waiting(signing_in),
-        Waiting(f"{signing_in}, attempt 2, waits 5 s"),
-        Waiting(f"{signing_in}, attempt 3, waits 20 s"),
-        Waiting(f"{signing_in}, attempt 3"),
-        Waiting(),
-    ]

@@ -94,21 +94,6 @@ def test_pauses_without_retry_after_grow_until_something_goes_well() -> None:
     play(scene)
 
 
-def test_first_come_first_served() -> None:
-    async def scene(limiter: RateLimiter, _: HeldTime) -> None:
-        order: list[int] = []
-
-        async def turn(number: int) -> None:
-            async with limiter.passing():
-                order.append(number)
-                await asyncio.sleep(0)
-
-        await asyncio.gather(*(turn(number) for number in range(10)))
-        assert order == list(range(10))
-
-    play(scene, ceiling=2)
-
-
 def test_a_quota_per_minute_has_no_burst() -> None:
     async def scene(limiter: RateLimiter, time: HeldTime) -> None:
         started: list[float] = []

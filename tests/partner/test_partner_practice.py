@@ -6,15 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from support.scripted_server import (
-    PRACTICE,
-    Reply,
-    Stage,
-    reply_data,
-    reply_error,
-    reply_json,
-    reply_page,
-)
+from support.scripted_server import PRACTICE, Reply, Stage, reply_data, reply_error, reply_json, reply_page
 
 from pipelines.core.errors import ContractBroken, NotSent, TornAnswer, Unreachable
 from pipelines.partner.client import PartnerClient

@@ -1,7 +1,6 @@
 """Written requests and parsed answers; for any bytes, only vetl's own errors are raised."""
 
 import json
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.core.errors import ContractBroken, SignInRefused, TornAnswer, VetlError
+from fuzz.targets import HEADERS, TARGETS
+from pipelines.core.errors import ContractBroken, SignInRefused, TornAnswer
 from pipelines.core.pages import Page
 from pipelines.partner import protocol, refusals
 from pipelines.partner.protocol import Answer
@@ -159,11 +159,6 @@ def test_a_csv_may_be_empty_only_if_its_total_is_0() -> None:
         protocol.csv_page(answered(b"", x_total_count="1"))
 
 
-@pytest.mark.parametrize("body", [b"", b" \n", b'{"success": true}', b'{"success": true, "data": null}'])
-def test_a_deletion_is_done_whatever_its_data(body: bytes) -> None:
-    protocol.done(answered(body, 204))
-
-
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"success": false, "message": "no"}'])
 def test_a_deletion_without_an_answer_is_not_done(body: bytes) -> None:
     with pytest.raises((TornAnswer, ContractBroken)):
@@ -195,26 +190,40 @@ bodies = st.one_of(
 header_values = st.text(st.characters(codec="latin-1"), max_size=40) | st.sampled_from(
     ["9" * 5000, "Sat, 99 Nov 99999 10:00:00 +9999", "text/csv; charset=zlib", "text/html; charset=idna"]
 )
-headers = st.dictionaries(
-    st.sampled_from(["content-type", "retry-after", "x-total-count", "x-page", "x-per-page"]), header_values
-)
 
 
 # The first draw builds a table of all characters, which on a busy machine takes longer than hypothesis allows.
 @settings(suppress_health_check=[HealthCheck.too_slow])
-@given(bodies, headers, st.integers(100, 999))
-def test_no_answer_raises_anything_but_our_errors(body: bytes, headers: dict[str, str], status: int) -> None:
-    answer = Answer("GET x for practice p", status, headers, body, NOW, ("secret",))
-    for understand in (
-        lambda: protocol.page(answer, answer.json()),
-        lambda: protocol.page(answer, answer.json(), plain=True),
-        lambda: protocol.record(answer, answer.json()),
-        lambda: protocol.csv_page(answer),
-        lambda: refusals.token(answer),
-        lambda: protocol.done(answer),
-    ):
-        with suppress(VetlError):
-            understand()
-    line = str(refusals.refusal(answer))
-    assert "\n" not in line
-    assert len(line) < 3000
+@given(bodies, st.lists(header_values, min_size=len(HEADERS), max_size=len(HEADERS)), st.integers(100, 999))
+def test_no_answer_raises_anything_but_our_errors(body: bytes, headers: list[str], status: int) -> None:
+    answer = "\n".join([str(status), *headers, ""]).encode("latin-1") + body
+    TARGETS["protocol"].one(answer)
+    TARGETS["calls_csv"].one(answer)
+
+
+HEAD = b"200" + b"\n" * 7
+FOUND = [
+    ("protocol", HEAD + b"0001-01-01T00:00:00+23:59"),  # before the calendar begins in UTC
+    ("calls_csv", HEAD[:5] + b"\n1" + b"\n" * 4 + b"Date,\rPractice\n"),  # line ends of long ago
+]
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_seeds_are_usual_and_hold(name: str) -> None:
+    for seed in TARGETS[name].seeds:
+        TARGETS[name].one(seed)
+
+
+@pytest.mark.parametrize(("name", "data"), FOUND)
+def test_findings_of_fuzzing_stay_fixed(name: str, data: bytes) -> None:
+    TARGETS[name].one(data)
+
+
+@settings(max_examples=150)
+@given(data=st.data(), name=st.sampled_from(sorted(TARGETS)))
+def test_spoiled_seeds_hold(data: st.DataObject, name: str) -> None:
+    target = TARGETS[name]
+    seed = data.draw(st.sampled_from(target.seeds))
+    start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(seed))] * 2)))
+    word = data.draw(st.sampled_from(target.words).map(str.encode) | st.binary(max_size=6))
+    target.one(seed[:start] + word + seed[end:])

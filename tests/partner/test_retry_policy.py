@@ -62,23 +62,6 @@ def test_a_wait_that_the_budget_does_not_allow_is_not_begun(stage: Stage, status
         assert "run again after 2026-11-21 11:57 UTC" in str(results[0])
 
 
-def test_all_practices_together_have_a_budget_of_their_own(stage: Stage) -> None:
-    stage.server.answers(reply_error(503, Retry_After="200"))
-
-    async def scene(client: PartnerClient) -> list[str]:
-        errors: list[str] = []
-        for number in range(8):
-            with pytest.raises(Unreachable) as caught:
-                await client.page(f"loc-{number}", "staff_tasks", {})
-            errors.append(str(caught.value))
-        return errors
-
-    errors = stage.play(scene)
-
-    assert stage.time.seconds - 1000 == 4 * 200
-    assert "partner.max_wait_seconds_total leaves 100 s" in errors[-1]
-
-
 def test_an_answer_that_drips_costs_the_budget_too(stage: Stage) -> None:
     """Each attempt ends after as long as is left, and the request after the last of it."""
 

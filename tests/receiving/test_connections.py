@@ -4,23 +4,22 @@ import asyncio
 import re
 import resource
 import socket
-import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from support.deliveries import SECRET, body_of, message, signed
-from support.receiver_process import ReceiverProcess, served
+from support.receiver_process import HeldInbox, ReceiverProcess, served
 
 from pipelines.partner.webhooks import Secret
 from pipelines.receiving.admission import Trust
 from pipelines.receiving.app import application
 from pipelines.receiving.connections import Crowd
 from pipelines.receiving.group_commit import GroupCommit
-from pipelines.receiving.inbox import Backlog, Entry
+from pipelines.receiving.inbox import Backlog
 
 TRUST = Trust((Secret(SECRET),))
 HEAD = b"POST /webhooks/messages HTTP/1.1\r\nHost: receiver\r\n"
@@ -28,26 +27,11 @@ PATIENCE = 0.3
 """How long the receiver of these tests waits for a head."""
 
 
-class Memory:
-    """An inbox without a file. `go`: a commit waits for it."""
-
-    def __init__(self) -> None:
-        self.begun = threading.Event()
-        self.go = threading.Event()
-        self.go.set()
-
-    def keep(self, entries: Sequence[Entry]) -> list[bool]:
-        self.begun.set()
-        assert self.go.wait(10)
-        return [True] * len(entries)
-
-    def probe(self) -> None:
-        return
-
-
 @pytest.fixture
-def memory() -> Memory:
-    return Memory()
+def memory() -> HeldInbox:
+    inbox = HeldInbox()
+    inbox.go.set()
+    return inbox
 
 
 @pytest.fixture
@@ -56,7 +40,7 @@ def crowd() -> Crowd:
 
 
 @pytest.fixture
-def address(memory: Memory, crowd: Crowd) -> Iterator[str]:
+def address(memory: HeldInbox, crowd: Crowd) -> Iterator[str]:
     app = application(lambda: TRUST, GroupCommit(memory), Backlog)
     with served(app, crowd) as url:
         yield urlsplit(url).netloc
@@ -130,7 +114,7 @@ def test_a_head_that_is_too_long_is_refused_although_it_is_whole(address: str, h
 
 
 def test_of_too_many_connections_those_go_that_waited_longest_and_nobody_who_was_heard(
-    address: str, memory: Memory, crowd: Crowd
+    address: str, memory: HeldInbox, crowd: Crowd
 ) -> None:
     crowd.head_seconds = 60
     memory.go.clear()

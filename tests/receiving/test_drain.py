@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from support.deliveries import body_of, message, outreach, reminder
 from support.drain_side import NOW, Side
 from support.examples import examples
+from support.lakes import storage
 
 from pipelines.core.errors import InboxError
+from pipelines.core.practice import problem_of_id
+from pipelines.endpoints import REGISTRY
+from pipelines.loading.lake.export import export_private
+from pipelines.loading.warehouse import Warehouse
 from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, row
 from pipelines.partner.webhooks import message as message_of
 from pipelines.receiving.drain import intakes
@@ -94,19 +99,6 @@ def test_a_repeated_reminder_is_stored_only_if_its_content_changed(side: Side) -
     ]
 
 
-def test_outreach_without_an_outcome_is_a_row_like_any_other(side: Side) -> None:
-    """A receiver branches on `status`: a suppression has no outcome, nor has a failure before the carrier."""
-    suppressed = outreach("r-2", status="suppressed", event="ai_outbound.suppressed", outcome=None)
-    side.receive(("ai_outbound", {**suppressed, "outcome_detail": None, "suppression_reason": "a_new_reason"}))
-
-    changes = side.drain()
-
-    assert side.rows("select status, outcome, appointment_id, suppression_reason from raw.outreach_events") == [
-        ("suppressed", None, None, "a_new_reason")
-    ]
-    assert changes.quarantined == 0
-
-
 UNREADABLE = {
     b"{": "not JSON",
     b'{"id": NaN}': "not JSON",
@@ -157,14 +149,6 @@ def test_a_body_is_understood_however_it_is_written(side: Side) -> None:
     assert side.rows("select occurred_at from raw.message_events where message_id = 'm-7'") == [
         (datetime(2026, 3, 1, 10, 0, 5, 250_000, tzinfo=UTC),)
     ]
-
-
-def test_a_field_that_does_not_fit_costs_its_row_only(side: Side) -> None:
-    side.receive(("ai_outbound", outreach("r-1", contacted_at="soon")), ("ai_outbound", outreach("r-2")))
-    side.drain()
-
-    assert side.rows("select request_id from raw.outreach_events") == [("r-2",)]
-    assert side.rows("select row_key from control.quarantine") == [("r-1",)]
 
 
 STATUSES = st.sampled_from([*MESSAGE_ORDER, "a_new_status"])
@@ -241,3 +225,26 @@ def test_a_corrected_delivery_comes_in_beside_the_other(side: Side) -> None:
 
     assert side.drain().inserted == 1
     assert side.rows("select count(*) from control.quarantine where resolved_at is null") == [(0,)]
+
+
+IDS = ("x" * 300, "loc\n001", "\0", "\u00e9" * 60, "a" * 80, "../../a", ".", "a/b c=%")
+
+
+def test_no_id_of_a_practice_stops_the_export_of_the_lake(side: Side, tmp_path: Path) -> None:
+    """An id that no practice can have is kept in quarantine; an earlier receiver let such ids into the inbox."""
+    side.receive(("messages", message("m-2")))
+    for number, practice in enumerate(IDS):
+        side.receive(("messages", message(f"m-{number}", clinic_id=practice)))
+        body = body_of(message(f"n-{number}", clinic_id=practice))
+        side.inbox.keep([Entry(Channel.MESSAGES, practice, body, NOW)])
+    possible = [practice for practice in IDS if problem_of_id(practice) is None]
+
+    side.drain()
+
+    assert side.rows("select distinct practice_id from raw.messages order by all") == [
+        (practice,) for practice in sorted([*possible, "loc-001"])
+    ]
+    assert side.rows("select count(*) from control.quarantine") == [(2 * (len(IDS) - len(possible)),)]
+    side.warehouse.close()
+    assert export_private(side.path, storage(tmp_path / "lake"), lock_wait_seconds=0).rows > 0
+    side.warehouse = Warehouse.open(side.path, REGISTRY, lock_wait_seconds=0)

@@ -1,11 +1,12 @@
-"""A 200 means "on disk", for any state of the disk, the load or the process."""
+"""A 200 means "on disk", for any state of the disk, the load or the process; deliveries share commits."""
 
+import asyncio
 import json
 import resource
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPException
@@ -16,11 +17,12 @@ from typing import Any, NoReturn
 import pytest
 import structlog
 from support.deliveries import body_of, message, signed
-from support.receiver_process import INBOX, ROOT, ReceiverProcess
+from support.receiver_process import INBOX, ROOT, HeldInbox, ReceiverProcess
 
 from pipelines.core.errors import InboxError
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.app import Bounds
+from pipelines.receiving.group_commit import Full, GroupCommit
 from pipelines.receiving.inbox import Entry, Inbox
 
 Opened = Callable[..., AbstractContextManager[Any]]
@@ -46,14 +48,6 @@ def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
         connection = inbox._connection  # pyright: ignore[reportPrivateUsage] - what counts is this connection's
         assert connection.execute("pragma synchronous").fetchone() == (2,)
         assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
-
-
-def test_a_file_that_is_no_inbox_is_named_in_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "inbox.sqlite"
-    path.write_text("something else, and long enough to be looked at" * 100)
-
-    with pytest.raises(InboxError, match=r"inbox\.sqlite: file is not a database"):
-        Inbox.open(path)
 
 
 def test_drained_deliveries_are_forgotten_later_and_waiting_ones_never(tmp_path: Path) -> None:
@@ -199,3 +193,73 @@ def on_disk(path: Path) -> set[str]:
     """Return the ids of the messages that a new process finds in the file."""
     with Inbox.open(path) as inbox:
         return {json.loads(item.entry.body)["id"] for item in inbox.waiting(1_000)}
+
+
+def test_deliveries_that_arrive_during_a_commit_share_the_next_one() -> None:
+    inbox = HeldInbox()
+
+    async def scenario() -> None:
+        writer = GroupCommit(inbox)
+        first = asyncio.create_task(writer.keep(entry(0)))
+        await asyncio.to_thread(inbox.begun.wait, 10)
+        others = [asyncio.create_task(writer.keep(entry(number))) for number in range(1, 50)]
+        await asyncio.sleep(0)
+        assert not first.done()
+        inbox.go.set()
+        assert all(await asyncio.gather(first, *others))
+        await writer.close()
+
+    asyncio.run(scenario())
+    assert inbox.batches == [1, 49]
+
+
+def test_more_than_can_wait_is_refused_at_once() -> None:
+    inbox = HeldInbox()
+
+    async def scenario() -> None:
+        writer = GroupCommit(inbox, capacity=1)
+        first = asyncio.create_task(writer.keep(entry(0)))
+        await asyncio.to_thread(inbox.begun.wait, 10)
+        second = asyncio.create_task(writer.keep(entry(1)))
+        await asyncio.sleep(0)
+        with pytest.raises(Full):
+            await writer.keep(entry(2))
+        inbox.go.set()
+        await asyncio.gather(first, second)
+        await writer.close()
+
+    asyncio.run(scenario())
+
+
+def test_an_unforeseen_failure_of_the_inbox_is_reported_at_once() -> None:
+    class Broken(HeldInbox):
+        def keep(self, entries: Sequence[Entry]) -> list[bool]:
+            raise MemoryError(len(entries))
+
+    async def scenario() -> None:
+        writer = GroupCommit(Broken())
+        with pytest.raises(InboxError, match="MemoryError"):
+            await asyncio.wait_for(writer.keep(entry(0)), 5)
+        await writer.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_link_in_the_place_of_a_file_is_not_followed(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept", "utf-8")
+    (tmp_path / ".inbox.sqlite.room").symlink_to(precious)
+
+    Inbox.check_room_at(tmp_path / "inbox.sqlite")
+
+    assert precious.read_text("utf-8") == "kept"
+    assert {path.name for path in tmp_path.iterdir()} == {"precious", ".inbox.sqlite.room"}
+
+
+def test_a_full_disk_is_named_with_its_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "inbox.sqlite"
+    with Inbox.open(path) as inbox:
+        inbox._connection.execute("pragma max_page_count = 8")  # pyright: ignore[reportPrivateUsage] - as a quota
+        entry = Entry(Channel.MESSAGES, "loc-001", bytes(100_000), datetime.now(UTC))
+        with pytest.raises(InboxError, match=r"disk is full; is the disk full\? make room and run it again"):
+            inbox.keep([entry])

@@ -19,28 +19,24 @@ SUFFIXES = {"counter": ("",), "gauge": ("",), "histogram": ("_bucket", "_sum", "
 def read(text: str) -> dict[str, dict[str, Any]]:
     """Return the families of an exposition in text format 0.0.4: kind, and samples by their name and labels."""
     families: dict[str, dict[str, Any]] = {}
-    assert text.endswith("\n")
-    lines = iter(text.splitlines())
-    family, kind = "", ""
-    for line in lines:
-        if line.startswith("# HELP "):
-            family, meaning = line.removeprefix("# HELP ").split(" ", 1)
-            assert NAME.fullmatch(family)
-            assert meaning
-            assert family not in families
-            head, _, rest = next(lines).partition(f" {family} ")
-            kind = rest
-            assert head == "# TYPE"
-            families[family] = {"kind": kind, "samples": {}}
-            continue
-        sample = SAMPLE.fullmatch(line)
-        assert sample, line
-        assert sample["name"] in {family + suffix for suffix in SUFFIXES[kind]}
-        labels = tuple(LABEL.findall(sample["labels"] or ""))
-        assert ",".join(f'{name}="{value}"' for name, value in labels) == (sample["labels"] or "")
-        key = (sample["name"], labels)
-        assert key not in families[family]["samples"]
-        families[family]["samples"][key] = float(sample["value"])
+    before, *parts = text.split("# HELP ")
+    assert (before, text[-1]) == ("", "\n")
+    for part in parts:
+        head, kind, *lines = part.splitlines()
+        family, meaning = head.split(" ", 1)
+        assert NAME.fullmatch(family)
+        assert meaning
+        assert family not in families
+        assert kind.startswith(f"# TYPE {family} ")
+        families[family] = {"kind": kind.split()[-1], "samples": {}}
+        for line in lines:
+            sample = SAMPLE.fullmatch(line)
+            assert sample, line
+            assert sample["name"] in {family + suffix for suffix in SUFFIXES[families[family]["kind"]]}
+            labels = tuple(LABEL.findall(sample["labels"] or ""))
+            assert ",".join(f'{name}="{value}"' for name, value in labels) == (sample["labels"] or "")
+            assert (sample["name"], labels) not in families[family]["samples"]
+            families[family]["samples"][sample["name"], labels] = float(sample["value"])
     return families
 
 

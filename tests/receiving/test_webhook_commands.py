@@ -17,7 +17,6 @@ from pipelines.loading.warehouse import Warehouse
 from pipelines.partner import webhooks
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
-from pipelines.receiving.serving import listening
 from pipelines.settings import load_settings
 
 pytestmark = pytest.mark.usefixtures("empty_folder", "configured", "warehouse")
@@ -39,21 +38,6 @@ def test_serving_without_a_secret_is_a_wrong_configuration(capsys: pytest.Captur
     assert app.execute(["webhooks", "serve"]) == 2
 
     assert capsys.readouterr().err.startswith("vetl: VETL_WEBHOOKS__SECRETS: not set")
-
-
-def test_a_port_that_another_program_uses_is_an_error_of_vetl(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VETL_WEBHOOKS__SECRETS", "hush")
-    with listening("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
-        assert app.execute(["webhooks", "serve", "--port", str(port)]) == 2
-
-    error = capsys.readouterr().err
-    assert error == (
-        f"vetl: 127.0.0.1:{port}: another program uses this port;"
-        " end that program, or choose another port with --port\n"
-    )
 
 
 def test_draining_without_a_platform_reports_the_skipped_reads(
@@ -144,14 +128,8 @@ def test_status_shows_waiting_and_quarantined_deliveries_and_the_last_one(
 
     before = status_of(capsys)
     assert before["lists"] == []
-    assert before["inbox"] == {
-        "path": str(Path.cwd() / "warehouse/data/inbox.sqlite"),
-        "waiting": 2,
-        "oldest": "2026-03-01T10:00:00Z",
-        "last_received": "2026-03-01T10:00:00Z",
-        "quarantined": 0,
-        "error": None,
-    }
+    assert (before["inbox"]["waiting"], before["inbox"]["oldest"]) == (2, "2026-03-01T10:00:00Z")
+    assert (before["inbox"]["quarantined"], before["inbox"]["error"]) == (0, None)
 
     app.execute(["webhooks", "drain", "--no-catch-up"])
     receive(moment, b"nor this")

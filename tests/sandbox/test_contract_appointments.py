@@ -1,8 +1,10 @@
-"""Contract: Appointment; List appointments; Create an appointment."""
+"""Contract: Appointment; List appointments; Create an appointment. Written rows go on with the drawn world."""
+
+from collections import Counter
 
 import pytest
-from support.booking import booking
-from support.partner_side import Partner, Row, at_fault, made
+from support.partner_requests import booking
+from support.partner_side import Partner, Row, at_fault, by_id, made
 
 
 def test_a_new_appointment_takes_the_time_of_its_slot_and_is_listed(partner: Partner) -> None:
@@ -69,3 +71,44 @@ def test_the_status_can_be_given_and_else_the_auto_accept_setting_decides(
 ) -> None:
     partner.platform.set(auto_accept=accepts)
     assert made(partner.post("appointments", booking(partner, status=given)))["status"] == status
+
+
+def test_staff_work_on_tasks_of_partners_if_they_are_to(partner: Partner) -> None:
+    client = next(row for row in partner.truth("clients") if row["patients"])
+    given = {"title": "Call back", "client_id": str(client["id"])}
+
+    def visits() -> int:
+        return sum(row["remote_client_id"] == client["remote_id"] for row in partner.truth("appointments"))
+
+    left = made(partner.post("staff_tasks", given))
+    partner.platform.set(tasks_are_worked=True)
+    tasks = [made(partner.post("staff_tasks", given)) for _ in range(20)]
+    before = visits()
+    partner.later(hours=14)
+    now = by_id(partner.truth("staff_tasks"))
+    ends = Counter(now[task["id"]]["status"] for task in tasks)
+    assert ends == {"completed": 16, "canceled": 2, "pending": 2}
+    assert now[left["id"]]["status"] == "pending"
+    assert visits() - before == 6
+
+
+def test_a_slot_is_booked_once(partner: Partner) -> None:
+    body = booking(partner)
+    made(partner.post("appointments", body))
+    assert at_fault(partner.post("appointments", body)) == ["slot_id"]
+    assert body["slot_id"] not in {slot["uuid"] for slot in partner.page("open_times")}
+
+
+def test_a_patient_of_somebody_else_is_refused(partner: Partner) -> None:
+    other = partner.truth("clients")[1]["patients"][0]
+    body = booking(partner, patient_id=int(other["id"]))
+    assert at_fault(partner.post("appointments", body)) == ["patient_id"]
+
+
+def test_the_practices_own_system_knows_an_appointment_minutes_later(partner: Partner) -> None:
+    visit = made(partner.post("appointments", booking(partner)))
+    assert visit["remote_id"] is None
+    partner.later(minutes=5)
+    row = by_id(partner.truth("appointments"))[str(visit["id"])]
+    assert row["remote_id"]
+    assert row["updated_at"] > visit["updated_at"]

@@ -1,16 +1,13 @@
-"""Contract: Events and Authentication 7: the delivery of a webhook, whatever its content."""
+"""Contract: Events and Authentication 7: the delivery of webhooks, whatever their content."""
 
-import ssl
 import threading
-from collections.abc import Callable, Iterator
-from datetime import datetime
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import datetime, timedelta
 
 import pytest
-from support.certificates import self_signed
 from support.hook_receiver import Receiver, receiving
-from support.message_requests import send, to
-from support.outreach_requests import number, reach_out
+from support.partner_requests import RCS_PHONE, number, reach_out, send, to
 from support.partner_side import Partner
 
 
@@ -87,42 +84,32 @@ def test_an_answer_that_comes_too_late_counts_as_none(partner: Partner, receiver
     assert len(receiver.got) > 1
 
 
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return a certificate for this machine that only a test trusts, and its key."""
-    return self_signed(tmp_path_factory.mktemp("tls"))
+def test_the_clock_waits_for_all_that_are_under_way(partner: Partner) -> None:
+    """A receiver's webhooks do not depend on the speed of other receivers; each message keeps its order."""
+    partner.platform.set(http_callbacks=True)
+    with ExitStack() as stack:
+        receivers = [stack.enter_context(receiving()) for _ in range(8)]
+        for receiver in receivers:
+            send(partner, recipient={"phone_number": RCS_PHONE}, callback_url=receiver.url)
+        partner.platform.advance(timedelta(minutes=5))
+        for receiver in receivers:
+            assert receiver.events == ["message.sent", "message.delivered", "message.read"]
+    log = partner.platform.webhooks
+    assert [attempt.at for attempt in log] == sorted(attempt.at for attempt in log)
+    assert len({attempt.at for attempt in log}) <= 8 + 2 * 8
 
 
-@pytest.fixture
-def secure(certificate: tuple[Path, Path]) -> Iterator[Receiver]:
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(*certificate)
-    with receiving(context) as receiver:
-        yield receiver
-
-
-@pytest.mark.parametrize(
-    ("trusted", "host", "events"),
-    [
-        ("{certificate}", "localhost", ["message.suppressed"]),
-        (None, "localhost", []),
-        ("{certificate}", "127.0.0.1", []),
-        ("/nowhere/ca.pem", "localhost", []),
-    ],
-    ids=["trusted", "not trusted by the system", "another host", "certificates that cannot be read"],
-)
-def test_the_certificate_of_a_receiver_is_verified(
-    partner: Partner,
-    certificate: tuple[Path, Path],
-    secure: Receiver,
-    trusted: str | None,
-    host: str,
-    events: list[str],
-) -> None:
-    path = trusted and trusted.format(certificate=certificate[0])
-    partner.platform.set(webhook_certificates=path, http_callbacks=False)
-    cause_message_webhook(partner, secure.url.replace("localhost", host))
-    partner.later(minutes=1)
-    assert secure.events == events
-    answers = [attempt.status for attempt in partner.platform.webhooks]
-    assert answers == ([200] if events else [None] * 3)
+def test_one_address_gets_the_webhooks_of_the_world(partner: Partner, receiver: Receiver) -> None:
+    partner.platform.set(webhooks_to=receiver.url)
+    before = {row["id"] for row in partner.truth("ai_outbound") if row["completed_at"]}
+    partner.later(hours=24)
+    ended = {row["id"] for row in partner.truth("ai_outbound") if row["completed_at"]} - before
+    bodies = [
+        got.body for got in receiver.got if got.path == "/hook/ai_outbound" and got.body["clinic_id"] == "loc-001"
+    ]
+    assert {body["request_id"] for body in bodies} == ended
+    appointments = {row["id"] for row in partner.truth("appointments")}
+    booked = [body["outcome_detail"]["appointment_id"] for body in bodies if body["outcome"] == "booked"]
+    assert set(booked) <= appointments
+    assert all((body["outcome_detail"] is None) == (body["outcome"] != "booked") for body in bodies)
+    assert [got for got in receiver.got if got.path == "/hook/service_reminders"]

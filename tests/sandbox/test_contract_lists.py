@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.list_model import CHOICES, RANGED, ListModel, Query
-from support.partner_side import Partner, Row, at_fault
-from support.rows_by_id import by_id
+from support.partner_side import Partner, Row, at_fault, by_id
 
 PATHS = {
     "phone_calls": "phone_calls",

@@ -1,17 +1,8 @@
 """Contract: Message; Create a message; Get a message; States and transitions, Message."""
 
 import pytest
-from support.message_requests import PHONE, RCS_PHONE, changes_of, send, to
+from support.partner_requests import PHONE, RCS_PHONE, changes_of, send, to
 from support.partner_side import Partner, Row, at_fault, made
-
-
-@pytest.mark.parametrize(
-    ("given", "channel"), [({}, "auto"), ({"channel": "rcs"}, "rcs"), ({"channel": "sms"}, "sms")]
-)
-def test_a_message_is_sent_immediately(partner: Partner, given: Row, channel: str) -> None:
-    message = made(send(partner, **given), 201)
-    assert (message["status"], message["sent_at"]) == ("sent", message["created_at"])
-    assert message["channel_requested"] == channel
 
 
 @pytest.mark.parametrize(("ending", "reason"), [("00", "opted_out"), ("01", "blocked_number")])
@@ -119,14 +110,6 @@ def after(partner: Partner, recipient: Row) -> Row:
     message = made(send(partner, recipient=recipient))
     partner.later(minutes=5)
     return partner.page(f"messages/{message['id']}")
-
-
-def test_every_status_has_its_time(partner: Partner) -> None:
-    read = after(partner, {"phone_number": RCS_PHONE})
-    times = [read[name] for name in ("created_at", "sent_at", "delivered_at", "read_at")]
-    assert None not in times
-    assert times == sorted(times)
-    assert read["failed_at"] is None
 
 
 def test_a_message_that_cannot_be_delivered_fails_with_its_error(partner: Partner) -> None:

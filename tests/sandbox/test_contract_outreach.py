@@ -1,13 +1,10 @@
 """Contract: AI outbound request: creating, listing and getting them; their states, from intake to the sweeper."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
-from support.booking import booking
 from support.contract_values import VALUES
-from support.message_requests import send
-from support.outreach_requests import REQUESTS, ended, newcomer, number, reach_out
+from support.partner_requests import REQUESTS, ended, newcomer, number, reach_out, send
 from support.partner_side import Partner, Row, made
 
 OPEN = {"received", "queued", "in_progress"}
@@ -80,59 +77,6 @@ def test_a_gate_at_intake(partner: Partner, ending: str, channel: str, reason: s
     assert request["completed_at"] == request["created_at"]
 
 
-def text(partner: Partner, client_id: str) -> None:
-    made(send(partner, recipient={"client_id": client_id}), 201)
-
-
-def call(partner: Partner, client_id: str) -> None:
-    record = {"client_id": client_id, "state": "completed", "direction": "outbound"}
-    partner.platform.insert("loc-001", "phone_calls", record)
-
-
-@pytest.mark.parametrize("contact", [text, call])
-def test_a_contact_within_72_hours_is_a_recent_one(
-    partner: Partner, contact: Callable[[Partner, str], None]
-) -> None:
-    """It is noon, and it is noon again 72 hours later."""
-    client = newcomer(partner)
-    contact(partner, client["id"])
-    partner.later(hours=71.9)
-    assert made(reach_out(partner, client_id=client["id"]), 200)["suppression_reason"] == "recent_contact"
-    partner.later(hours=0.2)
-    assert reach_out(partner, client_id=client["id"]).status_code == 201
-
-
-@pytest.mark.parametrize(
-    ("ending", "hours", "reason"), [("25", 2, "recent_contact"), ("39", 1, "active_conversation")]
-)
-def test_another_campaigns_conversation_blocks_a_request(
-    partner: Partner, ending: str, hours: int, reason: str
-) -> None:
-    """Staff have taken over the first conversation: it is over when the second request comes."""
-    client = newcomer(partner)
-    ended(partner, hours, client_id=client["id"], contact_number=number(ending))
-    assert made(reach_out(partner, client_id=client["id"]), 200)["suppression_reason"] == reason
-
-
-def test_an_upcoming_appointment_blocks_scheduling_alone(partner: Partner) -> None:
-    client = newcomer(partner)
-    visit = booking(partner, client_id=int(client["id"]), patient_id=int(client["patients"][0]["id"]))
-    made(partner.post("appointments", visit))
-    blocked = made(reach_out(partner, client_id=client["id"], purpose="scheduling"), 200)
-    assert blocked["suppression_reason"] == "recent_or_upcoming_appointment"
-    assert reach_out(partner, client_id=client["id"], purpose="refill").status_code == 201
-
-
-def test_eligibility_is_checked_again_at_dispatch(partner: Partner) -> None:
-    """Another sender texts the client between acceptance and dispatch."""
-    client = newcomer(partner)
-    request = made(reach_out(partner, client_id=client["id"]), 201)
-    text(partner, client["id"])
-    partner.later(hours=1)
-    request = partner.page(f"{REQUESTS}/{request['id']}")
-    assert (request["status"], request["suppression_reason"]) == ("suppressed", "recent_contact")
-
-
 @pytest.mark.parametrize(
     ("ending", "hours", "end", "waits"),
     [
@@ -176,14 +120,6 @@ def test_a_request_ends_for_good(
         assert ended_at - began_at == timedelta(hours=waited)
     partner.later(hours=60)
     assert partner.page(f"{REQUESTS}/{request['id']}") == request
-
-
-def test_a_conversation_may_end_with_a_booking(partner: Partner) -> None:
-    client = newcomer(partner, number("23"))
-    request = ended(partner, 3, client_id=client["id"], contact_number=number("23"))
-    assert (request["status"], request["outcome"]) == ("completed", "booked")
-    visits = partner.everything("appointments", start_date="2026-01-15T00:00:00Z")
-    assert [row["patient_name"] for row in visits if row["remote_client_id"] == "77"] == ["Rex"]
 
 
 def test_who_opted_out_of_outreach_is_texted_no_more(partner: Partner) -> None:

@@ -1,7 +1,15 @@
-"""Contract: Client and patient; Clients and patients."""
+"""Contract: Client and patient; Clients and patients. "What the service does", 5: a request acts for one practice.
 
+The Get endpoints. `test_contract_lists.py` compares lists with a model, `test_sandbox_openapi.py` records with the
+description, and `tests/partner/test_against_sandbox.py` the description with the models of vetl.
+"""
+
+from collections.abc import Callable
+
+import httpx
 import pytest
-from support.partner_side import Partner, Row
+from support.partner_requests import booking, reach_out, send
+from support.partner_side import Partner, Row, at_fault, made
 
 
 def found(partner: Partner, path: str, **query: str) -> list[Row]:
@@ -18,11 +26,6 @@ def client(partner: Partner) -> Row:
         for client in found(partner, "clients", name="a")
         if client["email"] and client["phone"] and len({pet["name"] for pet in client["patients"]}) > 1
     )
-
-
-def test_the_fields_of_clients_and_patients_are_texts(client: Row) -> None:
-    for row in (client, *client["patients"]):
-        assert all(isinstance(value, str | None) for name, value in row.items() if name != "patients")
 
 
 def test_a_client_holds_its_own_patients(partner: Partner) -> None:
@@ -54,3 +57,68 @@ def test_patients_may_be_filtered_by_name(partner: Partner, client: Row) -> None
     for name in {patient["name"] for patient in client["patients"]}:
         read = found(partner, "patients", client_id=client["id"], name=name)
         assert read == [patient for patient in client["patients"] if patient["name"] == name]
+
+
+CLIENT = PATIENT = "10000001"
+"""The first client and patient of the first practice."""
+
+
+def text_the_client(partner: Partner) -> httpx.Response:
+    return send(partner, recipient={"client_id": CLIENT})
+
+
+def contact_the_client(partner: Partner) -> httpx.Response:
+    return reach_out(partner, client_id=CLIENT)
+
+
+def task_about_them(partner: Partner) -> httpx.Response:
+    return partner.post("staff_tasks", {"title": "t", "client_id": CLIENT, "patient_id": PATIENT})
+
+
+@pytest.mark.parametrize(
+    ("ask", "fields"),
+    [
+        (text_the_client, ["recipient.client_id"]),
+        (contact_the_client, ["client_id"]),
+        (task_about_them, ["client_id", "patient_id"]),
+    ],
+)
+def test_people_of_another_practice_are_unknown(
+    partner: Partner, ask: Callable[[Partner], httpx.Response], fields: list[str]
+) -> None:
+    """The clients are in Phoenix, and texts may go out there too."""
+    assert ask(partner).status_code in (200, 201)
+    partner.act_for("loc-002")
+    assert at_fault(ask(partner)) == fields
+
+
+def test_slots_and_patients_of_another_practice_are_none(partner: Partner) -> None:
+    theirs = partner.page("open_times")[0]["uuid"]
+    assert partner.page("patients", client_id=CLIENT)
+    partner.act_for("loc-002")
+    assert partner.page("patients", client_id=CLIENT) == []
+    client = next(iter(partner.page("clients", name="a")))
+    ours = {"client_id": int(client["id"]), "patient_id": int(client["patients"][0]["id"])}
+    assert at_fault(partner.post("appointments", {"slot_id": theirs, **ours})) == ["slot_id"]
+    made(partner.post("appointments", booking(partner, **ours)))
+
+
+PATHS = {
+    "phone_calls": "phone_calls",
+    "booking_sessions": "booking_sessions",
+    "ai_outbound": "ai_outbound/requests",
+    "clients": "clients",
+    "patients": "patients",
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_record_stands_directly_under_data_and_is_of_one_practice(partner: Partner, name: str) -> None:
+    """The contract does not show the status of a record that is not there: here it is a 404."""
+    record = partner.truth(name)[-2]
+    path = f"{PATHS[name]}/{record['id']}"
+    assert partner.get(path).json() == {"success": True, "data": record, "message": None}
+    for unknown in ("x", "0123456789abcdef", "99999999999999999999"):
+        assert partner.get(f"{PATHS[name]}/{unknown}").status_code == 404
+    partner.act_for("loc-002")
+    assert partner.get(path).status_code == 404

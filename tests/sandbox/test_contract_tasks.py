@@ -3,8 +3,7 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.partner_side import Partner, Row, at_fault, made
-from support.rows_by_id import by_id
+from support.partner_side import Partner, Row, at_fault, by_id, made
 
 from sandbox.stamps import stamp
 

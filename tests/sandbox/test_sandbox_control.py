@@ -112,12 +112,6 @@ def test_a_written_row_is_got_by_its_id(partner: Partner) -> None:
     assert [patient["id"] for patient in partner.page("patients", client_id=row_id)] == [pet]
 
 
-def test_a_session_that_is_written_with_a_status_keeps_it(partner: Partner) -> None:
-    row_id = partner.platform.insert("loc-001", "booking_sessions", {"status": "active"})
-    partner.platform.advance(timedelta(days=1))
-    assert partner.page(f"booking_sessions/{row_id}")["status"] == "active"
-
-
 def test_requests_are_counted_by_path(partner: Partner) -> None:
     partner.platform.requests.clear()
     for page in range(3):

@@ -14,7 +14,6 @@ from support.partner_side import ROOT, Partner
 
 from sandbox.openapi.records import NAMES
 
-EARLY = {"start_date": "2025-01-01"}
 OTHERWISE: dict[str, Any] = {
     "timestamps": "practice",
     "integer_ids": True,
@@ -76,38 +75,6 @@ def test_every_record_fits_its_schema(partner: Partner, name: str, switched: dic
     for wrong in (rows[0] | {"unknown": 1}, {field: value for field, value in rows[0].items() if field != "id"}):
         with pytest.raises(jsonschema.ValidationError):
             record.validate(wrong)
-
-
-def test_parameters_go_by_their_switched_names(partner: Partner) -> None:
-    partner.platform.set(
-        booking_sessions={"start": "from", "end": "to", "page": "p", "per_page": "size", "status": "state"},
-        booking_intent_parameter="wants",
-        client_parameter="client",
-        appointments={"page_base": 1, "over_large": "refuse", "start_required": False},
-    )
-    by_id = {of["operationId"]: of for _, _, of in operations(described(partner))}
-
-    def taken(name: str) -> dict[str, Any]:
-        return {of["name"]: of for of in by_id[name]["parameters"]}
-
-    assert list(taken("listBookingSessions")) == ["from", "to", "state", "p", "size"]
-    assert {"wants", "client"} <= set(taken("listPhoneCalls"))
-    pages = taken("listAppointments")
-    assert (pages["page"]["schema"]["minimum"], pages["per_page"]["schema"]["maximum"]) == (1, 100)
-    assert not pages["start_date"]["required"]
-    assert "anyOf" in pages["start_date"]["schema"]
-    partner.platform.set(appointments={"instants": "refused"})
-    by_id = {of["operationId"]: of for _, _, of in operations(described(partner))}
-    assert taken("listAppointments")["start_date"]["schema"]["format"] == "date"
-
-
-def test_statuses_are_those_that_are_switched(partner: Partner) -> None:
-    partner.platform.set(**OTHERWISE)
-    answers = {of["operationId"]: set(of["responses"]) for _, _, of in operations(described(partner))}
-    assert answers["signIn"] == {"201", "400", "401"}
-    assert answers["createStaffTask"] == {"200", "400", "401", "404"}
-    assert "410" in answers["listAppointments"]
-    assert "403" not in answers["listStaffTasks"]
 
 
 def test_webhooks_fit_their_schemas(partner: Partner, receiver: Receiver) -> None:

@@ -116,7 +116,7 @@ def test_chains_of_calls_stay_within_the_description(partner: Partner, tag: str)
     """Every operation must have succeeded, or else too little was tried."""
     schema = described(partner).include(tag=tag)
     operations = [result.ok().definition.raw for result in schema.get_all_operations()]
-    answers = explored(partner, schema, GenerationMode.POSITIVE, 15)
+    answers = explored(partner, schema, GenerationMode.POSITIVE, 8)
     successes = {one["operationId"]: max(int(of) for of in one["responses"] if of < "300") for one in operations}
     assert successes.items() <= set(answers)
 
@@ -127,7 +127,7 @@ def test_every_operation_is_in_a_chain(partner: Partner) -> None:
 
 
 def test_wrong_calls_are_refused_as_described(partner: Partner) -> None:
-    answers = explored(partner, described(partner), GenerationMode.NEGATIVE, 20)
+    answers = explored(partner, described(partner), GenerationMode.NEGATIVE, 12)
     assert sum(number for (_, status), number in answers.items() if status == 400) > 30
 
 

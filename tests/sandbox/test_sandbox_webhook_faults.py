@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 from support.hook_receiver import Receiver
-from support.message_requests import PHONE, send, to
+from support.partner_requests import PHONE, send, to
 from support.partner_side import Partner, Row, made
 
 from sandbox import WebhookFault
-from sandbox.webhooks.faults import PRESETS, WebhookFaults
 
 BESIDE = ("forged", "unsigned", "tampered", "wrong_practice")
 
@@ -76,28 +75,6 @@ def test_forged_webhooks_come_beside_the_true_webhooks(partner: Partner, receive
         assert ("x-webhook-signature" in bad.headers) == (kind != "unsigned")
 
 
-def test_a_practice_can_have_a_secret_of_its_own(partner: Partner, receiver: Receiver) -> None:
-    for secret in ("rotated", "again"):
-        partner.platform.set(webhook_secrets={"loc-001": secret, "loc-002": "other"})
-        sent(partner, receiver)
-        assert receiver.got[-1].is_signed_with(secret)
-
-
-@pytest.mark.parametrize("kind", ["lost", "duplicate", "wrong_practice"])
-def test_outreach_and_reminders_meet_them_too(partner: Partner, receiver: Receiver, kind: Any) -> None:
-    platform = partner.platform
-    platform.webhook_faults.set([WebhookFault(kind, share=0.5, wait_seconds=60)])
-    platform.set(webhooks_to=receiver.url)
-    platform.advance(timedelta(days=1))
-    hit = {attempt.kind for attempt in platform.webhooks if attempt.fault == kind}
-    assert platform.webhook_faults.hits[kind] > 3
-    assert hit == (set() if kind == "lost" else {"ai_outbound", "service_reminders"})
-    for attempt in platform.webhooks:
-        if attempt.fault == "wrong_practice":
-            name = "practice_id" if attempt.kind == "service_reminders" else "clinic_id"
-            assert attempt.payload[name] in {practice.id for practice in platform.practices}
-
-
 def test_they_are_set_through_the_control_interface(partner: Partner, receiver: Receiver) -> None:
     rules = {"rules": [{"kind": "duplicate", "path": "messages", "most": 1}], "seed": 7}
     assert partner.http.post("/_control/webhook_faults", json=rules).json()["data"]["seed"] == 7
@@ -108,14 +85,3 @@ def test_they_are_set_through_the_control_interface(partner: Partner, receiver: 
     assert [(attempt["fault"], attempt["status"]) for attempt in attempts] == [(None, 200), ("duplicate", 200)]
     assert partner.http.delete("/_control/webhook_faults").json()["data"]["rules"] == []
     assert partner.http.post("/_control/webhook_faults", json={"preset": "nice"}).status_code == 400
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_faults_follow_from_the_seed(preset: str) -> None:
-    def drawn(seed: int) -> list[WebhookFault | None]:
-        faults = WebhookFaults(seed=seed)
-        faults.set(PRESETS[preset])
-        return [faults.strike("messages", f"messages {number}") for number in range(200)]
-
-    assert drawn(1) == drawn(1)
-    assert (drawn(1) == drawn(2)) == (preset == "none")

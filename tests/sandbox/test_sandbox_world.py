@@ -1,21 +1,16 @@
-"""The world: reproducible, changing, and with the awkward hours in it."""
+"""The world: reproducible, changing, with the awkward hours in it, and true to the contract; and its memory."""
 
-from collections import Counter
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
-import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from support.partner_side import Partner
+from support.partner_side import Partner, by_id
 
 import sandbox
-from sandbox import VirtualClock, World
+import sandbox.platform
+from sandbox import World
 from sandbox.world import LISTS
 from sandbox.world.characters import Character, Spell
-from sandbox.world.ids import number_of, opaque
 from sandbox.world.practices import practices
 
 CALLS = 18_000
@@ -95,17 +90,6 @@ def test_ids_are_unique(world: World) -> None:
         assert len(set(numbers)) == len(numbers)
 
 
-@given(st.integers(min_value=0, max_value=2**43))
-def test_ids_lead_back_to_their_number(number: int) -> None:
-    assert number_of("call", opaque("call", number)) == number
-
-
-@given(st.text())
-@settings(max_examples=50)
-def test_no_text_is_taken_for_an_id_by_accident(text: str) -> None:
-    assert number_of("call", text) is None
-
-
 def test_there_are_calls_around_the_changes_of_the_clock(year: World) -> None:
     """New York set its clocks forward at 2:00 on 9 March 2025, and back at 2:00 on 2 November."""
     moments = created(year, "loc-001")
@@ -116,47 +100,48 @@ def test_there_are_calls_around_the_changes_of_the_clock(year: World) -> None:
     assert any(moment.hour == 1 and moment.fold == 1 for moment in autumn)
 
 
-def test_calls_come_by_day_and_rarely_on_sundays(year: World) -> None:
-    moments = created(year, "loc-001")
-    weekdays = Counter(moment.weekday() for moment in moments)
-    assert weekdays[6] * 4 < weekdays[0]
-    night = [moment for moment in moments if moment.hour < 6]
-    assert 0 < len(night) < len(moments) * 0.1
-
-
-def test_calls_change_state_within_minutes(world: World) -> None:
-    seen: dict[int, list[str]] = {}
-    now = world.start.replace(hour=19)
-    for _ in range(240):
-        frame, until = world.rows("loc-001", "phone_calls", now)
-        for number, state in frame.tail(30).select("number", "state").iter_rows():
-            states = seen.setdefault(number, [])
-            if state not in states:
-                states.append(state)
-        now = max(until, now + timedelta(seconds=1))
-    lives = {tuple(states) for states in seen.values()}
-    assert ("ringing", "in_progress", "completed") in lives
-    begun = [life[: life.index("in_progress")] for life in lives if "in_progress" in life]
-    assert ("pending", "queued", "ringing") in begun
-    assert ("ringing",) in begun
-
-
-def test_some_calls_change_days_later(world: World) -> None:
-    def calls_at(moment: datetime) -> dict[int, dict[str, Any]]:
-        frames = [world.rows(practice, "phone_calls", moment)[0] for practice in world.practices]
-        rows = pl.concat(frames).drop("valid_from", "valid_to").to_dicts()
-        return {row["number"]: row for row in rows}
-
-    before, after = calls_at(world.start), calls_at(world.start + timedelta(days=10))
-    final = {number for number, row in before.items() if row["state"] == "completed"}
-    changed = [number for number in final if before[number] != after[number]]
+@pytest.mark.parametrize("name", ["appointments", "staff_tasks"])
+def test_updated_at_moves_with_every_change(partner: Partner, name: str) -> None:
+    partner.platform.advance(timedelta(hours=27))
+    before = by_id(partner.truth(name))
+    partner.platform.advance(timedelta(days=4))
+    after = by_id(partner.truth(name))
+    changed = [key for key in before if before[key] != after[key]]
     assert changed
-    assert all(before[n]["created_at"] == after[n]["created_at"] for n in changed)
-    assert any(before[n]["outcome"] != after[n]["outcome"] for n in changed)
-    assert any(before[n]["summary"] != after[n]["summary"] for n in changed)
+    assert all(before[key]["updated_at"] < after[key]["updated_at"] for key in changed)
 
 
-def test_a_running_clock_goes_with_the_wall() -> None:
-    wall = iter([10.0, 12.5])
-    clock = VirtualClock(datetime(2026, 1, 1, tzinfo=UTC), monotonic=lambda: next(wall))
-    assert clock.now() == datetime(2026, 1, 1, 0, 0, 2, 500_000, tzinfo=UTC)
+@pytest.mark.parametrize("name", ["phone_calls", "ai_outbound", "staff_tasks"])
+def test_people_that_rows_mention_exist(partner: Partner, name: str) -> None:
+    clients = {client["id"] for client in partner.truth("clients")}
+    patients = {patient["id"]: patient for patient in partner.truth("patients")}
+    for row in partner.truth(name):
+        assert row["client_id"] is None or row["client_id"] in clients
+        assert row["patient_id"] is None or patients[row["patient_id"]]["client_id"] == row["client_id"]
+
+
+def at_hand(partner: Partner) -> int:
+    platform = partner.platform.platform
+    names = [(practice.id, name) for practice in partner.platform.practices for name in LISTS]
+    return sum(platform.table(*key).rows_at_hand for key in names)
+
+
+def read_all(partner: Partner) -> dict[str, list[dict[str, object]]]:
+    return {
+        f"{practice.id} {name}": partner.platform.truth(practice.id, name)
+        for practice in partner.platform.practices
+        for name in LISTS
+    }
+
+
+def test_lists_that_were_put_away_come_back_the_same(partner: Partner, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = partner.truth("staff_tasks")[0]["id"]
+    partner.platform.update("loc-001", "staff_tasks", task, {"title": "written"})
+    before = read_all(partner)
+    rows = at_hand(partner)
+    monkeypatch.setattr(sandbox.platform, "_ROWS_AT_HAND", 1000)
+    read_all(partner)
+    partner.platform.platform.table("loc-001", "phone_calls").put_away()
+    assert read_all(partner) == before
+    assert any(row["title"] == "written" for row in before["loc-001 staff_tasks"])
+    assert at_hand(partner) < rows / 2

@@ -80,12 +80,6 @@ def test_query_names_override_only_the_given_names() -> None:
     assert partner.query_names("staff_tasks", own) == own
 
 
-def test_a_trailing_slash_of_base_url_goes() -> None:
-    written("[partner]\nbase_url = 'http://localhost:8080/base/'")
-
-    assert load_settings().partner.base_url == "http://localhost:8080/base"
-
-
 def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VETL_WAREHOUSE__PII_KEY", "")
 
@@ -188,3 +182,11 @@ def test_a_column_that_is_not_personal_is_refused(column: str, line: str, monkey
         load_settings().privacy.treatments(PERSONAL)
 
     assert str(caught.value).startswith(f"privacy.columns: {line}")
+
+
+def test_shards_are_a_number_or_names_from_the_file_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    written(f"[warehouse]\nshards = 4\n{HARBOR}")
+    assert load_settings().warehouse.shards == 4
+
+    monkeypatch.setenv("VETL_WAREHOUSE__SHARDS", '{"north": ["loc-001"]}')
+    assert load_settings().warehouse.shards == {"north": ("loc-001",)}

@@ -47,26 +47,16 @@ def sections() -> list[tuple[str, list[str]]]:
     ]
 
 
+WITHOUT_DEFAULT = {
+    "base_url", "requests_per_minute", "requests_per_minute_total", "memory_limit", "temp_directory", "parameters",
+    "user_header", "email_to", "smtp_username", "endpoint", "master", "thresholds", "users", "recipients", "link",
+    "folder",
+}  # fmt: skip
+
+
 def assert_default(section: str, key: str, documented: object, defaults: dict[str, Any]) -> None:
     default: Any = project_default(key) if section == "definitions" else defaults[section][key]
-    if key in {
-        "base_url",
-        "requests_per_minute",
-        "requests_per_minute_total",
-        "memory_limit",
-        "temp_directory",
-        "parameters",
-        "user_header",
-        "email_to",
-        "smtp_username",
-        "endpoint",
-        "master",
-        "thresholds",
-        "users",
-        "recipients",
-        "link",
-        "folder",
-    }:
+    if key in WITHOUT_DEFAULT:
         return
     paths = {"path", "published", "inbox", "marts", "scratch", "ledger", "stop_file", "passwords", "audit"}
     if key in paths and isinstance(default, str):

@@ -11,11 +11,12 @@ from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver
 
 from pipelines.core.endpoint import DateWindows
-from pipelines.core.errors import RequestRefused
 from pipelines.core.list_read import Outcome, Reading
+from pipelines.core.pages import Page, Row, Window
 from pipelines.endpoints.phone_calls import PHONE_CALLS
+from pipelines.reading.paging import Pass
 from pipelines.strategies.phone_calls import date_windows
-from pipelines.strategies.phone_calls.crowded_days import PROVEN
+from pipelines.strategies.phone_calls.crowded_days import PROVEN, rows_at
 
 HISTORY = date(2026, 1, 10)
 NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)
@@ -246,10 +247,42 @@ def test_a_limit_on_a_range_is_kept(refused: str) -> None:
         ring(source, rng)
 
 
-def test_a_list_that_is_always_refused_fails() -> None:
-    rng = Random(12)
-    source, store = opened(rng, 5)
-    source.refuses = lambda _first, _last: True
-    with pytest.raises(RequestRefused):
-        sync(source, store, rng)
-    assert source.requests < 20
+READ_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAY = date(2026, 2, 28)
+
+
+def passed(*pages: str, total: int) -> Pass:
+    """Return one pass: each page as `id` or `id=value` words, two a page, all with one total."""
+    rows = [tuple(row(word) for word in page.split()) for page in pages]
+    return Pass(Window(DAY, DAY), tuple(Page(page, total, None, 2, READ_AT) for page in rows), 2)
+
+
+def row(word: str) -> Row:
+    identity, _, value = word.partition("=")
+    return {"id": identity, "summary": value}
+
+
+@pytest.mark.parametrize(
+    ("passes", "proven"),
+    [
+        ([("a b", "c"), ("c b", "a")], [{"a", "b", "c"}]),
+        ([("a b", "b")] * 3, [None, None]),
+        ([("a b", "c=1"), ("a b", "c=2"), ("a b", "c=2")], [None, {"a", "b", "c=2"}]),
+        ([("a b", "c"), ("a b", "d")], [None]),
+        ([("a b", "c"), ("a b", "c"), ("a b", "c d")], [None, None]),
+    ],
+    ids=[
+        "calls that were met before and after, as many as the total, are the day",
+        "a call is missed each time, as if each page sorted ties differently",
+        "a call that changed in between is not guessed",
+        "a call that came and one that went do not make up for each other",
+        "a false total makes all passes worthless",
+    ],
+)
+def test_passes_over_a_day_prove_it_or_not(passes: list[tuple[str, ...]], proven: list[set[str] | None]) -> None:
+    """By hand, answer by answer: the total of each pass is three."""
+    read = [passed(*pages, total=3) for pages in passes]
+    found = [rows_at(read, number) for number in range(1, len(read))]
+
+    expected = [words and sorted(map(row, words), key=str) for words in proven]
+    assert [calls and sorted(calls, key=str) for calls in found] == expected

@@ -26,9 +26,8 @@ ONE_OF_TWO_PAIRS = QueryNames(start="from", end="until")
 def filled(names: QueryNames, rows: int = 60) -> ModelSource:
     """Return a row every five hours, the newest of them today."""
     source = ModelSource(Random(1), Manners(names=names, default_end="midnight", largest_page=7))
-    for number in range(rows):
-        source.add(START - timedelta(hours=5 * (rows - number), minutes=-100, seconds=7), status="completed")
-    return source
+    first = START - timedelta(hours=5 * rows, minutes=-100, seconds=7)
+    return source.fill(rows, first, timedelta(hours=5), "completed")
 
 
 @LISTS
@@ -91,25 +90,11 @@ def test_an_end_that_is_taken_as_a_day_only_is_found_also_without_a_start(endpoi
 
 
 @LISTS
-def test_a_practice_on_its_first_day_is_not_empty(endpoint: Endpoint) -> None:
-    """All of its rows are later than the midnight that the server assumes, whatever name it has for an end."""
-    source = ModelSource(Random(1), Manners(names=ONE_OF_TWO_PAIRS, default_end="midnight"))
-    store = ModelStore()
-    for number in range(9):
-        source.add(START - timedelta(minutes=20 * number + 3, seconds=7), status="completed")
-
-    assert sync(endpoint, source, store).certified
-
-    assert store.rows == source.rows
-
-
-@LISTS
 def test_names_that_were_guessed_on_an_empty_list_are_not_kept_against_the_settings(endpoint: Endpoint) -> None:
     source, store = ModelSource(Random(1), Manners(names=ONE_OF_TWO_PAIRS, default_end="midnight")), ModelStore()
     sync(endpoint, source, store)
     source.manners = replace(source.manners, names=QueryNames(start="mine", end="ours"))
-    for number in range(9):
-        source.add(START - timedelta(hours=4 * number + 1), status="completed")
+    source.fill(9, START - timedelta(hours=1), -timedelta(hours=4), "completed")
 
     outcome = sync(endpoint, source, store, names=QueryNames(start="mine", end="ours"))
 

@@ -1,4 +1,7 @@
-"""Lists without a date filter and without a known order, read while tasks are completed and reopened."""
+"""Lists without a date filter, read while tasks and requests run through their life; and rows that vanish.
+
+A full reconcile finds rows that vanished at the source without a trace, with a second read.
+"""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -6,24 +9,25 @@ from typing import Literal
 
 import pytest
 from support import model_source
-from support.known_capabilities import paged
-from support.model_driver import Driver, sync
+from support.model_driver import Driver, paged, sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
+from pipelines.core.endpoint import Endpoint
+from pipelines.endpoints.ai_outbound import AI_OUTBOUND
+from pipelines.endpoints.appointments import APPOINTMENTS
+from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 from pipelines.reading.conventions import QueryConventions, Saving
 from pipelines.reading.following import MOST_KEPT, kept_bytes
 from pipelines.reading.paging import read_pass
 from pipelines.reading.whole_list import WHOLE, read_whole_list
 
+FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+
 
 def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
-    source = ModelSource(rng, kind)
-    first = datetime(2026, 1, 1, tzinfo=UTC)
-    for number in range(rows):
-        source.add(first + (START - first) * number / rows, status=rng.choice(["pending", "completed"]))
-    return source
+    return ModelSource(rng, kind).fill(rows, FIRST, (START - FIRST) / rows, "pending", "completed", "completed")
 
 
 def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_updated_first() -> None:
@@ -120,9 +124,91 @@ def test_a_list_that_hides_final_tasks_unless_asked_for_them_is_read_by_status(
         source.remove(opened[1])
 
 
-def test_a_list_that_hides_all_its_tasks_is_read_by_status() -> None:
-    rng = Random(12)
-    source, store = filled(rng, Manners(default_status="canceled"), 20), ModelStore()
+def test_a_request_open_for_long_is_got_by_id() -> None:
+    source, store = filled(Random(6), Manners(order="created_desc", largest_page=100), 500), ModelStore()
+    for row in source.rows.values():
+        row["status"] = "completed"
+    source.touch("r00003", status="in_progress")
+    sync(AI_OUTBOUND, source, store)
+    source.now += timedelta(days=30)
+    sync(AI_OUTBOUND, source, store)
+    source.touch("r00003", status="completed")
 
-    assert sync(STAFF_TASKS, source, store).certified
+    outcome = sync(AI_OUTBOUND, source, store)
+
     assert source.rows == store.rows
+    assert outcome.certified
+
+
+def test_a_list_that_hides_final_requests_unless_asked_for_them_is_read_by_status() -> None:
+    """The contract does not show which statuses a list without a status has."""
+    source = ModelSource(Random(7), Manners(order="created_desc", default_status="received"))
+    source.fill(
+        60, START - timedelta(days=59), timedelta(days=1), "completed", "received", "queued", "in_progress"
+    )
+    store = ModelStore()
+
+    assert sync(AI_OUTBOUND, source, store).certified
+    assert source.rows == store.rows
+
+
+LISTS = pytest.mark.parametrize(
+    "endpoint", [APPOINTMENTS, BOOKING_SESSIONS, AI_OUTBOUND], ids=lambda item: item.name
+)
+
+
+def of_hours(rows: int) -> ModelSource:
+    source = ModelSource(Random(5), Manners(order="created_desc"))
+    source.fill(rows, START - timedelta(days=9), timedelta(hours=1), "completed")
+    source.now += timedelta(days=2)
+    return source
+
+
+@LISTS
+@pytest.mark.parametrize("gone", [(0, 1, 2), (50,), (10, 80, 199)])
+def test_a_reconcile_costs_one_request_more_for_each(endpoint: Endpoint, gone: tuple[int, ...]) -> None:
+    source, store = of_hours(200), ModelStore()
+    sync(endpoint, source, store)
+    before = source.requests
+    sync(endpoint, source, store, reconcile="full")
+    undisturbed = source.requests - before
+    for number in gone:
+        del source.rows[f"r{number:05d}"]
+    before = source.requests
+
+    outcome = sync(endpoint, source, store, reconcile="full")
+
+    assert outcome.certified
+    assert store.rows == source.rows
+    assert len(store.missing) == len(gone)
+    assert source.requests - before <= undisturbed + len(gone) + 2
+
+
+def test_if_most_rows_have_vanished_the_time_is_read_again_at_once() -> None:
+    source, store = of_hours(200), ModelStore()
+    sync(APPOINTMENTS, source, store)
+    for number in range(0, 200, 2):
+        del source.rows[f"r{number:05d}"]
+    before = source.requests
+
+    assert sync(APPOINTMENTS, source, store, reconcile="full").certified
+
+    assert store.rows == source.rows
+    assert source.requests - before < 60
+
+
+def test_a_row_that_is_back_at_the_second_look_has_not_vanished() -> None:
+    source, store = of_hours(40), ModelStore()
+    sync(APPOINTMENTS, source, store)
+    hidden, answers = source.rows.pop("r00007"), iter(range(10**6))
+    back = 4
+
+    def come_back() -> None:
+        if next(answers) == back:
+            source.rows["r00007"] = hidden
+
+    source.move = come_back
+    sync(APPOINTMENTS, source, store, reconcile="full")
+
+    assert store.missing == set()
+    assert "r00007" in store.rows

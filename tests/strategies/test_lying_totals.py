@@ -33,12 +33,9 @@ LIES: list[Literal["too high", "too low", "capped", "unfiltered"]] = [
 
 
 def filled(endpoint: Endpoint, rng: Random, manners: Manners, rows: int) -> ModelSource:
-    source = ModelSource(rng, manners)
     first = datetime(2026, 2, 21, tzinfo=UTC)
-    for number in range(rows):
-        at = first + (START - timedelta(hours=1) - first) * number / rows
-        source.add(at, status=rng.choice(STATUSES[endpoint.name]))
-    return source
+    apart = (START - timedelta(hours=1) - first) / max(1, rows)
+    return ModelSource(rng, manners).fill(rows, first, apart, *STATUSES[endpoint.name])
 
 
 @given(

@@ -8,17 +8,13 @@ from random import Random
 
 import pytest
 from support import certificate_claims
-from support.known_capabilities import paged, ranged
-from support.model_driver import sync
-from support.model_people import Mentions, People
+from support.model_driver import paged, ranged, sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint
-from pipelines.core.list_read import Margins
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.appointments import APPOINTMENTS
-from pipelines.endpoints.clients import CLIENTS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 
 Event = Callable[[], object]
@@ -26,9 +22,7 @@ Event = Callable[[], object]
 
 def filled(endpoint: Endpoint, manners: Manners, rows: int, apart: timedelta, status: str) -> ModelSource:
     source = ModelSource(Random(1), manners, stamped=endpoint is not AI_OUTBOUND)
-    for number in range(rows):
-        source.add(START - apart * (rows - number), status=status)
-    return source
+    return source.fill(rows, START - apart * rows, apart, status)
 
 
 def before_requests(source: ModelSource, events: Mapping[int, Sequence[Event]]) -> None:
@@ -88,19 +82,6 @@ def test_a_task_that_is_deleted_while_the_newest_are_read_hides_no_other() -> No
     assert source.rows.items() <= store.rows.items()
 
 
-def test_newest_created_first_is_not_taken_for_newest_updated_first() -> None:
-    """Both orders are the same until an older task changes; a change further down would not be at the top."""
-    manners = Manners(largest_page=4, order="created_desc")
-    source, store = filled(STAFF_TASKS, manners, 30, timedelta(hours=3), "pending"), ModelStore()
-    sync(STAFF_TASKS, source, store)
-    source.touch("r00000")
-
-    outcome = sync(STAFF_TASKS, source, store)
-
-    assert outcome.certified
-    assert store.rows == source.rows
-
-
 @pytest.mark.parametrize("endpoint", [STAFF_TASKS, AI_OUTBOUND, APPOINTMENTS], ids=lambda item: item.name)
 def test_a_list_that_grows_before_each_request_is_read_to_an_end(endpoint: Endpoint) -> None:
     """No pass over it is like the pass before, and each is longer."""
@@ -139,13 +120,3 @@ def test_a_list_that_refuses_date_times_is_read_even_if_only_its_pages_are_known
 
     assert outcome.certified
     assert store.rows == source.rows
-
-
-@pytest.mark.parametrize("budget", [0, 1, 2, 5, 6])
-def test_looking_twice_for_ids_that_are_not_there_stays_within_the_budget(budget: int) -> None:
-    source, store = People(), Mentions("a", "b", "c")
-
-    outcome = sync(CLIENTS, source, store, margins=Margins(reference_budget=budget))
-
-    assert source.requests == budget - budget % 2
-    assert bool(outcome.notes) == (budget < 6)

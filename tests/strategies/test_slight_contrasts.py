@@ -12,7 +12,6 @@ from pipelines.core.capabilities import Result
 from pipelines.core.endpoint import QueryNames
 from pipelines.discovery.examination import discover
 from pipelines.discovery.probes import ListKnowledge
-from pipelines.discovery.ranges import check_range
 from pipelines.discovery.sizes import check_size
 from pipelines.discovery.statuses import check_statuses
 from pipelines.endpoints import by_name
@@ -21,11 +20,14 @@ UNKNOWN = "a_name_that_nobody_tries"
 STATUSES = ("active", "completed", "abandoned")
 
 
+def shown(names: QueryNames, rows: int) -> ModelSource:
+    source = ModelSource(Random(4), Manners(names=names, order="updated_desc"))
+    return source.fill(rows, START - timedelta(days=3), -timedelta(hours=1), "active")
+
+
 def found(names: QueryNames, rows: int, *, comes: int | None, goes: int | None) -> tuple[Result, Result]:
     """Return what is believed of start and end if a row comes, or the last one goes, before a certain request."""
-    source = ModelSource(Random(4), Manners(names=names, order="updated_desc"))
-    for number in range(rows):
-        source.add(START - timedelta(days=3, hours=number))
+    source = shown(names, rows)
 
     def move() -> None:
         if source.requests == comes:
@@ -59,9 +61,7 @@ def test_parameters_that_work_are_found_on_a_short_list(rows: int) -> None:
 
 def is_believed(check: str, names: QueryNames, rows: int, moves: tuple[int, ...]) -> bool:
     """Return whether a check believes a name; a row goes, or comes again, before the requests `moves`."""
-    source = ModelSource(Random(4), Manners(names=names, order="updated_desc"))
-    for number in range(rows):
-        source.add(START - timedelta(days=3, hours=number), status="active")
+    source = shown(names, rows)
     source.move = lambda: _go_or_come(source, rows) if source.requests in moves else None
     reading = reading_of(by_name("booking_sessions"), source, ModelStore())
     start, end = (at.isoformat() for at in (START - timedelta(days=30), source.now + timedelta(days=2)))
@@ -91,15 +91,3 @@ def test_a_row_that_comes_or_goes_makes_no_ignored_parameter_work(check: str, ro
 @pytest.mark.parametrize(("check", "rows"), [("per_page", 2), ("status", 1), ("status", 2)])
 def test_a_size_and_a_status_that_work_are_believed_on_a_short_list(check: str, rows: int) -> None:
     assert is_believed(check, QueryNames(), rows, ())
-
-
-@pytest.mark.parametrize(("rows", "is_said"), [(1, True), (2, True), (9, False)])
-def test_the_evidence_of_a_range_says_whether_it_was_seen_there_and_back(rows: int, is_said: object) -> None:
-    source = ModelSource(Random(4), Manners(names=QueryNames(), order="updated_desc"))
-    for number in range(rows):
-        source.add(START - timedelta(days=3, hours=number))
-    reading = reading_of(by_name("booking_sessions"), source, ModelStore())
-    plan = check_range(ListKnowledge(reading, QueryNames()))
-    findings = Driver(source, ModelStore(), source.rng).run(plan)
-
-    assert [finding.evidence.endswith(", seen there and back") for finding in findings] == [is_said, is_said]

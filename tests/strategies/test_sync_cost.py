@@ -94,9 +94,7 @@ def test_a_sync_without_changes_costs_the_same_at_any_length_of_history(
 ) -> None:
     for rows in (300, 3000):
         source, store = ModelSource(Random(8), Manners(order=order, largest_page=100)), ModelStore()
-        for number in range(rows):
-            at = START - timedelta(days=10) - timedelta(days=4) * (rows - number) / rows
-            source.add(at, status=final[number % len(final)])
+        source.fill(rows, START - timedelta(days=14), timedelta(days=4) / rows, *final)
         for _ in range(2):  # the second requests the status
             sync(endpoint, source, store)
             source.now += timedelta(hours=1)

@@ -7,24 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.known_capabilities import paged, ranged
-from support.model_driver import sync
+from support.model_driver import paged, ranged, sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import QueryNames
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 
-HISTORY = date(2026, 2, 20)
-
 
 def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
-    source = ModelSource(rng, kind)
-    first = datetime(2026, 2, 21, tzinfo=UTC)
-    span = (START - first).total_seconds()
+    source, first = ModelSource(rng, kind), datetime(2026, 2, 21, tzinfo=UTC)
     for _ in range(rows):
-        at = first + timedelta(seconds=rng.random() * span)
-        source.add(at, status=rng.choice(["active", "completed", "abandoned"]))
+        source.add(first + (START - first) * rng.random(), status=rng.choice(["active", "completed", "abandoned"]))
     return source
 
 
@@ -95,16 +89,6 @@ def test_a_row_that_just_changed_is_stored_even_if_no_order_is_stable(seed: int,
     sync(BOOKING_SESSIONS, source, store)
 
     assert source.rows == store.rows
-
-
-restless = st.builds(
-    Manners,
-    page_base=st.sampled_from([0, 1]),
-    bounds=st.sampled_from(["instant", "day"]),
-    refuses_beyond_end=st.booleans(),
-    largest_page=st.just(7),
-    order=st.just("shuffled"),
-)
 
 
 @pytest.mark.parametrize("default", ["active", "completed", "abandoned"])

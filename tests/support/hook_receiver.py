@@ -8,7 +8,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ssl import SSLContext
 from typing import Any
 
 _HELD_SECONDS = 5
@@ -38,8 +37,6 @@ class Receiver:
     got: list[Got] = field(default_factory=list[Got])
     answers: list[int] = field(default_factory=list[int])
     held: threading.Event | None = None
-    arrived: threading.Event = field(default_factory=threading.Event)
-    """It is set as soon as a request has come."""
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -51,14 +48,13 @@ class Receiver:
 
 
 @contextmanager
-def receiving(context: SSLContext | None = None) -> Generator[Receiver]:
-    """Run a receiver on a free port; over TLS, as `localhost`, if a context is given."""
+def receiving() -> Generator[Receiver]:
+    """Run a receiver on a free port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             receiver.got.append(Got(self.path, {key.lower(): value for key, value in self.headers.items()}, body))
-            receiver.arrived.set()
             if receiver.held is not None:
                 receiver.held.wait(_HELD_SECONDS)
             self.send_response(receiver.answers.pop(0) if receiver.answers else 200)
@@ -68,10 +64,7 @@ def receiving(context: SSLContext | None = None) -> Generator[Receiver]:
             """Print nothing among the tests' output."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        if context is not None:
-            server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-        host = "http://127.0.0.1" if context is None else "https://localhost"
-        receiver = Receiver(f"{host}:{server.server_port}/hook")
+        receiver = Receiver(f"http://127.0.0.1:{server.server_port}/hook")
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

@@ -1,4 +1,7 @@
-"""Performs plans with a model source and a model store, as `engine.runner` does with the real ones."""
+"""Performs plans with a model source and a model store, as `engine.runner` does with the real ones.
+
+`paged` and `ranged` are what a sync may know about a list, as `control.capabilities` keeps it.
+"""
 
 from collections.abc import Generator
 from datetime import date
@@ -6,6 +9,7 @@ from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from pipelines.core.capabilities import Parameter, Result
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import VetlError
 from pipelines.core.list_read import Outcome, Reading
@@ -121,3 +125,17 @@ def reading_of(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Rea
 def sync(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Outcome:
     """Run one sync of a list."""
     return Driver(source, store, source.rng).run(read_list(reading_of(endpoint, source, store, **given)))
+
+
+def paged(base: int = 0, size: int = 4, name: str = "page") -> dict[str, Any]:
+    """Return pages from `base` on, of at most `size` rows, under this name of the page number."""
+    number = Parameter(name=name, configured="page", result=Result.HONOURED, base=base)
+    rows = Parameter(name="per_page", configured="per_page", result=Result.HONOURED, size=size)
+    return {"page": number.model_dump(mode="json"), "per_page": rows.model_dump(mode="json")}
+
+
+def ranged() -> dict[str, Any]:
+    """Return a date range that works, to the second, under the default names."""
+    start = Parameter(name="start_date", configured="start_date", result=Result.HONOURED, bounds="instant")
+    end = Parameter(name="end_date", configured="end_date", result=Result.HONOURED)
+    return {"start": start.model_dump(mode="json"), "end": end.model_dump(mode="json")}

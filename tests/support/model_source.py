@@ -1,6 +1,7 @@
 """A source small enough to be obviously right, for driving strategies without I/O.
 
 It may change its rows before any request. All choices come from one `random.Random`, so a failing example replays.
+`Journal` counts the requests, so that a test can compare them with a bound.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from itertools import count
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.errors import NotFound, RequestRefused, VetlError
@@ -87,6 +88,12 @@ class ModelSource:
         stamps = {"created_at": moment, "updated_at": moment} if self.stamped else {"created_at": moment}
         self._becomes(identity, {"id": identity, **stamps, "v": 0, **fields})
         return identity
+
+    def fill(self, rows: int, first: datetime, apart: timedelta, *statuses: str) -> Self:
+        """Add rows that were created and last updated so far apart, with these statuses in turn."""
+        for number in range(rows):
+            self.add(first + apart * number, status=statuses[number % len(statuses)])
+        return self
 
     def touch(self, identity: str, at: datetime | None = None, **fields: object) -> None:
         """Change a row; its `updated_at` becomes the given instant, or now."""
@@ -223,3 +230,48 @@ def _parsed(text: str) -> datetime:
 def stamp(at: datetime) -> str:
     """Return an instant as the source writes it."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+PATIENCE = 30_000
+
+
+@dataclass
+class Asked:
+    """The requests so far.
+
+    `openings` has, for each first page, the number of full pages of its list at that time.
+    """
+
+    openings: list[int] = field(default_factory=list[int])
+    pages: int = 0
+    counts: int = 0
+    records: int = 0
+
+    @property
+    def requests(self) -> int:
+        return self.pages + self.counts + self.records
+
+
+class Journal(ModelSource):
+    """A source that counts its requests, and stops a reading that does not end."""
+
+    asked = Asked()
+
+    def page(self, step: ReadPage) -> Page:
+        page = super().page(step)
+        if step.size == 1:
+            self.asked.counts += 1
+        else:
+            self.asked.pages += 1
+            if step.number == 0:
+                self.asked.openings.append(page.total_count // min(step.size, self.manners.largest_page))
+        self._bear()
+        return page
+
+    def record(self, identity: str) -> Row | VetlError | None:
+        self.asked.records += 1
+        self._bear()
+        return super().record(identity)
+
+    def _bear(self) -> None:
+        assert self.asked.requests < PATIENCE, "this reading does not end"

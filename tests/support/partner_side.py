@@ -1,8 +1,9 @@
 """A partner's side of the interface, as simple as possible: a client for tests of the sandbox."""
 
+import re
 import ssl
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
@@ -94,3 +95,13 @@ def made(answer: httpx.Response, *statuses: int) -> Row:
     """Return the created record of an answer with one of some statuses: 200 or 201 by default."""
     assert answer.status_code in (statuses or (200, 201)), answer.text
     return answer.json()["data"]
+
+
+ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+
+
+def by_id(rows: list[Row]) -> dict[str, Row]:
+    """Return rows by their ids, and fail if an id occurs twice."""
+    indexed = {row["id"]: row for row in rows}
+    assert len(indexed) == len(rows)
+    return indexed

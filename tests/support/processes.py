@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -78,6 +79,21 @@ def running(
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(60)
+
+
+@contextmanager
+def holding(code: str, *arguments: object) -> Generator["subprocess.Popen[str]"]:
+    """Run Python code that says `held` and waits for the end of its input; in the end it is killed."""
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from starlette.applications import Starlette
 from support.deliveries import SECRET, Payload, body_of, signed
 
 from pipelines.receiving.connections import Crowd
+from pipelines.receiving.inbox import Entry
 from pipelines.receiving.serving import http_server, listening
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,6 +102,24 @@ class ReceiverProcess:
         assert self.process.stdout is not None
         self.process.stdout.close()
         self._log.close()
+
+
+class HeldInbox:
+    """An inbox without a file, whose commits wait for `go`; it counts the deliveries of each."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.begun = threading.Event()
+        self.go = threading.Event()
+
+    def keep(self, entries: Sequence[Entry]) -> list[bool]:
+        self.batches.append(len(entries))
+        self.begun.set()
+        assert self.go.wait(10)
+        return [True] * len(entries)
+
+    def probe(self) -> None:
+        assert self.go.wait(10)
 
 
 @contextmanager

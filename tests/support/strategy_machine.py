@@ -17,9 +17,8 @@ from typing import Any, ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from support import certificate_claims
-from support.journal import Asked, Journal
 from support.model_driver import Driver, Killed, reading_of
-from support.model_source import START, Manners, stamp
+from support.model_source import START, Asked, Journal, Manners, stamp
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint, QueryNames

@@ -35,9 +35,10 @@ class CsvAnswer:
     requests: int = 1
 
 
-def csv_page(*lines: str) -> CallTexts:
-    """Return one whole page of these lines."""
-    body = "".join(f"{line}\n" for line in (HEADER, *lines)).encode()
+def csv_page(*lines: str, **more: str) -> CallTexts:
+    """Return one whole page of these lines, with more columns, which have the same value in each line."""
+    rows = [",".join((HEADER, *more)), *(",".join((line, *more.values())) for line in lines)]
+    body = "".join(f"{row}\n" for row in rows).encode()
     frame = parse_calls(CsvAnswer(body, len(lines))).frame
     assert isinstance(frame, CallTexts)
     return frame
@@ -88,6 +89,12 @@ def call_record(identity: str, created_at: str = "2025-05-01T14:00:10Z", **field
         "duration_seconds": 65,
         **fields,
     }
+
+
+def ask(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement on a file that nobody writes at the moment."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return connection.execute(sql).fetchall()
 
 
 @cache

@@ -1,17 +1,16 @@
 """A platform that sends webhooks to a receiver, and the warehouse that the receiver is drained into."""
 
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from pydantic import SecretStr
 from support.partner_side import ROOT, Partner
+from support.sandbox_settings import settings_for
 
 import sandbox
-from pipelines.core.practice import Practice
-from pipelines.settings import PartnerSettings, Settings, WarehouseSettings, WebhooksSettings
+from pipelines.settings import WebhooksSettings
 from sandbox.webhooks.deliveries import Attempt
 
 Values = tuple[Any, ...]
@@ -34,19 +33,8 @@ class WebhookSide:
         self.platform = platform
         self._reached = 0
         self.partners = {item.id: Partner(platform, item.id) for item in platform.practices}
-        self.settings = Settings(
-            partner=PartnerSettings(
-                base_url=platform.base_url,
-                username=SecretStr(platform.username),
-                password=SecretStr(platform.password),
-                role=platform.role,
-            ),
-            warehouse=WarehouseSettings(path=folder / "vetl.duckdb", lock_wait_seconds=0),
-            webhooks=WebhooksSettings(inbox=inbox),
-            practices=tuple(
-                Practice(item.id, item.name, item.time_zone, date(2025, 1, 1)) for item in platform.practices
-            ),
-        )
+        usual = settings_for(platform, folder, days=365)
+        self.settings = usual.model_copy(update={"webhooks": WebhooksSettings(inbox=inbox)})
 
     def into_sending_hours(self) -> None:
         """Move to 8am to 9pm in every practice's own time (contract: Limits): noon in central America."""

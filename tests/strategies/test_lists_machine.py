@@ -1,4 +1,7 @@
-"""Lists filtered by `updated_at` under every possible change (`support.strategy_machine`)."""
+"""Lists under every possible change (`support.strategy_machine`).
+
+They are filtered by `updated_at`; without date filter and order; or most recent first.
+"""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -6,18 +9,21 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from support import certificate_claims as claims
-from support.model_source import Manners
+from support.model_source import START, Manners
 from support.strategy_machine import EndedReading, StrategyMachine
 
 from pipelines.core.endpoint import QueryNames
 from pipelines.core.pages import Row
+from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
+from pipelines.endpoints.staff_tasks import STAFF_TASKS
 from pipelines.reading import coverage
 from pipelines.reading.certified import UNITED_PASSES
 from pipelines.reading.rows import instant
 from pipelines.reading.window_read import ROWS_PER_WINDOW_ALLOWED, WINDOWS_ALLOWED
 from pipelines.strategies.cursors import WindowsCursor
+from pipelines.strategies.newest_first import ATTEMPTS
 
 NAMES = (
     QueryNames(),
@@ -128,3 +134,103 @@ class BookingSessions(Windows):
 TestAppointments = Appointments.TestCase
 TestBookingSessions = BookingSessions.TestCase
 TestAppointments.settings = TestBookingSessions.settings = settings(stateful_step_count=8)
+
+
+TASK_STATUSES = STAFF_TASKS.strategy.statuses  # type: ignore[union-attr]
+
+
+class Tasks(StrategyMachine):
+    """Tasks appear, are completed and reopened and edited, and are deleted, which should never happen."""
+
+    ENDPOINT = STAFF_TASKS
+    KINDS = ("insert", "update", "late insert", "delete", "reorder", "page size")
+    ORDERS = ("updated_desc", "updated_asc", "created_desc", "id")
+    STATUSES = TASK_STATUSES
+    SWAPS = ("whole",)
+    FOLLOWS = 2
+    unseen_at = START
+
+    def most_quiet(self, ended: EndedReading) -> int:
+        """Return the requests for open or new rows, the list, totals after each; thrice more if a row is gone."""
+        whole = len(self.source.rows) // self.page_size + 1
+        gone = ended.before.keys() - self.source.rows.keys()
+        return (5 if gone else 2) * whole + 3 * len(TASK_STATUSES)
+
+    def most_openings(self) -> int:
+        return 2 * (2 + 2 * UNITED_PASSES) + self.MOST_LEARNING
+
+    def _update(self, pick: int) -> None:
+        identity = self._some(pick)
+        if identity and "pending" not in (self.source.rows[identity]["status"], self._status(pick)):
+            self.unseen_at = self.source.now
+        super()._update(pick)
+
+    def _delete(self, pick: int) -> None:
+        self.unseen_at = self.source.now
+        super()._delete(pick)
+
+    def check(self, ended: EndedReading) -> None:
+        """Between whole reads an edit of a final task changes no total, nor a deletion beside an insertion."""
+        if not ended.outcome or not ended.outcome.certified or ended.swapped:
+            return
+        began, through = ended.reading.now, ended.outcome.through
+        assert through is not None
+        if "the last whole read" not in ended.outcome.reason:
+            assert through == began
+            claims.assert_rows_are_current(self.source, self.store, began)
+        elif self.unseen_at <= through:
+            claims.assert_versions_are_here(self.source, self.store, began, claims.everything)
+        else:
+            claims.assert_versions_are_here(self.source, self.store, began, _is_pending)
+
+
+def _is_pending(row: Row) -> bool:
+    return row["status"] == "pending"
+
+
+TestTasks = Tasks.TestCase
+TestTasks.settings = settings(stateful_step_count=8)
+
+
+LIFE = {"received": "queued", "queued": "in_progress", "in_progress": "completed"}
+OUTREACH_STATUSES = AI_OUTBOUND.strategy.statuses  # type: ignore[union-attr]
+
+
+class Outreach(StrategyMachine):
+    """Requests appear, move on until they are final, and are deleted, which should never happen."""
+
+    ENDPOINT = AI_OUTBOUND
+    KINDS = ("insert", "move on", "delete", "reorder", "page size")
+    ORDERS = ("created_desc", "created_desc", "created_desc", "id")
+    STATUSES = tuple(LIFE)
+    SWAPS = ("newest_first", "whole")
+    STAMPED = False
+    FOLLOWS = 2
+
+    def _move_on(self, pick: int) -> None:
+        still = [identity for identity, row in self.source.rows.items() if row["status"] in LIFE]
+        if still:
+            identity = still[pick % len(still)]
+            self.source.touch(identity, status=LIFE[self.source.rows[identity]["status"]])
+
+    def most_quiet(self, ended: EndedReading) -> int:
+        """Return the requests for the whole list, totals, open and missing rows; all again if a row is gone."""
+        rows = self.source.rows
+        whole = len(rows) // self.page_size + 1
+        versions = (*ended.before.items(), *rows.items())
+        open_here = {identity for identity, row in versions if row["status"] in LIFE}
+        gone = ended.before.keys() - rows.keys()
+        once = whole + len(OUTREACH_STATUSES) + len(open_here) + len(gone)
+        return ATTEMPTS * once + 2 * whole if gone or self.source.manners.order == "id" else once
+
+    def most_openings(self) -> int:
+        return 2 * (ATTEMPTS + 2 * UNITED_PASSES) + self.MOST_LEARNING
+
+    def check(self, ended: EndedReading) -> None:
+        if ended.outcome and ended.outcome.certified and not ended.swapped:
+            assert ended.outcome.through == ended.reading.now
+            claims.assert_rows_are_current(self.source, self.store, ended.reading.now)
+
+
+TestOutreach = Outreach.TestCase
+TestOutreach.settings = settings(stateful_step_count=8)
