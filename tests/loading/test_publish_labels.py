@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import ask
@@ -160,6 +160,7 @@ def spellings(draw: st.DrawFn) -> str:
 
 @settings(max_examples=examples(4), deadline=None)
 @given(st.lists(spellings(), min_size=50, max_size=50, unique=True), st.sampled_from([1, 30]))
+@example(["call DESOFÍAORTEGAMARIAWRENFIELD please"], 30)
 def test_no_spelling_of_a_person_is_published(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], people: int
 ) -> None:

@@ -36,6 +36,9 @@ _PEOPLE = ("client_id", "phone_number", "contact_number", "client_phone")
 _SHORTEST_NAME = 2
 """The fewest letters of a part of a name that is searched for."""
 
+_PAIR = 2
+"""The parts of a name whose orders are searched for one by one; of more parts there are too many orders."""
+
 
 @dataclass(frozen=True, slots=True)
 class Marts:
@@ -154,7 +157,11 @@ Name = tuple[str, ...]
 
 _SPLIT = r"string_split_regex(lower(strip_accents(name)), '[^\p{L}\p{N}]+')"
 _PAIRS = "flatten(list_transform(parts, lambda one: list_transform(parts, lambda other: one || other)))"
-"""SQL for the parts of a name, and for each two of them written as one."""
+_LETTERS = (
+    "case when len(parts) > 2 then"
+    " ' ' || array_to_string(list_sort(string_split(array_to_string(parts, ''), '')), '') end"
+)
+"""SQL for the parts of a name, for each two of them written as one, and for the letters of three parts or more."""
 
 
 def _names(marts: Marts, words: Collection[str], *, changed: bool) -> dict[str, set[Name]]:
@@ -165,7 +172,7 @@ def _names(marts: Marts, words: Collection[str], *, changed: bool) -> dict[str, 
         rows = marts.connection.execute(
             f"with names as (select distinct {column} as name from {marts.rows(mart, changed=changed)})"
             f" select name from (select name, {_SPLIT} as parts from names where name is not null)"
-            f" where list_has_any(parts || {_PAIRS} || [array_to_string(parts, '')], $wanted)",
+            f" where list_has_any(parts || {_PAIRS} || [{_LETTERS}], $wanted)",
             {"wanted": wanted},
         ).fetchall()
         for (text,) in rows:
@@ -188,15 +195,22 @@ def _columns_of_names(marts: Marts) -> Iterator[tuple[str, str]]:
 
 
 def _forms_of_name(name: Name) -> set[str]:
-    """Return the parts of a name, each two of them written as one, and all of them written as one."""
-    forms = {*name, "".join(name), *(first + second for first, second in permutations(name, 2))}
-    return {form for form in forms if len(form) >= _SHORTEST_NAME}
+    """Return the parts of a name, each two of them written as one, and the letters of three parts or more."""
+    forms = {*name, *(first + second for first, second in permutations(name, 2))}
+    letters = {_letters("".join(name))} if len(name) > _PAIR else set[str]()
+    return {form for form in forms | letters if len(form) >= _SHORTEST_NAME}
 
 
 def _forms_of_word(word: str) -> set[str]:
-    """Return the words in a text, and all of them written as one."""
+    """Return the words in a text, all of them written as one, and the letters of each."""
     parts = tokens(word)
-    return {form for form in (*parts, "".join(parts)) if len(form) >= _SHORTEST_NAME}
+    forms = {*parts, "".join(parts)}
+    return {form for form in (*forms, *map(_letters, forms)) if len(form) >= _SHORTEST_NAME}
+
+
+def _letters(text: str) -> str:
+    """Return the letters in order, which are the same for all parts of a name written as one, in any order."""
+    return f" {''.join(sorted(text))}"
 
 
 def _of(word: str, names: Mapping[str, set[Name]]) -> set[Name]:
