@@ -150,6 +150,18 @@ def test_a_file_held_in_this_process_is_busy_too(filled: Filled) -> None:
         opened(filled.path)
 
 
+def test_rows_that_a_killed_process_spilled_are_removed(tmp_path: Path) -> None:
+    path = tmp_path / "vetl.duckdb"
+    opened(path).close()
+    spilled = tmp_path / "vetl.duckdb.tmp"
+    spilled.mkdir()
+    (spilled / "duckdb_temp_storage_DEFAULT-0.tmp").write_bytes(b"rows")
+
+    opened(path).close()
+
+    assert not spilled.exists()
+
+
 @pytest.mark.parametrize("content", [b"no database at all " * 1000, b"x"])
 def test_what_is_no_database_is_one_clear_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "vetl.duckdb"

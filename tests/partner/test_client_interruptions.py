@@ -21,11 +21,11 @@ from support.scripted_server import (
     until,
 )
 
-from pipelines.core.errors import ContractBroken, RequestRefused, TornAnswer, Unreachable, VetlError
+from pipelines.core.errors import ContractBroken, RequestRefused, TooLarge, TornAnswer, Unreachable, VetlError
 from pipelines.core.pages import CallsPage, Page
 from pipelines.partner import wire
 from pipelines.partner.client import Limits, PartnerClient
-from pipelines.partner.protocol import CsvAnswer
+from pipelines.partner.protocol import LARGEST_JSON, CsvAnswer
 from pipelines.partner.retry_policy import RetryPolicy
 
 WHOLE = reply_page([{"id": "1"}])
@@ -182,6 +182,12 @@ def test_an_answer_that_is_no_csv_page_is_recognised(stage: Stage, answer: Reply
 def test_a_server_that_does_not_answer_in_time_is_asked_again(stage: Stage) -> None:
     stage.server.answers(Reply(hang=True), WHOLE)
     assert stage.play(one, Limits(timeout_seconds=0.05)).requests > 1
+
+
+def test_an_answer_that_is_too_large_is_not_requested_again(stage: Stage) -> None:
+    stage.server.answers(Reply(body=b" " * (LARGEST_JSON + 1)), WHOLE)
+    with pytest.raises(TooLarge, match="the answer is larger than 8 MiB"):
+        stage.play(one)
 
 
 def test_an_answer_that_drips_without_end_is_given_up(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,6 +247,15 @@ def test_a_limit_on_a_range_is_kept(refused: str) -> None:
         ring(source, rng)
 
 
+def test_days_whose_csv_is_too_large_are_read_in_halves() -> None:
+    rng = Random(11)
+    source, store = opened(rng, 300)
+    source.most_rows = 12
+
+    assert sync(source, store, rng).certified
+    assert mirrored(source, store)
+
+
 READ_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = date(2026, 2, 28)
 

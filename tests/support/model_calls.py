@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pipelines.core.errors import NotFound, RequestRefused, WrongTotal
+from pipelines.core.errors import NotFound, RequestRefused, TooLarge, WrongTotal
 from pipelines.core.pages import CallsPage, Page
 from pipelines.core.steps import Query, ReadCalls, ReadPage
 from pipelines.reading.conventions import check_page
@@ -86,7 +86,8 @@ class ModelCalls:
     `largest_page` and `largest_json_page` are the most rows of one answer. `sorting`: as listed; calls of one
     minute in another order on each page, the same each time; or in another order in each answer; or all calls in a
     new order for each answer. `lie` is added to each total. `deepest` is the last JSON page that is served,
-    counted from 0. `refuses` returns whether a range of days is refused.
+    counted from 0. `refuses` returns whether a range of days is refused. A CSV with more rows than `most_rows` is
+    too large.
     """
 
     def __init__(self, rng: Random, now: datetime, zone: ZoneInfo, *, largest_page: int = 40) -> None:
@@ -97,6 +98,7 @@ class ModelCalls:
         self.lie = 0
         self.deepest: int | None = None
         self.refuses: Callable[[date, date], bool] = lambda _first, _last: False
+        self.most_rows = largest_page
         self.frame: Callable[[Sequence[CsvRow]], Any] = list
         self.calls: list[Call] = []
         self.versions: list[tuple[Call, ...]] = [()]
@@ -153,6 +155,8 @@ class ModelCalls:
         """Return one page of the CSV."""
         calls, number, size = self._asked(step.query, self.largest_page)
         page = self._page_of(calls, number, size)
+        if len(page) > self.most_rows:
+            raise TooLarge("too large")
         rows = [call.csv_row(self.zone) for call in page]
         total = max(0, len(calls) + self.lie)
         if not step.lenient and len(rows) != max(0, min(size, total - number * size)):
