@@ -14,8 +14,8 @@ from pipelines.cli.app import main
 from pipelines.jobs import dbt_process
 
 if __name__ == "__main__":
-    if project := os.environ.get("PROJECT_OF_TESTS"):
-        bundled.dbt_project = lambda: Path(project)
+    project = Path(os.environ.get("PROJECT_OF_TESTS") or bundled.dbt_project())
+    bundled.dbt_project = lambda: project
     dbt_process.COMMAND = warm_dbt.command()
     with untested():
         main()
