@@ -1,6 +1,6 @@
 """A practice with leaks: a sandbox, a synced warehouse, and marts that hold exactly these leaks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,8 @@ from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings
 from pipelines.settings.act import ActSettings
+from sandbox import Fault
+from sandbox.faults import Faults
 
 PRACTICE = "loc-001"
 DAYS = 3
@@ -48,6 +50,20 @@ class Leak:
     def episode_id(self) -> str:
         """The id of the episode: its first contact."""
         return f"call:c-{self.number}"
+
+
+class AtTasks(Faults):
+    """Calls a function with the method of each request about staff tasks; it may return a fault."""
+
+    def __init__(self, happen: Callable[[str], Fault | None]) -> None:
+        super().__init__()
+        self._happen = happen
+
+    def strike(self, path: str, event: str, /) -> Fault | None:
+        """Return the fault of this request."""
+        del event
+        method, _, rest = path.partition(" ")
+        return self._happen(method) if rest.endswith("/staff_tasks") else None
 
 
 def leaks(count: int) -> list[Leak]:
