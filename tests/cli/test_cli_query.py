@@ -89,12 +89,6 @@ def test_parquet_reads_back() -> None:
     assert pl.read_parquet(written)["id"].to_list() == [1, 2]
 
 
-def test_a_table_without_a_terminal_cuts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    long = "x" * 500
-
-    assert long in answer(capsys, f"select '{long}' as text, 1 as n")
-
-
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [

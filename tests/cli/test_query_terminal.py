@@ -194,18 +194,3 @@ def test_the_prompt_continues_after_mistakes_and_ctrl_c_and_keeps_its_history(fo
         assert terminal.ends() == 0
     history = folder / "state" / "vetl" / "query_history"
     assert history.stat().st_mode & 0o077 == 0
-
-
-def test_a_statement_comes_from_a_file_or_from_standard_input(folder: Path) -> None:
-    (folder / "asked.sql").write_text("select count(*) as calls\nfrom phone_calls;\n", "utf-8")
-    for arguments, given in ((["--file", "asked.sql"], ""), ([], "from wide")):
-        done = subprocess.run(
-            [sys.executable, "-m", "pipelines", "query", *arguments, "--format", "csv"],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "VETL_WAREHOUSE__PUBLISHED": "analytics.duckdb"},
-            input=given,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert len(done.stdout.splitlines()) == (4 if given else 2)

@@ -3,17 +3,12 @@
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from random import Random
-from typing import Any
 from zoneinfo import ZoneInfo
 
-from support.random_deliveries import random_deliveries
+from support.random_rows_beside import ZONES, Row, Tables, random_deliveries
 
 from pipelines.core.practice import Practice
 
-Row = dict[str, Any]
-Tables = dict[str, list[Row]]
-
-ZONES = {"ny": "America/New_York", "phx": "America/Phoenix", "syd": "Australia/Sydney"}
 GROUPS = {"ny": "coast", "syd": "coast", "empty": "quiet"}
 PRACTICES = tuple(
     Practice(id=key, name=key, time_zone=zone, history_start=date(2025, 1, 1), group=GROUPS.get(key))

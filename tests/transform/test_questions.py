@@ -43,19 +43,6 @@ def test_a_question_is_asked_by_its_name(
     assert capsys.readouterr().out == markdown(columns(question), rows)
 
 
-def test_every_question_is_listed_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["query", "--list"]) == 0
-
-    lines = capsys.readouterr().out.splitlines()[1:]
-    assert [line.split(maxsplit=1)[0] for line in lines] == [question.name for question in QUESTIONS]
-    assert len(set(lines)) == len(QUESTIONS)
-
-
-def test_a_question_that_is_not_there_is_answered_by_one_like_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["query", "--question", "call-lists"]) == 2
-    assert "did you mean call-list?" in capsys.readouterr().err
-
-
 def columns(question: Question) -> list[str]:
     header, *_ = question.output.splitlines()
     return header.strip("| ").split(" | ")

@@ -6,8 +6,7 @@ from datetime import timedelta
 from statistics import median
 from typing import Any
 
-from support.cells import groups, rate
-from support.daily import intent
+from support.cells import groups
 from support.expected.tasks import CLOSES, DAYS, OPENS
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
@@ -17,37 +16,16 @@ QUARTER = timedelta(minutes=15)
 Hour = tuple[Any, ...]
 """A practice, a day of the week from 1, and an hour."""
 ANSWERED = {"completed", "in_progress"}
-ENDINGS = {
-    "resolved": (
-        "appointment_booked appointment_rescheduled appointment_confirmed appointment_canceled declined"
-        " do_not_call resolved"
-    ),
-    "handed_over": "callback_requested forwarded transferred transfer_completed task_created",
-    "lost": (
-        "no_answer voicemail quick_abandoned abandoned abandoned_after_transfer dropped transfer_no_human"
-        " transfer_caller_abandoned"
-    ),
-}
-"""The project's defaults."""
 KINDS = ("direction", "caller_type", "call_classification")
 
 
 def booking_intent_daily(source: Known) -> Expected:
-    days = groups(source.rows("phone_calls"), lambda row: row["call_date"], *KINDS)
-    return {key: intent(calls) for key, calls in days.items()}
+    return {key: {} for key in groups(source.rows("phone_calls"), lambda row: row["call_date"], *KINDS)}
 
 
 def booking_intent_hourly(source: Known) -> Expected:
-    calls, passed = calls_by_hour(source), hours_passed(source)
-    return {key: hour(calls.get(key, []), passed.get(key, 0)) for key in calls.keys() | passed.keys()}
-
-
-def hour(calls: list[Row], times: int) -> tuple[Any, ...]:
-    """Return a cell of the week: without a rate of new bookings, with the missed inbound calls."""
-    *counts, answered, new, booked, _, missed = intent(calls)
-    inbound = [row for row in calls if row["direction"] == "inbound"]
-    *_, inbound_answered, _, _, _, inbound_missed = intent(inbound)
-    return (*counts, answered, new, booked, missed, len(inbound) - inbound_answered, inbound_missed, times)
+    passed = hours_passed(source)
+    return {key: {"hours": passed.get(key, 0)} for key in calls_by_hour(source).keys() | passed.keys()}
 
 
 def calls_by_hour(source: Known) -> dict[Hour, list[Row]]:
@@ -84,27 +62,26 @@ def wall_hours(source: Known, practice_id: str, zone_name: str) -> Counter[tuple
     return Counter((day.isoweekday(), hour) for day, hour, _ in begun)
 
 
+def inbound(source: Known) -> list[Row]:
+    return [row for row in source.rows("phone_calls") if row["direction"] == "inbound"]
+
+
 def call_endings_daily(source: Known) -> Expected:
-    """Return how inbound calls ended, within opening hours and after them."""
-    calls: dict[Any, list[Row]] = defaultdict(list)
-    for row in source.rows("phone_calls"):
-        if row["direction"] == "inbound":
-            local = row["called_at_local"]
-            is_open = local.isoweekday() <= DAYS and OPENS <= local.hour < CLOSES
-            key = row["practice_id"], row["call_date"], is_open, row["call_classification"] or None
-            calls[key].append(row)
-    return {key: endings(rows) for key, rows in calls.items()}
+    """Return the days of inbound calls, within opening hours and after them."""
+    expected: dict[Any, dict[str, Any]] = {}
+    for row in inbound(source):
+        local = row["called_at_local"]
+        is_open = local.isoweekday() <= DAYS and OPENS <= local.hour < CLOSES
+        expected[row["practice_id"], row["call_date"], is_open, row["call_classification"] or None] = {}
+    return expected
 
 
 def call_endings_hourly(source: Known) -> Expected:
-    """Return how inbound calls ended, by the hour of the wall clock."""
-    calls: dict[Any, list[Row]] = defaultdict(list)
-    for row in source.rows("phone_calls"):
-        if row["direction"] == "inbound":
-            local = row["called_at_local"]
-            calls[row["practice_id"], local.hour, row["call_classification"] or None].append(row)
-    columns = ("calls", "resolved", "handed_over", "lost", "containment_rate")
-    return {key: {name: endings(rows)[name] for name in columns} for key, rows in calls.items()}
+    """Return the hours of inbound calls on the wall clock."""
+    kinds = (
+        (row["practice_id"], row["called_at_local"].hour, row["call_classification"]) for row in inbound(source)
+    )
+    return {(practice, hour, kind or None): {} for practice, hour, kind in kinds}
 
 
 def phone_load_hourly(source: Known) -> Expected:
@@ -143,21 +120,3 @@ def calls_with(call: Row, others: list[Row]) -> int:
     begun = call["called_at_local"]
     lasting = [(row["called_at_local"], math.ceil((row["duration_seconds"] or 0) / 60)) for row in others]
     return sum(start <= begun < start + timedelta(minutes=max(minutes, 1)) for start, minutes in lasting)
-
-
-def endings(rows: list[Row]) -> dict[str, Any]:
-    counts = Counter(ending(row) for row in rows)
-    ended = {name: counts[name] for name in ("resolved", "handed_over", "lost")}
-    return {
-        "calls": len(rows),
-        "answered": sum(row["state"] in ANSWERED for row in rows),
-        **ended,
-        "other": counts["other"],
-        "containment_rate": rate(ended["resolved"], sum(ended.values())),
-    }
-
-
-def ending(row: Row) -> str:
-    """Return the listed ending of the outcome, else by whether somebody answered."""
-    listed = next((name for name, outcomes in ENDINGS.items() if row["outcome"] in outcomes.split()), None)
-    return listed or ("other" if row["state"] in ANSWERED else "lost")
