@@ -7,12 +7,6 @@ from playwright.sync_api import expect
 from support.dashboard_browser import Visit, drawn, figures, serving, signed_in
 
 
-def test_dates_and_numbers_are_the_readers(visit: Visit) -> None:
-    german = drawn(visit("/funnel?period=365", locale="de-DE"))
-    assert "%" in (percent := german.get_by_test_id("stMetricValue").nth(1).inner_text())
-    assert "\xa0" in percent
-
-
 def test_a_publish_is_seen_while_the_page_is_open(visit: Visit, published: Path, tmp_path: Path) -> None:
     """Nobody touches the page: a quarter of a minute later, by the browser's clock, it shows the new file."""
     with serving(published, tmp_path) as running:

@@ -132,14 +132,6 @@ def test_run_builds_and_publishes_committed_rows_although_the_platform_is_gone(
     assert refused_run["published"]
 
 
-def test_a_sync_can_be_narrowed(built: Installed, capsys: pytest.CaptureFixture[str]) -> None:
-    practice = built.platform.practices[0].id
-
-    report = answer(capsys, "sync", "--practice", practice, "--endpoint", "staff_tasks")
-
-    assert [(item["practice_id"], item["endpoint"]) for item in report["results"]] == [(practice, "staff_tasks")]
-
-
 def test_refused_credentials_are_exit_2_in_one_line_without_them_and_change_no_file(
     built: Installed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,13 +27,11 @@ GIGABYTE = 1 << 30
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("terminal")
     with duckdb.connect(str(folder / "analytics.duckdb")) as connection:
-        columns = ", ".join(f"range as column_{number}" for number in range(200))
-        connection.execute(f"""
+        connection.execute("""
             create schema marts;
             create table marts.phone_calls as
                 select range as call_id, 'a summary of many words ' || repeat('word ', 30) as summary
                 from range(44008);
-            create table marts.wide as select {columns} from range(3);
             create view marts.many as
                 select range as id, 'a summary of many words ' || repeat('word ', 30) as summary
                 from range(200_000_000);
@@ -127,17 +125,6 @@ def test_two_hundred_million_rows_take_bounded_memory(folder: Path) -> None:
     assert {len(line) for line in lines[:-1]} <= {WIDTH, WIDTH - 1}
     assert "a summary of many words word" in lines[4], "a cell is cut where the line ends, not before"
     assert lines[4].rstrip(" │").endswith("…")
-
-
-def test_of_two_hundred_columns_the_first_and_last_are_shown(folder: Path) -> None:
-    with Terminal(folder, "from wide") as terminal:
-        assert terminal.ends() == 0
-
-    lines = lines_of(terminal.shown)
-    assert "column_0 " in lines[1]
-    assert "column_199" in lines[1]
-    assert re.fullmatch(r"3 rows, 200 columns \(\d+ shown\)", lines[-1])
-    assert max(len(line) for line in lines) <= WIDTH
 
 
 def test_rows_come_first_and_one_ctrl_c_ends_the_counting(folder: Path) -> None:

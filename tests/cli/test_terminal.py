@@ -62,16 +62,6 @@ def test_columns_leave_in_their_order_and_words_stay_whole(
     assert " ".join(hidden).startswith("not shown at this width:" if width < 60 else "")
 
 
-def test_without_a_terminal_no_column_is_hidden(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "20")
-
-    print_table("", COLUMNS, ROWS)
-
-    assert "one page is one snapshot" in capsys.readouterr().out
-
-
 def test_states_have_colours_unless_no_color_is_set(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,15 +31,6 @@ def test_the_hours_of_next_week_and_the_days_are_the_sums_of_the_predictions(ope
     assert page.info[-1].value == "No predicted day is over yet."
 
 
-def test_one_practice_has_the_interval_of_each_hour(opened: Open, ask: Ask) -> None:
-    table = opened("forecast", practice="loc-001").dataframe[0].value
-
-    assert list(table.columns[:5]) == ["weekday", "hour", "expected_calls", "low", "high"]
-    assert (table["low"] <= table["high"]).all()
-    [(least,)] = ask("select min(weeks) from marts.calls_forecast")
-    assert least >= 8
-
-
 def test_without_a_forecast_the_page_names_the_command(opened: Open, copied: Copied) -> None:
     page = opened("forecast", copied("delete from marts.calls_forecast"))
 

@@ -88,14 +88,6 @@ def test_every_list_is_an_asset_by_practice_with_checks_that_staging_reads(
     assert dg.AssetKey(["staging", f"stg_partner__{table}"]) in graph.get(raw_key(table)).child_keys
 
 
-def test_the_file_is_published_after_every_mart(definitions: dg.Definitions) -> None:
-    graph = definitions.resolve_asset_graph()
-    marts = {key for key in graph.get_all_asset_keys() if key.path[0] == "marts"}
-
-    assert marts
-    assert graph.get(dg.AssetKey(["published", "analytics"])).parent_keys == marts
-
-
 def test_dbt_builds_once_after_every_list_and_the_drained_webhooks(definitions: dg.Definitions) -> None:
     """If blocking checks formed a cycle, Dagster would split the build and start some parts too early."""
     steps = {

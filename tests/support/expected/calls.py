@@ -6,7 +6,7 @@ from datetime import timedelta
 from statistics import median
 from typing import Any
 
-from support.cells import groups
+from support.cells import groups, rate
 from support.expected.tasks import CLOSES, DAYS, OPENS
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
@@ -16,6 +16,18 @@ QUARTER = timedelta(minutes=15)
 Hour = tuple[Any, ...]
 """A practice, a day of the week from 1, and an hour."""
 ANSWERED = {"completed", "in_progress"}
+ENDINGS = {
+    "resolved": (
+        "appointment_booked appointment_rescheduled appointment_confirmed appointment_canceled declined"
+        " do_not_call resolved"
+    ),
+    "handed_over": "callback_requested forwarded transferred transfer_completed task_created",
+    "lost": (
+        "no_answer voicemail quick_abandoned abandoned abandoned_after_transfer dropped transfer_no_human"
+        " transfer_caller_abandoned"
+    ),
+}
+"""The project's defaults."""
 KINDS = ("direction", "caller_type", "call_classification")
 
 
@@ -67,13 +79,13 @@ def inbound(source: Known) -> list[Row]:
 
 
 def call_endings_daily(source: Known) -> Expected:
-    """Return the days of inbound calls, within opening hours and after them."""
-    expected: dict[Any, dict[str, Any]] = {}
+    """Return how inbound calls ended, within opening hours and after them."""
+    calls: dict[Any, list[Row]] = defaultdict(list)
     for row in inbound(source):
         local = row["called_at_local"]
         is_open = local.isoweekday() <= DAYS and OPENS <= local.hour < CLOSES
-        expected[row["practice_id"], row["call_date"], is_open, row["call_classification"] or None] = {}
-    return expected
+        calls[row["practice_id"], row["call_date"], is_open, row["call_classification"] or None].append(row)
+    return {key: endings(rows) for key, rows in calls.items()}
 
 
 def call_endings_hourly(source: Known) -> Expected:
@@ -120,3 +132,21 @@ def calls_with(call: Row, others: list[Row]) -> int:
     begun = call["called_at_local"]
     lasting = [(row["called_at_local"], math.ceil((row["duration_seconds"] or 0) / 60)) for row in others]
     return sum(start <= begun < start + timedelta(minutes=max(minutes, 1)) for start, minutes in lasting)
+
+
+def endings(rows: list[Row]) -> dict[str, Any]:
+    counts = Counter(ending(row) for row in rows)
+    ended = {name: counts[name] for name in ("resolved", "handed_over", "lost")}
+    return {
+        "calls": len(rows),
+        "answered": sum(row["state"] in ANSWERED for row in rows),
+        **ended,
+        "other": counts["other"],
+        "containment_rate": rate(ended["resolved"], sum(ended.values())),
+    }
+
+
+def ending(row: Row) -> str:
+    """Return the listed ending of the outcome, else by whether somebody answered."""
+    listed = next((name for name, outcomes in ENDINGS.items() if row["outcome"] in outcomes.split()), None)
+    return listed or ("other" if row["state"] in ANSWERED else "lost")
