@@ -40,10 +40,6 @@ def test_the_picture_in_readme_shows_the_demo_of_the_answer_beside_it() -> None:
     assert "release: answers " in (ROOT / "Makefile").read_text("utf-8")
 
 
-def test_the_notes_are_the_section_of_the_version(section: Callable[[str, str], str]) -> None:
-    assert section(CHANGELOG, "1.2.0") == "### Added\n- a thing\n"
-
-
 @pytest.mark.parametrize("version", ["1.1.0", "1.0.0", "1.2"])
 def test_a_version_without_a_section_in_the_changelog_is_not_released(
     version: str, section: Callable[[str, str], str]

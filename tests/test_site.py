@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 import yaml
 
-from pipelines.loading.published.descriptions import personal_columns
-
 ROOT = Path(__file__).parent.parent
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
@@ -66,13 +64,6 @@ def test_every_link_leads_to_a_page_and_to_a_heading_of_it(site: Path) -> None:
             elif heading and heading not in anchors(there):
                 broken.append(f"{page.relative_to(site)}: {target}#{heading}")
     assert broken == []
-
-
-def test_the_reference_has_every_mart_in_words_and_no_unfilled_place(site: Path) -> None:
-    marts = (site / "reference" / "marts.md").read_text("utf-8")
-
-    assert {f"## marts.{mart}" for mart in personal_columns(ROOT / "dbt")} <= set(marts.splitlines())
-    assert "{{" not in marts
 
 
 def test_every_metric_is_listed_with_its_description(site: Path) -> None:

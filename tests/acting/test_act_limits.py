@@ -1,19 +1,16 @@
 """The reasons for which nothing is sent, or less than a plan has: each is one line."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from datetime import timedelta
-from threading import Event
 
 import pytest
-from support.act_world import ActWorld, Leak, leaks
+from support.act_world import ActWorld, AtTasks, Leak, leaks
 
-from pipelines.core.errors import ConfigurationError, LedgerError, WarehouseBusy, WarehouseError, WrongUse
+from pipelines.core.errors import ConfigurationError, LedgerError, WarehouseError, WrongUse
 from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.jobs.act_status import utc_now
-from pipelines.loading.writer_lock import writing
 from sandbox import Fault
-from sandbox.faults import Faults
 
 TASKS = "POST */staff_tasks"
 
@@ -52,25 +49,15 @@ def test_the_kill_switch_is_a_setting_and_a_file(world: ActWorld) -> None:
     assert world.posts() == 0
 
 
-class Stopper(Faults):
-    """Makes the file that stops acting, as a person does, while the first task is being made."""
-
-    def __init__(self, world: ActWorld) -> None:
-        super().__init__()
-        self._file = world.settings.act.stop_file
-
-    def strike(self, path: str, event: str, /) -> Fault | None:
-        """Return no fault."""
-        del event
-        if path.startswith("POST ") and path.endswith("/staff_tasks"):
-            self._file.touch()
-        return None
-
-
 def test_the_kill_switch_stops_an_applier_at_work(world: ActWorld) -> None:
     world.build(leaks(3))
     digest = plan_acts(world.settings, None).digest
-    world.platform.platform.faults = Stopper(world)
+
+    def stop(method: str) -> None:
+        if method == "POST":
+            world.settings.act.stop_file.touch()
+
+    world.platform.platform.faults = AtTasks(stop)
 
     result = apply_acts(world.settings, digest)
 
@@ -84,19 +71,18 @@ def test_acting_is_off_by_default(world: ActWorld) -> None:
         apply_acts(world.act(enabled=False), "0" * 16)
 
 
-def test_a_plan_that_no_longer_fits_is_refused(world: ActWorld) -> None:
+def test_a_plan_that_no_longer_fits_or_is_of_another_ledger_is_refused(world: ActWorld) -> None:
     world.build(leaks(2))
     digest = plan_acts(world.settings, None).digest
     world.build(leaks(3))
 
-    with pytest.raises(WrongUse, match="no longer fits the data"):
-        apply_acts(world.settings, digest)
+    for other, line in (
+        (digest, "no longer fits the data"),
+        ("feedface" * 2, "no such plan was made with this ledger"),
+    ):
+        with pytest.raises(WrongUse, match=line):
+            apply_acts(world.settings, other)
     assert world.posts() == 0
-
-
-def test_a_plan_of_another_ledger_is_refused(world: ActWorld) -> None:
-    with pytest.raises(WrongUse, match="no such plan was made with this ledger"):
-        apply_acts(world.settings, "feedfacefeedface")
 
 
 def test_a_practice_that_refuses_writing_is_one_line(world: ActWorld) -> None:
@@ -132,60 +118,42 @@ def test_a_request_that_nobody_can_reach_is_held_back(world: ActWorld) -> None:
     assert len(plan.acts) == 1
 
 
-def test_an_uncertified_list_holds_a_practice_back(world: ActWorld) -> None:
+def two_leaks(world: ActWorld) -> None:
+    world.build(leaks(2))
+
+
+def lists_lie(world: ActWorld) -> None:
     world.platform.set(staff_tasks={"told_total": 10_000})
     world.read(reconcile="full")
-    world.build(leaks(2))
-
-    assert {held.reason for held in plan_acts(world.settings, None).held_back} == {"uncertified"}
+    two_leaks(world)
 
 
-@pytest.mark.parametrize("away", [timedelta(hours=27), timedelta(days=-1)], ids=["late", "clock put back"])
-def test_old_lists_and_a_clock_that_was_put_back_hold_a_practice_back(world: ActWorld, away: timedelta) -> None:
-    world.build(leaks(2))
-    plan = plan_acts(world.settings, None, now=lambda: utc_now() + away)
-
-    assert {held.reason for held in plan.held_back} == {"too_old"}
-
-
-def test_marts_that_are_older_than_the_data_hold_a_practice_back(world: ActWorld) -> None:
-    world.build(leaks(2))
+def lists_are_newer(world: ActWorld) -> None:
+    two_leaks(world)
     world.platform.advance(timedelta(minutes=5))
     world.sync()
 
-    assert {held.reason for held in plan_acts(world.settings, None).held_back} == {"not_built"}
+
+@pytest.mark.parametrize(
+    ("happen", "away", "reason"),
+    [
+        (lists_lie, timedelta(), "uncertified"),
+        (lists_are_newer, timedelta(), "not_built"),
+        (two_leaks, timedelta(hours=27), "too_old"),
+        (two_leaks, timedelta(days=-1), "too_old"),  # the clock was put back
+    ],
+)
+def test_data_that_cannot_be_relied_on_holds_a_practice_back(
+    happen: Callable[[ActWorld], None], away: timedelta, reason: str, world: ActWorld
+) -> None:
+    happen(world)
+    plan = plan_acts(world.settings, None, now=lambda: utc_now() + away)
+
+    assert {held.reason for held in plan.held_back} == {reason}
 
 
 def test_without_marts_there_is_one_line(world: ActWorld) -> None:
     with pytest.raises(WarehouseError, match="run `vetl run` first"):
-        plan_acts(world.settings, None)
-
-
-def test_a_second_applier_leaves_with_one_line(world: ActWorld) -> None:
-    world.build(leaks(1))
-    digest = plan_acts(world.settings, None).digest
-    held, done = Event(), Event()
-
-    def hold() -> None:
-        with writing(world.settings.warehouse.path, lock_wait_seconds=0):
-            held.set()
-            done.wait(30)
-
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(hold)
-        assert held.wait(30)
-        with pytest.raises(WarehouseBusy, match="is still writing to it"):
-            apply_acts(world.settings, digest)
-        done.set()
-
-    assert world.posts() == 0
-    assert apply_acts(world.settings, digest).sent == 1
-
-
-def test_a_ledger_that_is_no_database_is_one_line(world: ActWorld) -> None:
-    world.build(leaks(1))
-    world.settings.act.ledger.write_bytes(os.urandom(8192))
-    with pytest.raises(LedgerError, match=r"acts\.sqlite: file is not a database"):
         plan_acts(world.settings, None)
 
 

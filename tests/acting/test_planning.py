@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pipelines.acting.acts import ActState, BookingRequest, LedgerEntry
 from pipelines.acting.codes import code_of, codes_in, marked, reference_time
-from pipelines.acting.planning import ActFacts, ActRules, act_for, is_number, make_plan
+from pipelines.acting.planning import ActFacts, ActRules, act_for, make_plan
 from pipelines.settings.act import TEMPLATE_FIELDS, TemplateSettings
 
 AT = datetime(2026, 3, 1, 15, tzinfo=UTC)
@@ -111,21 +111,6 @@ def test_the_digest_follows_from_the_content_and_not_from_the_order() -> None:
     assert make_plan(requests[::-1], RULES, ActFacts()).digest == digest
     assert make_plan(requests[1:], RULES, ActFacts()).digest != digest
     assert make_plan(requests, replace(RULES, title="Call"), ActFacts()).digest != digest
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("+12125550100", True),
-        ("(212) 555-0100", True),
-        ("", False),
-        (None, False),
-        ("ask Ann", False),
-        ("12", False),
-    ],
-)
-def test_a_number_is_one_that_a_person_can_dial(text: str | None, expected: bool) -> None:  # noqa: FBT001
-    assert is_number(text) is expected
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30), st.text(max_size=100))

@@ -90,28 +90,6 @@ def test_the_first_page_has_its_name_as_an_address_too(visit: Visit) -> None:
     expect(page).to_have_url(re.compile(r":\d+/\?(practice=loc-001&period=7|period=7&practice=loc-001)$"))
 
 
-def test_the_filters_of_an_address_stay_when_another_page_is_opened(visit: Visit) -> None:
-    page = drawn(visit("/tasks?period=7&group=America"))
-
-    page.get_by_role("link", name="Overview").click()
-
-    there = figures(drawn(page, "Overview"))
-    assert "group=America" in page.url
-    assert there == figures(drawn(visit("/?period=7&group=America"))) != figures(drawn(visit("/")))
-
-
-def test_the_funnel_by_client_and_its_table_by_keyboard(visit: Visit) -> None:
-    page = drawn(visit("/funnel"))
-    page.get_by_role("radio", name="New or existing client").press("Enter")
-    expect(page).to_have_url(re.compile("by=client"))
-    tab = drawn(page).get_by_role("tab", name="Chart").first
-    tab.focus()
-    page.keyboard.press("ArrowRight")
-
-    expect(page.get_by_role("tab", name="Table").first).to_have_attribute("aria-selected", "true")
-    expect(page.get_by_role("tabpanel").get_by_role("button", name="Download CSV").first).to_be_visible()
-
-
 def test_the_work_list_is_filtered_and_downloaded(visit: Visit, marts: Any) -> None:
     wanted, people = marts.execute(
         "select wanted, count(*) from marts.leak_list where wanted is not null group by all"
@@ -126,14 +104,3 @@ def test_the_work_list_is_filtered_and_downloaded(visit: Visit, marts: Any) -> N
         rows = list(csv.DictReader(file))
     assert len(rows) == people
     assert len({row["wanted"] for row in rows}) == 1
-
-
-def test_a_definition_is_one_click_away(visit: Visit, marts: Any) -> None:
-    page = drawn(visit("/"))
-    words = marts.execute(
-        """select coalesce(definition, description) from marts.catalogue
-           where table_name = 'practice_daily' and column_name = 'booked_within_7_days'"""
-    ).fetchone()[0]
-    page.get_by_test_id("stMetric").first.get_by_test_id("stTooltipHoverTarget").hover()
-
-    expect(page.get_by_test_id("stTooltipContent")).to_contain_text(" ".join(words.split())[:40])

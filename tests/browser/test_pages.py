@@ -1,12 +1,11 @@
 """Every page in the browser: complete, accessible, on a phone, in the dark and on paper."""
 
-import re
 from pathlib import Path
 
 import duckdb
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 from support.dashboard_browser import Visit, drawn, serving
 
 PAGES = {
@@ -140,23 +139,3 @@ def test_sixty_practices_have_names_of_their_own(visit: Visit, published: Path, 
 
         names = [text for text in labels if text.startswith("Northern")]
         assert len(names) == len(set(names)) == 58
-
-
-def test_an_empty_practice_and_one_of_a_day_have_every_page(visit: Visit, published: Path, tmp_path: Path) -> None:
-    """The navigation opens them and keeps the selection."""
-    with serving(published, tmp_path) as running:
-        with duckdb.connect(running.file) as connection:
-            connection.execute("""
-                insert into marts.practices by name
-                select * replace ('empty' as practice_id, 'Empty' as name) from marts.practices limit 1;
-                insert into marts.practices by name
-                select * replace ('new' as practice_id, 'New' as name, today - 1 as history_start)
-                from marts.practices limit 1
-            """)
-        for name in ("Empty", "New"):
-            page = drawn(visit(f"/?practice={name.lower()}", at=running))
-            for title in PAGES.values():
-                page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
-                line = re.compile(rf"(^|\u00b7 ){name}$")  # a page without a period names the practice alone
-                expect(drawn(page, title).get_by_test_id("stMain").get_by_text(line).first).to_be_visible()
-                assert page.get_by_test_id("stException").count() == 0, (name, title)

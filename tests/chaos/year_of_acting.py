@@ -9,8 +9,7 @@ from pathlib import Path
 
 from support.acting_month import KIND, act, acting, leaks_of, work
 from support.expected import assert_mart_is_true
-from support.expected.answers import expected_marts
-from support.expected.questions import ANSWERS
+from support.expected.questions import ANSWERS, expected_marts
 from support.expected_inputs import known_from
 from support.mart_builds import build_marts_untested
 from support.story import START, Follower, following

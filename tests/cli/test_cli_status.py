@@ -9,18 +9,15 @@ import duckdb
 import pytest
 
 from pipelines.cli import app
-from pipelines.cli.status import show
 from pipelines.core.pages import Certificate, Window, WindowKind
 from pipelines.core.practice import Practice
 from pipelines.core.steps import MergeRows
 from pipelines.endpoints import REGISTRY, by_name
-from pipelines.jobs.status import read_status
 from pipelines.loading.control.activity import recorded
 from pipelines.loading.file_header import what_is_wrong
 from pipelines.loading.published.marts import Masking
 from pipelines.loading.published.record import Build, write_record
 from pipelines.loading.warehouse import Warehouse
-from pipelines.settings import load_settings
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 NOW = datetime(2026, 1, 16, 19, 30, tzinfo=UTC)
@@ -118,31 +115,6 @@ def test_it_counts_the_words_that_are_masked_in_the_file_that_is_published(
     assert json.loads(status(capsys, "--json")[1])["published"]["masked_words"] is None
 
 
-def test_many_practices_have_a_row_each_and_problems_a_row_for_each_list(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with Warehouse.open(WAREHOUSE, REGISTRY, lock_wait_seconds=0) as warehouse:
-        practices = [Practice(f"loc-{n}", f"Harbor {n}", "UTC", date(2026, 1, 1)) for n in range(1, 31)]
-        warehouse.set_practices(practices)
-        warehouse.start_run("run", datetime.now(UTC), "sync")
-        results = [result(name, "certified", "fine", item.id) for item in practices for name in EVERY]
-        results[-1] = result(EVERY[-1], "failed", "HTTP 500", "loc-30")
-        warehouse.finish_run("run", source_clock=NOW, exit_code=1, summary={"results": results})
-    built_and_published()
-
-    _, summary, _ = status(capsys)
-    _, everything, _ = status(capsys, "--all")
-    _, problems, _ = status(capsys, "--problems")
-
-    rows = [line.split() for line in summary.splitlines() if line.startswith("loc-")]
-    assert len(rows) == 30
-    assert (rows[0][:4], rows[0][4:7]) == (["loc-1", "Harbor", "1", "certified"], ["7", "of", "7"])
-    assert [row[3:7] for row in rows if row[0] == "loc-30"] == [["failed", "6", "of", "7"]]
-    assert sum(line.startswith("loc-") for line in everything.splitlines()) == 210
-    [problem] = [line for line in problems.splitlines() if line.startswith("loc-")]
-    assert EVERY[-1] in problem
-
-
 def test_a_back_up_without_its_status_file_says_what_writes_it(capsys: pytest.CaptureFixture[str]) -> None:
     a_run(0, *all_certified())
     WAREHOUSE.with_name("vetl.duckdb.status.json").unlink()
@@ -150,18 +122,6 @@ def test_a_back_up_without_its_status_file_says_what_writes_it(capsys: pytest.Ca
     code, _, err = status(capsys)
 
     assert (code, "the status file beside it is gone; run `vetl sync`" in err) == (1, True)
-
-
-def test_watching_many_lists_keeps_the_summary_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    a_run(0, *all_certified())
-    report = read_status(load_settings())
-
-    show(report, problems=False, most=3)
-
-    out = capsys.readouterr().out
-    assert out.startswith("14 lists of 2 practices")
-    assert sum(line.startswith("loc-") for line in out.splitlines()) == 3
-    assert "11 more rows do not fit" in out
 
 
 def test_it_can_be_narrowed_to_a_practice(capsys: pytest.CaptureFixture[str]) -> None:

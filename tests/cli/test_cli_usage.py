@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
@@ -21,14 +20,6 @@ ROOT = Path(app.__file__).resolve().parents[2]
 pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
-def python(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run Python outside of the checkout, like an installed vetl; `more` is added to the environment."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
-    return subprocess.run(
-        [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False, timeout=60
-    )
-
-
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
@@ -40,7 +31,8 @@ def test_the_start_of_a_command_imports_nothing_heavy(module: str, heavy: tuple[
     """Monitors run `vetl status` every few minutes; importing DuckDB takes three times as long as the rest."""
     script = f"import sys; import pipelines.cli.{module}; print([name for name in {heavy} if name in sys.modules])"
 
-    assert python("-c", script).stdout.strip() == "[]"
+    command, environment = [sys.executable, "-c", script], {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert subprocess.check_output(command, env=environment, text=True).strip() == "[]"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
@@ -160,11 +152,6 @@ def test_an_unforeseen_error_shows_its_place_and_not_its_text(
     assert "Jane" not in err
 
 
-def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["--version"]) == 0
-    assert capsys.readouterr().out == f"vetl {version('vetl')}\n"
-
-
 @pytest.mark.usefixtures("configured")
 @pytest.mark.parametrize("arguments", [["--log-file", "said", "status"], ["status", "--log-file=said"]])
 def test_messages_are_in_the_log_file_too_for_any_place_of_the_option(
@@ -185,12 +172,3 @@ def test_with_the_json_log_format_each_line_is_an_object(capsys: pytest.CaptureF
     entry = json.loads(capsys.readouterr().err)
     assert entry["level"] == "error"
     assert "nothing has been synced yet" in entry["event"]
-
-
-def test_a_shell_gets_its_completion() -> None:
-    """The shell is named here, because Typer detects the shell that it runs in, and a test may run in none."""
-    shown = python(
-        "-m", "pipelines", "--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"
-    )
-
-    assert "COMPLETE" in shown.stdout, shown.stderr

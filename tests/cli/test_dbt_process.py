@@ -95,13 +95,6 @@ def test_a_warning_is_named_and_is_no_failure(built: Built) -> None:
     assert BuildResult(1, 0, (), built[0].warnings, 0.0).exit_code == 0
 
 
-def test_progress_ends_at_the_last_node(built: Built) -> None:
-    _, steps = built
-
-    assert [total for _, total in steps] == [5] * len(steps)
-    assert max(done for done, _ in steps) >= 4
-
-
 def test_a_project_that_does_not_parse_is_one_line(project: Path, tmp_path: Path) -> None:
     bad = project / "models" / "bad.sql"
     bad.write_text("select * from {{ ref('nowhere') }}", "utf-8")

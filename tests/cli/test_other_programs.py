@@ -15,19 +15,6 @@ def test_the_options_of_dbt_reach_it(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().out.split() == ["vetl.marts.practice.practices"]
 
 
-@pytest.mark.parametrize("program", ["dbt", "dagster"])
-def test_the_help_of_dbt_and_dagster_needs_no_settings(
-    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.chdir(elsewhere)
-
-    assert execute([program, "--help"]) == 0
-    assert "Usage: " in capfd.readouterr().out
-    assert not any(elsewhere.iterdir())
-
-
 def test_dagster_gets_the_settings_of_the_deployment_unless_it_has_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,13 +27,11 @@ GIGABYTE = 1 << 30
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("terminal")
     with duckdb.connect(str(folder / "analytics.duckdb")) as connection:
-        columns = ", ".join(f"range as column_{number}" for number in range(200))
-        connection.execute(f"""
+        connection.execute("""
             create schema marts;
             create table marts.phone_calls as
                 select range as call_id, 'a summary of many words ' || repeat('word ', 30) as summary
                 from range(44008);
-            create table marts.wide as select {columns} from range(3);
             create view marts.many as
                 select range as id, 'a summary of many words ' || repeat('word ', 30) as summary
                 from range(200_000_000);
@@ -129,17 +127,6 @@ def test_two_hundred_million_rows_take_bounded_memory(folder: Path) -> None:
     assert lines[4].rstrip(" │").endswith("…")
 
 
-def test_of_two_hundred_columns_the_first_and_last_are_shown(folder: Path) -> None:
-    with Terminal(folder, "from wide") as terminal:
-        assert terminal.ends() == 0
-
-    lines = lines_of(terminal.shown)
-    assert "column_0 " in lines[1]
-    assert "column_199" in lines[1]
-    assert re.fullmatch(r"3 rows, 200 columns \(\d+ shown\)", lines[-1])
-    assert max(len(line) for line in lines) <= WIDTH
-
-
 def test_rows_come_first_and_one_ctrl_c_ends_the_counting(folder: Path) -> None:
     endless = "select a.range, b.range from range(10_000_000) a, range(10_000_000) b where a.range + b.range >= 0"
     with Terminal(folder, endless) as terminal:
@@ -194,18 +181,3 @@ def test_the_prompt_continues_after_mistakes_and_ctrl_c_and_keeps_its_history(fo
         assert terminal.ends() == 0
     history = folder / "state" / "vetl" / "query_history"
     assert history.stat().st_mode & 0o077 == 0
-
-
-def test_a_statement_comes_from_a_file_or_from_standard_input(folder: Path) -> None:
-    (folder / "asked.sql").write_text("select count(*) as calls\nfrom phone_calls;\n", "utf-8")
-    for arguments, given in ((["--file", "asked.sql"], ""), ([], "from wide")):
-        done = subprocess.run(
-            [sys.executable, "-m", "pipelines", "query", *arguments, "--format", "csv"],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "VETL_WAREHOUSE__PUBLISHED": "analytics.duckdb"},
-            input=given,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert len(done.stdout.splitlines()) == (4 if given else 2)

@@ -15,15 +15,21 @@ STATE = '\ncode=$?; declare -px > "$KEPT"; exit $code\n'
 
 
 class Reader:
-    """A shell whose variables outlive a block, and the terminals beside it."""
+    """A shell whose variables outlive a block, and the terminals beside it; `vetl` runs no test of dbt."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._kept = folder / ".shell"
         self._kept.touch()
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        programs = folder / ".programs"
+        programs.mkdir()
+        vetl = programs / "vetl"
+        vetl.write_text(f'#!/bin/sh\nexec {sys.executable} -m support.untested_vetl "$@"\n')
+        vetl.chmod(0o755)
+        path = os.pathsep.join((str(programs), str(Path(sys.executable).parent), os.environ["PATH"]))
         clean = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-        self._environment = {**clean, "PATH": path, "KEPT": str(self._kept), "TZ": "UTC"}
+        more = {"PATH": path, "KEPT": str(self._kept), "TZ": "UTC", "PYTHONPATH": os.pathsep.join(sys.path)}
+        self._environment = {**clean, **more}
         self._beside: list[subprocess.Popen[str]] = []
 
     def __enter__(self) -> Self:

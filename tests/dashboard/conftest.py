@@ -1,7 +1,9 @@
 """The dashboard over a real published file, driven by Streamlit's own test client."""
 
+import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,10 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
+from support.dashboard_pages import Ask, Copied, Open
 from support.published import published_once, published_stale_once
 
 APP = Path(__file__).parents[2] / "dashboards" / "app.py"
-
-Open = Callable[..., AppTest]
-Ask = Callable[..., list[tuple[Any, ...]]]
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +55,28 @@ def ask(published: Path) -> Iterator[Ask]:
             return connection.execute(sql, values).fetchall()
 
         yield rows
+
+
+@pytest.fixture
+def days(ask: Ask) -> tuple[date, date]:
+    """Return the usual period: 28 days up to yesterday."""
+    ((today,),) = ask("select min(today) from marts.practices")
+    return today - timedelta(days=28), today - timedelta(days=1)
+
+
+@pytest.fixture
+def copied(published: Path, tmp_path: Path) -> Copied:
+    """Provide a function that puts a changed copy of the published file in place of the copy before."""
+
+    def copy(*statements: str) -> Path:
+        draft, place = tmp_path / "draft.duckdb", tmp_path / "analytics.duckdb"
+        shutil.copy(published, draft)
+        with duckdb.connect(draft) as connection:
+            for statement in statements:
+                connection.execute(statement)
+        return draft.replace(place)
+
+    return copy
 
 
 @pytest.fixture(scope="module")

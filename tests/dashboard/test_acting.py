@@ -2,22 +2,18 @@
 
 import shutil
 import stat
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
+from support.dashboard_pages import Open
 
 from pipelines.acting.acts import Act, HeldBack
 from pipelines.acting.planning import ActPlan
 from pipelines.core.noise import difference_interval
 from pipelines.jobs.act_plan import plan_file, write_plan
-
-Open = Callable[..., AppTest]
-Ask = Callable[..., list[tuple[Any, ...]]]
 
 
 def with_acts(published: Path, folder: Path, *days: tuple[int, int, int, int, bool]) -> Path:

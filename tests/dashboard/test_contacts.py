@@ -1,21 +1,17 @@
 """Names and numbers on the work list, if `contacts.duckdb` is beside the published file and may be read."""
 
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
-from streamlit.testing.v1 import AppTest
-
-Open = Callable[..., AppTest]
+from support.dashboard_pages import Copied, Open
 
 LOOK_UP = "look the client id up"
 
 
 @pytest.fixture
-def file(published: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
+def file(copied: Copied) -> Path:
+    return copied()
 
 
 def write_contacts(published: Path) -> None:

@@ -1,29 +1,17 @@
 """The figures on the pages are those of the marts."""
 
 import re
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
-from pathlib import Path
-from typing import Any
 
-import duckdb
 import pytest
 from board.pages import PAGES
 from board.words import named
 from streamlit.testing.v1 import AppTest
+from support.dashboard_pages import Ask, Copied, Open
 
-Open = Callable[..., AppTest]
-Ask = Callable[..., list[tuple[Any, ...]]]
 CALLERS, OUTREACH, REQUESTS = timedelta(days=7), timedelta(days=4), timedelta(days=14)
 """The times after which a figure changes no more by itself."""
-
-
-@pytest.fixture
-def days(ask: Ask) -> tuple[date, date]:
-    """Return the usual period: 28 days up to yesterday."""
-    today: date = ask("select min(today) from marts.practices")[0][0]
-    return today - timedelta(days=28), today - timedelta(days=1)
 
 
 def values(page: AppTest) -> list[str]:
@@ -88,20 +76,6 @@ def test_the_figures_of_a_monday_morning_leave_open_days_out(
     assert sum("14 of 28 days" in text for text in said) == 2
 
 
-def test_known_people_and_unknown_visitors_are_two_figures(
-    opened: Open, ask: Ask, days: tuple[date, date]
-) -> None:
-    visitors = ask(
-        """select count(*) from marts.leaks join marts.practices using (practice_id)
-           where not_actionable_because = 'anonymous' and begun_by = 'client' and channel = 'session'
-                 and timezone(time_zone, first_at)::date between ? and ?""",
-        days[0],
-        days[1] - REQUESTS,
-    )[0][0]
-
-    assert str(opened().metric[5].value) == f"{visitors:,}"
-
-
 def test_a_week_in_which_callers_may_still_be_booked_has_no_figure_of_them(opened: Open) -> None:
     """It would be 0 % every Monday."""
     page = opened(period="7")
@@ -122,12 +96,6 @@ def test_the_scorecard_has_each_practice_and_its_share(opened: Open, ask: Ask, d
     assert list(zip(table["practice"], table["online_share"], strict=True)) == [
         (name, pytest.approx(float(share), abs=5e-4)) for name, share in expected
     ]
-
-
-def test_the_call_back_count_is_a_link(opened: Open, ask: Ask) -> None:
-    people = ask("select count(*) from marts.leak_list")[0][0]
-
-    assert any(f"{people} people to call back" in str(link.proto) for link in opened().get("page_link"))
 
 
 def test_calls_and_their_hours(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
@@ -169,34 +137,6 @@ def test_one_line_reconciles_the_figures_of_the_phone(opened: Open, ask: Ask, da
 
     numbers = [int(text) for text in re.findall(r"[\d]+", line.replace(",", "")) if text != "14"]
     assert numbers == [calls, unbooked, callers, missed, requests, open_ones]
-
-
-@pytest.mark.parametrize("direction", ["inbound", "outbound"])
-def test_the_direction_narrows_every_part(opened: Open, ask: Ask, days: tuple[date, date], direction: str) -> None:
-    calls = ask(
-        "select count(*) from marts.phone_calls where direction = ? and day between ? and ?", direction, *days
-    )[0][0]
-    page = opened("calls", direction=direction)
-
-    sums = [sum(frame.value["calls"]) for frame in page.dataframe if "week" not in frame.value]
-    assert sums == [calls] * 5
-    assert set(page.dataframe[-1].value["direction"]) == {direction.capitalize()}
-
-
-def test_the_hours_of_all_days_are_those_of_the_hourly_mart(opened: Open, ask: Ask) -> None:
-    first, last = ask("select min(day), max(day) from marts.phone_calls")[0]
-    page = opened("calls", period="own", **{"from": str(first), "to": str(last - timedelta(days=1))})
-    shown = {(row["weekday"], row["hour"]): row["calls"] for row in page.dataframe[0].value.to_dict("records")}
-    hourly = ask(
-        """select weekday, hour, calls - (
-               select count(*) from marts.phone_calls
-               where day = ? and isodow(called_at_local) = weekday and hour(called_at_local) = hour
-           ) from (select weekday, hour, sum(calls)::bigint as calls
-                   from marts.booking_intent_hourly group by all)""",
-        last,
-    )
-
-    assert shown == {(weekday, hour): calls for weekday, hour, calls in hourly if calls}
 
 
 def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
@@ -261,13 +201,9 @@ def test_appointments_count_by_the_day_of_the_visit(opened: Open, ask: Ask, days
 
 
 @pytest.mark.parametrize("least", [30, 8])
-def test_shares_of_few_are_marked(opened: Open, published: Path, tmp_path: Path, least: int) -> None:
+def test_shares_of_few_are_marked(opened: Open, copied: Copied, least: int) -> None:
     """A week of one practice is a small sample; `[definitions] small_sample` says how small."""
-    file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
-    with duckdb.connect(file) as connection:
-        connection.execute(
-            "update marts.catalogue set definition = ? where column_name = 'small_sample'", [str(least)]
-        )
+    file = copied(f"update marts.catalogue set definition = '{least}' where column_name = 'small_sample'")
     page = opened("outreach", file, period="28", practice="loc-001")
     counts = [
         caption.value for caption in page.caption if " of " in caption.value and " contacted" in caption.value
@@ -275,15 +211,6 @@ def test_shares_of_few_are_marked(opened: Open, published: Path, tmp_path: Path,
 
     assert counts
     assert all((int(text.split(" of ")[1].split()[0]) < least) == ("few: says little" in text) for text in counts)
-
-
-def test_nothing_to_divide_is_said(opened: Open) -> None:
-    """A share of nothing is no small sample."""
-    day = "2025-12-25"
-    page = opened("outreach", period="own", practice="loc-001", channel="voice", **{"from": day, "to": day})
-
-    assert not page.exception
-    assert not any("0 of 0" in caption.value for caption in page.caption)
 
 
 def test_an_unproven_list_is_no_good_news(opened: Open, ask: Ask) -> None:

@@ -1,18 +1,11 @@
 """Filters are in the address, so a view can be shared; a practice without rows has a page too."""
 
-import shutil
-from collections.abc import Callable
 from datetime import date, timedelta
-from pathlib import Path
-from typing import Any
 
-import duckdb
 import pytest
 from board.pages import PAGES
 from streamlit.testing.v1 import AppTest
-
-Open = Callable[..., AppTest]
-Ask = Callable[..., list[tuple[Any, ...]]]
+from support.dashboard_pages import Ask, Copied, Open
 
 SESSIONS = "select coalesce(sum(sessions), 0)::bigint from marts.booking_funnel_daily where day between ? and ?"
 
@@ -35,13 +28,6 @@ def test_the_period_ends_yesterday(opened: Open, ask: Ask, today: date, period: 
     assert sessions(page) == f"{expected:,}"
 
 
-def test_own_days_are_in_the_address(opened: Open, ask: Ask, today: date) -> None:
-    since, until = today - timedelta(days=20), today - timedelta(days=11)
-    page = opened("funnel", period="own", **{"from": str(since), "to": str(until)})
-
-    assert sessions(page) == f"{ask(SESSIONS, since, until)[0][0]:,}"
-
-
 def test_a_practice_is_chosen_by_the_address_and_by_hand(opened: Open, ask: Ask, today: date) -> None:
     (practice, name) = ask("select practice_id, name from marts.practices order by name")[1]
     expected = ask(
@@ -55,26 +41,6 @@ def test_a_practice_is_chosen_by_the_address_and_by_hand(opened: Open, ask: Ask,
     assert sessions(by_address) == sessions(by_old_address) == sessions(by_hand) == f"{expected[0][0]:,}"
     for page in (by_address, by_old_address, by_hand):
         assert page.query_params["practice"] in (practice, [practice])
-
-
-def test_a_group_is_its_practices(opened: Open) -> None:
-    page = opened("funnel", group="America")
-
-    assert page.selectbox(key="group").value == "America"
-    assert sessions(page) == sessions(opened("funnel"))
-
-
-def test_the_channel_narrows_outreach(opened: Open, ask: Ask, today: date) -> None:
-    page = opened("outreach", channel="sms")
-    expected = ask(
-        """select coalesce(sum(requests), 0)::bigint from marts.outreach_outcomes_daily
-           where channel = 'sms' and day between ? and ?""",
-        today - timedelta(days=28),
-        today - timedelta(days=1),
-    )
-
-    assert page.selectbox(key="channel").value == "sms"
-    assert str(page.metric[0].value) == f"{expected[0][0]:,}"
 
 
 def test_a_choice_that_overtakes_the_new_address_undoes_no_other_choice(opened: Open) -> None:
@@ -127,25 +93,21 @@ def test_each_filter_says_what_it_cannot_show(opened: Open, path: str, address: 
     assert list(address.values())[-1] in page.warning[0].value or "channel" in page.warning[0].value
 
 
-def test_a_practice_outside_of_the_chosen_group_is_said(opened: Open, published: Path, tmp_path: Path) -> None:
-    file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
-    with duckdb.connect(file) as connection:
-        connection.execute("update marts.practices set group_name = 'West' where practice_id = 'loc-002'")
+def test_a_practice_outside_of_the_chosen_group_is_said(opened: Open, copied: Copied) -> None:
+    file = copied("update marts.practices set group_name = 'West' where practice_id = 'loc-002'")
     page = opened("funnel", file, group="West", practice="loc-001")
 
     assert "loc-001" in page.warning[0].value
 
 
-def test_an_empty_practice_and_one_of_a_day_have_pages(opened: Open, published: Path, tmp_path: Path) -> None:
-    file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
-    with duckdb.connect(file) as connection:
-        connection.execute("""
-            insert into marts.practices by name
-            select * replace ('empty' as practice_id, 'Empty' as name) from marts.practices limit 1;
-            insert into marts.practices by name
-            select * replace ('new' as practice_id, 'New' as name, today - 1 as history_start)
-            from marts.practices limit 1
-        """)
+def test_an_empty_practice_and_one_of_a_day_have_pages(opened: Open, copied: Copied) -> None:
+    file = copied("""
+        insert into marts.practices by name
+        select * replace ('empty' as practice_id, 'Empty' as name) from marts.practices limit 1;
+        insert into marts.practices by name
+        select * replace ('new' as practice_id, 'New' as name, today - 1 as history_start)
+        from marts.practices limit 1
+    """)
     for page in (opened(path, file, practice="new") for path in ("", "funnel", "calls", "outreach")):
         assert not page.exception
         assert [metric.delta for metric in page.metric if metric.delta] == []

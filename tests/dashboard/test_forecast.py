@@ -1,21 +1,14 @@
 """Next week's phones: the page shows the sums of the predictions, and a hint if there is no forecast."""
 
-import shutil
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import pytest
 from board.published import now_published
 from board.thresholds import out_now
-from streamlit.testing.v1 import AppTest
+from support.dashboard_pages import Ask, Copied, Open
 
 from pipelines.notices.ledger import NoticeLedger, StoredEpisode
-
-Open = Callable[..., AppTest]
-Ask = Callable[..., list[tuple[Any, ...]]]
 
 
 def test_the_hours_of_next_week_and_the_days_are_the_sums_of_the_predictions(opened: Open, ask: Ask) -> None:
@@ -38,20 +31,8 @@ def test_the_hours_of_next_week_and_the_days_are_the_sums_of_the_predictions(ope
     assert page.info[-1].value == "No predicted day is over yet."
 
 
-def test_one_practice_has_the_interval_of_each_hour(opened: Open, ask: Ask) -> None:
-    table = opened("forecast", practice="loc-001").dataframe[0].value
-
-    assert list(table.columns[:5]) == ["weekday", "hour", "expected_calls", "low", "high"]
-    assert (table["low"] <= table["high"]).all()
-    [(least,)] = ask("select min(weeks) from marts.calls_forecast")
-    assert least >= 8
-
-
-def test_without_a_forecast_the_page_names_the_command(opened: Open, published: Path, tmp_path: Path) -> None:
-    file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
-    with duckdb.connect(file) as connection:
-        connection.execute("delete from marts.calls_forecast")
-    page = opened("forecast", file)
+def test_without_a_forecast_the_page_names_the_command(opened: Open, copied: Copied) -> None:
+    page = opened("forecast", copied("delete from marts.calls_forecast"))
 
     assert not page.exception
     assert "`vetl forecast` makes one" in page.info[0].value

@@ -2,16 +2,14 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
 from board.freshness import Practice, comparable
-from streamlit.testing.v1 import AppTest
+from support.dashboard_pages import Copied, Open
 
-Open = Callable[..., AppTest]
 SESSIONS = (
     "select sum(sessions)::bigint from marts.booking_funnel_daily where practice_id = ? and day between ? and ?"
 )
@@ -85,18 +83,14 @@ def test_a_file_that_is_old_itself_is_said(opened: Open, stale: Path, tmp_path: 
     assert any("Nothing was published for 9 days" in warning.value for warning in opened("tasks", file).warning)
 
 
-def test_a_practice_that_joined_a_group_is_left_out_of_the_comparison(
-    opened: Open, published: Path, tmp_path: Path
-) -> None:
+def test_a_practice_that_joined_a_group_is_left_out_of_the_comparison(opened: Open, copied: Copied) -> None:
     """A group would grow in the figures as another practice joins it."""
-    file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
-    alone = opened("funnel", published, practice="loc-001").metric[0].delta
-    with duckdb.connect(file) as connection:
-        connection.execute(
-            """update marts.practices set history_start = today - 20 where practice_id = 'loc-002';
-               delete from marts.booking_funnel_daily as sessions using marts.practices as practices
-               where sessions.practice_id = practices.practice_id and sessions.day < practices.history_start"""
-        )
+    alone = opened("funnel", practice="loc-001").metric[0].delta
+    file = copied(
+        """update marts.practices set history_start = today - 20 where practice_id = 'loc-002';
+           delete from marts.booking_funnel_daily as sessions using marts.practices as practices
+           where sessions.practice_id = practices.practice_id and sessions.day < practices.history_start"""
+    )
     page = opened("funnel", file)
 
     assert page.metric[0].delta == alone

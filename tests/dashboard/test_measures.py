@@ -1,26 +1,15 @@
 """The page of any measure gives the numbers of `vetl metric`, and refuses no choice without a word."""
 
-from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
-import pytest
 from streamlit.testing.v1 import AppTest
-
-Open = Callable[..., AppTest]
-Ask = Callable[..., list[tuple[Any, ...]]]
+from support.dashboard_pages import Ask, Open
 
 
 def table_of(page: AppTest) -> list[tuple[Any, ...]]:
     assert not page.exception
     return [tuple(row) for row in page.dataframe[0].value.itertuples(index=False)]
-
-
-@pytest.fixture
-def days(ask: Ask) -> tuple[date, date]:
-    """Provide the usual period."""
-    ((today,),) = ask("select min(today) from marts.practices")
-    return today - timedelta(days=28), today - timedelta(days=1)
 
 
 def test_a_rate_comes_with_both_counts_in_total_and_by_practice(
@@ -69,15 +58,6 @@ def test_people_are_by_practice_and_week_alone(opened: Open, ask: Ask, days: tup
     assert not page.metric
     assert max(row[2] for row in table_of(page)) == most
     assert page.selectbox(key="by").options == ["Practice"]
-
-
-def test_another_measure_drops_a_dimension_that_it_does_not_have(opened: Open) -> None:
-    page = opened("measures", metric="calls", by="direction")
-    page.selectbox(key="metric").select("sessions").run()
-
-    assert not page.exception
-    assert not page.warning
-    assert page.selectbox(key="by").value == "practice"
 
 
 def test_each_kind_of_measure_has_a_usual_view(opened: Open) -> None:

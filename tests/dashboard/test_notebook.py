@@ -5,16 +5,14 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.dashboard_browser import answered
+from support.dashboard_pages import Ask
 
 from pipelines.bundled import dashboards
-
-Ask = Callable[..., list[tuple[Any, ...]]]
 
 
 def test_every_cell_runs_and_shows_the_marts_numbers(

@@ -1,37 +1,19 @@
 """The shown file: read-only, always the newest, and no page breaks if it lacks something."""
 
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
 from board.published import MissingError, UnreadableError, now_published
 from streamlit.testing.v1 import AppTest
-
-Open = Callable[..., AppTest]
-
-
-@pytest.fixture
-def copied(published: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Return a copy of the published file, with statements run in it, that replaces the file before."""
-
-    def copy(*statements: str) -> Path:
-        draft, place = tmp_path / "draft.duckdb", tmp_path / "analytics.duckdb"
-        shutil.copy(published, draft)
-        with duckdb.connect(draft) as connection:
-            for statement in statements:
-                connection.execute(statement)
-        return draft.replace(place)
-
-    return copy
+from support.dashboard_pages import Copied, Open
 
 
 def metrics(page: AppTest) -> dict[str, str]:
     return {metric.label: str(metric.value) for metric in page.metric}
 
 
-def test_a_new_file_is_shown_without_a_restart(opened: Open, copied: Callable[..., Path]) -> None:
+def test_a_new_file_is_shown_without_a_restart(opened: Open, copied: Copied) -> None:
     file = copied()
     page = opened("funnel", file)
     before = metrics(page)
@@ -43,7 +25,7 @@ def test_a_new_file_is_shown_without_a_restart(opened: Open, copied: Callable[..
     assert not page.exception
 
 
-def test_the_old_file_is_read_until_the_page_is_drawn_again(copied: Callable[..., Path]) -> None:
+def test_the_old_file_is_read_until_the_page_is_drawn_again(copied: Copied) -> None:
     """A user who sees the old file and opens another part gets no mixture of the two."""
     old = now_published(copied())
     count = old.ask("select count(*) from marts.booking_sessions").item()
@@ -72,9 +54,7 @@ def test_no_other_file_can_be_read(published: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "health"]
 )
-def test_an_older_file_lacks_a_part_and_the_page_says_which(
-    opened: Open, copied: Callable[..., Path], path: str
-) -> None:
+def test_an_older_file_lacks_a_part_and_the_page_says_which(opened: Open, copied: Copied, path: str) -> None:
     """Every mart but the practices is gone: each part of each page names one, and the remedy."""
     with duckdb.connect(copied(), read_only=True) as connection:
         marts = [name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()]
@@ -87,7 +67,7 @@ def test_an_older_file_lacks_a_part_and_the_page_says_which(
         assert "vetl build --full-refresh" in warning.value
 
 
-def test_a_missing_column_is_named(copied: Callable[..., Path]) -> None:
+def test_a_missing_column_is_named(copied: Copied) -> None:
     file = now_published(copied("alter table marts.booking_funnel_daily drop column referral_medium"))
 
     with pytest.raises(MissingError, match="`referral_medium`"):
@@ -103,7 +83,7 @@ def test_no_file_and_no_database_are_one_line(opened: Open, tmp_path: Path) -> N
         now_published(tmp_path / "none.duckdb")
 
 
-def test_a_file_without_a_practice_shows_the_remedy(opened: Open, copied: Callable[..., Path]) -> None:
+def test_a_file_without_a_practice_shows_the_remedy(opened: Open, copied: Copied) -> None:
     page = opened(file=copied("delete from marts.practices"))
 
     assert "`vetl run` reads the first" in page.info[0].value

@@ -1,29 +1,25 @@
 """Users who see their practices alone: on no page, in no list, in no download and by no address anything else."""
 
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 from board.pages import PAGES
 from board.published import MissingError, now_published
 from streamlit.testing.v1 import AppTest
+from support.dashboard_pages import Ask, Copied, Open
 
 from pipelines.passwords import is_password_of, set_password
 
-Open = Callable[..., AppTest]
-Ask = Callable[..., list[tuple[Any, ...]]]
 PATHS = ["", *(page.path for page in PAGES[1:])]
 """The first page has the bare address."""
 PASSWORD = "quite long and secret"
 
 
 @pytest.fixture
-def file(published: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
+def file(copied: Copied) -> Path:
+    return copied()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from board.downloads import guarded
-from board.words import NOTHING, named, words_for
+from board.words import NOTHING, words_for
 
 from pipelines.core.text import cell
 
@@ -42,14 +42,6 @@ def test_small_shares_keep_a_digit_and_a_missing_number_is_a_dash() -> None:
     assert [words.hours(value) for value in (0.5, 3.26, 72.0, None)] == ["30 min", "3.3 h", "3 days", NOTHING]
     assert [words.signed(2), words.signed(-2.5, "h"), words.points(-0.081)] == ["+2", "-2.5 h", "-8.1 points"]
     assert words.moment(datetime(2026, 1, 16, 14, 30, 7)) == "Jan 16, 2026, 2:30\u202fPM"  # noqa: DTZ001 - a wall clock
-
-
-def test_values_of_the_marts_are_named_for_people() -> None:
-    assert [named(value) for value in ("price_shopping", "rx_refill", None)] == [
-        "Price shopping",
-        "Prescription refill",
-        "(not said)",
-    ]
 
 
 def test_each_definition_stands_alone(ask: Callable[..., list[tuple[Any, ...]]]) -> None:

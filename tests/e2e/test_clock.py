@@ -1,19 +1,26 @@
-"""Wrong clocks of the platform: certificates stay true, and the difference is reported."""
+"""Wrong clocks and zones: certificates stay true, the difference is reported, and a correction mends all."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import partial
 from typing import Any
 
+import duckdb
 import pytest
 from support.lying_proxy import lying
 from support.sandbox_settings import at
 
 Opened = Callable[..., Any]
+
+
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+
+
 STEADY = LISTS[1:]
 """Return the rows without those that change later without a trace, which only a reconcile finds."""
+
 
 DAYS = 5
 
@@ -70,3 +77,47 @@ def test_a_platform_that_is_ahead_of_this_machine_with_its_calls_is_believed(ope
         assert (result.exit_code, result.doubts) == (0, ())
         assert practices.differences(compared) == []
         practices.platform.advance(timedelta(hours=late))
+
+
+def in_zone(practices: Any, zone: str) -> None:
+    (practice,) = practices.settings.practices
+    changed = (replace(practice, time_zone=zone),)
+    practices.settings = practices.settings.model_copy(update={"practices": changed})
+
+
+def test_a_sync_that_contradicts_the_zone_says_so_until_it_is_corrected(opened: Opened) -> None:
+    practices = opened(practices=1, calls=200, days=10)
+    in_zone(practices, "America/Chicago")
+
+    for _ in range(2):
+        result = practices.sync(endpoints=["phone_calls"])
+
+        assert result.exit_code == 3
+        assert 'America/Chicago does not: set time_zone = "America/New_York"' in result.results[0].reason
+
+    in_zone(practices, "America/New_York")
+    corrected = practices.sync(endpoints=["phone_calls"])
+    assert corrected.exit_code == 0
+    assert practices.differences(["phone_calls"]) == []
+
+
+def test_after_a_zone_was_corrected_the_next_sync_attaches_every_id(opened: Opened) -> None:
+    """This also holds on a day on which older days were already tried in vain, in the wrong zone."""
+    practices = opened(practices=1, calls=600, days=60)
+    in_zone(practices, "Asia/Tokyo")
+    practices.sync()
+    practices.platform.advance(timedelta(days=1, minutes=2))
+    practices.sync()
+
+    in_zone(practices, "America/New_York")
+    corrected = practices.sync()
+
+    assert corrected.exit_code == 0, corrected
+    assert practices.differences() == []
+    assert calls_without_id(practices) == 0
+
+
+def calls_without_id(practices: Any) -> int:
+    with duckdb.connect(str(practices.warehouse), read_only=True) as connection:
+        [(count,)] = connection.execute("select count(*) from raw.phone_calls where id is null").fetchall()
+    return count

@@ -25,7 +25,7 @@ from pipelines.loading.published.retention import kept
 from pipelines.settings import Settings
 from pipelines.settings.privacy import PrivacySettings
 
-DAYS = 12
+DAYS = 6
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Provide a synced platform of one practice; all optional files are published too."""
     folder = tmp_path_factory.mktemp("forget")
-    with sandbox.running(frozen=True, days=DAYS, practices=1, calls=150, seed=3) as platform:
+    with sandbox.running(frozen=True, days=DAYS, practices=1, calls=80, seed=3) as platform:
         settings = forgetting.settings_that_keep_everything(platform, folder / "site", DAYS)
         person = forgetting.client_to_forget(platform, Random(1))
         run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)

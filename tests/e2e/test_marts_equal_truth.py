@@ -14,11 +14,10 @@ import pytest
 from support.cells import count, same
 from support.demand import NEVER_CALL
 from support.expected import EXPECTED, assert_mart_is_true
-from support.expected.answers import expected_marts
 from support.expected.booking import stage_order
-from support.expected.managers import ANSWERS
 from support.expected.overview import report_revisions
 from support.expected.practice import practice_days
+from support.expected.questions import ANSWERS, expected_marts
 from support.expected.tasks import reopened
 from support.expected_inputs import TABLES, known_from
 from support.mart_inputs import Known

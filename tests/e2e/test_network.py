@@ -1,20 +1,28 @@
-"""The network fails in the middle of a run: each list reports it in one line, and the next sync continues."""
+"""The network, the sign-in or a list fails in the middle of a run: one line says so, and the next sync goes on."""
 
 import socket
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.lying_proxy import lying
 from support.sandbox_settings import at
 from support.tcp_proxy import Door, door_before
 
 import sandbox
-from pipelines.core.errors import Unreachable
+from pipelines.core.errors import ConfigurationError, SignInRefused, Unreachable
 from pipelines.core.results import Progress, Waiting
 
 Opened = Callable[..., Any]
+
+
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
+
+
 BUSY = {"practices": 1, "calls": 400, "days": 40}
+
+
 SMALL = {"practices": 1, "calls": 60, "days": 6}
 
 
@@ -103,3 +111,66 @@ def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(
 
     assert caught.value.exit_code == 1
     assert not practices.warehouse.exists()
+
+
+REFUSED = {"success": False, "data": None, "message": "no"}
+
+
+def test_a_token_with_three_uses_reads_all_lists_and_is_reported(opened: Opened) -> None:
+    practices = opened(practices=2, calls=60, days=6)
+    uses: Counter[str] = Counter()
+
+    def instead(_: str, authorization: str) -> tuple[int, dict[str, Any]] | None:
+        uses[authorization] += 1
+        return (401, REFUSED) if authorization and uses[authorization] > 3 else None
+
+    with lying(practices.platform.base_url, instead=instead) as base_url:
+        practices.settings = at(practices.settings, base_url)
+        result = practices.sync()
+
+    assert result.exit_code == 0
+    assert practices.differences() == []
+    assert result.sign_ins == len(uses) - 1  # and one entry for all sign-ins
+    assert result.notes[0].startswith(f"signed in {result.sign_ins} times for ")
+
+
+def test_a_refusal_of_credentials_that_worked_yesterday_passes(opened: Opened) -> None:
+    practices = opened(**SMALL)
+    answers: list[tuple[int, dict[str, Any]] | None] = [None, (200, REFUSED), (401, REFUSED), None]
+
+    def instead(path: str, _: str) -> tuple[int, dict[str, Any]] | None:
+        return answers.pop(0) if path.endswith("/sign-in") else None
+
+    with lying(practices.platform.base_url, instead=instead) as base_url:
+        practices.settings = at(practices.settings, base_url)
+        first, second = practices.sync(endpoints=["staff_tasks"]), practices.sync(endpoints=["staff_tasks"])
+
+    assert (first.exit_code, first.sign_ins) == (0, 1)
+    assert (second.exit_code, second.sign_ins) == (0, 3)
+
+
+def test_a_refusal_of_other_credentials_is_final_at_once(opened: Opened) -> None:
+    """Credentials that worked before do not help here: repeating a wrong password could lock the account."""
+    practices = opened(**SMALL)
+    asked = 0
+
+    def instead(path: str, _: str) -> None:
+        nonlocal asked
+        asked += path.endswith("/sign-in")
+
+    with lying(practices.platform.base_url, instead=instead) as base_url:
+        practices.settings = at(practices.settings, base_url)
+        practices.sync(endpoints=["staff_tasks"])
+        partner = practices.settings.partner.model_copy(update={"role": "STRANGER"})
+        practices.settings = practices.settings.model_copy(update={"partner": partner})
+        with pytest.raises(SignInRefused):
+            practices.sync(endpoints=["staff_tasks"])
+
+    assert asked == 2
+
+
+def test_parameters_of_a_list_that_does_not_exist_are_refused(opened: Opened) -> None:
+    practices = opened(**SMALL, parameters={"nope": {"start": "from"}})
+
+    with pytest.raises(ConfigurationError, match=r"partner\.parameters\.nope: there is no such list; known are"):
+        practices.sync()

@@ -29,8 +29,8 @@ from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings
 from pipelines.settings.act import ActSettings
 
-DAYS = 8
-WORLD: Any = {"practices": 3, "calls": 120, "seed": 5}
+DAYS = 5
+WORLD: Any = {"practices": 3, "calls": 90, "seed": 5}
 
 
 def sharded(settings: Settings, shards: Any) -> Settings:

@@ -1,7 +1,14 @@
-"""A warehouse of vetl 0.1.0 is migrated, built and synced; every command refuses a newer one."""
+"""A warehouse of vetl 0.1.0 is migrated, built and synced; every command refuses a newer one.
 
+`support/warehouse-0.1.0/` has the output of that version, as SQL: a practice of two days, synced, reconciled and
+built. There is a row in quarantine, an undeclared field, a superseded version, a restatement, received webhooks,
+and a mart that no longer exists.
+"""
+
+import gzip
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +16,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from support import old_warehouse, truth
+from support import truth
 from support.sandbox_settings import settings_for
 
 import sandbox
@@ -20,7 +27,27 @@ from pipelines.jobs.sync import run_sync
 from pipelines.loading.control.snapshot import snapshot_path
 from pipelines.loading.warehouse import Warehouse
 
+LEFT = Path(__file__).parents[1] / "support" / "warehouse-0.1.0"
+
+
+def put_back(path: Path) -> None:
+    """Create the file and the status beside it. Its views need the name `vetl.duckdb`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect(path) as connection:
+        connection.execute("set TimeZone = 'UTC'")
+        connection.execute(gzip.decompress((LEFT / "warehouse.sql.gz").read_bytes()).decode())
+    shutil.copy(LEFT / "status.json", snapshot_path(path))
+
+
+def rows(path: Path, relation: str, columns: str = "*") -> list[tuple[object, ...]]:
+    """Return the rows of a relation, in order."""
+    with duckdb.connect(path, read_only=True) as connection:
+        return connection.execute(f"select {columns} from {relation} order by all").fetchall()
+
+
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
+
+
 SETTINGS = """\
 [partner]
 base_url = "http://127.0.0.1:9"
@@ -32,6 +59,8 @@ time_zone = "America/New_York"
 history_start = 2026-01-14
 group = "East"
 """
+
+
 KEPT = (*(f"raw.{item.table}" for item in REGISTRY), "raw.outreach_events", "raw.service_reminder_events")
 
 
@@ -62,9 +91,9 @@ def columns_of(relation: str) -> str:
 
 
 def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixture[str]) -> None:
-    old_warehouse.put_back(WAREHOUSE)
+    put_back(WAREHOUSE)
     compared = {table: columns_of(table) for table in (*KEPT, "history.ai_outbound_requests", "control.windows")}
-    before = {table: old_warehouse.rows(WAREHOUSE, table, columns) for table, columns in compared.items()}
+    before = {table: rows(WAREHOUSE, table, columns) for table, columns in compared.items()}
     assert all(before.values())
     assert run_json(capsys, "status")[1]["summary"].endswith("the last sync was made by an older vetl")
 
@@ -72,11 +101,11 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
 
     assert code == 0
     assert "left out" not in err
-    assert {table: old_warehouse.rows(WAREHOUSE, table, columns) for table, columns in compared.items()} == before
-    applied = [name for (name,) in old_warehouse.rows(WAREHOUSE, "control.migrations", "name")]
+    assert {table: rows(WAREHOUSE, table, columns) for table, columns in compared.items()} == before
+    applied = [name for (name,) in rows(WAREHOUSE, "control.migrations", "name")]
     assert applied == sorted(file.stem for file in bundled.migrations().glob("*.sql"))
     published = Path("warehouse/data/analytics.duckdb")
-    assert old_warehouse.rows(published, "marts.phone_calls", "count(*)") == [(len(before["raw.phone_calls"]),)]
+    assert rows(published, "marts.phone_calls", "count(*)") == [(len(before["raw.phone_calls"]),)]
     assert "booking_intent_restatements" not in built["published"]["tables"]
 
     code, status, _ = run_json(capsys, "status")
@@ -90,9 +119,9 @@ def test_a_warehouse_of_0_1_0_is_migrated_and_built(capsys: pytest.CaptureFixtur
 def test_a_sync_continues_that_of_0_1_0(tmp_path: Path) -> None:
     """The old rows are those of an older sandbox; every row of this one comes beside them."""
     path = tmp_path / "vetl.duckdb"
-    old_warehouse.put_back(path)
+    put_back(path)
     lists = {name: table for name, table in truth.LISTS.items() if name not in ("clients", "patients")}
-    old = {row for table in lists.values() for row in old_warehouse.rows(path, f"raw.{table}", "id")}
+    old = {row for table in lists.values() for row in rows(path, f"raw.{table}", "id")}
     with sandbox.running(practices=1, days=2, calls=20, frozen=True) as platform:
         platform.advance(timedelta(days=1, minutes=30))
         settings = settings_for(platform, tmp_path, days=5)
@@ -108,12 +137,10 @@ def test_a_sync_continues_that_of_0_1_0(tmp_path: Path) -> None:
         for name, table in lists.items():
             there = {(row["id"],) for row in platform.truth("loc-001", name)}
             new |= there - old
-            assert there <= set(old_warehouse.rows(path, f"raw.{table}", "id"))
+            assert there <= set(rows(path, f"raw.{table}", "id"))
         assert new
         calls = len(platform.truth("loc-001", "phone_calls"))
-        assert old_warehouse.rows(path, "raw.phone_calls", "count(*) filter (where _deleted_at is null)") == [
-            (calls,)
-        ]
+        assert rows(path, "raw.phone_calls", "count(*) filter (where _deleted_at is null)") == [(calls,)]
 
 
 COMMANDS = (

@@ -8,14 +8,13 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any, cast
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import ContractBroken, WarehouseError
 from pipelines.core.pages import Certificate, Changes, Window, WindowKind
-from pipelines.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save, StatusCounts
+from pipelines.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save
 from pipelines.endpoints import REGISTRY
 from pipelines.engine.protocols import ListQuestion, Store, Work
 from pipelines.engine.room import MOST_WAITING, ListRoom, Room
@@ -93,31 +92,6 @@ def test_a_warehouse_that_cannot_be_written_is_everybodys_failure() -> None:
     answers = commits(store, "p1", "p2", "p3")
     assert [type(answer) for answer in answers] == [Changes, WarehouseError, WarehouseError]
     assert store.transactions == [["p1"]]
-
-
-def test_queries_are_answered_together_after_earlier_saves() -> None:
-    store = SlowStore()
-
-    async def scene() -> list[Any]:
-        writer = Writer("run", cast("Store", store))
-        first = asyncio.create_task(writer.commit("p1", TASKS, [MoveCursor({})]))
-        await asyncio.to_thread(store.begun.wait, 10)
-        questions = [asyncio.create_task(writer.answer(name, TASKS, StatusCounts())) for name in ("p2", "p3")]
-        second = asyncio.create_task(writer.commit("p4", TASKS, [MoveCursor({})]))
-        await asyncio.sleep(0)
-        store.go_on.set()
-        await asyncio.gather(first, second)
-        return await asyncio.gather(*questions)
-
-    assert asyncio.run(scene()) == [("p2", [["p1"]]), ("p3", [["p1"]])]
-
-
-@pytest.mark.parametrize("cancelled", ["p1", "p2"])
-def test_who_does_not_wait_any_more_holds_nobody_up(cancelled: str) -> None:
-    store = SlowStore()
-    answers = commits(store, "p1", "p2", "p3", cancelled=cancelled)
-    assert answers[2] == Changes(inserted=3)
-    assert [name for names in store.transactions for name in names] == ["p1", "p2", "p3"]
 
 
 def buffer_of(commit: Any, rows_at_once: int, bytes_read: Callable[[], int] = lambda: 0, room: Any = None) -> Any:

@@ -17,8 +17,6 @@ from pipelines.cli import app
 from pipelines.jobs import forecast
 from pipelines.orchestration.forecasts import forecasts
 from pipelines.orchestration.resources import VetlResource
-from pipelines.settings import Settings
-from pipelines.settings.definitions import DefinitionsSettings
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
 
@@ -108,12 +106,3 @@ def test_a_practice_says_why_it_has_no_forecast() -> None:
     assert reason(first_call=today - timedelta(days=50)) == "8 weeks of calls are needed, there are 7"
     assert reason(through=today - timedelta(days=8)) == "calls are certified through 2026-01-12 only"
     assert reason(last_call=today - timedelta(days=15)) == "no inbound call since 2026-01-05"
-
-
-def test_holidays_are_those_of_the_practice_else_the_default() -> None:
-    named = DefinitionsSettings(holidays={"default": ("12-25",), "p": ("2025-12-24",)})
-    settings = Settings.model_construct(definitions=named)
-    days = date(2025, 12, 1), date(2025, 12, 31)
-
-    assert forecast.holidays(settings, "q", *days) == [date(2025, 12, 25)]
-    assert forecast.holidays(settings, "p", *days) == [date(2025, 12, 24)]

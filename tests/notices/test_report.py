@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,9 @@ from pydantic import SecretStr
 from support.hook_receiver import receiving
 from support.mail_server import Mailbox
 
-from pipelines.core.errors import ConfigurationError, NotDelivered, WrongUse
 from pipelines.jobs.report import letters, preview, report
 from pipelines.notices.ledger import NoticeLedger, StoredEpisode
 from pipelines.notices.letter_text import as_text
-from pipelines.notices.mail import send_mail
 from pipelines.notices.webhook import payload
 from pipelines.settings import Settings
 from pipelines.settings.report import Reader, ReportSettings
@@ -155,13 +152,6 @@ def test_a_letter_names_thresholds_that_are_out_and_those_of_its_week_that_are_o
     assert "Outside of a threshold" in as_text(letter)
 
 
-def test_nobody_is_no_reader(reporting: Settings) -> None:
-    with pytest.raises(WrongUse, match="there is no such reader; known are All, One"):
-        report(reporting, ["Nobody"])
-    with pytest.raises(ConfigurationError, match="no reader is set"):
-        report(reporting.model_copy(update={"report": reporting.report.model_copy(update={"recipients": ()})}))
-
-
 def test_a_webhook_gets_a_summary_in_the_form_of_its_host(reporting: Settings, tmp_path: Path) -> None:
     assert payload("https://hooks.slack.com/x", "a\nb") == {"text": "a\nb"}
     with receiving() as hook:
@@ -176,9 +166,3 @@ def test_a_webhook_gets_a_summary_in_the_form_of_its_host(reporting: Settings, t
     assert "Calls answered: " in hook.bodies[1]["text"]
     card = payload("https://prod.westeurope.logic.azure.com/x", "a\n\nb")["attachments"][0]["content"]
     assert [block["text"] for block in card["body"]] == ["a", "b"]
-
-
-def test_no_server_is_a_line(reporting: Settings) -> None:
-    gone = reporting.alerts.model_copy(update={"smtp_port": 9})
-    with pytest.raises(NotDelivered, match=r"127.0.0.1:9: no connection to the mail server"):
-        send_mail(gone, EmailMessage())

@@ -12,11 +12,8 @@ import pytest
 from support.mail_server import Mailbox
 
 from pipelines import bundled
-from pipelines.cli import app
 from pipelines.core.errors import ConfigurationError, WrongUse
-from pipelines.core.metric_names import METRIC_NAMES
 from pipelines.jobs.watch import judge, send_notices
-from pipelines.loading.published.figures.listing import list_of
 from pipelines.loading.published.figures.periods import PeriodValue
 from pipelines.notices.ledger import NoticeLedger, open_episodes
 from pipelines.notices.watching import Judged, episodes
@@ -171,10 +168,6 @@ def test_episodes(
     assert [(number(one.began), number(one.rings_at), number(one.ended)) for one in made] == found
 
 
-def test_the_names_are_those_of_the_marts(published: Path) -> None:
-    assert set(list_of(published)) == METRIC_NAMES
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -202,21 +195,6 @@ def test_a_threshold_with_a_wrong_dimension_fails_no_publication(settings: Setti
         judge(settings)
     [failure] = send_notices(settings).failures
     assert "thresholds were not judged" in failure
-
-
-def test_the_command_shows_the_state_and_the_past(
-    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    world.line_is_dead(world.tuesday())
-    (tmp_path / "vetl.toml").write_text("[warehouse]\npublished = 'analytics.duckdb'\n", "utf-8")
-
-    assert app.execute(["watch"]) == 0
-    assert "calls by day (direction=inbound) unusual" in capsys.readouterr().out
-    assert app.execute(["watch", "--since", "2025-01-01"]) == 0
-    out, err = capsys.readouterr()
-    assert "would have been sent" in out
-    assert ": 0; usual are about" in out + err
-    assert app.execute(["watch", "--json"]) == 0
 
 
 def test_the_example_has_the_default_thresholds() -> None:

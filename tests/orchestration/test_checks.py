@@ -183,10 +183,3 @@ def test_the_published_file_is_compared_with_the_source_and_with_its_own_past(
         checks["thresholds"].metadata["found"].value
     )  # as in a file of an older vetl
     assert all("loc-1" in str(checks[name].metadata["found"].value) for name in red)
-
-
-def test_a_published_file_that_is_not_there_is_said_and_no_crash(tmp_path: Path) -> None:
-    result, checks = run(tmp_path, check_published)
-
-    assert result.success
-    assert "vetl run" in str(checks["volume"].metadata["found"].value)

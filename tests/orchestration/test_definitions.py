@@ -3,7 +3,6 @@
 import json
 import warnings
 from collections.abc import Iterator
-from email.message import Message
 from pathlib import Path
 
 import dagster as dg
@@ -15,7 +14,6 @@ from pipelines.orchestration.areas import ELSEWHERE
 from pipelines.orchestration.checks import LIST_CHECKS
 from pipelines.orchestration.dbt import manifest_of, reason_of
 from pipelines.orchestration.lists import raw_key
-from pipelines.orchestration.metadata import documented_in
 from pipelines.orchestration.practices import PRACTICES
 from pipelines.orchestration.resources import WRITER_POOL
 from pipelines.settings import Settings, WarehouseSettings
@@ -88,40 +86,6 @@ def test_every_list_is_an_asset_by_practice_with_checks_that_staging_reads(
     assert graph.get(raw_key(table)).partitions_def == PRACTICES
     assert {dg.AssetCheckKey(raw_key(table), name) for name in LIST_CHECKS} <= set(graph.asset_check_keys)
     assert dg.AssetKey(["staging", f"stg_partner__{table}"]) in graph.get(raw_key(table)).child_keys
-
-
-@pytest.mark.usefixtures("definitions")  # the folder with its manifest
-def test_assets_link_to_the_documentation_that_the_installed_wheel_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipelines.definitions import vetl_definitions  # noqa: PLC0415 - as above
-
-    installed = Message()
-    monkeypatch.setattr("pipelines.orchestration.metadata.metadata", {"vetl": installed}.__getitem__)
-    assert documented_in("lossless.md") == {}
-
-    installed["Project-URL"] = "Source, https://example.test/vetl"
-    installed["Project-URL"] = "Documentation, https://example.test/vetl/docs/index.md"
-    graph = vetl_definitions().resolve_asset_graph()
-
-    link = graph.get(raw_key("clients")).metadata["documentation"]
-    assert link == dg.MetadataValue.url("https://example.test/vetl/docs/lossless.md")
-    of_a_mart = graph.get(dg.AssetKey(["marts", "leak_list"])).metadata["documentation"]
-    assert of_a_mart == dg.MetadataValue.url("https://example.test/vetl/docs/marts.md")
-
-
-def test_a_list_read_by_reference_names_the_columns_that_mention_it(definitions: dg.Definitions) -> None:
-    lineage = definitions.resolve_asset_graph().get(raw_key("clients")).metadata["dagster/column_lineage"]
-
-    assert {(dep.asset_key, dep.column_name) for dep in lineage.deps_by_column["id"]} == {
-        (raw_key(table), "client_id") for table in ("phone_calls", "ai_outbound_requests", "staff_tasks")
-    }
-
-
-def test_the_file_is_published_after_every_mart(definitions: dg.Definitions) -> None:
-    graph = definitions.resolve_asset_graph()
-    marts = {key for key in graph.get_all_asset_keys() if key.path[0] == "marts"}
-
-    assert marts
-    assert graph.get(dg.AssetKey(["published", "analytics"])).parent_keys == marts
 
 
 def test_dbt_builds_once_after_every_list_and_the_drained_webhooks(definitions: dg.Definitions) -> None:

@@ -9,8 +9,14 @@ from typing import Any
 
 import duckdb
 import pytest
-from support.new_field import ROOM, add_field_and_mart, serve_room
-from support.new_list import checkout_with_estimates, run_everything, serve_estimates
+from support.contributions import (
+    ROOM,
+    add_field_and_mart,
+    checkout_with_estimates,
+    run_everything,
+    serve_estimates,
+    serve_room,
+)
 from support.practice_site import site
 
 from pipelines.endpoints import REGISTRY

@@ -16,7 +16,7 @@ from pipelines.orchestration import lists
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.lists import list_assets, raw_key
 from pipelines.orchestration.practices import NAME
-from pipelines.orchestration.read_config import Again, Read
+from pipelines.orchestration.read_config import Read
 from pipelines.orchestration.resources import VetlResource
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
@@ -144,16 +144,6 @@ def test_selected_partitions_are_read_in_one_run_and_each_is_recorded(site: Site
     }
 
 
-def test_the_launchpad_limits_the_run(site: Site) -> None:
-    read = Read(practices=["b"], lists=["staff_tasks"], since="2025-03-01", reconcile=Again.full)
-
-    site.run(synced(outcome("b", "certified")), read=read)
-
-    [asked] = site.asked
-    assert (asked["practices"], asked["endpoints"], asked["reconcile"]) == (["b"], ["staff_tasks"], "full")
-    assert str(asked["since"]) == "2025-03-01"
-
-
 def test_a_list_that_is_dead_is_not_waited_for(site: Site) -> None:
     down = outcome("b", "failed", "no connection", retryable=True)
 
@@ -183,10 +173,3 @@ def test_the_last_attempt_fails_with_its_own_error(site: Site) -> None:
     assert len(site.asked) == 3
     assert failure.user_failure_data.description == "sign-in: 503"
     assert "max_retries" not in failure.error.message
-
-
-def test_a_misspelt_list_fails_with_its_name(site: Site) -> None:
-    result = site.run(read=Read(lists=["staff_task"]))
-
-    assert site.asked == []
-    assert "staff_task" in str(result.failure_data_for_node("sync").user_failure_data.description)

@@ -1,4 +1,7 @@
-"""A password that is revoked before or during a run: one clear line, and no other work stops."""
+"""A password that is revoked during a run: one clear line, and no other work stops.
+
+`test_checks_of_each_job.py` has one that is revoked before a run.
+"""
 
 from collections.abc import Generator
 from functools import partial
@@ -39,13 +42,9 @@ class RevokedAt(Faults):
     def strike(self, path: str, event: str) -> Fault | None:
         if not self.done and event.endswith(f" {self._practice}"):
             self.done = True
-            revoke(self._platform)
+            self._platform.platform.credentials = Credentials(password="another")
+            self._platform.platform.revoke_tokens()
         return super().strike(path, event)
-
-
-def revoke(platform: Any) -> None:
-    platform.platform.credentials = Credentials(password="another")
-    platform.platform.revoke_tokens()
 
 
 class Site:
@@ -62,18 +61,13 @@ class Site:
         self._definitions = dg.Definitions(
             assets=[list_assets(NO_AREAS, AT_ONCE), received, marts],
             asset_checks=[check_lists],
-            jobs=[
-                dg.define_asset_job("everything", dg.AssetSelection.all()),
-                dg.define_asset_job("drain", dg.AssetSelection.assets(received)),
-                dg.define_asset_job("watch", dg.AssetSelection.checks(check_lists)),
-            ],
+            jobs=[dg.define_asset_job("everything", dg.AssetSelection.all())],
             resources={"vetl": VetlResource(config=str(config))},
         )
 
-    def run(self, job: str = "everything") -> dg.ExecuteInProcessResult:
-        return self._definitions.resolve_job_def(job).execute_in_process(
-            instance=self.instance, raise_on_error=False
-        )
+    def run(self) -> dg.ExecuteInProcessResult:
+        job = self._definitions.resolve_job_def("everything")
+        return job.execute_in_process(instance=self.instance, raise_on_error=False)
 
     def states(self) -> dict[tuple[str, str], str]:
         """Return the state of each list of each practice."""
@@ -85,11 +79,10 @@ class Site:
 
 
 @pytest.fixture
-def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Site]:
-    """Provide two practices, or as many as the test is parametrised with."""
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Site]:
+    """Provide three practices."""
     monkeypatch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
-    practices = getattr(request, "param", 2)
-    with site(tmp_path, monkeypatch, practices=practices) as (platform, config):
+    with site(tmp_path, monkeypatch, practices=3) as (platform, config):
         yield Site(platform, config)
 
 
@@ -102,30 +95,6 @@ def failures(result: dg.ExecuteInProcessResult) -> dict[str, str]:
     }
 
 
-def test_before_a_run_it_fails_in_one_line_and_the_checks_are_red_for_it(place: Site) -> None:
-    assert place.run().success
-    revoke(place.platform)
-    before = len(place.platform.requests.log)
-
-    failed = place.run()
-
-    [(step, line)] = failures(failed).items()
-    assert step == "sync"
-    assert REFUSED in line
-    assert "VETL_PARTNER__PASSWORD" in line
-    assert "\n" not in line
-    assert place.platform.password not in line
-    assert len(place.platform.requests.log) - before <= 2 * RetryPolicy().refused_sign_ins
-    assert "drain_webhooks" in {event.step_key for event in failed.get_step_success_events()}
-    assert place.run("drain").success
-    watched = place.run("watch")
-    assert watched.success is False
-    red = {check.check_name: check for check in watched.get_asset_check_evaluations() if not check.passed}
-    assert set(red) == {"certified"}
-    assert REFUSED in str(red["certified"].metadata["found"].value)
-
-
-@pytest.mark.parametrize("place", [3], indirect=True)
 def test_in_the_middle_of_a_run_committed_rows_stay_and_the_marts_are_built(
     place: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

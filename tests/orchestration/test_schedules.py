@@ -30,16 +30,6 @@ def test_by_default_there_are_four_and_all_are_off() -> None:
     assert {item.default_status for item in by_name.values()} == {dg.DefaultScheduleStatus.STOPPED}
 
 
-def test_each_can_be_moved_switched_off_and_all_be_started() -> None:
-    active = schedules(
-        ScheduleSettings(hourly="15 8-18 * * *", weekly="off", start=True, time_zone="America/New_York")
-    )
-
-    assert [item.name for item in active] == ["hourly", "nightly", "watch"]
-    assert (active[0].cron_schedule, active[0].execution_timezone) == ("15 8-18 * * *", "America/New_York")
-    assert {item.default_status for item in active} == {dg.DefaultScheduleStatus.RUNNING}
-
-
 BY_SHARD = ScheduleSettings(by_shard=True)
 
 

@@ -1,13 +1,13 @@
 """A practice with leaks: a sandbox, a synced warehouse, and marts that hold exactly these leaks."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from support.sandbox_settings import at, settings_for
+from support.sandbox_settings import settings_for
 
 import sandbox
 from pipelines.acting.codes import codes_in
@@ -17,6 +17,8 @@ from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings
 from pipelines.settings.act import ActSettings
+from sandbox import Fault
+from sandbox.faults import Faults
 
 PRACTICE = "loc-001"
 DAYS = 3
@@ -42,12 +44,25 @@ class Leak:
     client_id: str | None = None
     phone_number: str | None = "+12125550100"
     booked: bool = False
-    practice_id: str = PRACTICE
 
     @property
     def episode_id(self) -> str:
         """The id of the episode: its first contact."""
         return f"call:c-{self.number}"
+
+
+class AtTasks(Faults):
+    """Calls a function with the method of each request about staff tasks; it may return a fault."""
+
+    def __init__(self, happen: Callable[[str], Fault | None]) -> None:
+        super().__init__()
+        self._happen = happen
+
+    def strike(self, path: str, event: str, /) -> Fault | None:
+        """Return the fault of this request."""
+        del event
+        method, _, rest = path.partition(" ")
+        return self._happen(method) if rest.endswith("/staff_tasks") else None
 
 
 def leaks(count: int) -> list[Leak]:
@@ -78,16 +93,16 @@ class ActWorld:
                     connection.execute(
                         "insert into marts.leak_list"
                         " values (?, ?, ?, 'call', ?, 'voicemail', ?, 'scheduling', 1, ?)",
-                        [leak.practice_id, leak.episode_id, leak.client_id, last, leak.phone_number, place + 1],
+                        [PRACTICE, leak.episode_id, leak.client_id, last, leak.phone_number, place + 1],
                     )
                 for number in leak.contacts or (leak.number,):
                     connection.execute(
                         "insert into marts.demand_contacts values (?, 'call', ?, ?, ?)",
-                        [leak.practice_id, f"c-{number}", leak.episode_id, began],
+                        [PRACTICE, f"c-{number}", leak.episode_id, began],
                     )
                 connection.execute(
                     "insert into marts.demand_ledger values (?, ?, ?)",
-                    [leak.practice_id, leak.episode_id, last if leak.booked else None],
+                    [PRACTICE, leak.episode_id, last if leak.booked else None],
                 )
 
     def read(self, reconcile: Reconcile = "no") -> SyncResult:
@@ -120,10 +135,6 @@ class ActWorld:
         """Plan and apply; return the result."""
         settings = settings or self.settings
         return apply_acts(settings, plan_acts(settings, None).digest)
-
-    def behind(self, base_url: str) -> "ActWorld":
-        """Return the same world, reached by another address."""
-        return replace(self, settings=at(self.settings, base_url))
 
 
 def act_world(platform: sandbox.Handle, folder: Path, **act: Any) -> ActWorld:

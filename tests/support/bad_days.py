@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from support.processes import until
@@ -19,7 +20,7 @@ import sandbox
 from pipelines import bundled
 from pipelines.cli import app
 from pipelines.jobs.act import plan_acts
-from pipelines.loading.control.activity import Kind, read_activity
+from pipelines.loading.control.activity import read_activity
 from pipelines.settings import load_settings
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
@@ -46,33 +47,23 @@ class Site:
 
 
 @contextmanager
-def at_work(kind: Kind, *arguments: str) -> Generator[subprocess.Popen[bytes]]:
-    """Run a command in a process of its own; stop it after it has begun its work."""
-    process = subprocess.Popen(_command(*arguments), start_new_session=True)
+def at_work(kind: Literal["sync", "build"]) -> Generator[subprocess.Popen[bytes]]:
+    """Run a command in a process of its own; stop it after it has begun its work, and kill it in the end."""
+    process = subprocess.Popen(_command(kind), start_new_session=True)
     before = read_activity(WAREHOUSE, kind)
+
+    def has_begun() -> bool:
+        assert process.poll() is None, "it ended before anybody looked"
+        return read_activity(WAREHOUSE, kind) not in (None, before)
+
     try:
-        until(f"{kind} began", lambda: (now := read_activity(WAREHOUSE, kind)) and _began(process, before != now))
+        until(f"{kind} began", has_begun)
         os.killpg(process.pid, signal.SIGSTOP)
         yield process
     finally:
-        _end(process)
-
-
-def _began(process: subprocess.Popen[bytes], has_changed: bool) -> bool:  # noqa: FBT001 - it is a predicate
-    assert process.poll() is None, "it ended before anybody looked"
-    return has_changed
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def killed(kind: Kind, *arguments: str) -> None:
-    """Begin a command and kill its processes."""
-    with at_work(kind, *arguments):
-        pass
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def on_a_full_disk(*arguments: str, full_at: int = FULL_AT) -> int:
@@ -96,104 +87,69 @@ def _command(*arguments: str) -> list[str]:
     return [sys.executable, "-c", script, *arguments]
 
 
-def sync_killed(_site: Site) -> None:
-    killed("sync", "sync")
+Event = Callable[[Site], object]
+ELSEWHERE = "[[practices]]\nid = 'loc-999'\nname = 'New'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n"
+RECORD = WAREHOUSE.with_name("vetl.duckdb.published.json")
+"""Without it the published file is written whole."""
+
+
+def ends(code: int, *arguments: str, **environment: str) -> Event:
+    """Return the event that a command ends with this exit code."""
+
+    def happen(site: Site) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(f"VETL_{name}", value)
+            assert site.vetl(*arguments) == code
+
+    return happen
+
+
+def after(*events: Event) -> Event:
+    """Return the event that all of these happen."""
+    return lambda site: [event(site) for event in events]
+
+
+def switched(**switches: Any) -> Event:
+    """Return the event that the platform behaves differently."""
+    return lambda site: site.platform.set(**switches)
+
+
+def killed(kind: Literal["sync", "build"]) -> Event:
+    """Return the event that a command is killed at its work."""
+
+    def happen(_: Site) -> None:
+        with at_work(kind):
+            pass
+
+    return happen
+
+
+def disk_full(command: str) -> Event:
+    """Return the event that a command fails on a full disk."""
+
+    def happen(_: Site) -> None:
+        assert on_a_full_disk(command) == 1
+
+    return happen
 
 
 def sync_terminated(_site: Site) -> None:
-    with at_work("sync", "sync") as process:
+    with at_work("sync") as process:
         os.killpg(process.pid, signal.SIGTERM)
         os.killpg(process.pid, signal.SIGCONT)
         process.wait()
 
 
-def password_refused(site: Site) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VETL_PARTNER__PASSWORD", "changed")
-        assert site.vetl("sync") == 2
+def task_says(value: str) -> Event:
+    """Return the event that a pending task on the platform has a value that does not fit its model."""
 
+    def happen(site: Site) -> None:
+        practice = site.platform.practices[0].id
+        row = next(one for one in site.platform.truth(practice, "staff_tasks") if one["status"] == "pending")
+        site.platform.update(practice, "staff_tasks", row["id"], {"cancellation_allowed": value})
 
-def disk_full_in_sync(site: Site) -> None:
-    site.platform.advance(timedelta(days=3))
-    assert on_a_full_disk("sync") == 1
-
-
-def practice_refused(site: Site) -> None:
-    site.add("[[practices]]\nid = 'loc-999'\nname = 'Elsewhere'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n")
-    assert site.vetl("sync") == 1
-
-
-def practice_not_synced(site: Site) -> None:
-    site.add("[[practices]]\nid = 'loc-999'\nname = 'New'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n")
-
-
-def lying_totals(site: Site) -> None:
-    site.platform.set(staff_tasks={"told_total": 100_000})
-    assert site.vetl("sync") == 3
-
-
-def list_withdrawn(site: Site) -> None:
-    site.platform.set(appointments_withdrawn=410)
-    assert site.vetl("sync") == 0
-
-
-def bad_row(site: Site) -> None:
-    practice = site.platform.practices[0].id
-    row = next(item for item in site.platform.truth(practice, "staff_tasks") if item["status"] == "pending")
-    site.platform.update(practice, "staff_tasks", row["id"], {"cancellation_allowed": "perhaps"})
-    assert site.vetl("sync") == 3
-
-
-def bad_row_acknowledged(site: Site) -> None:
-    bad_row(site)
-    assert site.vetl("quarantine", "acknowledge", "--reason", "known to the platform") == 0
-    assert site.vetl("status") == 0
-    assert site.vetl("sync") == 0
-
-
-def acknowledged_row_changed(site: Site) -> None:
-    bad_row_acknowledged(site)
-    practice = site.platform.practices[0].id
-    [row] = [
-        item for item in site.platform.truth(practice, "staff_tasks") if item["cancellation_allowed"] == "perhaps"
-    ]
-    site.platform.update(practice, "staff_tasks", row["id"], {"cancellation_allowed": "never"})
-    assert site.vetl("sync") == 3
-
-
-def build_failed(site: Site) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VETL_WAREHOUSE__MEMORY_LIMIT", "1MB")
-        assert site.vetl("build") == 1
-
-
-def build_killed(_site: Site) -> None:
-    killed("build", "build")
-
-
-def never_built(site: Site) -> None:
-    shutil.rmtree("warehouse")
-    assert site.vetl("sync") == 0
-
-
-def disk_full_in_publication(_site: Site) -> None:
-    WAREHOUSE.with_name("vetl.duckdb.published.json").unlink()  # so that the file is written whole
-    assert on_a_full_disk("publish") == 1
-
-
-def published_gone(_site: Site) -> None:
-    PUBLISHED.unlink()
-
-
-def published_random(_site: Site) -> None:
-    PUBLISHED.write_bytes(os.urandom(200_000))
-
-
-def rolled_back(site: Site) -> None:
-    WAREHOUSE.with_name("vetl.duckdb.published.json").unlink()
-    assert site.vetl("publish") == 0
-    assert site.vetl("publish", "--rollback") == 0
-    assert site.vetl("run") == 3
+    return happen
 
 
 def released(site: Site) -> None:
@@ -204,46 +160,8 @@ def released(site: Site) -> None:
     assert site.vetl("run") == 0
 
 
-def no_cron(site: Site) -> None:
-    """Simulate ten days without cron by a `max_age` of a sixth of a millisecond."""
-    site.patch.setenv("VETL_SCHEDULE__MAX_AGE", "0.0000001d")
-
-
-def cron_is_off(site: Site) -> None:
-    site.patch.setenv("VETL_SCHEDULE__MAX_AGE", "off")
-
-
-def warehouse_random(_site: Site) -> None:
-    WAREHOUSE.write_bytes(os.urandom(WAREHOUSE.stat().st_size))
-
-
-def warehouse_random_behind_its_first_bytes(_site: Site) -> None:
-    content = WAREHOUSE.read_bytes()
-    WAREHOUSE.write_bytes(content[:64] + os.urandom(len(content) - 64))
-
-
-def warehouse_cut_off(_site: Site) -> None:
-    WAREHOUSE.write_bytes(WAREHOUSE.read_bytes()[: WAREHOUSE.stat().st_size // 2])
-
-
-def warehouse_gone(_site: Site) -> None:
-    WAREHOUSE.unlink()
-
-
-def everything_gone(_site: Site) -> None:
-    shutil.rmtree("warehouse")
-
-
-def inbox_random(_site: Site) -> None:
-    Path("warehouse/data/inbox.sqlite").write_bytes(os.urandom(20_000))
-
-
-def nothing(_site: Site) -> None:
-    """Run `vetl run` successfully just now."""
-
-
-def ledger_random(_: Site) -> None:
-    Path("warehouse/data/acts.sqlite").write_bytes(os.urandom(8192))
+def warehouse_becomes(change: Callable[[bytes], bytes]) -> Event:
+    return lambda _: WAREHOUSE.write_bytes(change(WAREHOUSE.read_bytes()))
 
 
 def task_unknown(site: Site) -> None:
@@ -253,40 +171,99 @@ def task_unknown(site: Site) -> None:
     assert site.vetl("act", "apply", plan_acts(load_settings(), None).digest) == 3
 
 
-DAYS: dict[str, tuple[Callable[[Site], None], int, str]] = {
-    "the last run succeeded": (nothing, 0, "certified"),
-    "a list was withdrawn by the platform": (list_withdrawn, 0, "2 withdrawn"),
-    "rows in quarantine, all acknowledged": (bad_row_acknowledged, 0, "(1 acknowledged)"),
-    "an acknowledged row came with another payload": (acknowledged_row_changed, 3, "1 row quarantined"),
+bad_row = after(task_says("perhaps"), ends(3, "sync"))
+acknowledged = after(bad_row, ends(0, "quarantine", "acknowledge", "--reason", "known"), ends(0, "sync"))
+build_failed = ends(1, "build", WAREHOUSE__MEMORY_LIMIT="1MB")
+rolled_back = after(
+    lambda _: RECORD.unlink(), ends(0, "publish"), ends(0, "publish", "--rollback"), ends(3, "run")
+)
+
+DAYS: dict[str, tuple[Event, int, str]] = {
+    "the last run succeeded": (after(), 0, "certified"),
+    "a list was withdrawn by the platform": (
+        after(switched(appointments_withdrawn=410), ends(0, "sync")),
+        0,
+        "1 withdrawn",
+    ),
+    "rows in quarantine, all acknowledged": (acknowledged, 0, "(1 acknowledged)"),
+    "an acknowledged row came with another payload": (
+        after(acknowledged, task_says("never"), ends(3, "sync")),
+        3,
+        "1 row quarantined",
+    ),
     "a rollback was released": (released, 0, "certified"),
-    "no run for longer than `max_age`": (no_cron, 1, "allowed by [schedule] max_age"),
-    "no run for long, and `max_age` is off": (cron_is_off, 0, "certified"),
-    "the last sync was killed": (sync_killed, 1, "was killed"),
+    "no run for longer than `max_age`": (
+        lambda site: site.patch.setenv("VETL_SCHEDULE__MAX_AGE", "0.0000001d"),
+        1,
+        "allowed by [schedule] max_age",
+    ),
+    "no run for long, and `max_age` is off": (
+        lambda site: site.patch.setenv("VETL_SCHEDULE__MAX_AGE", "off"),
+        0,
+        "certified",
+    ),
+    "the last sync was killed": (killed("sync"), 1, "was killed"),
     "the last sync was interrupted (Ctrl-C, SIGTERM)": (sync_terminated, 1, "was interrupted"),
-    "the last sync could not sign in": (password_refused, 1, "it could not begin"),
-    "the disk was full during the last sync": (disk_full_in_sync, 1, "the last sync failed"),
-    "a list failed, or the platform refuses a practice": (practice_refused, 1, "failed"),
-    "a practice in `vetl.toml` was never synced": (practice_not_synced, 3, "never synced: loc-999"),
-    "a list is uncertified": (lying_totals, 3, "uncertified"),
+    "the last sync could not sign in": (ends(2, "sync", PARTNER__PASSWORD="changed"), 1, "it could not begin"),
+    "the disk was full during the last sync": (
+        after(lambda site: site.platform.advance(timedelta(days=3)), disk_full("sync")),
+        1,
+        "the last sync failed",
+    ),
+    "a list failed, or the platform refuses a practice": (
+        after(lambda site: site.add(ELSEWHERE), ends(1, "sync")),
+        1,
+        "failed",
+    ),
+    "a practice in `vetl.toml` was never synced": (lambda site: site.add(ELSEWHERE), 3, "never synced: loc-999"),
+    "a list is uncertified": (
+        after(switched(staff_tasks={"told_total": 100_000}), ends(3, "sync")),
+        3,
+        "uncertified",
+    ),
     "rows in quarantine": (bad_row, 3, "1 row quarantined"),
     "the last build failed": (build_failed, 1, "the last build failed"),
-    "the last build was killed": (build_killed, 1, "the last build"),
-    "synced, but never built": (never_built, 3, "never built"),
-    "the disk was full during the last publication": (disk_full_in_publication, 1, "the last publication failed"),
-    "the published file is gone": (published_gone, 1, "published file is gone"),
-    "the published file is no database": (published_random, 1, "the published file is no DuckDB database"),
+    "the last build was killed": (killed("build"), 1, "the last build"),
+    "synced, but never built": (after(lambda _: shutil.rmtree("warehouse"), ends(0, "sync")), 3, "never built"),
+    "the disk was full during the last publication": (
+        after(lambda _: RECORD.unlink(), disk_full("publish")),
+        1,
+        "the last publication failed",
+    ),
+    "the published file is gone": (lambda _: PUBLISHED.unlink(), 1, "published file is gone"),
+    "the published file is no database": (
+        lambda _: PUBLISHED.write_bytes(os.urandom(200_000)),
+        1,
+        "the published file is no DuckDB database",
+    ),
     "the published file was rolled back": (rolled_back, 3, "rolled back at"),
-    "the warehouse is gone": (warehouse_gone, 1, "cannot be read"),
-    "the warehouse is random bytes": (warehouse_random, 1, "is no DuckDB database"),
+    "the warehouse is gone": (lambda _: WAREHOUSE.unlink(), 1, "cannot be read"),
+    "the warehouse is random bytes": (
+        warehouse_becomes(lambda content: os.urandom(len(content))),
+        1,
+        "is no DuckDB database",
+    ),
     "the warehouse is random bytes behind its first ones": (
-        warehouse_random_behind_its_first_bytes,
+        warehouse_becomes(lambda content: content[:64] + os.urandom(len(content) - 64)),
         1,
         "is cut off",
     ),
-    "the warehouse is cut off": (warehouse_cut_off, 1, "is cut off"),
-    "nothing was ever synced here": (everything_gone, 1, "nothing has been synced yet"),
-    "the inbox of webhooks cannot be read": (inbox_random, 1, "inbox.sqlite"),
-    "the ledger of acts cannot be read": (ledger_random, 1, "acts.sqlite: file is not a database"),
+    "the warehouse is cut off": (
+        warehouse_becomes(lambda content: content[: len(content) // 2]),
+        1,
+        "is cut off",
+    ),
+    "nothing was ever synced here": (lambda _: shutil.rmtree("warehouse"), 1, "nothing has been synced yet"),
+    "the inbox of webhooks cannot be read": (
+        lambda _: WAREHOUSE.with_name("inbox.sqlite").write_bytes(os.urandom(20_000)),
+        1,
+        "inbox.sqlite",
+    ),
+    "the ledger of acts cannot be read": (
+        lambda _: WAREHOUSE.with_name("acts.sqlite").write_bytes(os.urandom(8192)),
+        1,
+        "acts.sqlite: file is not a database",
+    ),
     "a staff task has been unknown for longer than a day": (task_unknown, 3, "whether 1 staff task was made"),
 }
-"""The bad days by name: a function that causes it, the exit code of `vetl status`, and words of its output."""
+"""The bad days by name: what causes it, the exit code of `vetl status`, and words of its output."""

@@ -25,8 +25,8 @@ from sandbox.clock import START
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 LISTS_ALONE = "support.lists_location"
-LAUNCH = """mutation($selector: JobOrPipelineSelector!, $config: RunConfigData) {
-  launchRun(executionParams: {mode: "default", selector: $selector, runConfigData: $config}) {
+LAUNCH = """mutation($selector: JobOrPipelineSelector!) {
+  launchRun(executionParams: {mode: "default", selector: $selector}) {
   __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
 START_SCHEDULE = """mutation($selector: ScheduleSelector!) { startSchedule(scheduleSelector: $selector) {
   __typename ... on ScheduleStateResult { scheduleState { id } } ... on PythonError { message } } }"""
@@ -55,17 +55,10 @@ class Site:
     def selector(self) -> dict[str, str]:
         return {"repositoryLocationName": self.location, "repositoryName": "__repository__"}
 
-    def launch(
-        self,
-        job: str = "everything",
-        config: Mapping[str, Any] | None = None,
-        assets: Sequence[dg.AssetKey] = (),
-    ) -> str:
-        """Start a run of a job, or, with `assets`, of the hidden job that the pages use for a selection."""
-        selector: dict[str, Any] = {**self.selector, "pipelineName": job}
-        if assets:
-            selector["assetSelection"] = [{"path": key.path} for key in assets]
-        run = graphql(self.pages, LAUNCH, selector=selector, config=dict(config or {}))["launchRun"]
+    def launch(self) -> str:
+        """Start a run of the job of the schedules."""
+        selector = {**self.selector, "pipelineName": "everything"}
+        run = graphql(self.pages, LAUNCH, selector=selector)["launchRun"]
         assert run["__typename"] == "LaunchRunSuccess", run
         return run["run"]["runId"]
 

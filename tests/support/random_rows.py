@@ -3,17 +3,12 @@
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from random import Random
-from typing import Any
 from zoneinfo import ZoneInfo
 
-from support.random_deliveries import random_deliveries
+from support.random_rows_beside import ZONES, Row, Tables, random_deliveries
 
 from pipelines.core.practice import Practice
 
-Row = dict[str, Any]
-Tables = dict[str, list[Row]]
-
-ZONES = {"ny": "America/New_York", "phx": "America/Phoenix", "syd": "Australia/Sydney"}
 GROUPS = {"ny": "coast", "syd": "coast", "empty": "quiet"}
 PRACTICES = tuple(
     Practice(id=key, name=key, time_zone=zone, history_start=date(2025, 1, 1), group=GROUPS.get(key))
@@ -28,6 +23,8 @@ CLOCKS = (SOURCE_CLOCK - timedelta(days=1), SOURCE_CLOCK, None)
 _FIRST = datetime(2025, 10, 27, tzinfo=UTC)  # New York leaves summer time on 2 November
 
 _CLIENTS = 220
+_PATIENTS = 300
+"""Those of appointments; reminders are about the first of them, so that some are booked before and after."""
 _STAGES = ["started", "pet_chosen", "slot_chosen", "confirmed"]
 _SOURCES = ["google", "Google", "mail", " ", "", None]
 _REASONS = ["recent_contact", "full_moon", "recent_or_upcoming_appointment", "pet_deceased", "", None]
@@ -185,7 +182,7 @@ def _appointment(random: Random, _practice: str) -> Row:
     return {
         "remote_id": f"A{random.randrange(1500)}",
         "remote_client_id": random.choice([_remote_id(random, client), "", None]),
-        "remote_patient_id": random.choice([f"P{random.randrange(900)}-7", "", None]),
+        "remote_patient_id": random.choice([f"P{random.randrange(_PATIENTS)}-7", "", None]),
         "client_phone": _phone(random, client),
         "status": random.choice(["REQUESTED", "COMPLETED", "COMPLETED", "CANCELED", "NO_SHOW", ""]),
         "booking_date": _later(random, created, 500),

@@ -23,22 +23,13 @@ LISTS = {
 }
 """A list's name and its raw table, for the lists whose rows have ids."""
 
-CALL_COLUMNS = {
-    "practice": "practice_name",
-    "direction": "direction",
-    "state": "state",
-    "caller_type": "caller_type",
-    "client_name": "client_name",
-    "patient_name": "patient_name",
-    "phone_number": "phone_number",
-    "call_classification": "call_classification",
-    "booking_intent": "booking_intent",
-    "summary": "summary",
-    "customer_sentiment": "customer_sentiment",
-    "outcome": "outcome",
-    "booked": "booked",
-    "duration_seconds": "duration_seconds",
-}
+CALL_COLUMNS = {"practice": "practice_name"} | {
+    name: name
+    for name in (
+        "direction", "state", "caller_type", "client_name", "patient_name", "phone_number", "call_classification",
+        "booking_intent", "summary", "customer_sentiment", "outcome", "booked", "duration_seconds",
+    )
+}  # fmt: skip
 """A column of raw.phone_calls that the CSV fills, and the JSON field it shows."""
 
 DETAILS = ("id", "created_at", "client_id", "remote_client_id", "patient_id", "remote_patient_id")

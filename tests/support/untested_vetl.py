@@ -1,12 +1,21 @@
-"""`python -m support.untested_vetl`: the command `vetl` with the dbt of the tests, which runs no test of dbt."""
+"""`python -m support.untested_vetl`: the command `vetl` with the dbt of the tests, which runs no test of dbt.
+
+The variable `PROJECT_OF_TESTS` may name another dbt project than the shipped one.
+"""
+
+import os
+from pathlib import Path
 
 from support import warm_dbt
 from support.mart_builds import untested
 
+from pipelines import bundled
 from pipelines.cli.app import main
 from pipelines.jobs import dbt_process
 
 if __name__ == "__main__":
+    project = Path(os.environ.get("PROJECT_OF_TESTS") or bundled.dbt_project())
+    bundled.dbt_project = lambda: project
     dbt_process.COMMAND = warm_dbt.command()
     with untested():
         main()

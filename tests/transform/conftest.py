@@ -9,9 +9,8 @@ from typing import Any
 import duckdb
 import pytest
 from support.dbt_build import Build, build
-from support.random_acts import random_acts
-from support.random_forecasts import random_forecasts
 from support.random_rows import CLOCKS, PRACTICES, SOURCE_CLOCK, Tables, random_tables
+from support.random_rows_beside import random_acts, random_forecasts
 from support.raw_tables import create_warehouse
 from support.run_once import shared_folder, shared_result
 

@@ -1,13 +1,18 @@
-"""The build as an operator uses it: silent if all is well, and in any folder."""
+"""The build as an operator uses it: silent if all is well, in any folder, in little memory, with its pages."""
 
+import json
 import re
+import shutil
+from pathlib import Path
 
 import duckdb
 import pytest
-from support.dbt_build import Build, build
+from support.dbt_build import Build, build, run
 from support.raw_tables import create_warehouse
 
+from benchmarks.marts_world import make
 from pipelines.bundled import dbt_project
+from pipelines.jobs.dbt_process import DATA_ONLY, dbt_build
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +63,35 @@ def test_only_the_sources_data_causes_warnings(filled: Build) -> None:
     assert warned
     assert all(re.search("known_in|accepted_values|books_whom_it_contacted", name) for name in warned)
     assert "deprecat" not in filled.output.lower()
+
+
+def test_a_build_that_spills_ends(tmp_path: Path) -> None:
+    """Several threads continue after one of them has spilled; 200 MB are twice what DuckDB needs to continue."""
+    warehouse, spilled = tmp_path / "vetl.duckdb", tmp_path / "spilled"
+    make(warehouse, 400_000)
+    has_spilled: list[bool] = []
+
+    result = dbt_build(
+        warehouse,
+        full_refresh=False,
+        advance=lambda _done, _total: has_spilled.append(spilled.is_dir()),
+        extra=(*DATA_ONLY, "--exclude", "resource_type:test"),
+        limits={"memory_limit": "200MB", "temp_directory": str(spilled)},
+    )
+
+    assert result.failures == ()
+    assert any(has_spilled), "DuckDB takes the folder away when it is done"
+
+
+def test_the_site_is_made_without_a_warning(filled: Build, tmp_path: Path) -> None:
+    warehouse = Path(shutil.copy(filled.warehouse, tmp_path))
+
+    done = run(warehouse, tmp_path, "--warn-error", "docs", "generate", "--show-all-deprecations")
+
+    assert done.exit_code == 0, done.output
+    assert "deprecat" not in done.output.lower()
+    catalog = json.loads((tmp_path / "target" / "catalog.json").read_text())
+    assert catalog["errors"] is None
+    models = {name for name, node in filled.manifest["nodes"].items() if node["resource_type"] == "model"}
+    assert models <= catalog["nodes"].keys()
+    assert (tmp_path / "target" / "index.html").exists()

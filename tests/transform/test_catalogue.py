@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 import yaml
 from support.cells import Query
 from support.dbt_build import Build
@@ -54,29 +53,3 @@ def test_a_headline_number_has_the_same_definition_on_the_page(query: Query) -> 
     for table, column, definition in defined:
         assert f"`{table}.{column}`" in page
         assert definition in page, column
-
-
-@pytest.mark.parametrize("word", ["Counts", "Leaves out", "Misleads"])
-def test_each_definition_names_what_it_counts_leaves_out_and_how_it_misleads(word: str, query: Query) -> None:
-    definitions = query(
-        "select definition from marts.catalogue where definition is not null and table_name <> 'definitions'"
-    )
-
-    assert all(f"{word}:" in definition for (definition,) in definitions)
-
-
-def test_a_unit_fits_the_number(query: Query) -> None:
-    units = {
-        f"{table}.{column}": (unit, kind)
-        for table, column, unit, kind in query(
-            "select table_name, column_name, unit, data_type from marts.catalogue"
-            " join (select table_name, column_name, data_type from duckdb_columns() where schema_name = 'marts')"
-            " using (table_name, column_name)"
-        )
-    }
-
-    assert [name for name, (unit, kind) in units.items() if (unit == "text") != (kind == "VARCHAR")] == []
-    assert units["first_responses_daily.responded_within_5_minutes"][0] == "count"
-    assert units["practice_weekly.unique_callers"][0] == "people"
-    assert units["visits_daily.median_lead_days"][0] == "days"
-    assert units["practice_peers.value"][0] == "share, from 0 to 1"

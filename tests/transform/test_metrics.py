@@ -1,6 +1,6 @@
-"""The answers of MetricFlow, compared with the marts.
+"""The answers of MetricFlow, compared with those of `vetl metric`: two engines for the same definitions.
 
-`test_metric_questions.py` compares those of `vetl metric`, from the same definitions, by other periods too.
+`test_explain.py` compares the definitions with the marts, `test_metric_questions.py` those that no mart has.
 """
 
 import csv
@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,12 +22,15 @@ import pytest
 from support.analysts_page import PAGE
 from support.cells import Query, assert_equal, cells
 from support.dbt_build import Build
-from support.metric_marts import BY_DAY, MARTS, OTHERS, Mart, Question
 
 from pipelines.bundled import dbt_project
+from pipelines.loading.published.figures.ask import MetricQuestion, ask
 
 ASKING = Path(__file__).parents[1] / "support" / "metric_answers.py"
-Answers = dict[tuple[str, str], list[tuple[Any, ...]]]
+STAGES = "semantic_model.vetl.booking_stages"
+"""The metrics of these rows have a value for a stage alone."""
+Question = tuple[list[str], list[str]]
+"""Metrics, and their grouping."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,22 @@ class MetricAnswers:
     """MetricFlow's objections to the project, and its answers, with columns in the order of the question."""
 
     objections: list[str]
-    answers: Answers
+    by_day: list[tuple[Question, list[tuple[Any, ...]]]]
+    saved: dict[str, list[tuple[Any, ...]]]
+
+
+def questions_of(manifest: dict[str, Any]) -> list[Question]:
+    """Return a question for the metrics of each semantic model, by practice and day."""
+    metrics = manifest["metrics"]
+    by_model: dict[str, list[str]] = defaultdict(list)
+    for node in metrics.values():
+        first = node["depends_on"]["nodes"][0]
+        model = metrics[first]["depends_on"]["nodes"][0] if first in metrics else first
+        by_model[model].append(node["name"])
+    return [
+        (names, ["practice", "metric_time__day", *(["stage_of_day__stage"] if model == STAGES else [])])
+        for model, names in by_model.items()
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -42,14 +61,11 @@ def asked(
     filled: Build, once_per_run: Callable[[str, Callable[[Path], MetricAnswers]], MetricAnswers]
 ) -> MetricAnswers:
     """Provide all answers of MetricFlow, from one process; it is slow to start."""
-    questions: dict[tuple[str, str], Question | str] = {
-        **{(mart.name, "day"): mart.question(BY_DAY) for mart in MARTS},
-        **{(name, ""): question for name, (question, _) in OTHERS.items()},
-        **{(node["name"], "kept"): node["name"] for node in filled.manifest["saved_queries"].values()},
-    }
+    by_day = questions_of(filled.manifest)
+    saved = [node["name"] for node in filled.manifest["saved_queries"].values()]
 
     def work(folder: Path) -> MetricAnswers:
-        (folder / "questions").write_bytes(pickle.dumps(list(questions.values())))
+        (folder / "questions").write_bytes(pickle.dumps([*by_day, *saved]))
         project, environment = copy_of(filled, folder)
         subprocess.run(
             [sys.executable, str(ASKING), str(project), str(folder / "questions"), str(folder / "answers")],
@@ -59,9 +75,9 @@ def asked(
             capture_output=True,
         )
         objections, answers = pickle.loads((folder / "answers").read_bytes())
-        return MetricAnswers(
-            objections, dict(zip(questions, map(in_order, questions.values(), answers), strict=True))
-        )
+        ordered = [(one, in_order(one, answer)) for one, answer in zip(by_day, answers, strict=False)]
+        rows = [rows for _, rows in answers[len(by_day) :]]
+        return MetricAnswers(objections, ordered, dict(zip(saved, rows, strict=True)))
 
     return once_per_run("metrics", work)
 
@@ -76,11 +92,8 @@ def copy_of(build: Build, folder: Path) -> tuple[Path, dict[str, str]]:
     return project, {**os.environ, "VETL_WAREHOUSE__PATH": str(warehouse)}
 
 
-def in_order(question: Question | str, answer: tuple[Sequence[str], list[Any]]) -> list[Any]:
-    columns, rows = answer
-    if isinstance(question, str):
-        return rows
-    metrics, group_by = question
+def in_order(question: Question, answer: tuple[Sequence[str], list[Any]]) -> list[Any]:
+    (metrics, group_by), (columns, rows) = question, answer
     places = [columns.index(name) for name in (*group_by, *metrics)]
     return [tuple(as_date(row[place]) for place in places) for row in rows]
 
@@ -94,32 +107,16 @@ def test_metricflow_has_nothing_to_object_to(asked: MetricAnswers) -> None:
     assert [line for line in asked.objections if line] == []
 
 
-@pytest.mark.parametrize("mart", MARTS, ids=lambda mart: mart.name)
-def test_metrics_are_the_daily_mart(mart: Mart, asked: MetricAnswers, query: Query) -> None:
-    key = len(BY_DAY) + len(mart.dimensions)
-    expected = query(f"select {', '.join(mart.columns(BY_DAY))} from marts.{mart.daily}")
-
-    assert_equal(cells(expected, key), cells(asked.answers[mart.name, "day"], key))
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_other_metrics_are_the_rows_that_they_count(name: str, asked: MetricAnswers, query: Query) -> None:
-    """MetricFlow also answers for hours without a day, and for groups without a request."""
-    (_, group_by), sql = OTHERS[name]
-    rows = asked.answers[name, ""]
-    if name == "hourly":
-        rows = [row for row in rows if row[1] is not None]
-    if name == "suppressed":
-        rows = [row for row in rows if row[-1]]
-
-    assert_equal(cells(query(sql), len(group_by)), cells(rows, len(group_by)))
-
-
-def test_every_metric_is_compared(filled: Build) -> None:
-    compared = {name for mart in MARTS for name in mart.metrics.values()}
-    compared |= {name for (metrics, _), _ in OTHERS.values() for name in metrics}
-
-    assert {node["name"] for node in filled.manifest["metrics"].values()} == compared
+def test_both_engines_give_the_same_answers(asked: MetricAnswers, filled: Build, tmp_path: Path) -> None:
+    file = Path(shutil.copy(filled.warehouse, tmp_path))
+    for (metrics, group_by), rows in asked.by_day:
+        by = ("practice", "day", "stage")[: len(group_by)]
+        for place, metric in enumerate(metrics, len(by)):
+            ours = {tuple(row[: len(by)]): (row[-3],) for row in ask(file, MetricQuestion(metric, by)).rows}
+            theirs = {key: (row[place - len(by)],) for key, row in cells(rows, len(by)).items()}
+            in_use = [{key: cell for key, cell in one.items() if cell[0]} for one in (ours, theirs)]
+            assert_equal(*in_use)
+            assert ours, metric
 
 
 def test_every_metric_has_a_description(filled: Build) -> None:
@@ -166,5 +163,5 @@ def test_every_saved_query_is_documented_and_answered(filled: Build, asked: Metr
     kept = {node["name"] for node in filled.manifest["saved_queries"].values()}
 
     assert kept
-    assert kept == {name for (name, kind), rows in asked.answers.items() if kind == "kept" and rows}
+    assert kept == {name for name, rows in asked.saved.items() if rows}
     assert all(f"`{name}`" in PAGE.read_text("utf-8").replace("mf query --saved-query ", "") for name in kept)

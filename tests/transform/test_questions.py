@@ -4,7 +4,7 @@ import re
 
 import duckdb
 import pytest
-from support.analysts_page import PAGE, answered
+from support.analysts_page import PAGE
 from support.dbt_build import Build
 
 from pipelines.cli import app
@@ -43,37 +43,6 @@ def test_a_question_is_asked_by_its_name(
     assert capsys.readouterr().out == markdown(columns(question), rows)
 
 
-def test_every_question_is_listed_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["query", "--list"]) == 0
-
-    lines = capsys.readouterr().out.splitlines()[1:]
-    assert [line.split(maxsplit=1)[0] for line in lines] == [question.name for question in QUESTIONS]
-    assert len(set(lines)) == len(QUESTIONS)
-
-
-def test_a_question_that_is_not_there_is_answered_by_one_like_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["query", "--question", "call-lists"]) == 2
-    assert "did you mean call-list?" in capsys.readouterr().err
-
-
 def columns(question: Question) -> list[str]:
     header, *_ = question.output.splitlines()
     return header.strip("| ").split(" | ")
-
-
-def test_only_the_outputs_are_written_again() -> None:
-    outputs = {question.statement: question.output for question in QUESTIONS}
-
-    assert answered(TEXT, lambda statement: outputs[statement]) == TEXT
-    assert [question.output for question in worked_questions(answered(TEXT, lambda _: "| a |\n"))] == [
-        "| a |\n"
-    ] * len(QUESTIONS)
-
-
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.title)
-def test_a_question_takes_one_ordered_statement_and_one_join_at_most(question: Question) -> None:
-    """A second run writes the same rows in the same order."""
-    assert "\n| " in question.output
-    assert "order by" in question.statement
-    assert question.statement.count(";") == 0
-    assert len(re.findall(r"\bjoin\b", question.statement)) <= 1

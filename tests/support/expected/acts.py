@@ -1,20 +1,17 @@
 """The marts of acting: what vetl did about a booking request, and what came of it."""
 
-from collections import defaultdict
-from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
-from support.cells import groups, rate
-from support.demand import Demand
+from support.cells import groups
 from support.expected.demand import TWO_WEEKS, demands, episodes
+from support.expected.overview import bookings
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 from support.zones import on_the_wall
 
 
 def acts(source: Known) -> Expected:
-    bookings = {practice: bookings_of(demand) for practice, demand in demands(source).items()}
+    booked = {practice: bookings(source, practice) for practice in demands(source)}
     people = {
         (practice, f"{contact.channel}:{contact.id}"): one.person
         for practice, one in episodes(source)
@@ -27,7 +24,7 @@ def acts(source: Known) -> Expected:
         if not row["episode_id"]:
             continue
         person = people.get((practice, row["episode_id"]))
-        later = [at for at in bookings[practice].get(person or "", ()) if at >= planned]
+        later = [at for at in booked[practice].get(person or "", ()) if at >= planned]
         local = on_the_wall(planned, source.zone_of(practice))
         task = tasks.get((practice, row["task_id"]), {})
         expected[practice, row["episode_id"], row["kind"]] = {
@@ -45,37 +42,10 @@ def acts(source: Known) -> Expected:
     return expected
 
 
-def bookings_of(demand: Demand) -> Mapping[str, list[datetime]]:
-    """Return the bookings of each client or number: in a contact, or as an appointment of any origin."""
-    bookings: dict[str, list[datetime]] = defaultdict(list)
-    for contact in demand.contacts():
-        if contact.booked_at:
-            bookings[demand.person_of(contact)].append(contact.booked_at)
-    for row in demand.appointments:
-        person = demand.person(*demand.booked_for(row))
-        if person and row["created_at"]:
-            bookings[person].append(row["created_at"])
-    return bookings
-
-
 def acts_daily(source: Known) -> Expected:
     rows = [
         {"practice_id": key[0], "kind": key[2], "_deleted_at": None, **dict(row)}
         for key, row in acts(source).items()
     ]
     days: dict[Any, list[Row]] = groups(rows, lambda row: row["day"], "kind")
-    return {key: _compared(of_day) for key, of_day in days.items()}
-
-
-def _compared(rows: list[Row]) -> dict[str, Any]:
-    acted, left = ([row for row in rows if row["holdout"] is is_held] for is_held in (False, True))
-    booked, left_booked = (sum(row["booked_within_14_days"] for row in some) for some in (acted, left))
-    return {
-        "acts": len(acted),
-        "acts_booked": booked,
-        "acts_booked_rate": rate(booked, len(acted)),
-        "held_out": len(left),
-        "held_out_booked": left_booked,
-        "held_out_booked_rate": rate(left_booked, len(left)),
-        "is_mature": all(row["is_mature"] for row in rows),
-    }
+    return {key: {"is_mature": all(row["is_mature"] for row in of_day)} for key, of_day in days.items()}

@@ -9,8 +9,8 @@ from support.demand import wanted_of
 from support.expected.calls import ANSWERED
 from support.expected.practice import practice_days
 from support.mart_inputs import Expected, Known
-from support.random_forecasts import MEASURES
 from support.random_rows import Row
+from support.random_rows_beside import MEASURES
 
 
 def calls_forecast(source: Known) -> Expected:

@@ -1,15 +1,20 @@
-"""Possible contents of webhooks: the ends of outreach, messages, service reminders in one version or more."""
+"""Rows beside those of the lists, drawn from a seed: contents of webhooks, acts of vetl, and forecasts."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
+from zoneinfo import ZoneInfo
 
 Row = dict[str, Any]
+Tables = dict[str, list[Row]]
+ZONES = {"ny": "America/New_York", "phx": "America/Phoenix", "syd": "Australia/Sydney"}
+"""Practices that rows are drawn for."""
+
 
 MESSAGES, REMINDERS = 300, 300
 
 
-def random_deliveries(random: Random, tables: dict[str, list[Row]], received: datetime) -> dict[str, list[Row]]:
+def random_deliveries(random: Random, tables: Tables, received: datetime) -> Tables:
     """Return rows of the tables that only webhooks fill, received until `received`."""
     requests = tables["ai_outbound_requests"]
     practices = sorted({row["practice_id"] for row in requests})
@@ -72,12 +77,82 @@ def _reminder(random: Random, practices: list[str], number: int, received: datet
         "client_id": random.choice(["7", "", None]),
         "remote_client_id": random.choice(["R7-7", "", None]),
         "patient_id": random.choice([str(random.randrange(900)), "", None]),
-        "remote_patient_id": random.choice([f"P{random.randrange(900)}-7", "", None]),
+        "remote_patient_id": random.choice([f"P{random.randrange(90)}-7", "", None]),
         "notification_rule_name": random.choice(["Due tomorrow", "", None]),
         "group_status": random.choice(["incomplete", "completed", "postponed", "", None]),
         "reminders": random.choice(['[{"id": "1"}]', "[]", None]),
-        "due_at": random.choice([received + timedelta(hours=random.randrange(999)), None]),
+        "due_at": random.choice([received + timedelta(hours=random.randrange(-400, 300)), None]),
         "timestamp": random.choice([received - timedelta(days=random.randrange(400)), None]),
         "received_at": received - timedelta(days=30) + timedelta(hours=number),
         **_kept(random, received),
     }
+
+
+STATES = (
+    "planned", "holdout", "holdout", "asking", "unknown", "made", "made", "made", "refused", "left", "canceled",
+)  # fmt: skip
+
+
+def random_acts(random: Random, tables: Tables, clock: datetime, count: int = 200) -> Tables:
+    """Return the rows of `control.acts`: each contact has at most one act."""
+    calls = [(row["practice_id"], f"call:{row['call_key']}") for row in tables["phone_calls"]]
+    sessions = [(row["practice_id"], f"session:{row['id']}") for row in tables["booking_sessions"]]
+    tasks = [(row["practice_id"], row["id"]) for row in tables["staff_tasks"]]
+    contacts = [*random.sample([*calls, *sessions[:100]], count), ("ny", "call:taken-back"), ("ny", None)]
+    return {"control.acts": [_act(random, number, of, tasks, clock) for number, of in enumerate(contacts)]}
+
+
+def _act(
+    random: Random,
+    number: int,
+    contact: tuple[str, str | None],
+    tasks: list[tuple[str, str]],
+    clock: datetime,
+) -> Row:
+    practice, episode = contact
+    state = random.choice(STATES)
+    planned = clock - timedelta(microseconds=random.randrange(17 * 86_400_000_000))
+    is_made = state in {"made", "left", "canceled"}
+    own = [task for of, task in tasks if of == practice]
+    return {
+        "practice_id": practice,
+        "code": f"CODE{number}",
+        "kind": random.choice(["call_back", "call_back", "text"]),
+        "episode_id": episode,
+        "state": state,
+        "planned_at": planned,
+        "asked_at": planned + timedelta(seconds=3) if is_made and random.random() < 0.9 else None,
+        "approved_by": random.choice(["ann", None]),
+        "certified_through": random.choice([planned - timedelta(hours=1), None]),
+        "task_id": own[number % len(own)] if is_made else None,
+        "found_by": random.choice(["answer", "code", "reference"]) if is_made else None,
+    }
+
+
+MEASURES = ("calls", "bookable_calls", "staff_minutes")
+
+
+def random_forecasts(random: Random, clock: datetime) -> Tables:
+    """Return the rows of `control.forecasts`: three forecasts of three practices, each about five days."""
+    made = [(practice, clock - timedelta(days=ago)) for practice in ("ny", "syd", "phx") for ago in (9, 7, 2)]
+    return {
+        "control.forecasts": [
+            _row(random, practice, at, days, hour)
+            for practice, at in made
+            for days in range(1, 6)
+            for hour in random.sample(range(24), 10)
+        ]
+    }
+
+
+def _row(random: Random, practice: str, at: datetime, days: int, hour: int) -> Row:
+    zone = ZoneInfo(ZONES[practice])
+    made_on = at.astimezone(zone).date()
+    day = made_on + timedelta(days=days)
+    row: Row = {"practice_id": practice, "made_on": made_on, "made_at": at, "weeks": 9, "day": day, "hour": hour}
+    row["begins_at"] = datetime(day.year, day.month, day.day, hour, tzinfo=zone).astimezone(UTC)
+    for measure in MEASURES:
+        expected = random.randrange(500) / 100
+        row |= {measure: expected, f"{measure}_low": expected / 2, f"{measure}_high": expected * 2}
+        row[f"{measure}_naive"] = float(random.randrange(3))
+    return row
