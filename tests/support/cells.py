@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
+from statistics import median
 from typing import Any
 
 from support.random_rows import Row
@@ -27,6 +28,11 @@ def hours(start: datetime | None, end: datetime | None) -> float | None:
 
 def rate(part: int, whole: int) -> float | None:
     return part / whole if whole else None
+
+
+def median_of(values: Iterable[float | None]) -> float | None:
+    numbers = [value for value in values if value is not None]
+    return median(numbers) if numbers else None
 
 
 def count(rows: Iterable[Row], condition: Callable[[Row], Any]) -> int:

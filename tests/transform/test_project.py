@@ -9,10 +9,11 @@ from typing import Any
 import duckdb
 import jinja2
 import pytest
+import yaml
 from support.dbt_build import Build
 from support.table_reads import reads
 
-from pipelines.bundled import dbt_project
+from pipelines.bundled import dashboards, dbt_project
 from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.received import RECEIVED
 
@@ -137,6 +138,44 @@ def test_descriptions_of_a_mart_are_comments_in_the_warehouse(filled: Build) -> 
         ).fetchall()
 
     assert uncommented == []
+
+
+def test_every_description_begins_with_the_grain(filled: Build) -> None:
+    assert [
+        model["name"] for model in nodes(filled, "model") if not model["description"].startswith("One row")
+    ] == []
+
+
+def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:
+    """These are the lists that vetl passes; the project's own are for a dbt that runs without vetl."""
+    project = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))
+
+    assert project["vars"]["lists"] == {endpoint.name: endpoint.table for endpoint in REGISTRY}
+
+
+def test_sources_are_the_tables_of_loading(filled: Build) -> None:
+    """One source is spread over several files; dbt takes a contradicting schema without a word."""
+    schemas = {(source["source_name"], source["schema"]) for source in filled.manifest["sources"].values()}
+
+    assert {("partner", "raw"), ("control", "control"), ("history", "history")} == schemas
+
+
+def test_exposures_depend_on_existing_models(filled: Build) -> None:
+    read_by = {
+        exposure["name"]: {name.split(".")[-1] for name in exposure["depends_on"]["nodes"]}
+        for exposure in filled.manifest["exposures"].values()
+    }
+    shown = "".join(path.read_text("utf-8") for path in dashboards().rglob("*.py"))
+
+    assert read_by.keys() == {"published_file", "dashboard"}
+    assert read_by["published_file"] == {path.stem for path in MARTS}
+    assert {mart for mart in read_by["dashboard"] if mart not in shown} == set()
+    exposures = filled.manifest["exposures"].values()
+    assert all(node["owner"]["name"] and node["description"].strip() for node in exposures)
+
+
+def test_every_model_has_an_owner(filled: Build) -> None:
+    assert [model["name"] for model in nodes(filled, "model") if not model["config"]["meta"].get("owner")] == []
 
 
 def test_every_mart_has_a_grain_and_an_enforced_contract(filled: Build) -> None:

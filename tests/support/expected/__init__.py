@@ -54,13 +54,6 @@ EXPECTED = {
 
 Many questions use one mart, so each is computed once.
 """
-WHOLE = {"anomalies_daily", "call_endings_daily", "phone_load_hourly", "practice_daily", "practice_weekly"}
-COUNTED = {name for name in EXPECTED if name.endswith(("_daily", "_hourly", "_monthly", "_stages"))} - WHOLE
-"""Marts of which only the rows and some columns are expected here.
-
-`tests/transform/test_explain.py` compares their counts with the rows of other marts, by other definitions. The
-ends of calls are defined only once, so `call_endings_daily` is whole here.
-"""
 
 
 def assert_mart_is_true(name: str, mart: Mart, source: Known) -> None:
@@ -69,7 +62,7 @@ def assert_mart_is_true(name: str, mart: Mart, source: Known) -> None:
     names = mart.columns[width:]
     expected = {key: named(row, names) for key, row in function(source).items()}
     actual = {key: dict(zip(names, row, strict=True)) for key, row in cells(mart.rows, width).items()}
-    assert all(row.keys() == set(names) or name in COUNTED for row in expected.values())
+    assert all(row.keys() == set(names) for row in expected.values())
     wrong = [f"{key} should be there" for key in expected.keys() - actual.keys()]
     wrong += [f"{key} should not be there" for key in actual.keys() - expected.keys()]
     wrong += [

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from support.cells import groups
+from support.cells import groups, rate
 from support.expected.demand import TWO_WEEKS, demands, episodes
 from support.expected.overview import bookings
 from support.mart_inputs import Expected, Known
@@ -48,4 +48,18 @@ def acts_daily(source: Known) -> Expected:
         for key, row in acts(source).items()
     ]
     days: dict[Any, list[Row]] = groups(rows, lambda row: row["day"], "kind")
-    return {key: {"is_mature": all(row["is_mature"] for row in of_day)} for key, of_day in days.items()}
+    return {key: _compared(of_day) for key, of_day in days.items()}
+
+
+def _compared(rows: list[Row]) -> dict[str, Any]:
+    acted, left = ([row for row in rows if row["holdout"] is is_held] for is_held in (False, True))
+    booked, left_booked = (sum(row["booked_within_14_days"] for row in some) for some in (acted, left))
+    return {
+        "acts": len(acted),
+        "acts_booked": booked,
+        "acts_booked_rate": rate(booked, len(acted)),
+        "held_out": len(left),
+        "held_out_booked": left_booked,
+        "held_out_booked_rate": rate(left_booked, len(left)),
+        "is_mature": all(row["is_mature"] for row in rows),
+    }

@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any
 
 from support.cells import groups, rate
+from support.daily import intent
 from support.expected.tasks import CLOSES, DAYS, OPENS
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
@@ -32,12 +33,21 @@ KINDS = ("direction", "caller_type", "call_classification")
 
 
 def booking_intent_daily(source: Known) -> Expected:
-    return {key: {} for key in groups(source.rows("phone_calls"), lambda row: row["call_date"], *KINDS)}
+    days = groups(source.rows("phone_calls"), lambda row: row["call_date"], *KINDS)
+    return {key: intent(calls) for key, calls in days.items()}
 
 
 def booking_intent_hourly(source: Known) -> Expected:
-    passed = hours_passed(source)
-    return {key: {"hours": passed.get(key, 0)} for key in calls_by_hour(source).keys() | passed.keys()}
+    calls, passed = calls_by_hour(source), hours_passed(source)
+    return {key: hour(calls.get(key, []), passed.get(key, 0)) for key in calls.keys() | passed.keys()}
+
+
+def hour(calls: list[Row], times: int) -> tuple[Any, ...]:
+    """Return a cell of the week: without a rate of new bookings, with the missed inbound calls."""
+    *counts, answered, new, booked, _, missed = intent(calls)
+    inbound = [row for row in calls if row["direction"] == "inbound"]
+    *_, inbound_answered, _, _, _, inbound_missed = intent(inbound)
+    return (*counts, answered, new, booked, missed, len(inbound) - inbound_answered, inbound_missed, times)
 
 
 def calls_by_hour(source: Known) -> dict[Hour, list[Row]]:
@@ -74,26 +84,27 @@ def wall_hours(source: Known, practice_id: str, zone_name: str) -> Counter[tuple
     return Counter((day.isoweekday(), hour) for day, hour, _ in begun)
 
 
-def inbound(source: Known) -> list[Row]:
-    return [row for row in source.rows("phone_calls") if row["direction"] == "inbound"]
-
-
 def call_endings_daily(source: Known) -> Expected:
     """Return how inbound calls ended, within opening hours and after them."""
     calls: dict[Any, list[Row]] = defaultdict(list)
-    for row in inbound(source):
-        local = row["called_at_local"]
-        is_open = local.isoweekday() <= DAYS and OPENS <= local.hour < CLOSES
-        calls[row["practice_id"], row["call_date"], is_open, row["call_classification"] or None].append(row)
+    for row in source.rows("phone_calls"):
+        if row["direction"] == "inbound":
+            local = row["called_at_local"]
+            is_open = local.isoweekday() <= DAYS and OPENS <= local.hour < CLOSES
+            key = row["practice_id"], row["call_date"], is_open, row["call_classification"] or None
+            calls[key].append(row)
     return {key: endings(rows) for key, rows in calls.items()}
 
 
 def call_endings_hourly(source: Known) -> Expected:
-    """Return the hours of inbound calls on the wall clock."""
-    kinds = (
-        (row["practice_id"], row["called_at_local"].hour, row["call_classification"]) for row in inbound(source)
-    )
-    return {(practice, hour, kind or None): {} for practice, hour, kind in kinds}
+    """Return how inbound calls ended, by the hour of the wall clock."""
+    calls: dict[Any, list[Row]] = defaultdict(list)
+    for row in source.rows("phone_calls"):
+        if row["direction"] == "inbound":
+            local = row["called_at_local"]
+            calls[row["practice_id"], local.hour, row["call_classification"] or None].append(row)
+    columns = ("calls", "resolved", "handed_over", "lost", "containment_rate")
+    return {key: {name: endings(rows)[name] for name in columns} for key, rows in calls.items()}
 
 
 def phone_load_hourly(source: Known) -> Expected:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from support.attribution import HOUR
-from support.cells import hours
+from support.cells import hours, median_of
 from support.demand import CALLED_BACK_WITHIN, DO_NOT_CHASE, LOST_AFTER, Demand
 from support.episodes import Contact, Episode
 from support.mart_inputs import Expected, Known, once_for_each
@@ -184,17 +184,36 @@ def demand_daily(source: Known) -> Expected:
     for practice, one in episodes(source):
         first = one.contacts[0]
         days[practice, day_of(source, practice, one), first.channel, first.begun_by].append(one)
-    return {key: {"is_mature": is_mature(source, of_day)} for key, of_day in days.items()}
+    return {key: cohort(source, of_day) for key, of_day in days.items()}
 
 
-def is_mature(source: Known, of_day: list[Episode]) -> bool:
+def cohort(source: Known, of_day: list[Episode]) -> dict[str, Any]:
+    taken = [hours(one.contacts[0].at, one.booking.at) or 0 for one in of_day if one.booking]
+    within = {days: sum(value <= days * 24 for value in taken) for days in (1, 7, 14)}
+    kept = sum(KEPT.get((one.appointment or {}).get("status") or "") is True for one in of_day)
+    lost = sum(is_lost(source, one) for one in of_day)
+    nobody = [one for one in of_day if is_anonymous(one)]
     closed = [one.booking is not None or is_lost(source, one) for one in of_day]
-    return all(closed) and all(source.now - one.contacts[0].at > TWO_WEEKS for one in of_day)
+    return {
+        "episodes": len(of_day),
+        "booked_within_1_day": within[1],
+        "booked_within_7_days": within[7],
+        "booked_within_14_days": within[14],
+        "kept": kept,
+        "leaked": len(of_day) - len(taken),
+        "lost": lost,
+        "anonymous": len(nobody),
+        "anonymous_leaked": sum(one.booking is None for one in nobody),
+        "is_mature": all(closed) and all(source.now - one.contacts[0].at > TWO_WEEKS for one in of_day),
+    }
 
 
 def first_responses_daily(source: Known) -> Expected:
-    """Return the days of contacts of known people that booked nothing."""
-    return {(practice, day, channel): {} for (practice, channel, _), (day, _) in waits(source).items()}
+    """Return how soon the practice reacted to contacts of known people that booked nothing."""
+    of_day: dict[tuple[Any, ...], list[float | None]] = defaultdict(list)
+    for (practice, channel, _), (day, wait) in waits(source).items():
+        of_day[practice, day, channel].append(wait)
+    return {key: responses(values) for key, values in of_day.items()}
 
 
 @once_for_each
@@ -226,3 +245,15 @@ def acts_of(demand: Demand) -> Mapping[str, list[datetime]]:
         if person and at:
             acts[person].append(at)
     return acts
+
+
+def responses(waits: list[float | None]) -> dict[str, Any]:
+    taken = [wait for wait in waits if wait is not None]
+    return {
+        "contacts": len(waits),
+        "responded_within_5_minutes": sum(wait * 60 <= 5 for wait in taken),
+        "responded_within_1_hour": sum(wait <= 1 for wait in taken),
+        "responded_within_1_day": sum(wait <= 24 for wait in taken),
+        "responded": len(taken),
+        "median_hours_to_response": median_of(taken),
+    }

@@ -5,25 +5,23 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
+from support.cells import rate
+from support.daily import outreach
 from support.expected.rows import appointments, service_reminders
 from support.mart_inputs import Expected, Known
-from support.random_rows import Row
 
 THIRTY_DAYS = timedelta(days=30)
 
 
 def outreach_outcomes_daily(source: Known) -> Expected:
     days = source.by_day(source.rows("ai_outbound_requests"), "purpose", "channel")
-    return {key: {"is_mature": all(is_settled(source, row) for row in rows)} for key, rows in days.items()}
-
-
-def is_settled(source: Known, row: Row) -> bool:
-    return bool(row["created_at"]) and source.now - row["created_at"] >= timedelta(hours=96)
+    return {key: outreach(requests, source.now) for key, requests in days.items()}
 
 
 def outreach_suppressions_daily(source: Known) -> Expected:
     stopped = [row for row in source.rows("ai_outbound_requests") if row["status"] == "suppressed"]
-    return {key: {} for key in source.by_day(stopped, "purpose", "suppression_reason")}
+    days = source.by_day(stopped, "purpose", "suppression_reason")
+    return {key: (len(requests),) for key, requests in days.items()}
 
 
 def recalls(source: Known) -> Expected:
@@ -76,4 +74,19 @@ def recall(source: Known, practice: str, row: Mapping[str, Any], visits: Iterabl
 
 
 def recalls_daily(source: Known) -> Expected:
-    return {(practice, dict(row)["day"]): {} for (practice, _), row in recalls(source).items()}
+    days: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
+    for (practice, _), row in recalls(source).items():
+        assert isinstance(row, Mapping)
+        days[practice, row["day"]].append(row)
+    expected: dict[Any, dict[str, Any]] = {}
+    for key, rows in days.items():
+        before = sum(row["is_booked_before"] for row in rows)
+        after = sum(row["is_booked_after"] and not row["is_booked_before"] for row in rows)
+        expected[key] = {
+            "reminders": len(rows),
+            "booked_before": before,
+            "booked_after": after,
+            "overdue": sum(row["state"] == "overdue" for row in rows),
+            "booked_rate": rate(before + after, len(rows)),
+        }
+    return expected

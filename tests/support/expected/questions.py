@@ -11,8 +11,8 @@ from datetime import date, datetime, timedelta
 from statistics import median
 from typing import Any
 
-from support.cells import cells, count, rate
-from support.expected import COUNTED, EXPECTED, named
+from support.cells import count, rate
+from support.expected import EXPECTED, named
 from support.expected.overview import monday
 from support.mart_inputs import Known
 from support.random_rows import Row
@@ -28,21 +28,16 @@ TWO_WEEKS = timedelta(days=14)
 
 
 def expected_marts(chapter: Chapter, source: Known) -> Marts:
-    """Return the expected rows of a mart, by its name; other counts are those of the chapter."""
+    """Return the expected rows of a mart, by its name."""
 
     def rows(name: str) -> list[Row]:
         if name not in EXPECTED:
             return chapter.rows(name)
         width, function = EXPECTED[name]
-        columns, shown = chapter.marts[name].columns, cells(chapter.marts[name].rows, width)
+        columns = chapter.marts[name].columns
         keys, others = columns[:width], columns[width:]
         return [
-            {
-                **dict(zip(keys, key, strict=True)),
-                **(named(shown[key], others) if name in COUNTED else {}),
-                **named(row, others),
-            }
-            for key, row in function(source).items()
+            {**dict(zip(keys, key, strict=True)), **named(row, others)} for key, row in function(source).items()
         ]
 
     return rows

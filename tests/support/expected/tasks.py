@@ -2,7 +2,9 @@
 
 from datetime import datetime, time, timedelta
 from itertools import pairwise
+from typing import Any
 
+from support.cells import count, hours, median_of
 from support.mart_inputs import Expected, Known
 
 OPENS, CLOSES, DAYS = 8, 18, 6
@@ -11,7 +13,23 @@ FINAL = {"completed", "canceled"}
 
 
 def staff_task_turnaround_daily(source: Known) -> Expected:
-    return {key: {} for key in source.by_day(source.rows("staff_tasks"), "task_type")}
+    again, days = reopened(source), source.by_day(source.rows("staff_tasks"), "task_type")
+    expected: dict[Any, tuple[Any, ...]] = {}
+    for key, tasks in days.items():
+        done = [row for row in tasks if row["status"] == "completed"]
+        local = [(source.local(row, "created_at"), source.local(row, "finalized_at")) for row in done]
+        expected[key] = (
+            len(tasks),
+            *(
+                count(tasks, lambda row, s=status: row["status"] == s)
+                for status in ("completed", "canceled", "pending")
+            ),
+            median_of(hours(row["created_at"], row["finalized_at"]) for row in done),
+            median_of(open_hours(*times) for times in local),
+            count(tasks, lambda row: (row["practice_id"], row["id"]) in again),
+            median_of(hours(row["created_at"], source.now) for row in tasks if row["status"] == "pending"),
+        )
+    return expected
 
 
 def reopened(source: Known) -> set[tuple[str, str]]:
