@@ -12,7 +12,8 @@ STAMP  := .venv/.installed
 # The packages that `vetl` needs to run.
 RUN    := .venv/.runs
 # Errors alone: of each missing folder in its configuration pip warns once for every package, which is hundreds of lines.
-QUIETLY := --quiet --quiet --disable-pip-version-check --no-deps
+# Python compiles a module at its first import, and most modules of the tools are never imported.
+QUIETLY := --quiet --quiet --disable-pip-version-check --no-deps --no-compile
 LOCKED := $(BIN)/python -m pip install $(QUIETLY) --require-hashes
 # Targets that are made side by side wait for each other's installation.
 APT    := apt-get -o DPkg::Lock::Timeout=600
