@@ -17,7 +17,7 @@ from pipelines.core.pages import Certificate, Changes, Window, WindowKind
 from pipelines.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save
 from pipelines.endpoints import REGISTRY
 from pipelines.engine.protocols import ListQuestion, Store, Work
-from pipelines.engine.room import MOST_WAITING, ListRoom, Room
+from pipelines.engine.room import MOST_IN_MEMORY, ListRoom, Room
 from pipelines.engine.write_buffer import BYTES_A_ROW, WriteBuffer, rows_in
 from pipelines.engine.writer import Writer
 
@@ -146,12 +146,12 @@ def test_the_bytes_that_wait_are_bounded_over_all_lists() -> None:
     async def scene() -> int:
         most = 0
         for number, list_buffer in enumerate([buffer(number) for number in range(20)]):
-            read[number] = MOST_WAITING // 10
+            read[number] = MOST_IN_MEMORY // 2 // 10
             await list_buffer.put(MergeRows([{"id": "1"}], START))
             most = max(most, room.unwritten)
         return most
 
-    assert asyncio.run(scene()) <= MOST_WAITING
+    assert asyncio.run(scene()) <= MOST_IN_MEMORY // 2
     assert committed == list(range(10, 20))
 
 
