@@ -38,6 +38,7 @@ class Room:
         self.in_use = 0
         self.unwritten = 0
         self.most = MOST_IN_MEMORY
+        """The most bytes of both: `MOST_IF_HUGE` from the first huge answer to the end of the sync."""
         self.owner: ListRoom | None = None
         """The list that may read while there is no room for all lists."""
         self.left = asyncio.Condition()

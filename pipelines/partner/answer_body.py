@@ -15,7 +15,7 @@ from pipelines.partner.headers import Headers
 
 SMALL = 4 * 1024 * 1024
 """Bytes of each answer that may be in memory. Only one larger answer at a time is read to its end. With 32
-requests under way, all bodies together stay below 192 MiB. A page of 5,000 calls has 1.3 MB."""
+requests under way, all bodies together stay below 140 MiB. A page of 5,000 calls has 1.3 MB."""
 
 _PIECE = 256 * 1024
 """Bytes that are decompressed at once, the same number as is read at once."""
