@@ -110,6 +110,7 @@ def synced_folder(
 ) -> Path:
     """Return a folder in which every command ran once, with half of the history."""
     folder = tmp_path_factory.mktemp("before")
+    platform.reset()  # a story of another project may have moved its clock
     (practice,) = platform.practices
     (folder / "vetl.toml").write_text(
         f'[partner]\nbase_url = "{platform.base_url}"\n'

@@ -8,11 +8,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from support.call_store import CallStore
 from support.model_calls import ModelCalls, Sorting
-from support.model_driver import Driver
+from support.model_driver import Driver, Killed
 
 from pipelines.core.endpoint import DateWindows
 from pipelines.core.list_read import Outcome, Reading
 from pipelines.core.pages import Page, Row, Window
+from pipelines.core.steps import ReadPage
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.reading.paging import Pass
 from pipelines.strategies.phone_calls import date_windows
@@ -76,6 +77,30 @@ def test_a_call_of_the_last_35_days_is_seen_to_change_the_next_day_and_any_call_
             source.change(place, outcome="appointment_booked")
 
     sync(source, store, rng)
+
+    assert mirrored(source, store)
+
+
+def test_a_killed_sync_of_a_source_whose_clock_was_put_back_hides_no_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def killed(step: ReadPage) -> Page:
+        raise Killed(step)
+
+    rng = Random(2)
+    source, store = opened(rng, 100)
+    ring(source, rng, NOW.date() - timedelta(days=5))
+    sync(source, store, rng, details="recent")
+    source.now -= timedelta(days=1)
+    source.change(-1, outcome="abandoned")
+    with monkeypatch.context() as patch:
+        patch.setattr(source, "page", killed)
+        with pytest.raises(Killed):
+            sync(source, store, rng, details="recent")
+    source.now += timedelta(days=1)
+    source.change(-1, outcome="appointment_booked")
+
+    sync(source, store, rng, details="recent")
 
     assert mirrored(source, store)
 

@@ -41,6 +41,9 @@ MOST_DAYS = 400
 def read(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
     """Read the days that are new, open or due, then attach the details of the JSON list."""
     state = _State(reading)
+    if state.was_put_back:
+        # If this sync is killed, the next one must read again the days that this one stores as they are now.
+        yield state.cursor()
     closed = yield from _closed_days(reading, strategy, state)
     windows = yield from _sized(closed, FILLED * strategy.csv_page_size)
     closed_days = [_read_closed(strategy, state, window) for window in windows]
@@ -66,12 +69,16 @@ class _State:
         settled = reading.now - reading.margins.closing_lag
         self.open_from: date = settled.astimezone(reading.time_zone).date()
         self.today: date = reading.local_now.date()
-        # The source's clock may have been put back; then the coverage behind it is not certain any more.
-        self.covered = coverage.Coverage(cursor.covered).until(self.open_from)
+        stored = coverage.Coverage(cursor.covered)
+        self.covered = stored.until(self.open_from)
+        self.was_put_back = self.covered != stored
         self.sealed_before = self.covered.through(reading.history_start)
         self.json = details.conventions(reading)
         self.shared = SharedDays()
         self.recent_on, self.whole_on, self.zone = cursor.recent_on, cursor.whole_on, cursor.zone
+        if self.was_put_back:
+            self.recent_on = self.today - DAY
+            self.whole_on = self.whole_on and min(self.whole_on, self.recent_on)
         self.tried = dict(cursor.tried)
         recent = self.today - reading.margins.recent
         self.looked = {day: at for day, at in cursor.looked.items() if day >= recent}
