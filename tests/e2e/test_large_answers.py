@@ -1,6 +1,7 @@
 """A whole sync stays within its memory although every page of the platform is as large as it may be."""
 
 import csv
+import gc
 import io
 import multiprocessing
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from support.lying_proxy import lying
 from support.sandbox_settings import at
 
+from pipelines.core.steps import AttachDetails, MergeRows, ReplaceDays
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.frames import LONG_ROW
 from pipelines.partner.protocol import LARGEST_CSV, LARGEST_JSON
@@ -62,3 +64,24 @@ def test_a_sync_of_the_largest_pages_stays_within_its_memory(opened: Any, tmp_pa
     most, *states = report.read_text("utf-8").split()
     assert states == ["certified"] * len(LISTS) * PRACTICES
     assert int(most) < MOST * 1024
+
+
+def test_no_row_waits_for_the_garbage_collector_although_answers_were_refused(opened: Any) -> None:
+    """The traceback of a refusal keeps the frames that read the list, and so the rows that they read later."""
+
+    def promise_more(_: str, page: dict[str, Any]) -> None:
+        page["total_count"] += 1
+
+    practices = opened(practices=2, days=2, calls=30)
+    gc.collect()
+    gc.disable()
+    try:
+        with lying(practices.platform.base_url, promise_more, rewritten=lambda text: text * 2) as base_url:
+            settings = at(practices.settings, base_url)
+            result = run_sync(settings, practices=None, endpoints=LISTS, since=None, progress=lambda _: None)
+        left = [kept for kept in gc.get_objects() if isinstance(kept, MergeRows | ReplaceDays | AttachDetails)]
+    finally:
+        gc.enable()
+
+    assert sum(item.retries for item in result.results) > 0
+    assert left == []
