@@ -62,8 +62,9 @@ def read(reading: Reading, strategy: UpdatedWindows, conventions: QueryConventio
         doubts += yield from _derived_status(conventions, reading, strategy.derived_from)
     yield Flush()
     if reading.reconcile != "no" and closed.outcome.certified and (by_id or conventions.reaches_now):
-        # A row that is missing in a certified tail has vanished, too.
-        until = reading.now + timedelta(days=1) if tail.certified else closed.covered.through(start) or start
+        # A row that is missing in a certified tail has vanished, too, and a get by id proves it for any row.
+        proves_tail = by_id or tail.certified
+        until = reading.now + timedelta(days=1) if proves_tail else closed.covered.through(start) or start
         yield from _vanished(conventions, reading, through, until, closed.outcome.ids | tail.ids, by_id=by_id)
     reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
     certain = closed.covered if tail.certified else closed.certain

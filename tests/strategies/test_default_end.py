@@ -58,6 +58,17 @@ def test_without_one_nothing_is_certified_through_hidden_rows_and_nothing_is_del
     assert store.rows == source.rows
 
 
+def test_a_session_that_was_deleted_in_the_hours_that_may_be_hidden_is_found_by_its_id() -> None:
+    source, store = filled(NO_END), ModelStore()
+    sync(BOOKING_SESSIONS, source, store)
+    newest = max(store.rows, key=lambda identity: store.rows[identity]["updated_at"])
+    source.remove(newest)
+
+    sync(BOOKING_SESSIONS, source, store, reconcile="full")
+
+    assert store.missing == {newest}
+
+
 @LISTS
 @pytest.mark.parametrize("refuses_datetimes", [False, True], ids=["instants", "days"])
 @pytest.mark.parametrize("names", [QueryNames(), ONE_OF_TWO_PAIRS], ids=["as configured", "of two pairs"])
