@@ -14,10 +14,6 @@ MOST_IN_MEMORY = 96 * 1024 * 1024
 pages that strategies hold, and rows that wait to be written. Beyond them one list at a time reads, until its rows
 are written, and its large answers come one after another."""
 
-MOST_IF_HUGE = MOST_IN_MEMORY // 2
-"""The same once an answer was huge. Huge answers take several times their bytes. With this limit from the start, a
-first sync of appointments takes a tenth more CPU, because its rows are written more often."""
-
 LARGE = 1024 * 1024
 """Bytes of an answer that is large. A usual page takes 0.3 MB."""
 
@@ -37,8 +33,6 @@ class Room:
     def __init__(self) -> None:
         self.in_use = 0
         self.unwritten = 0
-        self.most = MOST_IN_MEMORY
-        """The most bytes of both: `MOST_IF_HUGE` from the first huge answer to the end of the sync."""
         self.owner: ListRoom | None = None
         """The list that may read while there is no room for all lists."""
         self.left = asyncio.Condition()
@@ -47,7 +41,7 @@ class Room:
     @property
     def is_full(self) -> bool:
         """Return whether one list at a time must read."""
-        return self.in_use + self.unwritten >= self.most
+        return self.in_use + self.unwritten >= MOST_IN_MEMORY
 
     def has_room_for(self, size: int) -> bool:
         """Return whether an answer of this size, which is counted already, may be read beside those of others."""
@@ -98,7 +92,7 @@ class ListRoom:
     @property
     def must_write(self) -> bool:
         """Return whether waiting rows must be written at once: they take half of the room, or it is full."""
-        return self._room.unwritten >= self._room.most // 2 or self._room.is_full
+        return self._room.unwritten >= MOST_IN_MEMORY // 2 or self._room.is_full
 
     def waits(self, size: int) -> None:
         """Count bytes whose rows wait to be written; less than 0 when they are written."""
@@ -135,8 +129,6 @@ class _Share:
         """
         self._size += size
         self._list_room.holds(size)
-        if self._size > HUGE:
-            self._room.most = MOST_IF_HUGE
         if self._size > self._most and not self._room.has_room_for(self._size):
             raise NoRoom("too many answers are in memory")
 
