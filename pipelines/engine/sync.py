@@ -98,9 +98,7 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
         raise
     except Exception as error:  # noqa: BLE001 - one list must never stop the others
         run.failures.setdefault(practice.id, error)
-        result = await _failed(runner, error)
-        error.__traceback__ = None  # its frames keep the pages that were read
-        return result
+        return await _failed(runner, error)
     finally:
         await runner.close()
     return runner.done(outcome)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from traceback import clear_frames
 from typing import Any, TypeVar
 
 from pipelines.core.endpoint import Endpoint
@@ -80,7 +79,6 @@ class Writer:
                 for one in waiting:  # one list causes the error: serve each list separately
                     await self._serve([one], serve)
                 return
-            clear_frames(error.__traceback__)  # they keep the rows
             for (practice_id, endpoint, _), done in waiting:
                 self._failures[practice_id, endpoint.name] = error
                 if not done.done():

@@ -10,6 +10,7 @@ from typing import Any
 from support.lying_proxy import lying
 from support.sandbox_settings import at
 
+from pipelines.core.pages import CallsPage, Page
 from pipelines.core.steps import AttachDetails, MergeRows, ReplaceDays
 from pipelines.jobs.sync import run_sync
 from pipelines.loading.frames import LONG_ROW
@@ -23,6 +24,7 @@ MOST = 400
 """MiB of a process that syncs, as docs/security.md says."""
 PRACTICES = 3
 LISTS = ("phone_calls", "appointments", "staff_tasks")
+WITH_ROWS = (Page, CallsPage, MergeRows, ReplaceDays, AttachDetails)
 
 
 def padded(path: str, page: dict[str, Any]) -> None:
@@ -72,18 +74,18 @@ def test_no_row_waits_for_the_garbage_collector_although_answers_were_refused(op
     def promise_more(_: str, page: dict[str, Any]) -> None:
         page["total_count"] += 1
 
-    def saves() -> list[object]:
-        return [kept for kept in gc.get_objects() if isinstance(kept, MergeRows | ReplaceDays | AttachDetails)]
+    def with_rows() -> list[object]:
+        return [kept for kept in gc.get_objects() if isinstance(kept, WITH_ROWS)]
 
     practices = opened(practices=2, days=2, calls=30)
     gc.collect()
-    of_other_tests = saves()
+    of_other_tests = with_rows()
     gc.disable()
     try:
         with lying(practices.platform.base_url, promise_more, rewritten=lambda text: text * 2) as base_url:
             settings = at(practices.settings, base_url)
             result = run_sync(settings, practices=None, endpoints=LISTS, since=None, progress=lambda _: None)
-        left = [kept for kept in saves() if not any(kept is other for other in of_other_tests)]
+        left = [kept for kept in with_rows() if not any(kept is other for other in of_other_tests)]
     finally:
         gc.enable()
 

@@ -125,8 +125,9 @@ class Projects:
         runner = dbtRunner(callbacks=[lambda event: warned.append(event) if event.info.level == "warn" else None])
         done = runner.invoke([*SILENT, SINGLE, "parse", *options, *places])
         manifest: Any = done.result if done.success and not warned else None
+        environment = get_environment()
         for macro in manifest.macros.values() if manifest else ():
-            get_environment().compile(macro.macro_sql)
+            environment.compile(macro.macro_sql)  # a build uses macros that the parser does not
         return Parsed(manifest, folder)
 
 

@@ -69,6 +69,7 @@ class _State:
         settled = reading.now - reading.margins.closing_lag
         self.open_from: date = settled.astimezone(reading.time_zone).date()
         self.today: date = reading.local_now.date()
+        # The source's clock may have been put back; then the coverage behind it is not certain any more.
         stored = coverage.Coverage(cursor.covered)
         self.covered = stored.until(self.open_from)
         self.was_put_back = self.covered != stored
