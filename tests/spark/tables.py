@@ -1,10 +1,12 @@
 """Compare the results of two engines for the same models, table by table and view by view."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+
+from pipelines.loading.published.digests import DIGESTS
 
 _SCHEMAS = ("staging", "intermediate", "marts")
 _OWN = "digest"
@@ -53,30 +55,33 @@ def compared(warehouse: Path, tables: Path) -> Iterator[Compared]:
 
 
 def published_alike(ours: Path, theirs: Path) -> Iterator[str]:
-    """Return the marts that two published files show differently; values other than labels are salted by file."""
+    """Yield the marts that differ between two published files, but for masks, which are salted by file.
+
+    The digests are left out: they follow from the rows, with masks and last bits.
+    """
     with duckdb.connect() as connection:
         for name, file in (("ours", ours), ("theirs", theirs)):
             connection.execute(f"attach '{file}' as {name} (read_only)")
         tables, shown = [], []
         for name in ("ours", "theirs"):
             rows = connection.execute(
-                "select table_name, column_name, data_type from duckdb_columns() where database_name = $name"
-                " order by table_name, column_index",
-                {"name": name},
+                "select table_name, column_name, data_type from duckdb_columns()"
+                " where database_name = $name and table_name <> $digests order by table_name, column_index",
+                {"name": name, "digests": DIGESTS},
             ).fetchall()
             tables.append(rows)
             shown.append(dict.fromkeys(table for table, *_ in rows))
         if tables[0] != tables[1]:
             yield "published columns"
         for mart in shown[0]:
-            columns = ", ".join(
-                f"case when starts_with({column}, 'masked ') then 'masked' else {column} end"
+            columns = [
+                (f"case when starts_with({column}, 'masked ') then 'masked' else {column} end", kind)
                 if kind == "VARCHAR"
-                else column
+                else (column, kind)
                 for table, column, kind in tables[0]
                 if table == mart
-            )
-            sides = [f"select {columns} from {name}.marts.{mart}" for name in ("ours", "theirs")]
+            ]
+            sides = [_rounded(columns, f"{name}.marts.{mart}") for name in ("ours", "theirs")]
             if _number(
                 connection, f"({sides[0]} except all {sides[1]}) union all ({sides[1]} except all {sides[0]})"
             ):
@@ -91,26 +96,29 @@ def _one(connection: duckdb.DuckDBPyConnection, name: str, theirs: str) -> Compa
     if here != there:
         unlike = f"{_unlike(here, there)} on DuckDB, {_unlike(there, here)} on Spark"
         return Compared(name, rows, 0, 0, f"columns are {unlike}")
+    ours, theirs = _rounded(here, name), _rounded(there, theirs)
     return Compared(
         name,
         rows,
-        _number(connection, f"{_rows(name)} except all {_rows(theirs)}"),
-        _number(connection, f"{_rows(theirs)} except all {_rows(name)}"),
+        _number(connection, f"{ours} except all {theirs}"),
+        _number(connection, f"{theirs} except all {ours}"),
         "",
     )
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, relation: str) -> list[str]:
-    described = connection.execute(f"describe {_rows(relation)}").fetchall()
-    return [f"{name} {kind}" for name, kind, *_ in described]
+def _columns(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
+    described = connection.execute(f"describe from {relation}").fetchall()
+    return [(name, kind) for name, kind, *_ in described if name != _OWN]
 
 
-def _rows(relation: str) -> str:
-    return f"select columns(lambda name: name <> '{_OWN}') from {relation}"
+def _rounded(columns: Iterable[tuple[str, str]], relation: str) -> str:
+    """Return a query of columns (names and types), with doubles rounded: their last bits depend on the engine."""
+    values = ", ".join(f"round({name}, 9)" if kind == "DOUBLE" else name for name, kind in columns)
+    return f"select {values} from {relation}"
 
 
-def _unlike(here: list[str], there: list[str]) -> str:
-    return ", ".join(column for column in here if column not in there) or "in another order"
+def _unlike(here: list[tuple[str, str]], there: list[tuple[str, str]]) -> str:
+    return ", ".join(" ".join(column) for column in here if column not in there) or "in another order"
 
 
 def _number(connection: duckdb.DuckDBPyConnection, query: str) -> int:

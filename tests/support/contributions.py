@@ -162,11 +162,6 @@ FIELD = {
         "        nullif(source.title, '') as title,\n",
         "        nullif(source.room, '') as room,\n",
     ),
-    "dbt/models/staging/partner/stg_partner__staff_tasks.yml": (
-        "      - {name: title, description: The task in a few words.}\n",
-        "      - {name: room, description: The room of the task.}\n",
-    ),
-    "dbt/models/intermediate/tasks/int_staff_tasks.sql": ("    title,\n", "    room,\n"),
     "dbt/models/marts/tasks/staff_tasks.yml": (
         "    columns:\n",
         "      - {name: room, description: The room of the task., data_type: string}\n",

@@ -54,34 +54,38 @@ def test_no_model_is_too_long_when_it_is_written_out(filled: Build) -> None:
     assert {name: number for name, number in reads(models).items() if number > 100} == {}
 
 
-def test_every_column_is_described_where_it_is_made(filled: Build) -> None:
-    """An intermediate model may leave out the columns that it takes over from a model that it reads."""
+def test_every_column_is_described_by_the_mart_that_publishes_it_or_by_a_model_before(filled: Build) -> None:
     with duckdb.connect(filled.warehouse, read_only=True) as connection:
         rows = connection.execute("select schema_name, table_name, column_name from duckdb_columns()").fetchall()
     models = {model["unique_id"]: model for model in nodes(filled, "model")}
-    made = {
-        (model["schema"], model["name"], column)
-        for model in models.values()
-        for schema, name, column in rows
-        if (schema, name) == (model["schema"], model["name"])
-    }
+    ids = {(model["schema"], model["name"]): unique_id for unique_id, model in models.items()}
+    made = {(ids[schema, name], column) for schema, name, column in rows if (schema, name) in ids}
     described = {
-        (model["schema"], model["name"], name)
-        for model in models.values()
+        (unique_id, name)
+        for unique_id, model in models.items()
         for name, column in model["columns"].items()
         if column["description"].strip()
     }
-    taken_over = {
-        (model["schema"], model["name"], column)
-        for model in models.values()
-        if layer(model) == "intermediate"
-        for parent in model["depends_on"]["nodes"]
-        if parent in models
-        for _, name, column in made
-        if name == models[parent]["name"]
+    passed_on = {
+        (unique_id, column)
+        for unique_id, column in made
+        if layer(models[unique_id]) != "marts"
+        and any((other, column) in described for other in relatives(filled.manifest, unique_id))
     }
 
-    assert described <= made <= described | taken_over
+    assert described <= made <= described | passed_on
+
+
+def relatives(manifest: dict[str, Any], unique_id: str) -> set[str]:
+    """Return the unique ids of all that a model reads and of all that reads it, through other models too."""
+    found: set[str] = set()
+    for direction in ("parent_map", "child_map"):
+        waiting = [unique_id]
+        while waiting:
+            new = set(manifest[direction].get(waiting.pop(), ())) - found
+            found |= new
+            waiting += new
+    return found
 
 
 def test_every_source_is_described_and_every_list_is_one(filled: Build) -> None:

@@ -18,46 +18,8 @@ judged as (
 )
 
 select
-    -- ids
-    practice_id,
-    call_key,
-    call_id,
-    client_id,
-    remote_client_id,
-    patient_id,
-    remote_patient_id,
-
-    -- text
-    practice_name,
-    direction,
-    state,
-    caller_type,
-    call_classification,
-    customer_sentiment,
-    outcome,
-    wanted,
-    client_name,
-    patient_name,
-    phone_number,
-    phone,
-    summary,
-
-    -- numerics
-    duration_seconds,
-
-    -- booleans
-    booking_intent,
-    booked,
-    is_inbound,
-    is_answered,
-    is_missed_intent,
+    *,
     coalesce(wanted = 'new_booking', false) as is_new_booking_intent,
     coalesce(wanted = 'new_booking', false) and coalesce(booked, false) as is_new_booking,
-    coalesce(wanted = 'new_booking', false) and is_missed_intent as is_missed_new_booking,
-
-    -- times
-    day,
-    called_at_local,
-    called_at,
-    created_at
+    coalesce(wanted = 'new_booking', false) and is_missed_intent as is_missed_new_booking
 from judged

@@ -1,41 +1,15 @@
 with tasks as (
-    select
-        tasks.*,
-        {{ own_clock() }} as source_clock
-    from {{ ref('stg_partner__staff_tasks') }} as tasks
-    {{ with_own_clock('tasks') }}
+    select * from {{ ref('stg_partner__staff_tasks') }}
 )
 
 select
-    -- ids
-    practice_id,
-    task_id,
-    client_id,
-    patient_id,
-
-    -- text
-    task_type,
-    status,
-    title,
-    description,
-    override_completion_action_text,
-
-    -- numerics
-    {{ hours_between('created_at', 'finalized_at') }} as hours_to_finalize,
-    {{ open_hours_between('practice_id', 'created_at_local', 'finalized_at_local') }} as open_hours_to_finalize,
-    case when status = 'pending' then {{ hours_between('created_at', 'source_clock') }} end as hours_pending,
-
-    -- booleans
-    cancellation_allowed,
-
-    -- times
-    cast(created_at_local as date) as day,
-    created_at,
-    created_at_local,
-    updated_at,
-    updated_at_local,
-    finalized_at,
-    finalized_at_local,
-    reference_time_at,
-    reference_time_at_local
+    tasks.*,
+    {{ hours_between('tasks.created_at', 'tasks.finalized_at') }} as hours_to_finalize,
+    {{ open_hours_between('tasks.practice_id', 'tasks.created_at_local', 'tasks.finalized_at_local') }}
+        as open_hours_to_finalize,
+    case
+        when tasks.status = 'pending' then {{ hours_between('tasks.created_at', own_clock()) }}
+    end as hours_pending,
+    cast(tasks.created_at_local as date) as day
 from tasks
+{{ with_own_clock('tasks') }}

@@ -7,14 +7,7 @@ booked_via as (
 )
 
 select
-    -- ids
-    appointments.practice_id,
-    appointments.appointment_id,
-    appointments.remote_appointment_id,
-    appointments.client_id,
-    appointments.remote_client_id,
-    appointments.patient_id,
-    appointments.remote_patient_id,
+    {{ all_except('appointments', ['person_client_id', 'person', 'phone']) }},
     -- A person's key is the id of the person's first appointment: it reveals no number.
     case
         when appointments.person is not null
@@ -26,36 +19,10 @@ select
     case when booked_via.booked_via = 'session' then booked_via.evidence_id end as session_id,
     case when booked_via.booked_via = 'call' then booked_via.evidence_id end as call_key,
     case when booked_via.booked_via = 'outreach' then booked_via.evidence_id end as request_id,
-
-    -- text
-    appointments.status,
     booked_via.booked_via,
     booked_via.attribution,
-    appointments.attendance,
     appointments.attendance as course,
-    appointments.client_type,
-    appointments.referral_source,
-    appointments.referral_campaign,
-    appointments.referral_medium,
-    appointments.client_first_name,
-    appointments.client_last_name,
-    appointments.client_email,
-    appointments.client_phone,
-    appointments.patient_name,
-
-    -- booleans
-    appointments.is_kept,
-
-    -- times
-    cast(appointments.created_at_local as date) as day,
-    appointments.created_at,
-    appointments.created_at_local,
-    appointments.updated_at,
-    appointments.updated_at_local,
-    appointments.booking_date,
-    appointments.booking_date_local,
-    appointments.end_date,
-    appointments.end_date_local
+    cast(appointments.created_at_local as date) as day
 from appointments
 left join booked_via
     on

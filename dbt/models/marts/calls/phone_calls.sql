@@ -8,48 +8,10 @@
 ) }}
 
 select
-    -- ids
-    calls.practice_id,
-    calls.call_key,
-    calls.call_id,
+    {{ all_except('calls', ['client_id', 'phone', 'is_inbound']) }},
     callers.client_id,
     callers.caller_key,
-    calls.remote_client_id,
-    calls.patient_id,
-    calls.remote_patient_id,
-
-    -- text
-    calls.practice_name,
-    calls.direction,
-    calls.state,
-    calls.caller_type,
-    calls.call_classification,
-    calls.customer_sentiment,
-    calls.outcome,
-    calls.wanted,
-    calls.wanted as wish,
-    calls.client_name,
-    calls.patient_name,
-    calls.phone_number,
-    calls.summary,
-
-    -- numerics
-    calls.duration_seconds,
-
-    -- booleans
-    calls.booking_intent,
-    calls.booked,
-    calls.is_answered,
-    calls.is_missed_intent,
-    calls.is_new_booking_intent,
-    calls.is_new_booking,
-    calls.is_missed_new_booking,
-
-    -- times
-    calls.day,
-    calls.called_at_local,
-    calls.called_at,
-    calls.created_at
+    calls.wanted as wish
 from {{ ref('int_phone_calls') }} as calls
 {{ with_callers('calls') }}
 {% if is_incremental() %}

@@ -80,7 +80,7 @@ select
     middle + half as high,
     others_part / nullif(others_whole, 0) as peers,
     case
-        when whole > 0 then rank() over (partition by measure order by value desc nulls last)
+        when whole > 0 then cast(rank() over (partition by measure order by value desc nulls last) as bigint)
     end as place,
     practices,
     case
