@@ -4,7 +4,7 @@ A raw table has the group of the model that stages it, so a new list needs no ch
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from inspect import getfile
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ class Areas:
     def metadata(self, endpoint: Endpoint) -> dict[str, Any]:
         """Return the columns of a list, its path on the platform, and the file that declares it."""
         columns = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in endpoint.columns())]
-        words = {**self._column_words(endpoint.table), **_OWN}
+        words = {**self._column_words(endpoint.table, [name for name, _ in columns]), **_OWN}
         return {
             "dagster/table_name": f"raw.{endpoint.table}",
             "dagster/column_schema": dg.TableSchema(
@@ -107,15 +107,30 @@ class Areas:
             **documented_in("lossless.md"),
         }
 
-    def _column_words(self, table: str) -> dict[str, str]:
-        staged = self._models.get(f"model.vetl.stg_partner__{table}", {})
-        nodes: Sequence[Mapping[str, Any]] = (staged, self._sources.get(table, {}))
+    def _column_words(self, table: str, columns: Collection[str]) -> dict[str, str]:
+        """Return the descriptions of the mart that publishes the rows, and of the staging model for other columns.
+
+        Of the marts that read the raw table, it is the one with most of its columns.
+        """
+        staged = f"model.vetl.stg_partner__{table}"
+        marts = [node for node in self._readers(staged) if node["fqn"][1] == "marts"]
+        publishing = max(marts, key=lambda mart: len(mart["columns"].keys() & columns), default={})
         return {
             name: one_line(column["description"])
-            for node in nodes
+            for node in (publishing, self._models.get(staged, {}))
             for name, column in node.get("columns", {}).items()
             if column["description"]
         }
+
+    def _readers(self, identity: str) -> Iterable[Mapping[str, Any]]:
+        """Return the models that read a model, and those that read these."""
+        found: dict[str, Mapping[str, Any]] = {}
+        waiting = [identity]
+        while waiting:
+            children = [child for child in self._children.get(waiting.pop(), ()) if child in self._models]
+            waiting += [child for child in children if child not in found]
+            found |= {child: self._models[child] for child in children}
+        return found.values()
 
 
 def teams(node: Mapping[str, Any]) -> list[str]:
