@@ -19,7 +19,7 @@ _hasher = PasswordHasher()
 
 def is_password_of(file: Path, name: str, password: str) -> bool:
     """Return whether the password is that of the user. An unknown user takes as long as a known one."""
-    stored = _read(file).get(name)
+    stored = _read_hashes(file).get(name)
     try:
         return _hasher.verify(stored or _nobodys(), password) and stored is not None
     except (VerificationError, InvalidHashError):
@@ -37,12 +37,12 @@ def set_password(file: Path, name: str, password: str) -> None:
         raise ValueError("a name is made of visible characters, without a colon")
     if len(password) < LEAST:
         raise ValueError(f"a password has at least {LEAST} characters")
-    lines = {**_read(file), name: _hasher.hash(password)}
+    lines = {**_read_hashes(file), name: _hasher.hash(password)}
     file.parent.mkdir(parents=True, exist_ok=True)
     replace_text(file, "".join(f"{key}:{value}\n" for key, value in lines.items()))
 
 
-def _read(file: Path) -> dict[str, str]:
+def _read_hashes(file: Path) -> dict[str, str]:
     try:
         lines = file.read_text("utf-8").splitlines()
     except FileNotFoundError:

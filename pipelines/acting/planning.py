@@ -14,7 +14,7 @@ from pipelines.acting.codes import code_of, codes_of, marked, reference_time, sh
 from pipelines.acting.kinds import KINDS, is_message
 from pipelines.acting.text import TEXT
 
-LONGEST = 200
+LONGEST_TEXT = 200
 """Characters of one field in a task: words of the source are short, and an unknown value may be anything."""
 
 
@@ -80,7 +80,7 @@ class ActPlan:
     def digest(self) -> str:
         """Return a digest of all of it."""
         parts = (self.acts, self.held_back, self.cancellations, self.certificates)
-        content = json.dumps([[asdict(item) for item in part] for part in parts], sort_keys=True, default=_plain)
+        content = json.dumps([[asdict(item) for item in part] for part in parts], sort_keys=True, default=_iso)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     @property
@@ -201,9 +201,9 @@ def _is_to_cancel(entry: LedgerEntry, rules: ActRules, facts: ActFacts) -> bool:
 
 def _short(value: str) -> str:
     printable = "".join(char if char.isprintable() else " " for char in value)
-    return printable[:LONGEST]
+    return printable[:LONGEST_TEXT]
 
 
-def _plain(value: Any) -> str:  # noqa: ANN401 - a value of an act
+def _iso(value: Any) -> str:  # noqa: ANN401 - a value of an act
     assert isinstance(value, datetime)
     return value.isoformat()

@@ -77,7 +77,7 @@ class Tools:
         kind = {"aggregation": found.metric.aggregation, "mart": found.metric.mart, "lists": found.metric.lists}
         counts = {"numerator": found.metric.numerator, "denominator": found.metric.denominator}
         seen = {"dimensions": found.dimensions, "figures": found.figures}
-        return _plain({**_definition(found.metric), **kind, **counts, **seen})
+        return _json_value({**_definition(found.metric), **kind, **counts, **seen})
 
     def ask(
         self, metric: str, by: By = None, where: Where = None, since: Day = None, until: Day = None
@@ -88,7 +88,7 @@ class Tools:
         """
         question = MetricQuestion(metric, by or (), where or (), since, until, self.most)
         answer = ask(self.file, question, self.seen())
-        return _plain(
+        return _json_value(
             {
                 **_definition(answer.metric),
                 "columns": answer.columns,
@@ -108,7 +108,7 @@ class Tools:
         """Show the rows that a figure of a mart counts, what proves them, and what may still change it."""
         question = replace(question_about(figure, practice), day=day, where=where or (), most=self.most)
         found = explain(self.file, question, self.seen())
-        return _plain(
+        return _json_value(
             {
                 "figure": figure,
                 "value": found.value,
@@ -161,12 +161,12 @@ def _evidence(evidence: Sequence[Evidence]) -> dict[str, Any]:
     return {"lists": len(by_age), "evidence": [asdict(one) for one in by_age[:_NAMED]]}
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of an answer
+def _json_value(value: Any) -> Any:  # noqa: ANN401 - any value of an answer
     """Return a value as JSON has it: instants, days and other values of DuckDB as texts."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

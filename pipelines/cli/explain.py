@@ -68,7 +68,7 @@ def explain_cell(file: Path | None, question: CellQuestion, *, as_csv: bool, as_
         writer.writerow(found.columns)
         writer.writerows([cell(value) for value in row] for row in found.rows)
     else:
-        _show(found, reads, moved)
+        _show_explanation(found, reads, moved)
     if code:
         say(f"the rows give {text(found.recounted)}, the mart has {text(found.value)}: the file was changed")
     return code
@@ -161,7 +161,7 @@ def _ranked(found: Explanation, names: Sequence[str]) -> list[TableColumn]:
     return columns
 
 
-def _show(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
+def _show_explanation(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
     print_line(f"{found.mart}.{found.column}: {text(_rounded(found.value))} ({found.unit})")
     print_aside(found.definition)
     is_median = found.metric.aggregation == "median"

@@ -28,7 +28,7 @@ def forget(practice: str, client: str, *, dry_run: bool, yes: bool, as_json: boo
     if as_json:
         print_json(_report(forgotten))
     else:
-        _show(forgotten)
+        _show_forgetting(forgotten)
     return forgotten.exit_code
 
 
@@ -40,7 +40,7 @@ def _agreed(settings: Settings, practice: str, client: str) -> bool:
     """
     if not sys.stdin.isatty():
         raise WrongUse("forget cannot be undone: add --yes to do it, or --dry-run to see what it would change")
-    say(_in_words(rehearse(settings, practice, client), practice, client))
+    say(_rehearsal_text(rehearse(settings, practice, client), practice, client))
     sys.stderr.write("This cannot be undone. Forget this client? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -58,14 +58,14 @@ def _show_rehearsal(settings: Settings, practice: str, client: str, *, as_json: 
             }
         )
         return 0
-    print_line(_in_words(rehearsal, practice, client))
+    print_line(_rehearsal_text(rehearsal, practice, client))
     for table, rows in rehearsal.rows.items():
         print_line(f"  {table}: {count(rows, 'row')}")
     mention("dry run: nothing was changed")
     return 0
 
 
-def _in_words(rehearsal: Rehearsal, practice: str, client: str) -> str:
+def _rehearsal_text(rehearsal: Rehearsal, practice: str, client: str) -> str:
     rows = count(sum(rehearsal.rows.values()), "row")
     tables = count(len(rehearsal.rows), "table")
     files = count(rehearsal.kept_files, "earlier published file")
@@ -92,7 +92,7 @@ def _report(forgotten: Forgetting) -> dict[str, Any]:
     }
 
 
-def _show(forgotten: Forgetting) -> None:
+def _show_forgetting(forgotten: Forgetting) -> None:
     rows = count(sum(forgotten.rows.values()), "row")
     print_line(f"Forgotten: {rows} stay under {forgotten.pseudonym}, {_deliveries(forgotten.deliveries)} erased")
     for file in forgotten.removed:

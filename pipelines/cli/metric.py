@@ -54,11 +54,11 @@ def metric(file: Path | None, question: MetricQuestion, *, as_csv: bool, as_json
         writer.writerow(answer.columns)
         writer.writerows([cell(value) for value in row] for row in answer.rows)
     else:
-        _show(published, question, answer)
+        _show_answer(published, question, answer)
     return 0
 
 
-def _show(file: Path, question: MetricQuestion, answer: MetricAnswer) -> None:
+def _show_answer(file: Path, question: MetricQuestion, answer: MetricAnswer) -> None:
     metric = answer.metric
     rows = [[round(value, 3) if isinstance(value, float) else value for value in row] for row in answer.rows]
     print_table(f"{metric.words} ({metric.unit}){_period(question.since, question.until)}", answer.columns, rows)

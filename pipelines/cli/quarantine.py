@@ -32,7 +32,7 @@ def list_rows(*, as_json: bool) -> int:
     if as_json:
         print_json({"exit_code": 0, "held": [asdict(row) for row in rows]})
     else:
-        _show(rows)
+        _show_rows(rows)
     return 0
 
 
@@ -69,11 +69,11 @@ def retry(*, as_json: bool, verbosity: int) -> int:
         print_json({"exit_code": retried.exit_code, **asdict(retried)})
     else:
         say(f"{retried.before - len(retried.held)} of {count(retried.before, 'row')} were accepted")
-        _show(retried.held)
+        _show_rows(retried.held)
     return retried.exit_code
 
 
-def _show(rows: Sequence[QuarantinedRow]) -> None:
+def _show_rows(rows: Sequence[QuarantinedRow]) -> None:
     cells = [
         (
             row.practice_id,

@@ -43,7 +43,7 @@ def query(
     if question is not None:
         sql = statement_of(question)
     elif file is not None or (sql is None and not sys.stdin.isatty()):
-        sql = _read(file or "-")
+        sql = _read_statement(file or "-")
     require_settings()
     warehouse = load_settings().warehouse
     if private:
@@ -76,7 +76,7 @@ def answer(file: Path, sql: str, style: Format, *, as_json: bool) -> None:
     if style == "parquet" and not as_json:
         _write_parquet(file, sql)
     elif style == "table" and not as_json:
-        _show(file, sql)
+        _show_rows(file, sql)
     else:
         with ExitStack() as stack:
             with waiting("running"):
@@ -84,10 +84,10 @@ def answer(file: Path, sql: str, style: Format, *, as_json: bool) -> None:
             if as_json:
                 sys.stdout.writelines(_one_object(stream))
             else:
-                _write(stream, style)
+                _write_rows(stream, style)
 
 
-def _read(file: str) -> str:
+def _read_statement(file: str) -> str:
     """Return the statement in a file; `-` is standard input."""
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8-sig")
@@ -95,7 +95,7 @@ def _read(file: str) -> str:
         raise WrongUse(f"--file {file}: cannot be read: {getattr(error, 'strerror', 'it is not UTF-8')}") from None
 
 
-def _show(file: Path, sql: str) -> None:
+def _show_rows(file: Path, sql: str) -> None:
     """Write the first rows at once, then count all rows, which may take as long as the statement."""
     width = max(_NARROW, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
     with ExitStack() as stack:
@@ -109,7 +109,7 @@ def _show(file: Path, sql: str) -> None:
     sys.stdout.write(", ".join(filter(None, (count(rows, "row") + shown, preview.columns))) + "\n")
 
 
-def _write(stream: RowStream, style: Format) -> None:
+def _write_rows(stream: RowStream, style: Format) -> None:
     match style:
         case "vertical":
             _write_vertical(stream)

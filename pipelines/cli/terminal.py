@@ -34,7 +34,7 @@ MANY_PRACTICES = 5
 NUMBERS = (int, float)
 GAP = 2
 """Spaces between columns."""
-LONGEST_WORD = 30
+WIDEST_WORD = 30
 """Characters. A longer word, such as an id or a path, may be broken."""
 
 STATES = {
@@ -147,7 +147,7 @@ def _widths(
     cells = [[column.name, *(row[index] for row in rows)] for index, column in enumerate(columns)]
     whole = [max(len(line) for cell in column for line in (*cell.splitlines(), "")) for column in cells]
     least = [
-        min(LONGEST_WORD, max(len(word) for cell in column for word in (*cell.split(), ""))) for column in cells
+        min(WIDEST_WORD, max(len(word) for cell in column for word in (*cell.split(), ""))) for column in cells
     ]
     hide_ranks = {index: column.hide_rank for index, column in enumerate(columns) if column.hide_rank}
     needed = [

@@ -41,7 +41,7 @@ def watch(since: date | None, *, as_json: bool) -> int:
         tests = [_backtest(one, since) for one in found]
         _print_json(map(_test_json, tests), since) if as_json else _show_backtest(tests, since)
     else:
-        _print_json(map(_state_json, found), None) if as_json else _show(found)
+        _print_json(map(_state_json, found), None) if as_json else _show_thresholds(found)
     return 0
 
 
@@ -65,7 +65,7 @@ def _backtest(one: Watched, since: date) -> Backtest:
     return Backtest(one, [episode for episode in one.episodes if episode.rings_at >= since], periods)
 
 
-def _show(found: Sequence[Watched]) -> None:
+def _show_thresholds(found: Sequence[Watched]) -> None:
     rows = []
     for one in found:
         last = one.judged[-1] if one.judged else None

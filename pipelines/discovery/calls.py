@@ -40,7 +40,7 @@ def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
     ]
 
 
-def _read(query: Mapping[str, str]) -> Plan[CallsPage | None]:
+def _read_page(query: Mapping[str, str]) -> Plan[CallsPage | None]:
     try:
         page = yield from do(ReadCalls(query, 0, LARGEST_CSV, lenient=True))
     except RequestRefused:
@@ -50,9 +50,9 @@ def _read(query: Mapping[str, str]) -> Plan[CallsPage | None]:
 
 def _csv(knowledge: ListKnowledge) -> Findings:
     endpoint = knowledge.endpoint
-    one = yield from _read({**knowledge.whole, "per_page": "1", "page": "0"})
-    two = yield from _read({**knowledge.whole, "per_page": "1", "page": "1"})
-    over = yield from _read({**knowledge.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
+    one = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "0"})
+    two = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "1"})
+    over = yield from _read_page({**knowledge.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
     json = yield from recall(knowledge, {**knowledge.whole, "per_page": "1"})
     if one is None or two is None or json is None:
         remedy = "ask the platform why the CSV is refused; phone calls cannot be read without it"
@@ -73,15 +73,15 @@ def _csv(knowledge: ListKnowledge) -> Findings:
 
 def _tens_differ(knowledge: ListKnowledge) -> Plan[bool]:
     """Compare ten calls with the next ten: the CSV has neither ids nor seconds, so single calls may look alike."""
-    first = yield from _read({**knowledge.whole, "per_page": "10", "page": "0"})
-    second = yield from _read({**knowledge.whole, "per_page": "10", "page": "1"})
+    first = yield from _read_page({**knowledge.whole, "per_page": "10", "page": "0"})
+    second = yield from _read_page({**knowledge.whole, "per_page": "10", "page": "1"})
     return first is not None and second is not None and first.frame != second.frame
 
 
 def _totals_agree(knowledge: ListKnowledge) -> Plan[bool]:
     """Compare the totals up to three times, because a call may arrive between the two requests."""
     for _ in range(3):
-        csv = yield from _read({**knowledge.whole, "per_page": "1", "page": "0"})
+        csv = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "0"})
         json = yield from ask(knowledge, {**knowledge.whole, "per_page": "1"})
         if csv is not None and json is not None and csv.total_count == json.total_count:
             return True
@@ -160,7 +160,7 @@ def _pairs(knowledge: ListKnowledge, first: date, last: date) -> Plan[list[Pair]
     json = yield from ask(knowledge, {**days, **knowledge.largest})
     if json is None or not json.rows:
         return []
-    csv = yield from _read({**days, "per_page": str(LARGEST_CSV)})
+    csv = yield from _read_page({**days, "per_page": str(LARGEST_CSV)})
     return pairs(json.rows, csv.frame if csv else ())
 
 
@@ -171,7 +171,8 @@ def _latest_day(knowledge: ListKnowledge) -> Plan[date | None]:
     length = SPAN
     while True:
         start = max(reading.history_start, end - length)
-        page = yield from _read({"start_date": start.isoformat(), "end_date": end.isoformat(), "per_page": "1000"})
+        days = {"start_date": start.isoformat(), "end_date": end.isoformat()}
+        page = yield from _read_page({**days, "per_page": "1000"})
         minutes = [minute for row in page.frame if (minute := local_minute(row))] if page else []
         if minutes or start == reading.history_start:
             return max(minutes).date() if minutes else None

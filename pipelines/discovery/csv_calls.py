@@ -25,14 +25,14 @@ def parse_plainly(answer: Any, **_: object) -> CallsPage:  # noqa: ANN401 - any 
 
 def recognised_by(row: Mapping[str, str]) -> tuple[str, ...]:
     """Return the values that a CSV row shares with its JSON record."""
-    return tuple(_plain(header, row.get(header) or "") for header in MATCHED)
+    return tuple(_normalized(header, row.get(header) or "") for header in MATCHED)
 
 
 def recognised_by_record(record: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the values that a JSON record shares with its CSV row."""
     values = (record.get(_JSON[header]) for header in MATCHED)
     return tuple(
-        _duration(value) if header == "Duration" else _plain(header, "" if value is None else str(value))
+        _duration(value) if header == "Duration" else _normalized(header, "" if value is None else str(value))
         for header, value in zip(MATCHED, values, strict=True)
     )
 
@@ -45,7 +45,7 @@ def local_minute(row: Mapping[str, str]) -> datetime | None:
         return None
 
 
-def _plain(header: str, text: str) -> str:
+def _normalized(header: str, text: str) -> str:
     return (unhumanise(text) or "") if _CELLS[header] is Cell.LABEL else text.strip()
 
 

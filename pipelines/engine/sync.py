@@ -91,7 +91,7 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
     """
     runner = StepRunner(run, practice, endpoint)
     try:
-        outcome = await _read(runner)
+        outcome = await _read_one_list(runner)
         if not endpoint.strategy.has_list and (unheard := await _unheard(run, practice)):
             return runner.failed(unheard)
     except (WarehouseError, BrokenPipeError):
@@ -117,7 +117,7 @@ async def _failed(runner: StepRunner, error: Exception) -> EndpointResult:
     return runner.failed(error)
 
 
-async def _read(runner: StepRunner) -> Outcome:
+async def _read_one_list(runner: StepRunner) -> Outcome:
     """Read a list. If it was never read, the plan first checks that its ids are stable."""
     reading = await runner.reading()
     outcome: Outcome = await runner.drive(read_list(reading))

@@ -111,7 +111,7 @@ async def _apply(
             return signed_in + timedelta(seconds=time.monotonic() - begun)
 
         async def read(practice_id: str) -> TasksRead:
-            return await _read(settings, client, warehouse, run_id, practice_id, clock())
+            return await _read_tasks(settings, client, warehouse, run_id, practice_id, clock())
 
         platform = ActPlatform(
             desk=lambda practice_id: PartnerPractice(client, practice_id),
@@ -136,7 +136,7 @@ async def _apply(
             warehouse.finish_run(run_id, source_clock=None, exit_code=exit_code, summary=summary)
 
 
-async def _read(
+async def _read_tasks(
     settings: Settings,
     client: PartnerClient,
     warehouse: OpenWarehouse,

@@ -82,9 +82,8 @@ def preview(settings: Settings, folder: Path, readers: Sequence[str] = ()) -> li
     Raises:
         The same as `report`, and ConfigurationError if the folder cannot be written.
     """
-    return [
-        path for _, letter in letters(settings, readers) if letter is not None for path in _write(folder, letter)
-    ]
+    written = (letter for _, letter in letters(settings, readers) if letter is not None)
+    return [path for letter in written for path in _write_files(folder, letter)]
 
 
 def letters(settings: Settings, readers: Sequence[str] = ()) -> Iterator[tuple[Reader, Letter | None]]:
@@ -166,7 +165,7 @@ def _ways(settings: Settings, reader: Reader, letter: Letter, again: str) -> Ite
         yield "webhook", lambda: post_text(address, summary(letter))
     folder = settings.report.folder
     if folder:
-        yield "folder", lambda: _ignore(_write(folder, letter))
+        yield "folder", lambda: _ignore(_write_files(folder, letter))
 
 
 def _mail(settings: Settings, letter: Letter, to: str, again: str) -> None:
@@ -182,7 +181,7 @@ def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: dateti
     ledger.due(key, [recipient], letter.subject, at)
     [noted] = [item for item in ledger.messages() if (item.id, item.recipient) == (key, recipient)]
     if not ledger.claim([noted], again=again):
-        state = "sent before" if _now(ledger, noted).state == "sent" else "unknown"
+        state = "sent before" if _stored(ledger, noted).state == "sent" else "unknown"
         return LetterSent(letter.reader, way, letter.week, state)
     try:
         send()
@@ -193,7 +192,7 @@ def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: dateti
     return LetterSent(letter.reader, way, letter.week, "sent")
 
 
-def _now(ledger: NoticeLedger, noted: Notice) -> Notice:
+def _stored(ledger: NoticeLedger, noted: Notice) -> Notice:
     return next(item for item in ledger.messages() if (item.id, item.recipient) == (noted.id, noted.recipient))
 
 
@@ -223,7 +222,7 @@ def mail(settings: Settings, letter: Letter, to: str, again: str = "") -> EmailM
     return message
 
 
-def _write(folder: Path, letter: Letter) -> list[Path]:
+def _write_files(folder: Path, letter: Letter) -> list[Path]:
     """Write the letter as HTML, text and PDF; the charts are inside the HTML.
 
     Raises:

@@ -10,7 +10,7 @@ from pipelines.core.labels import is_label
 from pipelines.core.pages import Changes
 from pipelines.loading.context import Commit, added
 
-_LONGEST = 60
+_LONGEST_FIELD_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ Departure = tuple[str, Drift]
 
 def new_fields(fields: Iterable[tuple[str, str]]) -> list[Departure]:
     """Return fields that the contract does not list, each with the practice whose rows have it."""
-    return [(practice_id, Drift("new_field", name[:_LONGEST])) for practice_id, name in sorted(fields)]
+    return [(practice_id, Drift("new_field", name[:_LONGEST_FIELD_NAME])) for practice_id, name in sorted(fields)]
 
 
 def new_values(frame: pl.DataFrame, columns: Sequence[Column]) -> list[Departure]:

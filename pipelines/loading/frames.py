@@ -216,7 +216,7 @@ def _instants(values: Sequence[Any]) -> pl.Series:
     return parsed
 
 
-def _plain(dtype: Any) -> Callable[[Sequence[Any]], pl.Series]:  # noqa: ANN401 - a polars type, class or instance
+def _series_of(dtype: Any) -> Callable[[Sequence[Any]], pl.Series]:  # noqa: ANN401 - a polars type, class or instance
     return lambda values: pl.Series(values, dtype=dtype, strict=True)
 
 
@@ -235,7 +235,7 @@ _READERS: dict[Kind, Callable[[Sequence[Any]], pl.Series]] = {
     Kind.INSTANT: _instants,
     Kind.LOCAL: _by_the_model_only,
     Kind.DATE: _by_the_model_only,
-    Kind.BOOLEAN: _plain(pl.Boolean()),
-    Kind.INTEGER: _plain(pl.Int32()),
+    Kind.BOOLEAN: _series_of(pl.Boolean()),
+    Kind.INTEGER: _series_of(pl.Int32()),
     Kind.JSON: _jsons,
 }

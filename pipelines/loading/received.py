@@ -73,7 +73,7 @@ def _keep_first(commit: Commit, incoming: pl.DataFrame) -> Changes:
     key = list(commit.table.endpoint.key)
     first = incoming.sort(POSITION).unique(key, keep="first", maintain_order=True)
     new = first.join(_stored(commit, first), on=key, how="anti")
-    _write(commit, new.with_columns(pl.lit(None, pl.Int64).alias(TARGET)))
+    _write_new(commit, new.with_columns(pl.lit(None, pl.Int64).alias(TARGET)))
     return Changes(inserted=new.height, unchanged=incoming.height - new.height)
 
 
@@ -85,7 +85,7 @@ def _move_forward(commit: Commit, incoming: pl.DataFrame, *, even_stays: bool) -
     even = (_rank("status") == _rank("_stored_status")) & pl.lit(not even_stays)
     changed = pl.col("_row_hash").ne_missing(pl.col("_stored_hash"))
     written = compared.filter(pl.col(TARGET).is_null() | ((ahead | even) & changed))
-    _write(commit, written)
+    _write_new(commit, written)
     inserted = written[TARGET].null_count()
     return Changes(
         inserted=inserted,
@@ -121,7 +121,7 @@ def _hashed(commit: Commit, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.join(hashes, on=POSITION)
 
 
-def _write(commit: Commit, rows: pl.DataFrame) -> None:
+def _write_new(commit: Commit, rows: pl.DataFrame) -> None:
     if rows.is_empty():
         return
     hashed = rows if "_row_hash" in rows.columns else _hashed(commit, rows)

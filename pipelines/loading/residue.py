@@ -15,7 +15,7 @@ from pipelines.loading.person import Person, pattern_of
 from pipelines.loading.pseudonyms import IDS, in_json
 
 _CHUNK = 1 << 22
-_LONGEST = 1 << 12
+_LONGEST_MATCH = 1 << 12
 """The longest value in bytes that is found across the border of two chunks."""
 
 _DIGITS_IN_BYTES = 10
@@ -51,7 +51,7 @@ def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
         before = b""
         while chunk := content.read(_CHUNK):
             there.update(spelt[match[0]] for match in any_of.finditer(before + chunk))
-            before = chunk[-_LONGEST:]
+            before = chunk[-_LONGEST_MATCH:]
     return there
 
 

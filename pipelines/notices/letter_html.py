@@ -45,16 +45,16 @@ def _figure(figure: Shown, source: str) -> str:
         f'<div style="{_GREY}">{escape(figure.basis)}</div></td>'
         f'<td width="130" align="right" style="{_CELL}">'
         f'<img src="{escape(source)}" width="130" height="38" style="display:block;border:0;"'
-        f' alt="{escape(_in_words(figure))}"></td></tr>'
+        f' alt="{escape(_alternative_text(figure))}"></td></tr>'
     )
 
 
-def _in_words(figure: Shown) -> str:
-    known = [_plain(value) for value in figure.history if value is not None]
+def _alternative_text(figure: Shown) -> str:
+    known = [_value_text(value) for value in figure.history if value is not None]
     return f"{figure.label}, week by week: {', '.join(known)}" if known else f"{figure.label}: no week yet"
 
 
-def _plain(value: float) -> str:
+def _value_text(value: float) -> str:
     """Return a value of a chart: a share as a percentage, a count as it is."""
     return f"{value:,}" if isinstance(value, int) else percent(value)
 

@@ -70,14 +70,14 @@ def _synced(
     wanted = [endpoint for endpoint in REGISTRY if raw_key(endpoint.table) in context.selected_asset_keys]
     started = time.monotonic()
     with as_failures(may_retry=not is_last):
-        result = _read(context, config, settings, wanted)
+        result = _read_selected(context, config, settings, wanted)
     if _nothing_was_read(result) and not is_last:
         raise dg.Failure("; ".join({f"{item.practice_id}: {item.reason}": None for item in result.results}))
     add_missing_partitions(context.instance, settings)
     yield from _materialized(context, wanted, result, round(time.monotonic() - started, 2))
 
 
-def _read(
+def _read_selected(
     context: dg.AssetExecutionContext, config: Read, settings: Settings, wanted: Sequence[Endpoint]
 ) -> SyncResult:
     """Read the lists and practices that the run and its configuration select."""

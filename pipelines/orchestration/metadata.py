@@ -12,7 +12,7 @@ import dagster as dg
 from pipelines.core.results import EndpointResult
 from pipelines.core.text import markdown
 
-LONGEST = 50
+MOST_LINES = 50
 """The most rows of a table. Dagster keeps every table with its event for ever."""
 
 _WORST_FIRST = ("failed", "uncertified", "withdrawn", "certified")
@@ -126,16 +126,16 @@ def documented_in(page: str) -> dict[str, Any]:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dg.MarkdownMetadataValue:
-    """Return a table of at most `LONGEST` rows, with the number of rows left out below."""
-    left_out = len(rows) - LONGEST
+    """Return a table of at most `MOST_LINES` rows, with the number of rows left out below."""
+    left_out = len(rows) - MOST_LINES
     more = f"\n{left_out} more rows are not shown.\n" if left_out > 0 else ""
-    return dg.MetadataValue.md(markdown(columns, rows[:LONGEST]) + more)
+    return dg.MetadataValue.md(markdown(columns, rows[:MOST_LINES]) + more)
 
 
 def bullets(lines: Sequence[str]) -> dg.MarkdownMetadataValue:
-    """Return a list of at most `LONGEST` lines."""
-    items = "".join(f"- {line}\n" for line in lines[:LONGEST])
-    return dg.MetadataValue.md(items + (f"- {len(lines) - LONGEST} more\n" if len(lines) > LONGEST else ""))
+    """Return a list of at most `MOST_LINES` lines."""
+    items = "".join(f"- {line}\n" for line in lines[:MOST_LINES])
+    return dg.MetadataValue.md(items + (f"- {len(lines) - MOST_LINES} more\n" if len(lines) > MOST_LINES else ""))
 
 
 def chart(values: Mapping[str, float]) -> dg.MarkdownMetadataValue:

@@ -145,7 +145,7 @@ class PartnerClient:
             check(page)
             return page
 
-        return await self._read(practice_id, replace(protocol.list_request(path, query), take=take), decipher)
+        return await self._send(practice_id, replace(protocol.list_request(path, query), take=take), decipher)
 
     async def calls(
         self,
@@ -164,7 +164,7 @@ class PartnerClient:
         def decipher(answer: Answer, requests: int) -> CallsPage:
             return parse(protocol.csv_page(answer, requests=requests))
 
-        return await self._read(practice_id, replace(protocol.calls_request(query), take=take), decipher)
+        return await self._send(practice_id, replace(protocol.calls_request(query), take=take), decipher)
 
     async def record(self, practice_id: str, path: str, record_id: str, *, take: Take = uncounted) -> Row | None:
         """Return one record by id, `None` if the platform does not have it (404, 410).
@@ -181,7 +181,7 @@ class PartnerClient:
 
         request = replace(protocol.record_request(path, record_id), take=take)
         try:
-            return await self._read(practice_id, request, decipher)
+            return await self._send(practice_id, request, decipher)
         except NotFound as error:
             if error.status in (404, 410):
                 return None
@@ -212,9 +212,9 @@ class PartnerClient:
             return decipher(answer.status, protocol.record(answer, self._json(answer)))
 
         limiter = self._limiters.of(practice_id, per_minute) if per_minute else None
-        return await self._read(practice_id, request, read, limiter)
+        return await self._send(practice_id, request, read, limiter)
 
-    async def _read(
+    async def _send(
         self, practice_id: str, request: Request, decipher: Decipher[T], own_limiter: RateLimiter | None = None
     ) -> T:
         """Send the request until `decipher` accepts an answer or the attempts are used up."""

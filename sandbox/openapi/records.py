@@ -23,7 +23,6 @@ NAMES: Final = {
 """The name of each list's record."""
 
 _OPEN: Final = "The contract does not show the allowed values."
-_SETTABLE: Final = ", ".join(v.SETTABLE_STATUSES.values)
 _SUPPRESSION: Final = "An open list; known are: " + ", ".join(v.SUPPRESSIONS.values)
 _KNOWN: Final[Mapping[str, Mapping[str, Schema]]] = {
     "phone_calls": {

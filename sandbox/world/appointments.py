@@ -35,7 +35,7 @@ _CANCELED: Final = np.uint8(v.APPOINTMENT_STATUSES["CANCELED"])
 
 
 @dataclass(frozen=True)
-class _Course:
+class _Timeline:
     """The times at which an appointment changes; `NEVER` if it does not."""
 
     synced: Millis
@@ -60,7 +60,7 @@ def draw_appointments(month: Month, sessions: Sessions, others: list[Births]) ->
     patient = np.where(patient < 0, month.people.patient_of(client, dice.luck(len(client))), patient)
     visited = month.people.first_visit[client] < created
     referral = _referrals(sessions.referral, len(created))
-    course = _draw_course(month, created, sessions.synced, month.people.first_visit[client], dice)
+    timeline = _draw_timeline(month, created, sessions.synced, month.people.first_visit[client], dice)
     born = {
         "number": month.numbers(len(created)),
         "created_at": created,
@@ -71,7 +71,7 @@ def draw_appointments(month: Month, sessions: Sessions, others: list[Births]) ->
         "referral_campaign": referral.campaign,
         "referral_medium": referral.medium,
     }
-    return lives(SCHEMA, born, _phases(created, course, dice), month.horizon)
+    return lives(SCHEMA, born, _phases(created, timeline, dice), month.horizon)
 
 
 def _referrals(referral: Referral, size: int) -> Referral:
@@ -81,7 +81,7 @@ def _referrals(referral: Referral, size: int) -> Referral:
     return Referral(*(np.concatenate([codes, missing]) for codes in drawn))
 
 
-def _draw_course(month: Month, created: Millis, synced: Millis, first_visit: Millis, dice: Dice) -> _Course:
+def _draw_timeline(month: Month, created: Millis, synced: Millis, first_visit: Millis, dice: Dice) -> _Timeline:
     size = len(created)
     wished = created + dice.around(6 * DAY, size).clip(3 * HOUR, 90 * DAY)
     is_first = (created < first_visit) & (first_visit < created + FIRST_VISIT_WITHIN)
@@ -105,7 +105,7 @@ def _draw_course(month: Month, created: Millis, synced: Millis, first_visit: Mil
     all_synced = np.concatenate([synced, created[len(synced) :] + dice.around(4 * 60_000, size - len(synced))])
     confirmed = np.where(dice.happens(0.7, size), visited - dice.between(DAY // 2, 3 * DAY, size), NEVER)
     confirmed = np.where((confirmed > all_synced) & (confirmed < ended), confirmed, NEVER)
-    return _Course(all_synced, confirmed, moved, ended, visit, new_visit, length, end)
+    return _Timeline(all_synced, confirmed, moved, ended, visit, new_visit, length, end)
 
 
 def _slots(month: Month, wished: Millis, dice: Dice) -> Millis:
@@ -118,26 +118,26 @@ def _slots(month: Month, wished: Millis, dice: Dice) -> Millis:
     return np.maximum(to_instant(local, practice.time_zone), wished // _QUARTER * _QUARTER)
 
 
-def _phases(created: Millis, course: _Course, dice: Dice) -> list[Phase]:
+def _phases(created: Millis, timeline: _Timeline, dice: Dice) -> list[Phase]:
     size = len(created)
     statuses = v.APPOINTMENT_STATUSES
     accepted = np.where(dice.happens(0.9, size), statuses["ACCEPTED"], statuses["REQUESTED"])
 
     def phase(at: Millis, status: Any, of: Mask | None = None, *, remote: bool = True) -> Phase:  # noqa: ANN401 - one or many
-        visited = np.where(at >= course.moved, course.new_visit, course.visit)
+        visited = np.where(at >= timeline.moved, timeline.new_visit, timeline.visit)
         fields = {
             "status": status,
             "remote": remote,
             "booking_date": visited,
-            "end_date": visited + course.length,
+            "end_date": visited + timeline.length,
             "updated_at": at,
         }
         return Phase(at, fields, of)
 
     return [
         phase(created, statuses["REQUESTED"], remote=False),
-        phase(course.synced, accepted),
-        phase(course.moved, accepted, course.moved < NEVER),
-        phase(course.confirmed, statuses["CONFIRMED"], course.confirmed < NEVER),
-        phase(course.ended, course.end),
+        phase(timeline.synced, accepted),
+        phase(timeline.moved, accepted, timeline.moved < NEVER),
+        phase(timeline.confirmed, statuses["CONFIRMED"], timeline.confirmed < NEVER),
+        phase(timeline.ended, timeline.end),
     ]

@@ -70,7 +70,7 @@ class Outreach:
 
 
 @dataclass(frozen=True)
-class _Course:
+class _Timeline:
     end: Codes
     queued: Millis
     contacted: Millis
@@ -89,8 +89,8 @@ def draw_outreach(month: Month, appointments_before: int) -> Outreach:
     purpose = dice.pick(
         v.PURPOSES, {"scheduling": 0.55, "callback_followup": 0.2, "refill": 0.15, "general": 0.1}, size
     )
-    course = _draw_course(month, created, channel, purpose, dice)
-    booked = course.end == _ENDS["booked"]
+    timeline = _draw_timeline(month, created, channel, purpose, dice)
+    booked = timeline.end == _ENDS["booked"]
     born = {
         "number": month.numbers(size),
         "created_at": created,
@@ -105,12 +105,12 @@ def draw_outreach(month: Month, appointments_before: int) -> Outreach:
         "context": dice.pick(_CONTEXTS, {**dict.fromkeys(text.OUTREACH_CONTEXTS, 1.0), None: 0.5}, size),
     }
     return Outreach(
-        versions=lives(SCHEMA, born, _phases(created, course), month.horizon),
-        bookings=Births(course.ended[booked], client[booked], patient[booked]),
+        versions=lives(SCHEMA, born, _phases(created, timeline), month.horizon),
+        bookings=Births(timeline.ended[booked], client[booked], patient[booked]),
     )
 
 
-def _draw_course(month: Month, created: Millis, channel: Codes, purpose: Codes, dice: Dice) -> _Course:
+def _draw_timeline(month: Month, created: Millis, channel: Codes, purpose: Codes, dice: Dice) -> _Timeline:
     size = len(created)
     voice = channel == v.CHANNELS["voice"]
     end = np.where(voice, _ENDS["at_intake"], dice.pick(_ENDS, _SHARES, size)).astype(np.uint8)
@@ -143,7 +143,7 @@ def _draw_course(month: Month, created: Millis, channel: Codes, purpose: Codes, 
         resolved,
     )
     reason = _reasons(dice, is_end, voice, scheduling)
-    return _Course(end, queued, contacted, ended, reason)
+    return _Timeline(end, queued, contacted, ended, reason)
 
 
 def _reasons(dice: Dice, is_end: Mapping[str, Mask], voice: Mask, scheduling: Mask) -> Codes:
@@ -157,29 +157,29 @@ def _reasons(dice: Dice, is_end: Mapping[str, Mask], voice: Mask, scheduling: Ma
     return dice.pick_where(v.SUPPRESSIONS, cases, len(voice))
 
 
-def _phases(created: Millis, course: _Course) -> list[Phase]:
+def _phases(created: Millis, timeline: _Timeline) -> list[Phase]:
     statuses = v.REQUEST_STATUSES
     open_ = {"outcome": NONE, "suppression_reason": NONE, "contacted_at": NEVER, "completed_at": NEVER}
-    accepted = course.end != _ENDS["at_intake"]
-    talking = course.contacted < NEVER
-    suppressed = course.reason != NONE
-    failed = (course.end == _ENDS["undeliverable"]) | (course.end == _ENDS["swept"])
+    accepted = timeline.end != _ENDS["at_intake"]
+    talking = timeline.contacted < NEVER
+    suppressed = timeline.reason != NONE
+    failed = (timeline.end == _ENDS["undeliverable"]) | (timeline.end == _ENDS["swept"])
     final: dict[str, Any] = {
         "status": np.select(
             [suppressed, failed], [statuses["suppressed"], statuses["failed"]], statuses["completed"]
         ),
-        "outcome": np.where(course.end <= _ENDS["undeliverable"], course.end, NONE),
-        "suppression_reason": course.reason,
-        "contacted_at": course.contacted,
-        "completed_at": course.ended,
+        "outcome": np.where(timeline.end <= _ENDS["undeliverable"], timeline.end, NONE),
+        "suppression_reason": timeline.reason,
+        "contacted_at": timeline.contacted,
+        "completed_at": timeline.ended,
     }
     return [
         Phase(created, open_ | {"status": statuses["received"]}, accepted),
-        Phase(course.queued, open_ | {"status": statuses["queued"]}, accepted),
+        Phase(timeline.queued, open_ | {"status": statuses["queued"]}, accepted),
         Phase(
-            course.contacted,
-            open_ | {"status": statuses["in_progress"], "contacted_at": course.contacted},
+            timeline.contacted,
+            open_ | {"status": statuses["in_progress"], "contacted_at": timeline.contacted},
             talking,
         ),
-        Phase(course.ended, final),
+        Phase(timeline.ended, final),
     ]

@@ -69,7 +69,7 @@ def activity_path(warehouse: Path, kind: Kind) -> Path:
 def read_activity(warehouse: Path, kind: Kind) -> Activity | None:
     """Return the last work of this kind; `None` before the first. Of the shards' syncs, return the worst."""
     files = written_files(warehouse) if kind == "sync" else []
-    activities = [_read(activity_path(file, kind)) for file in files or [warehouse]]
+    activities = [_read_activity(activity_path(file, kind)) for file in files or [warehouse]]
     return min(filter(None, activities), key=lambda item: _WORST_FIRST.index(item.outcome), default=None)
 
 
@@ -87,17 +87,17 @@ def recorded(warehouse: Path, kind: Kind, command: str) -> Generator[Recorder]:
     outcome: Outcome = "stopped"
     try:
         if is_locked:
-            _write(handle, activity)
+            _write_activity(handle, activity)
         yield recorder
         outcome = "failed" if recorder.error else "done"
     except Exception as error:
-        outcome, recorder.error = "failed", _in_words(error)
+        outcome, recorder.error = "failed", _reason(error)
         raise
     finally:
         # The process that held the record at the beginning may have ended by now.
         if is_locked or _lock(handle, 0.0):
             ended = replace(activity, outcome=outcome, finished_at=_now(), error=recorder.error)
-            _write(handle, replace(ended, succeeded_at=_now()) if outcome == "done" else ended)
+            _write_activity(handle, replace(ended, succeeded_at=_now()) if outcome == "done" else ended)
         os.close(handle)
 
 
@@ -107,7 +107,7 @@ def record_failure(warehouse: Path, kind: Kind, command: str, error: str) -> Non
         recorder.error = error
 
 
-def _read(path: Path) -> Activity | None:
+def _read_activity(path: Path) -> Activity | None:
     try:
         with path.open("rb") as file:
             activity = _parse(file.read(_BYTES))
@@ -133,7 +133,7 @@ def _open(path: Path) -> int | None:
     return None
 
 
-def _write(handle: int, activity: Activity) -> None:
+def _write_activity(handle: int, activity: Activity) -> None:
     content = json.dumps(asdict(activity), ensure_ascii=False).encode()
     if len(content) > _BYTES:
         content = json.dumps(asdict(replace(activity, error="the error is too long to keep"))).encode()
@@ -166,7 +166,7 @@ def _is_held(handle: int) -> bool:
     return False
 
 
-def _in_words(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Return the message of an error; only its class if it is unexpected, because its message may quote a row."""
     if isinstance(error, VetlError):
         return str(error)

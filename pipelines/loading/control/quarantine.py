@@ -32,7 +32,7 @@ LONG_ROW = 16 * 1024
 KEPT_OF_A_LONG_ROW = 4_000
 """Characters of a long row's payload that quarantine keeps."""
 
-LONGEST_KEY = 200
+_LONGEST_OWN_KEY = 200
 """Characters from which on a digest of the row stands for its key."""
 
 
@@ -57,7 +57,7 @@ class BadRow:
         parts = [row.get(name) for name in key] if isinstance(row, Mapping) else [None]
         usable = all(isinstance(part, str | int) and part != "" for part in parts)
         own = "/".join(map(str, parts)) if usable else ""
-        return cls(own if 0 < len(own) <= LONGEST_KEY else content_key(payload), reason, payload)
+        return cls(own if 0 < len(own) <= _LONGEST_OWN_KEY else content_key(payload), reason, payload)
 
     @property
     def kept(self) -> "BadRow":

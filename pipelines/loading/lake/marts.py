@@ -23,10 +23,10 @@ def write_views(file: Path, tables: Path, manifest: Path) -> None:
     with as_vetl_errors(file), closing(duckdb.connect(file)) as connection:
         connection.execute("create schema marts")
         for mart in marts:
-            _write(connection, mart, tables / mart["name"])
+            _write_mart(connection, mart, tables / mart["name"])
 
 
-def _write(connection: duckdb.DuckDBPyConnection, mart: dict[str, Any], folder: Path) -> None:
+def _write_mart(connection: duckdb.DuckDBPyConnection, mart: dict[str, Any], folder: Path) -> None:
     name = f"marts.{quoted(mart['name'])}"
     files = literal(f"{folder}/*.parquet")
     connection.execute(f"create view {name} as from read_parquet({files}, hive_partitioning = false)")

@@ -46,7 +46,7 @@ def replace_days(commit: Commit, saves: Saves) -> dict[str, Changes]:
 
 
 def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> dict[str, Changes]:
-    calls = _read(commit, saves)
+    calls = _typed_calls(commit, saves)
     days = _read_times(saves)
     quarantined = _quarantine(commit, calls, saves)
     fresh, gaps = add_called_at_by_zone(calls.frame, commit.zones)
@@ -67,7 +67,7 @@ def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> d
     return added([*done, quarantined, drift_notes])
 
 
-def _read(commit: Commit, saves: Saves) -> Typed:
+def _typed_calls(commit: Commit, saves: Saves) -> Typed:
     """Return the calls of CSV pages, and of JSON records if a day was read as records, with their read times."""
     pages = iter(read_values([page for _, save in saves for page in save.frames]))
     calls: list[Typed] = []

@@ -55,7 +55,7 @@ def write_contacts(private: Path, published: Path) -> Path:
             remove_leftovers(file)
             return file
         with draft_for(file) as draft:
-            _write(private, draft)
+            _write_tables(private, draft)
             _give_access(draft, file)
             draft.replace(file)
     except OSError as error:
@@ -107,7 +107,7 @@ def _give_access(draft: Path, file: Path) -> None:
     draft.chmod(mode)
 
 
-def _write(private: Path, draft: Path) -> None:
+def _write_tables(private: Path, draft: Path) -> None:
     with closing(duckdb.connect()) as connection:
         connection.execute(f"attach {literal(str(private))} as source (read_only)")
         connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})")

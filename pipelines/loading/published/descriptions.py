@@ -62,7 +62,7 @@ def _marked(mart: str, description: Path) -> Iterator[tuple[str, PersonalClass]]
 def _described(mart: str, description: Path) -> dict[str, Any]:
     """Return the entry of a mart in its YAML file."""
     try:
-        content = _read(description, description.stat().st_mtime_ns)
+        content = _read_yaml(description, description.stat().st_mtime_ns)
     except FileNotFoundError:
         content = {}
     except yaml.YAMLError as error:
@@ -76,6 +76,6 @@ def _described(mart: str, description: Path) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def _read(description: Path, _changed_at: int) -> dict[str, Any]:
+def _read_yaml(description: Path, _changed_at: int) -> dict[str, Any]:
     """Return the content of a YAML file. A run reads those of all marts several times, which takes 0.1 s each."""
     return yaml.load(description.read_text("utf-8"), Loader=_LOADER) or {}  # noqa: S506 - a safe one

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.core.errors import WarehouseBusy, WarehouseError
+from pipelines.core.errors import WarehouseError
 from pipelines.loading.connection import literal
+from pipelines.loading.failures import busy_in
 
 _MARK = "published_by_vetl"
 """A type in the schema of the tables: each copy of the file has it, and readers of tables do not see it."""
@@ -56,8 +57,8 @@ def refuse_foreign(file: Path, schema: str) -> None:
             ).fetchone()
             is_ours = _has_mark(connection, schema) or _is_older(connection, schema)
     except duckdb.Error as error:
-        if "Could not set lock" in str(error):
-            raise WarehouseBusy(f"{file}: another process writes to it; try again when it is done") from None
+        if busy := busy_in(str(error), file):
+            raise busy from None
         other, is_ours = None, False
     if other or not is_ours:
         why = f"holds the schema {other[0]}, so " if other else ""

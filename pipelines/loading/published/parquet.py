@@ -41,7 +41,7 @@ def write_parquet(published: Path, files: int) -> Path:
         if not manifest.exists() or json.loads(manifest.read_text("utf-8"))["version"] != version:
             with draft_for(folder / "files") as draft:
                 draft.mkdir()
-                document = {"version": version, "tables": _write(published, draft, version)}
+                document = {"version": version, "tables": _write_marts(published, draft, version)}
                 shutil.rmtree(folder / version, ignore_errors=True)
                 draft.replace(folder / version)
             _readable(folder, published)
@@ -79,7 +79,7 @@ def _is_ours(folder: Path) -> bool:
         return False
 
 
-def _write(published: Path, draft: Path, version: str) -> list[dict[str, Any]]:
+def _write_marts(published: Path, draft: Path, version: str) -> list[dict[str, Any]]:
     with closing(duckdb.connect()) as connection:
         connection.execute(f"attach {literal(str(published))} as target (read_only)")
         tables: list[dict[str, Any]] = []

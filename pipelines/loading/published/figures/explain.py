@@ -118,7 +118,7 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
             metric,
             *_with_their_count(rows_of),
             certificates,
-            _revisions(read, question, where_has_more=len(where) > _plain(question)),
+            _revisions(read, question, where_has_more=len(where) > _count_of_options(question)),
             is_final,
             (*not_final, *doubts_of(read, certificates)),
         )
@@ -193,7 +193,7 @@ def _where(question: CellQuestion, dimensions: Mapping[str, str]) -> list[str]:
     return where
 
 
-def _plain(question: CellQuestion) -> int:
+def _count_of_options(question: CellQuestion) -> int:
     """Return the number of comparisons that --practice and --day add."""
     return (question.practice is not None) + (question.day is not None)
 
