@@ -1,5 +1,8 @@
 """The rows behind a figure, as `vetl explain` shows them, with their certificates and open doubts."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import polars as pl
 import streamlit as st
 
@@ -10,6 +13,7 @@ from board.downloads import download
 from board.parts import View, draw_table, explained_columns
 from board.words import VALUED, label
 from pipelines.core.errors import VetlError
+from pipelines.loading.published.figures.choice import SeveralChosen
 from pipelines.loading.published.figures.explain import CellQuestion, Explanation, explain
 
 MOST = 1000
@@ -46,12 +50,36 @@ def draw(view: View) -> None:
         question = CellQuestion(mart, column, where=where, most=MOST)
     st.markdown(view.define((mart, column)))
     try:
-        _explained(view, explain(view.file.path, question, view.file.within(practices)))
+        _draw_explanation(view, _narrowed(view, question, practices))
+    except SeveralChosen as refused:
+        more = " and of each dimension" if refused.choices else ""
+        st.info(f"{refused.reason}. Choose one day of one practice{more} above.")
     except VetlError as refused:
-        st.info(str(refused) if span == "day" else f"{refused}. Or choose one day of one practice above.")
+        st.info(str(refused))
 
 
-def _explained(view: View, found: Explanation) -> None:
+def _narrowed(view: View, question: CellQuestion, practices: Sequence[str]) -> Explanation:
+    """Explain a figure. If its rows differ in more than practice and day, offer a choice for each dimension.
+
+    Raises:
+        SeveralChosen: A value is not chosen yet, or the rows differ in practice or day.
+    """
+    try:
+        return explain(view.file.path, question, view.file.within(practices))
+    except SeveralChosen as refused:
+        picked = {
+            name: pick(
+                f"only_{name}", label(name), {value: value for value in values}, empty="Choose one", width=260
+            )
+            for name, values in refused.choices.items()
+        }
+        if not picked or None in picked.values():
+            raise
+        where = (*question.where, *(f"{name}={value}" for name, value in picked.items()))
+        return _narrowed(view, replace(question, where=where), practices)
+
+
+def _draw_explanation(view: View, found: Explanation) -> None:
     value, words = found.value, view.words
     is_share = found.metric.aggregation == "ratio"
     said = words.percent(value) if is_share else words.number(value) if isinstance(value, int) else str(value)

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pipelines.core.errors import WrongUse
 from pipelines.loading.connection import quoted
-from pipelines.loading.published.figures.comparisons import Comparison, unmatched, values_of
+from pipelines.loading.published.figures.comparisons import Comparison, frequent_values, unmatched, values_of
 from pipelines.loading.published.query import Read
 
 _TIMES = ("day", "week", "month")
+_MOST_CHOICES = 100
 _MEASURE = "measure"
 """The column that names what a row counts. Values of several measures are never one value."""
 
@@ -23,13 +24,29 @@ def none_chosen(read: Read, mart: str, where: Sequence[Comparison], dimensions: 
     return WrongUse(f"{mart}: {'; '.join(reasons) or f'no row has all of {chosen}'}")
 
 
-def several_chosen(read: Read, mart: str, column: str, chosen: str, dimensions: Mapping[str, str]) -> WrongUse:
+class SeveralChosen(WrongUse):
+    """Rows are chosen whose values do not add up. The message ends with the options of the command line.
+
+    `reason` is the message without the options. `choices` has the values of each dimension in which the rows
+    differ, but for practice and time.
+    """
+
+    def __init__(self, reason: str, options: str, choices: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(f"{reason}; choose one by {options}")
+        self.reason = reason
+        self.choices = choices
+
+
+def several_chosen(
+    read: Read, mart: str, column: str, chosen: str, dimensions: Mapping[str, str]
+) -> SeveralChosen:
     """Return the error if the values of several chosen rows do not add up; it names how the rows differ."""
     ((rows,),) = read(f"select count(*) from marts.{quoted(mart)} where {chosen}").rows
     different = list(_different(read, mart, chosen, dimensions))
-    return WrongUse(
-        f"{mart}.{column}: {rows:,} rows are chosen, and its values do not add up; choose one by"
-        f" {', '.join(_option(name) for name in different)}{_values(read, mart, chosen, different, dimensions)}"
+    return SeveralChosen(
+        f"{mart}.{column}: {rows:,} rows are chosen, and its values do not add up",
+        ", ".join(_option(name) for name in different) + _values(read, mart, chosen, different, dimensions),
+        _choices(read, mart, chosen, {name: dimensions[name] for name in different}),
     )
 
 
@@ -37,12 +54,14 @@ def refuse_mixed(read: Read, mart: str, column: str, chosen: str, dimensions: Ma
     """Return if the chosen rows are of one measure.
 
     Raises:
-        WrongUse: they are of several.
+        SeveralChosen: they are of several.
     """
-    if _MEASURE in dimensions and _MEASURE in _different(read, mart, chosen, {_MEASURE: dimensions[_MEASURE]}):
-        raise WrongUse(
-            f"{mart}.{column}: several measures are chosen; choose one by"
-            f" {_option(_MEASURE)}{_values(read, mart, chosen, [_MEASURE], dimensions)}"
+    measure = {name: expression for name, expression in dimensions.items() if name == _MEASURE}
+    if list(_different(read, mart, chosen, measure)):
+        raise SeveralChosen(
+            f"{mart}.{column}: several measures are chosen",
+            _option(_MEASURE) + _values(read, mart, chosen, [_MEASURE], dimensions),
+            _choices(read, mart, chosen, measure),
         )
 
 
@@ -61,6 +80,14 @@ def _different(read: Read, mart: str, chosen: str, dimensions: Mapping[str, str]
         values = f"select distinct {expression} from marts.{quoted(mart)} where {chosen} limit 2"
         if len(read(values).rows) > 1:
             yield name
+
+
+def _choices(read: Read, mart: str, chosen: str, dimensions: Mapping[str, str]) -> dict[str, Sequence[str]]:
+    return {
+        name: frequent_values(read, mart, expression, chosen, _MOST_CHOICES)
+        for name, expression in dimensions.items()
+        if name not in ("practice", *_TIMES)
+    }
 
 
 def _values(read: Read, mart: str, chosen: str, names: Sequence[str], dimensions: Mapping[str, str]) -> str:

@@ -99,10 +99,16 @@ def unmatched(
 
 def values_of(read: Read, mart: str, expression: str, chosen: str = "true") -> str:
     """Return the frequent values of a dimension among the rows that the SQL `chosen` chooses, in words."""
+    values = frequent_values(read, mart, expression, chosen, _KNOWN + 1)
+    more = " and more" if len(values) > _KNOWN else ""
+    return f"values are {', '.join(values[:_KNOWN])}{more}" if values else "it has no values"
+
+
+def frequent_values(read: Read, mart: str, expression: str, chosen: str, most: int) -> list[str]:
+    """Return the values of a dimension among the rows that the SQL `chosen` chooses, the most frequent first."""
     rows = read(
         f"select cast({expression} as varchar) as value from marts.{quoted(mart)} as counted"
         f" where ({expression}) is not null and ({chosen}) group by all"
-        f" order by count(*) desc, value limit {_KNOWN + 1}"
+        f" order by count(*) desc, value limit {most}"
     ).rows
-    values = ", ".join(value for (value,) in rows[:_KNOWN])
-    return f"values are {values}{' and more' if len(rows) > _KNOWN else ''}" if rows else "it has no values"
+    return [value for (value,) in rows]
