@@ -68,6 +68,7 @@ LABELS = {
     "low_share": "Chance, from",
     "high_share": "Chance, to",
     "stands": "Beside the others",
+    "counts": "Value of the row",
     "p90_days_pending": "Nine of ten wait at most, days",
     "p90_hours_to_finalize": "Nine of ten within, hours",
     "median_days_pending": "Half wait at most, days",

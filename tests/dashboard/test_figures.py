@@ -259,10 +259,11 @@ def test_people_behind_a_figure_of_one_day_are_keys(opened: Open, ask: Ask) -> N
 
 def test_rows_of_several_measures_are_narrowed_to_one(opened: Open, ask: Ask) -> None:
     page = opened("rows", figure="practice_peers.cases")
-    assert "several measures are chosen. Choose" in page.info[0].value
+    assert "several measures are chosen. Choose one measure" in page.info[0].value
 
     page.selectbox(key="only_measure").select("answered_rate").run()
 
     ((cases,),) = ask("select sum(cases) from marts.practice_peers where measure = 'answered_rate'")
     assert not page.exception
     assert page.metric[0].value == f"{cases:,}"
+    assert page.dataframe[0].value["counts"].sum() == cases

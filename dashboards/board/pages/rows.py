@@ -11,7 +11,7 @@ from board.audit import note_people
 from board.charts import worded
 from board.downloads import download
 from board.parts import View, draw_table, explained_columns
-from board.words import VALUED, label
+from board.words import VALUED, label, named
 from pipelines.core.errors import VetlError
 from pipelines.loading.published.figures.choice import SeveralChosen
 from pipelines.loading.published.figures.explain import CellQuestion, Explanation, explain
@@ -52,8 +52,8 @@ def draw(view: View) -> None:
     try:
         _draw_explanation(view, _narrowed(view, question, practices))
     except SeveralChosen as refused:
-        more = " and of each dimension" if refused.choices else ""
-        st.info(f"{refused.reason}. Choose one day of one practice{more} above.")
+        missing = " and ".join(f"one {label(name).lower()}" for name in refused.choices)
+        st.info(f"{refused.reason}. Choose {missing or 'one day of one practice'} above.")
     except VetlError as refused:
         st.info(str(refused))
 
@@ -68,15 +68,19 @@ def _narrowed(view: View, question: CellQuestion, practices: Sequence[str]) -> E
         return explain(view.file.path, question, view.file.within(practices))
     except SeveralChosen as refused:
         picked = {
-            name: pick(
-                f"only_{name}", label(name), {value: value for value in values}, empty="Choose one", width=260
-            )
+            name: pick(f"only_{name}", label(name), _in_words(name, values), empty="Choose one", width=260)
             for name, values in refused.choices.items()
         }
         if not picked or None in picked.values():
             raise
         where = (*question.where, *(f"{name}={value}" for name, value in picked.items()))
         return _narrowed(view, replace(question, where=where), practices)
+
+
+def _in_words(dimension: str, values: Sequence[str]) -> dict[str, str]:
+    """Return the text of each value of a dimension; a measure is named by its column."""
+    words = {"measure": label, **dict.fromkeys(VALUED, named)}.get(dimension, str)
+    return {value: words(value) for value in values}
 
 
 def _draw_explanation(view: View, found: Explanation) -> None:
@@ -89,10 +93,13 @@ def _draw_explanation(view: View, found: Explanation) -> None:
             "The rows do not give this figure: the file was changed after it was published. See `vetl verify`."
         )
     table = view.named(_with_names(view, found))
-    empty = {name for name in table.columns if table.get_column(name).is_null().all()}
-    kept = [name for name in table.columns if name not in {"counts", *empty}]
-    if "count" in kept and table.get_column("count").n_unique() == 1:
-        kept.remove("count")  # the rows of a count are of one kind, those of a rate of two
+    hidden = {name for name in table.columns if table.get_column(name).is_null().all()}
+    if table.get_column("count").n_unique() == 1:
+        hidden.add("count")  # the rows of a count are of one kind, those of a rate of two
+    counts = table.get_column("counts")
+    if not counts.dtype.is_numeric() or (counts == 1).all():
+        hidden.add("counts")  # each row counts once, or stands for a person by a key
+    kept = [name for name in table.columns if name not in hidden]
     st.caption(f"{words.number(len(table))} rows of `marts.{found.metric.mart}`, of each count at most {MOST}.")
     draw_table(worded(table.select(kept), *(name for name in kept if name in VALUED)), "The rows that are counted")
     download(table.select(kept), "rows-behind-a-figure")
