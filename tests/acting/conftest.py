@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 from support.act_world import DAYS, ActWorld, act_world, toml_of
+from support.sandbox_settings import credentials
 
 import sandbox
 
 
 @dataclass(frozen=True)
 class Synced:
-    """A platform, and a folder with a warehouse that is synced with it."""
-
     platform: sandbox.Handle
     folder: Path
 
@@ -41,7 +40,7 @@ def installed(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> ActWorld:
     for name in [name for name in os.environ if name.startswith("VETL_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(world.settings.warehouse.path.parent)
-    for key in ("username", "password", "role"):
-        monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(world.platform, key))
+    for name, value in credentials(world.platform).items():
+        monkeypatch.setenv(name, value)
     Path("vetl.toml").write_text(toml_of(world), "utf-8")
     return world

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from support.act_world import ActWorld, AtTasks, Leak, leaks
+from support.sandbox_settings import synced
 
 from pipelines.core.errors import ConfigurationError, LedgerError, WarehouseError, WrongUse
 from pipelines.jobs.act import apply_acts, plan_acts
@@ -124,7 +125,7 @@ def two_leaks(world: ActWorld) -> None:
 
 def lists_lie(world: ActWorld) -> None:
     world.platform.set(staff_tasks={"told_total": 10_000})
-    world.read(reconcile="full")
+    synced(world.settings, reconcile="full")
     two_leaks(world)
 
 

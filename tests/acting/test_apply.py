@@ -205,18 +205,13 @@ def test_a_lost_ledger_adopts_tasks_that_no_sync_has_seen(world: ActWorld) -> No
     lost = world.act(ledger=world.settings.act.ledger.with_name("lost.sqlite"))
     plan_acts(lost, None)
     apply_acts(lost, digest)
-    forget_tasks(world)
+    with duckdb.connect(world.settings.warehouse.path) as connection:
+        connection.execute("delete from raw.staff_tasks where contains(description, '[vetl ')")
 
     result = apply_acts(world.settings, digest)
 
     assert (result.sent, result.adopted) == (0, 3)
     assert len(world.codes()) == 3
-
-
-def forget_tasks(world: ActWorld) -> None:
-    """Put the private file back to before the tasks."""
-    with duckdb.connect(str(world.settings.warehouse.path)) as connection:
-        connection.execute("delete from raw.staff_tasks where contains(description, '[vetl ')")
 
 
 def test_a_booked_request_has_its_untouched_task_canceled(world: ActWorld) -> None:

@@ -1,36 +1,33 @@
-"""The network, the sign-in or a list fails in the middle of a run: one line says so, and the next sync goes on."""
+"""The network, the sign-in, a list or the process fails in the middle of a run, and the next sync goes on."""
 
 import socket
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from support.killed_sync import sync_until_killed
 from support.lying_proxy import lying
-from support.sandbox_settings import at
+from support.sandbox_settings import at, changed
 from support.tcp_proxy import Door, door_before
 
 import sandbox
 from pipelines.core.errors import ConfigurationError, SignInRefused, Unreachable
 from pipelines.core.results import Progress, Waiting
+from pipelines.endpoints import REGISTRY
+from pipelines.loading.control.snapshot import snapshot_path
+from pipelines.loading.warehouse import Warehouse
 
 Opened = Callable[..., Any]
-
-
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
-
-
 BUSY = {"practices": 1, "calls": 400, "days": 40}
-
-
 SMALL = {"practices": 1, "calls": 60, "days": 6}
 
 
 def behind(practices: Any, door: Door, timeout_seconds: float = 10) -> None:
-    """Make the settings name the proxy, with this time-out."""
-    settings = at(practices.settings, door.base_url)
-    partner = settings.partner.model_copy(update={"timeout_seconds": timeout_seconds})
-    practices.settings = settings.model_copy(update={"partner": partner})
+    partner = {"base_url": door.base_url, "timeout_seconds": timeout_seconds}
+    practices.settings = changed(practices.settings, partner=partner)
 
 
 def failures(result: Any) -> dict[str, str]:
@@ -161,8 +158,7 @@ def test_a_refusal_of_other_credentials_is_final_at_once(opened: Opened) -> None
     with lying(practices.platform.base_url, instead=instead) as base_url:
         practices.settings = at(practices.settings, base_url)
         practices.sync(endpoints=["staff_tasks"])
-        partner = practices.settings.partner.model_copy(update={"role": "STRANGER"})
-        practices.settings = practices.settings.model_copy(update={"partner": partner})
+        practices.settings = changed(practices.settings, partner={"role": "STRANGER"})
         with pytest.raises(SignInRefused):
             practices.sync(endpoints=["staff_tasks"])
 
@@ -174,3 +170,22 @@ def test_parameters_of_a_list_that_does_not_exist_are_refused(opened: Opened) ->
 
     with pytest.raises(ConfigurationError, match=r"partner\.parameters\.nope: there is no such list; known are"):
         practices.sync()
+
+
+def test_a_killed_sync_resumes_and_certified_windows_are_not_read_again(opened: Opened, tmp_path: Path) -> None:
+    practices = opened(practices=1, calls=1500, days=150)
+    snapshot = snapshot_path(practices.warehouse)
+
+    def some_window_is_certified() -> bool:
+        return snapshot.exists() and '"covered"' in snapshot.read_text("utf-8")
+
+    killed = sync_until_killed(practices.settings, tmp_path / "ended", 0.0, after=some_window_is_certified)
+    with Warehouse.open(practices.warehouse, REGISTRY, lock_wait_seconds=5) as warehouse:
+        done = [item.endpoint for item in warehouse.status() if (item.cursor or {}).get("covered")]
+    result = practices.sync()
+
+    assert killed
+    assert done
+    assert practices.differences() == []
+    requests = {item.endpoint: item.requests for item in result.results}
+    assert all(requests[name] < 10 for name in done if name != "phone_calls")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import duckdb
 import pytest
 from support.truth import lacking_details
+from support.warehouse_with_rows import ask
 
 from pipelines.core.endpoint import DateWindows
 from pipelines.loading import warehouse
@@ -24,17 +24,10 @@ def certified(result: Any) -> bool:
 
 def written(warehouse: Path) -> dict[str, Any]:
     """Return everything in raw and history, to compare two states."""
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        tables = connection.execute(
-            "select table_schema, table_name from information_schema.tables "
-            "where table_schema in ('raw', 'history') order by all"
-        ).fetchall()
-        return {
-            f"{schema}.{table}": connection.execute(
-                f"select count(*), bit_xor(hash(t::varchar)) from {schema}.{table} t"
-            ).fetchone()
-            for schema, table in tables
-        }
+    names = "schema_name || '.' || table_name"
+    tables = ask(warehouse, f"select {names} from duckdb_tables() where schema_name in ('raw', 'history')")
+    content = "select count(*), bit_xor(hash(t::varchar)) from {} t"
+    return {name: ask(warehouse, content.format(name)) for (name,) in tables}
 
 
 def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Opened) -> None:
@@ -77,9 +70,8 @@ def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
     assert practices.sync(endpoints=["phone_calls"]).exit_code == 0
 
     assert practices.differences(["phone_calls"]) == []
-    with duckdb.connect(str(practices.warehouse), read_only=True) as connection:
-        proven = "select sum(rows) from control.windows where reason = ? and certified"
-        ((rows,),) = connection.execute(proven, [PROVEN]).fetchall()
+    proven = "select sum(rows) from control.windows where reason = ? and certified"
+    [(rows,)] = ask(practices.warehouse, proven, PROVEN)
     assert rows > 20
     monkeypatch.undo()
     practices.platform.advance(timedelta(days=8))
@@ -87,8 +79,7 @@ def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
 
     assert again.exit_code == 0
     assert practices.differences(["phone_calls"]) == []
-    with duckdb.connect(str(practices.warehouse), read_only=True) as connection:
-        assert connection.execute("from control.restatements").fetchall() == []
+    assert ask(practices.warehouse, "from control.restatements") == []
 
 
 def test_a_crowded_day_without_an_end_is_read_more_and_more_rarely(
@@ -121,14 +112,10 @@ def test_a_crowded_day_without_an_end_is_read_more_and_more_rarely(
 
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
-
-
 PRACTICES = 6
 
 
 class Counting:
-    """A connection that counts its statements."""
-
     def __init__(self, connection: Any, counts: Counter[str]) -> None:
         self._connection = connection
         self._counts = counts

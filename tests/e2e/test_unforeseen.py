@@ -14,8 +14,6 @@ from pipelines.jobs.doctor import run_doctor
 from pipelines.loading.warehouse import Warehouse
 
 Opened = Callable[..., Any]
-
-
 VALUE = "Jane Doeling 212-555-0199"
 
 
@@ -77,11 +75,7 @@ def test_a_list_that_cannot_be_stored_is_not_certified_and_the_others_are(
     assert practices.differences() == []
 
 
-SMALL = {"practices": 1, "calls": 60, "days": 6}
-
-
 def with_first_practice(practices: Any, **other: Any) -> Any:
-    """Return settings in which the first practice differs."""
     first, *rest = practices.settings.practices
     return practices.settings.model_copy(update={"practices": (replace(first, **other), *rest)})
 
@@ -107,19 +101,18 @@ def test_a_practice_that_the_platform_refuses_is_certified_in_nothing(
 
 
 def test_history_may_start_today_but_not_in_the_future(opened: Opened) -> None:
-    practices = opened(**SMALL)
+    practices = opened(practices=1, calls=60, days=6)
     today = practices.platform.now().astimezone().date()
     tomorrow = today + timedelta(days=2)
     practices.settings = with_first_practice(practices, history_start=tomorrow, time_zone="UTC")
 
-    for command in (practices.sync, lambda: doctor(practices.settings)):
+    def doctor() -> None:
+        run_doctor(practices.settings, practices=None, endpoints=None, config=None, progress=lambda _: None)
+
+    for command in (practices.sync, doctor):
         with pytest.raises(ConfigurationError, match=f"history_start = {tomorrow} of loc-001 is in the future"):
             command()
 
     assert not practices.warehouse.exists()
     practices.settings = with_first_practice(practices, history_start=today, time_zone="UTC")
     assert practices.sync(endpoints=["staff_tasks"]).exit_code == 0
-
-
-def doctor(settings: Any) -> None:
-    run_doctor(settings, practices=None, endpoints=None, config=None, progress=lambda _: None)

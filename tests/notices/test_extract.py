@@ -3,8 +3,8 @@
 import shutil
 from pathlib import Path
 
-import duckdb
 import pytest
+from support.warehouse_with_rows import ask as rows_of
 
 from pipelines.cli import app
 from pipelines.core.errors import WarehouseError
@@ -17,10 +17,7 @@ def test_a_file_for_a_group_has_its_practices_alone(
     published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
-    with duckdb.connect(file) as connection:
-        rows = connection.execute(
-            "select practice_id, name, time_zone, history_start from marts.practices order by 1"
-        ).fetchall()
+    rows = rows_of(file, "select practice_id, name, time_zone, history_start from marts.practices order by 1")
     tables = "".join(
         f"[[practices]]\nid = '{key}'\nname = '{name}'\ntime_zone = '{zone}'\nhistory_start = {start}\n"
         f"group = '{'East Side' if key == 'loc-001' else 'West'}'\n"

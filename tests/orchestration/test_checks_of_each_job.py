@@ -1,7 +1,6 @@
 """Every check after each job of a story, in Dagster's pages: passed, failed for a reason, or unchanged."""
 
 import os
-import shlex
 import shutil
 import time
 from collections.abc import Generator, Sequence
@@ -18,9 +17,8 @@ from support.dagster_site import BIN, ROOT
 from support.deliveries import body_of, message
 from support.practice_site import site
 from support.processes import answers, free_port, graphql, running, until
-from support.small_project import small_project
+from support.small_project import few_models
 
-from pipelines import bundled
 from pipelines.endpoints import REGISTRY
 from pipelines.jobs.forget_plan import ForgetPlan, keep_plans, read_plans
 from pipelines.loading.published.query import query
@@ -60,11 +58,7 @@ class Place:
     config: Path
 
     def after(
-        self,
-        job: str,
-        config: Any = None,
-        assets: Sequence[dg.AssetKey] = (),
-        practice: str | None = None,
+        self, job: str, config: Any = None, assets: Sequence[dg.AssetKey] = (), practice: str | None = None
     ) -> tuple[bool, Shown]:
         """Return whether a run of the job succeeded, and the last result of every check, or none if it never ran.
 
@@ -92,7 +86,6 @@ class Place:
         return run.success, checks
 
     def deliver(self, practice: str) -> None:
-        """Keep a webhook in the inbox, as the receiver does."""
         body = body_of(message(f"m-{time.monotonic_ns()}", clinic_id=practice))
         with Inbox.open(load_settings(self.config).webhooks.inbox) as inbox:
             inbox.keep([Entry(Channel.MESSAGES, practice, body, datetime.now(UTC))])
@@ -120,17 +113,13 @@ class Place:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
     """Provide a site with two practices and few models, which both stories use; `dbt` has already imported dbt."""
-    few = small_project(tmp_path_factory.mktemp("few-models"), "booking_intent_daily", "clients", "staff_tasks")
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(bundled, "dbt_project", lambda: few)
+    models = ("booking_intent_daily", "clients", "staff_tasks")
+    with few_models(tmp_path_factory.mktemp("few-models"), *models), pytest.MonkeyPatch.context() as monkeypatch:
         yield from _place(tmp_path_factory.mktemp("place"), monkeypatch)
 
 
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Place]:
-    program = tmp_path / "dbt-of-tests"
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(warm_dbt.command())} "$@"\n')
-    program.chmod(0o755)
-    find = shutil.which
+    program, find = warm_dbt.program(tmp_path), shutil.which
 
     def which(name: str, mode: int = os.F_OK | os.X_OK, path: str | None = None) -> str | None:
         return str(program) if name == "dbt" else find(name, mode, path)
@@ -145,16 +134,8 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Place]:
         definitions = vetl_definitions(config)
         instance = stack.enter_context(dg.DagsterInstance.from_config(str(home)))
         port = free_port()
-        command = [
-            str(BIN / "dagster-webserver"),
-            "-m",
-            "pipelines.definitions",
-            "-h",
-            "127.0.0.1",
-            "-p",
-            str(port),
-        ]
-        stack.enter_context(running(command, tmp_path, dict(dbt.os.environ)))
+        command = f"{BIN / 'dagster-webserver'} -m pipelines.definitions -h 127.0.0.1 -p {port}".split()
+        stack.enter_context(running(command, tmp_path, dict(os.environ)))
         pages = f"http://127.0.0.1:{port}"
         until("Dagster's pages", lambda: answers(f"{pages}/server_info"))
         yield Place(platform, definitions, instance, pages, config)

@@ -70,7 +70,6 @@ class Site:
         return job.execute_in_process(instance=self.instance, raise_on_error=False)
 
     def states(self) -> dict[tuple[str, str], str]:
-        """Return the state of each list of each practice."""
         lists = list_statuses(load_settings(self._config))
         return {(item.practice_id, item.endpoint): item.state for item in lists}
 
@@ -80,14 +79,12 @@ class Site:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Site]:
-    """Provide three practices."""
     monkeypatch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
     with site(tmp_path, monkeypatch, practices=3) as (platform, config):
         yield Site(platform, config)
 
 
 def failures(result: dg.ExecuteInProcessResult) -> dict[str, str]:
-    """Return the message of each failed step."""
     return {
         event.step_key or "": str(event.step_failure_data.user_failure_data.description)
         for event in result.get_step_failure_events()

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import duckdb
 import pytest
 from support.deliveries import body_of, message
 from support.practice_site import practice_tables
+from support.warehouse_with_rows import ask
 
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.practices import NAME, practices_sensor
@@ -61,8 +61,7 @@ def test_the_sensor_requests_a_job_that_drains(vetl: VetlResource, tmp_path: Pat
         after = vetl_side.resolve_sensor_def("inbox").evaluate_tick(context)
 
     assert (after.run_requests or [], after.skip_message) == ([], "the inbox is empty")
-    with duckdb.connect(tmp_path / "warehouse/data/vetl.duckdb", read_only=True) as connection:
-        assert connection.execute("select id from raw.messages").fetchall() == [("m-1",)]
+    assert ask(tmp_path / "warehouse/data/vetl.duckdb", "select id from raw.messages") == [("m-1",)]
 
 
 def test_a_broken_inbox_is_reported_and_stops_no_sensor(vetl: VetlResource, tmp_path: Path) -> None:

@@ -8,15 +8,14 @@ from datetime import timedelta
 from random import Random
 
 import pytest
-from support.model_driver import sync
+from support.model_driver import each_list, sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint, QueryNames
-from pipelines.endpoints.appointments import APPOINTMENTS
 from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 
-LISTS = pytest.mark.parametrize("endpoint", [BOOKING_SESSIONS, APPOINTMENTS], ids=lambda item: item.name)
+LISTS = each_list("booking_sessions", "appointments")
 NO_START = QueryNames(start="commencing")
 NO_END = QueryNames(end="closing")
 NEITHER = QueryNames(start="commencing", end="closing")

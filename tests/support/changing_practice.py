@@ -81,7 +81,6 @@ class ChangingPractice:
             self._tell(name, row)
 
     def delete_row(self) -> None:
-        """Delete a row at the source."""
         name = self._random.choice(LISTS)
         if self._lists[name]:
             gone, _ = self._lists[name].popitem()
@@ -99,7 +98,6 @@ class ChangingPractice:
         self._read_day(day)
 
     def empty_day(self) -> None:
-        """Delete all calls of a day."""
         if self._calls:
             day = self._random.choice(list(self._calls))
             self._calls[day] = []
@@ -120,7 +118,6 @@ class ChangingPractice:
         self._merge("clients", {"id": f"c{client}", "name": "Jane", "phone": self._phone(), "remote_id": remote})
 
     def forget_client(self) -> None:
-        """Forget a client that the source no longer has."""
         gone = f"c{self._random.randrange(CLIENTS)}"
         self._commit("clients", MissingRecords([gone], self.filled.now))
 
@@ -136,7 +133,6 @@ class ChangingPractice:
             self._receive(OUTREACH_EVENTS, event)
 
     def remind(self) -> None:
-        """Receive a service reminder."""
         number = self._random.randrange(30)
         reminder = {"id": f"r{number}", "content_hash": str(self._random.random()), "group_status": "incomplete"}
         self._receive(SERVICE_REMINDER_EVENTS, reminder)
@@ -209,7 +205,6 @@ class ChangingPractice:
         }
 
     def _record(self, day: date, number: int, call: dict[str, str]) -> Row:
-        """Return the JSON list's record of a call."""
         client = self._random.randrange(CLIENTS)
         local = datetime.fromisoformat(call["minute"]).replace(tzinfo=ZoneInfo(self._practice.time_zone))
         return call_record(

@@ -40,7 +40,6 @@ class Witness:
         self.look()
 
     def look(self) -> None:
-        """Record the source before a sync."""
         self._before = self._now()
 
     def false_claims(self, result: SyncResult | None) -> list[str]:

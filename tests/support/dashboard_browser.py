@@ -25,8 +25,6 @@ LAST_LINE = re.compile(r"^(Complete until .*, f|Read f)rom ")
 
 @dataclass(frozen=True)
 class Dashboard:
-    """A running dashboard and the file that it shows."""
-
     address: str
     file: Path
 
@@ -114,5 +112,4 @@ def drawn(page: Page, title: str | None = None) -> Page:
 
 
 def figures(page: Page) -> list[str]:
-    """Return the large numbers of a page."""
     return page.get_by_test_id("stMetricValue").all_inner_texts()

@@ -74,7 +74,6 @@ def outreach(identity: str = "r-1", **fields: Any) -> Payload:
 
 
 def reminder(identity: str = "g-1", **fields: Any) -> Payload:
-    """Return a service reminder webhook."""
     return {
         "practice_id": "loc-001",
         "practice_name": "Harbor Animal Hospital",

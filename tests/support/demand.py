@@ -28,14 +28,11 @@ DO_NOT_CHASE = {
 
 
 def wanted_of(call: Row) -> str | None:
-    """Return the caller's request."""
     wanted = OTHER_REQUESTS.get(call["outcome"] or "")
     return wanted or ("new_booking" if call["booking_intent"] else None)
 
 
 class Demand(Attribution):
-    """One practice's demand."""
-
     def episodes(self) -> list[Episode]:
         """Return all episodes, with their first booking."""
         people: dict[str, list[Contact]] = defaultdict(list)
@@ -113,7 +110,6 @@ class Demand(Attribution):
         return act["kind"] == "call_back" and act["state"] != "canceled" and status == "pending"
 
     def is_made_by_vetl(self, task: Row) -> bool:
-        """Return whether `vetl act` made a staff task."""
         texts = (task.get("description") or "", task.get("title") or "")
         return any("[vetl " in text for text in texts) or task["id"] in {row["task_id"] for row in self.acts}
 
@@ -121,7 +117,6 @@ class Demand(Attribution):
         return self.person(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"
 
     def contacts(self) -> Iterator[Contact]:
-        """Return all contacts, with their bookings."""
         booked = self._booked_by_contacts()
         for contact in self._told():
             row = booked.get((contact.channel, contact.id))

@@ -53,7 +53,6 @@ def _every(tables: Tables, table: str) -> list[Row]:
 
 
 def column_by_id(mart: Mart, key: str, column: str) -> dict[Any, Any]:
-    """Return one column of a mart by another."""
     key_at, column_at = mart.columns.index(key), mart.columns.index(column)
     return {row[key_at]: row[column_at] for row in mart.rows}
 

@@ -66,8 +66,6 @@ STRANGE: dict[str, list[dict[str, Any]]] = {
 """Values that the contract does not list, and empty values."""
 PLAIN: dict[str, dict[str, Any]] = {"phone_calls": {"booked": False, "booking_intent": False}}
 """The CSV shows yes or no, and nothing between."""
-
-
 SEED = int(os.environ.get("VETL_TRUTH_SEED", "29"))
 GROUPS = {
     "loc-001": "Atlantic",

@@ -77,8 +77,6 @@ class Witness:
 
 
 class Practice:
-    """The practice, its store, and its syncs."""
-
     def __init__(self, store: Any, source: ModelCalls, rng: Random) -> None:
         self.source, self.store, self.rng = source, store, rng
         self.page, self.json_page = 6, 7
@@ -136,7 +134,6 @@ class Practice:
         return move
 
     def happen(self, what: str) -> None:
-        """Make one change at the practice."""
         source, rng = self.source, self.rng
         if what == "ring":
             source.ring(source.now, phone=rng.choice(("+1", "+2")), state=rng.choice(("ringing", "completed")))
@@ -150,7 +147,6 @@ class Practice:
             self._change(what, rng.randrange(len(source.calls)))
 
     def backdate(self, days_ago: int, minute: int, phone: str) -> None:
-        """Add a call on a day long past."""
         day = self.source.now.astimezone(self.source.zone).date() - timedelta(days=days_ago)
         midnight = datetime(day.year, day.month, day.day, tzinfo=self.source.zone).astimezone(UTC)
         at = midnight + timedelta(minutes=minute, seconds=self.rng.choice((0, 30)))
@@ -182,7 +178,6 @@ class Practice:
                 raise AssertionError(what)
 
     def today(self) -> date:
-        """Return the current day by the practice's clock."""
         return self.source.now.astimezone(self.source.zone).date()
 
     def expected(self) -> list[tuple[CsvRow, Details]]:

@@ -50,7 +50,6 @@ class Partner:
         return self.http.delete(f"{ROOT}/{path}")
 
     def act_for(self, practice_id: str) -> None:
-        """Act for another practice from here on."""
         self.practice_id = self.http.headers["X-Client-Id"] = practice_id
 
     def later(self, **duration: float) -> None:
@@ -76,7 +75,6 @@ class Partner:
         return self.platform.truth(self.practice_id, name)
 
     def fields_at_fault(self, path: str, **query: Query) -> list[str | None]:
-        """Return the fields that a validation error names."""
         return at_fault(self.get(path, **query))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.sandbox_settings import credentials
 
 import sandbox
 
@@ -37,6 +38,6 @@ def write_settings(folder: Path, platform: Any, *, practices: int, days: int = 1
 def site(folder: Path, monkeypatch: pytest.MonkeyPatch, *, practices: int = 1) -> Generator[tuple[Any, Path]]:
     """Provide a small frozen platform and the settings file for it."""
     with sandbox.running(practices=practices, days=10, calls=60 * practices, frozen=True) as platform:
-        for key in ("username", "password", "role"):
-            monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
+        for name, value in credentials(platform).items():
+            monkeypatch.setenv(name, value)
         yield platform, write_settings(folder, platform, practices=practices)

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from support.mart_builds import build_marts_untested
 from support.run_once import shared_folder, shared_result
-from support.sandbox_settings import settings_for
+from support.sandbox_settings import settings_for, synced
 
 import sandbox
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.forecast import forecast
-from pipelines.jobs.sync import run_sync
 
 DAYS, STALE_DAYS = 75, 45
 
@@ -33,9 +32,9 @@ def publish_stale(folder: Path) -> Path:
     world: Any = {"practices": 3, "calls": 1200, "seed": 7}
     with sandbox.running(frozen=True, days=STALE_DAYS, **world) as platform:
         settings = settings_for(platform, folder, STALE_DAYS)
-        run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
+        synced(settings)
         platform.advance(timedelta(days=3))
-        run_sync(settings, practices=("loc-001",), endpoints=None, since=None, progress=lambda _progress: None)
+        synced(settings, practices=("loc-001",))
     build_marts_untested(settings)
     return publish_marts(settings).path
 
@@ -47,7 +46,7 @@ def publish_small(folder: Path) -> Path:
         settings = settings_for(platform, folder, DAYS)
         practices = tuple(replace(practice, group="America") for practice in settings.practices)
         settings = settings.model_copy(update={"practices": practices})
-        run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
+        synced(settings)
     build_marts_untested(settings)
     publish_marts(settings)
     assert forecast(settings).hours

@@ -30,7 +30,6 @@ class Door:
 
     @property
     def base_url(self) -> str:
-        """The address of the proxy, open or not."""
         return f"http://127.0.0.1:{self._port}"
 
     def start(self) -> None:
@@ -44,7 +43,6 @@ class Door:
         self._loop.close()
 
     def open(self) -> None:
-        """Open it."""
         self._do(self._open())
 
     def stall(self) -> None:
@@ -109,7 +107,6 @@ class Door:
 
 @contextmanager
 def door_before(base_url: str) -> Generator[Door]:
-    """Run an open proxy before this server."""
     door = Door(base_url)
     door.start()
     try:

@@ -69,7 +69,6 @@ def differences(
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, table: str, practice_id: str) -> list[dict[str, Any]]:
-    """Return the rows that the source still has, as dictionaries."""
     cursor = connection.execute(
         f"select * from raw.{table} where practice_id = ? and _deleted_at is null", [practice_id]
     )
@@ -106,7 +105,6 @@ def _by_id(there: Iterable[Mapping[str, Any]], here: Iterable[Mapping[str, Any]]
 
 
 def same(there: object, here: object) -> bool:
-    """Return whether a JSON value and a stored value are equal."""
     if isinstance(here, datetime):
         return isinstance(there, str) and _instant(there) == here.astimezone(UTC)
     if isinstance(there, list | dict):

@@ -8,13 +8,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from support.cells import Query
 from support.dbt_build import Build, build
 from support.random_rows import CLOCKS, PRACTICES, SOURCE_CLOCK, Tables, random_tables
 from support.random_rows_beside import random_acts, random_forecasts
 from support.raw_tables import create_warehouse
 from support.run_once import shared_folder, shared_result
-
-Query = Callable[[str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture(scope="session")

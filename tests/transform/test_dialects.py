@@ -79,7 +79,6 @@ def macros(engine: str) -> Any:
 
 
 def rendered(name: str, engine: str, *arguments: Any) -> str:
-    """Return a macro's text for an engine."""
     return str(getattr(macros(engine), name)(*arguments))
 
 

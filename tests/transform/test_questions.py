@@ -5,6 +5,7 @@ import re
 import duckdb
 import pytest
 from support.analysts_page import PAGE
+from support.cells import Query
 from support.dbt_build import Build
 
 from pipelines.cli import app
@@ -29,7 +30,7 @@ def test_a_question_is_answered_by_one_statement(question: Question, filled: Bui
 
 
 def test_a_question_is_asked_by_its_name(
-    filled: Build, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    filled: Build, query: Query, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its Markdown has the form of the page, with other data."""
     question = QUESTIONS[0]
@@ -37,10 +38,7 @@ def test_a_question_is_asked_by_its_name(
 
     assert app.execute(["query", "--question", question.name, "--format", "markdown"]) == 0
 
-    with duckdb.connect(filled.warehouse, read_only=True) as connection:
-        connection.execute("set TimeZone = 'UTC'")
-        rows = connection.execute(question.statement).fetchall()
-    assert capsys.readouterr().out == markdown(columns(question), rows)
+    assert capsys.readouterr().out == markdown(columns(question), query(question.statement))
 
 
 def columns(question: Question) -> list[str]:
