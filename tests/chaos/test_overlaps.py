@@ -22,6 +22,7 @@ from support import forgetting, truth
 from support.concurrent_commands import KILLED, Command, Ended, overlap
 from support.deliveries import body_of, reminder
 from support.mart_builds import built_in_full, differences
+from support.practice_site import practice_table
 from support.sandbox_settings import credentials
 from support.small_project import small_project
 from support.warehouse_with_rows import ask
@@ -39,17 +40,9 @@ DAYS = 4
 WEBHOOKS = 20
 END = timedelta(days=2, hours=3)
 """The clock at the end of each story, the same for all, so that all have the same marts."""
-COMMANDS: tuple[tuple[str, ...], ...] = (
-    ("run",),
-    ("run",),
-    ("sync",),
-    ("build",),
-    ("build", "--full-refresh"),
-    ("publish",),
-    ("reconcile",),
-    ("webhooks", "drain"),
-    ("lake", "export"),
-    ("quarantine", "retry"),
+COMMANDS = (
+    *("run", "run", "sync", "build", "build --full-refresh", "publish", "reconcile"),
+    *("webhooks drain", "lake export", "quarantine retry"),
 )
 """All commands that write, besides `forget`."""
 RECORDS = ("status", "accepted", "published", "last_sync", "last_build", "last_publication")
@@ -90,17 +83,16 @@ def synced_folder(platform: sandbox.Handle, project: Path, tmp_path_factory: pyt
     """Return a folder in which every command ran once, with half of the history."""
     folder = tmp_path_factory.mktemp("before")
     platform.reset()  # a story of another project may have moved its clock
-    (practice,) = platform.practices
+    (practice,), half = platform.practices, first_day(platform) + timedelta(days=DAYS // 2)
     (folder / "vetl.toml").write_text(
         f'[partner]\nbase_url = "{platform.base_url}"\n'
         '[warehouse]\npath = "vetl.duckdb"\npublished = "analytics.duckdb"\n'
         '[webhooks]\ninbox = "inbox.sqlite"\n[lake]\npath = "lake"\n[watch]\nledger = "watch.sqlite"\n'
-        f'[[practices]]\nid = "{practice.id}"\nname = "{practice.name}"\ntime_zone = "{practice.time_zone}"\n'
-        f"history_start = {first_day(platform) + timedelta(days=DAYS // 2)}\n",
+        + practice_table(practice.id, time_zone=practice.time_zone, start=half),
         "utf-8",
     )
-    for arguments in (("run",), ("webhooks", "drain"), ("lake", "export")):
-        run_alone(arguments, folder, credentials(platform), project)
+    for command in ("run", "webhooks drain", "lake export"):
+        run_alone(command, folder, platform, project)
     return folder
 
 
@@ -121,7 +113,7 @@ def true_marts(
     platform.reset()
     make_folder(platform, synced_folder, folder)
     platform.advance(END)
-    run_alone(("run",), folder, credentials(platform), project)
+    run_alone("run", folder, platform, project)
     platform.reset()
     return built_in_full(folder / "vetl.duckdb", project)
 
@@ -160,7 +152,7 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
         if not is_allowed_end(ended):
             pytest.fail(f"{replay}\n{ended.command} ended with {ended.exit_code}:\n{ended.said}")
     platform.advance(END - moment)
-    run_alone(("run",), folder, credentials(platform), project)
+    run_alone("run", folder, platform, project)
 
     there = {path.name for path in folder.iterdir()}
     assert {name for name in there if not name.startswith(("analytics.", "said."))} <= LEFT, replay
@@ -201,9 +193,9 @@ def first_day(platform: sandbox.Handle) -> date:
     return platform.now().date() - timedelta(days=DAYS + 1)
 
 
-def run_alone(arguments: tuple[str, ...], folder: Path, environment: dict[str, str], project: Path) -> None:
+def run_alone(command: str, folder: Path, platform: sandbox.Handle, project: Path) -> None:
     """Run a command alone; it must exit with 0."""
-    (ended,) = overlap([Command(arguments)], folder, environment, project)
+    (ended,) = overlap([Command(tuple(command.split()))], folder, credentials(platform), project)
     assert ended.exit_code == 0, ended
 
 
@@ -211,7 +203,7 @@ def draw_command(rng: Random) -> Command:
     """Draw a command that begins in the first second; one of three is killed, one of four does not wait."""
     starts = rng.choice((0.0, rng.uniform(0, 1)))
     return Command(
-        rng.choice(COMMANDS),
+        tuple(rng.choice(COMMANDS).split()),
         starts,
         killed=starts + rng.uniform(0, 4) if rng.random() < 1 / 3 else None,
         patience=rng.choice((0, 600, 600, 600)),

@@ -29,6 +29,10 @@ class Practices:
     def sync(self, **chosen: Any) -> SyncResult:
         return synced(self.settings, **chosen)
 
+    def mended(self, lists: Sequence[str] | None = None) -> bool:
+        """Sync, and return whether that succeeds and leaves no difference."""
+        return self.sync(endpoints=lists).exit_code == 0 and not self.differences(lists)
+
     @property
     def warehouse(self) -> Path:
         return self.settings.warehouse.path

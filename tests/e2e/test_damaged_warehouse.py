@@ -15,16 +15,8 @@ from pipelines.jobs import client as jobs_client
 from pipelines.partner.retry_policy import RetryPolicy
 
 DAYS = 10
-COMMANDS = (
-    ["sync"],
-    ["reconcile"],
-    ["publish"],
-    ["lake", "export"],
-    ["quarantine", "list"],
-    ["quarantine", "retry"],
-    ["webhooks", "drain"],
-    ["query", "--private", "from raw.phone_calls"],
-)
+PLAIN = ("sync", "reconcile", "publish", "lake export", "quarantine list", "quarantine retry", "webhooks drain")
+COMMANDS = (*(line.split() for line in PLAIN), ["query", "--private", "from raw.phone_calls"])
 HEADERS = 12_288
 """Bytes that locate the blocks; their damage is found when the file is opened."""
 

@@ -134,8 +134,8 @@ def keep_deliveries(inbox: Path, spoiler: Spoiler, practice: str) -> None:
 def test_a_value_of_any_kind_costs_its_row_only(drawn: list[Any]) -> None:
     """Many values in one warehouse: two syncs, the second over stored rows, deliveries, a build, a publication."""
     spoiler = Spoiler([*KNOWN, *drawn])
-    world: dict[str, Any] = {"practices": 2, "calls": 300, "days": 9, "seed": 7}
-    with sandbox.running(frozen=True, **world) as platform, TemporaryDirectory() as folder:
+    running = sandbox.running(practices=2, calls=300, days=9, seed=7, frozen=True)
+    with running as platform, TemporaryDirectory() as folder:
         plain = settings_for(platform, Path(folder), 9)
         ours = changed(plain, webhooks={"inbox": Path(folder) / "inbox.sqlite"})
         first, second = (practice.id for practice in ours.practices)

@@ -47,8 +47,7 @@ def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(op
     assert failed.retryable
     assert "503" in failed.reason
     practices.platform.faults.set([])
-    assert practices.sync().exit_code == 0
-    assert practices.differences() == []
+    assert practices.mended()
 
 
 def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next_sync_goes_on(
@@ -88,8 +87,7 @@ def test_a_dead_network_is_reported_for_every_unfinished_list(opened: Opened) ->
         assert result.exit_code == 1
         assert any("no answer in time" in reason for reason in failures(result).values())
         door.open()
-        assert practices.sync(endpoints=lists).exit_code == 0
-    assert practices.differences(lists) == []
+        assert practices.mended(lists)
 
 
 def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(

@@ -84,13 +84,12 @@ def hostile(platform: sandbox.Handle) -> tuple[dict[str, Any], Any]:
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     folder = tmp_path_factory.mktemp("privacy")
-    world: Any = {"practices": 1, "calls": 150, "seed": 3}
     said = StringIO()
     with (
         pytest.MonkeyPatch.context() as patched,
         redirect_stdout(said),
         redirect_stderr(said),
-        sandbox.running(frozen=True, days=DAYS, **world) as platform,
+        sandbox.running(practices=1, calls=150, days=DAYS, seed=3, frozen=True) as platform,
     ):
         person, change = hostile(platform)
         with lying(platform.base_url, change) as address:

@@ -26,7 +26,6 @@ from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings
 
 DAYS = 5
-WORLD: Any = {"practices": 3, "calls": 90, "seed": 5}
 
 
 def sharded(settings: Settings, shards: Any) -> Settings:
@@ -70,7 +69,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def platform() -> Iterator[sandbox.Handle]:
-    with sandbox.running(frozen=True, days=DAYS, **WORLD) as running:
+    with sandbox.running(practices=3, calls=90, days=DAYS, seed=5, frozen=True) as running:
         yield running
 
 

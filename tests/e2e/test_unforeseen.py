@@ -49,8 +49,7 @@ def test_an_error_that_nobody_foresaw_ends_one_list_of_one_practice(
     assert (name, others) == ("staff_tasks", [])
     assert reason.startswith("internal error: Unforeseen in test_unforeseen.py, line ")
     assert VALUE not in reason
-    assert practices.sync().exit_code == 0
-    assert practices.differences() == []
+    assert practices.mended()
 
 
 def test_a_list_that_cannot_be_stored_is_not_certified_and_the_others_are(
@@ -71,8 +70,7 @@ def test_a_list_that_cannot_be_stored_is_not_certified_and_the_others_are(
     monkeypatch.setattr(Warehouse, "commit_all", failing)
 
     assert list(ended(practices)) == [(first, "appointments")]
-    assert practices.sync().exit_code == 0
-    assert practices.differences() == []
+    assert practices.mended()
 
 
 def with_first_practice(practices: Any, **other: Any) -> Any:

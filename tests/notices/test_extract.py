@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.practice_site import practice_table
 from support.warehouse_with_rows import ask as rows_of
 
 from pipelines.cli import app
@@ -18,10 +19,10 @@ def test_a_file_for_a_group_has_its_practices_alone(
 ) -> None:
     file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
     rows = rows_of(file, "select practice_id, name, time_zone, history_start from marts.practices order by 1")
+    groups = ("group = 'East Side'\n", *["group = 'West'\n"] * (len(rows) - 1))
     tables = "".join(
-        f"[[practices]]\nid = '{key}'\nname = '{name}'\ntime_zone = '{zone}'\nhistory_start = {start}\n"
-        f"group = '{'East Side' if key == 'loc-001' else 'West'}'\n"
-        for key, name, zone, start in rows
+        practice_table(key, name=name, time_zone=zone, start=start, more=group)
+        for (key, name, zone, start), group in zip(rows, groups, strict=True)
     )
     (tmp_path / "vetl.toml").write_text(f"[warehouse]\npublished = 'analytics.duckdb'\n{tables}", "utf-8")
     monkeypatch.chdir(tmp_path)

@@ -10,11 +10,11 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 from pydantic import SecretStr
 from support.certificates import self_signed
 from support.mail_server import Mailbox, mail_server
+from support.practice_site import practice_tables, vetl_resource
 from support.sandbox_settings import changed
 
 from pipelines.jobs.report import report
 from pipelines.orchestration.letters import letters
-from pipelines.orchestration.resources import VetlResource
 from pipelines.settings import Settings
 from pipelines.settings.report import Reader
 
@@ -104,15 +104,12 @@ def test_on_the_port_of_smtps_the_connection_begins_with_tls(
 def test_the_job_sends_the_letter_once_and_fails_if_it_was_refused(
     settings: Settings, mailbox: Mailbox, tmp_path: Path
 ) -> None:
-    config = tmp_path / "vetl.toml"
-    config.write_text(
+    text = (
         f'[partner]\nbase_url = "http://127.0.0.1:9"\n[warehouse]\npublished = "{settings.warehouse.published}"\n'
         f'[alerts]\nsmtp_host = "127.0.0.1"\nsmtp_port = {mailbox.port}\n[report]\nledger = "letters.sqlite"\n'
         '[[report.recipients]]\nname = "One"\npractices = ["loc-001"]\nto = ["one@example.com"]\n'
-        '[[practices]]\nid = "loc-001"\nname = "One"\ntime_zone = "UTC"\nhistory_start = 2025-01-01\n',
-        "utf-8",
     )
-    vetl = {"vetl": VetlResource(config=str(config))}
+    vetl = {"vetl": vetl_resource(tmp_path, text + practice_tables("loc-001"))}
     mailbox.refuses = True
     with dg.DagsterInstance.ephemeral() as instance:
         refused = letters.execute_in_process(resources=vetl, instance=instance, raise_on_error=False)

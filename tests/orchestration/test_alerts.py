@@ -7,19 +7,13 @@ import dagster as dg
 import pytest
 from support.hook_receiver import receiving
 from support.mail_server import mail_server
+from support.practice_site import vetl_resource
 
 from pipelines.core.errors import ConfigurationError
 from pipelines.orchestration import alerts
 from pipelines.orchestration.alerts import Alert, alert_of, alerts_sensor
-from pipelines.orchestration.resources import VetlResource
 from pipelines.settings import load_settings
 from pipelines.settings.schedule import AlertSettings, ScheduleSettings
-
-
-def vetl(folder: Path) -> VetlResource:
-    config = folder / "vetl.toml"
-    config.write_text("")
-    return VetlResource(config=str(config))
 
 
 def fail(instance: dg.DagsterInstance, error: Exception) -> Any:
@@ -47,7 +41,7 @@ def test_a_failed_run_is_posted_once_until_it_fails_for_another_reason(
     with receiving() as hook, dg.DagsterInstance.ephemeral() as instance:
         monkeypatch.setenv("VETL_ALERTS__WEBHOOK", hook.url)
         for reason in ("loc-1: 403", "loc-1: 403", "loc-1: 500"):
-            sensor(fail(instance, dg.Failure(reason)), vetl=vetl(tmp_path))
+            sensor(fail(instance, dg.Failure(reason)), vetl=vetl_resource(tmp_path))
 
     assert [body["text"].splitlines()[:2] for body in hook.bodies] == [
         ["vetl: everything failed", "- broken: loc-1: 403"],
@@ -78,7 +72,7 @@ def test_a_custom_channel_gets_the_alert_although_another_channel_fails(tmp_path
 
     sensor = alerts_sensor(ScheduleSettings(), (dead, received.append))
     with dg.DagsterInstance.ephemeral() as instance, pytest.raises(OSError, match="no route"):
-        sensor(fail(instance, dg.Failure("loc-1: 403")), vetl=vetl(tmp_path))
+        sensor(fail(instance, dg.Failure("loc-1: 403")), vetl=vetl_resource(tmp_path))
 
     assert [alert.job for alert in received] == ["everything"]
 

@@ -20,6 +20,7 @@ from support.processes import answers, free_port, graphql, running, until
 from support.small_project import few_models
 
 from pipelines.endpoints import REGISTRY
+from pipelines.engine import runner
 from pipelines.jobs.forget_plan import ForgetPlan, keep_plans, read_plans
 from pipelines.loading.published.query import query
 from pipelines.loading.warehouse import Warehouse
@@ -30,6 +31,8 @@ from pipelines.orchestration.read_config import Again, run_config
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import load_settings
+from sandbox import Fault
+from sandbox.faults import Faults
 from sandbox.platform import Credentials
 
 CHECKS = """{ assetNodes { assetKey { path } assetChecksOrError { ... on AssetChecks { checks { name
@@ -110,6 +113,21 @@ class Place:
         }
 
 
+class RevokedAt(Faults):
+    """The password and every token end at the first request of a practice."""
+
+    def __init__(self, platform: Any, practice: str) -> None:
+        super().__init__()
+        self._platform, self._practice, self.done = platform, practice, False
+
+    def strike(self, path: str, event: str) -> Fault | None:
+        if not self.done and event.endswith(f" {self._practice}"):
+            self.done = True
+            self._platform.credentials = Credentials(password="another")
+            self._platform.revoke_tokens()
+        return super().strike(path, event)
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
     """Provide a site with two practices and few models, which both stories use; `dbt` has already imported dbt."""
@@ -172,20 +190,34 @@ def test_runs_that_work_leave_every_other_check_its_result(place: Place) -> None
         assert query(private, f"select count(*) from raw.clients where id = '{client}'").rows == [(0,)]
 
 
-def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(place: Place) -> None:
+def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # The platform refuses a practice: the checks of its lists are red, and all other checks have run.
     world = place.platform.platform.world
-    gone = place.platform.practices[1].id
+    first, gone = (practice.id for practice in place.platform.practices)
     taken = world.practices.pop(gone)
     is_success, checks = place.after("everything")
     assert not is_success
     assert of_status(checks, "FAILED") - YELLOW == {("/".join(key.path), "certified") for key in LISTS}
     world.practices[gone] = taken
 
-    # No sign-in succeeds: the steps after the lists are skipped, and each of their checks keeps its last result.
+    # The password is revoked when the first practice is read: its rows stay, and the marts are built.
     right = place.platform.platform.credentials
-    place.platform.platform.credentials = Credentials(password="another")
-    place.platform.platform.revoke_tokens()
+    monkeypatch.setattr(runner, "PRACTICES_AT_ONCE", 1)
+    place.platform.platform.faults = RevokedAt(place.platform.platform, gone)
+    is_success, checks = place.after("everything")
+    assert not is_success
+    assert of_status(checks, "FAILED") - YELLOW == {("/".join(key.path), "certified") for key in LISTS}
+    stopped, built = checks["partner/staff_tasks", "certified"], checks["published/analytics", "equals_source"]
+    assert stopped
+    assert built
+    assert stopped["evaluation"]["description"].startswith(f"{gone}: ")
+    assert "sign-in refused" in stopped["evaluation"]["description"]
+    assert first not in stopped["evaluation"]["description"]
+    assert "Not run since" not in built["evaluation"]["description"]
+
+    # No sign-in succeeds: the steps after the lists are skipped, and each of their checks keeps its last result.
     before = place.passed()
     is_success, checks = place.after("everything")
     assert (is_success, place.passed()) == (False, before)

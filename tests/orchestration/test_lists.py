@@ -6,7 +6,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from support.practice_site import practice_tables
+from support.practice_site import practice_tables, vetl_resource
 
 from pipelines.core.errors import Unreachable, VetlError
 from pipelines.core.pages import Changes
@@ -15,7 +15,6 @@ from pipelines.orchestration import lists
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.lists import list_assets, raw_key
 from pipelines.orchestration.practices import NAME
-from pipelines.orchestration.resources import VetlResource
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
@@ -50,9 +49,7 @@ class Site:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self._patch = monkeypatch
         self.asked: list[dict[str, Any]] = []
-        config = folder / "vetl.toml"
-        config.write_text(practice_tables(*"abc"))
-        self.vetl = VetlResource(config=str(config))
+        self.vetl = vetl_resource(folder, practice_tables(*"abc"))
         self.instance = dg.DagsterInstance.ephemeral()
 
     def run(self, *outcomes: SyncResult | VetlError, tags: dict[str, str] | None = None) -> Any:

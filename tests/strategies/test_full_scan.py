@@ -9,7 +9,7 @@ from typing import Literal
 
 import pytest
 from support import model_source
-from support.model_driver import Driver, each_list, sync
+from support.model_driver import Driver, each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
@@ -91,10 +91,8 @@ def test_a_list_that_hides_final_tasks_unless_asked_for_them_is_read_by_status(
     source, store = filled(Manners(order=order, default_status="pending"), 60)
 
     for _ in range(3):
-        assert sync(STAFF_TASKS, source, store).certified
-        assert source.rows == store.rows
-        assert sync(STAFF_TASKS, source, store, reconcile="full").certified
-        assert source.rows == store.rows
+        sync_whole(STAFF_TASKS, source, store)
+        sync_whole(STAFF_TASKS, source, store, reconcile="full")
         source.now += timedelta(hours=1)
         opened, final = (
             [identity for identity, row in source.rows.items() if row["status"] == status]
@@ -116,10 +114,7 @@ def test_a_request_open_for_long_is_got_by_id() -> None:
     sync(AI_OUTBOUND, source, store)
     source.touch("r00003", status="completed")
 
-    outcome = sync(AI_OUTBOUND, source, store)
-
-    assert source.rows == store.rows
-    assert outcome.certified
+    sync_whole(AI_OUTBOUND, source, store)
 
 
 def test_a_list_that_hides_final_requests_unless_asked_for_them_is_read_by_status() -> None:
@@ -128,8 +123,7 @@ def test_a_list_that_hides_final_requests_unless_asked_for_them_is_read_by_statu
     statuses = ("completed", "received", "queued", "in_progress")
     source.fill(60, START - timedelta(days=59), timedelta(days=1), *statuses)
 
-    assert sync(AI_OUTBOUND, source, store).certified
-    assert source.rows == store.rows
+    sync_whole(AI_OUTBOUND, source, store)
 
 
 def of_hours(rows: int) -> ModelSource:
@@ -151,10 +145,7 @@ def test_a_reconcile_costs_one_request_more_for_each(endpoint: Endpoint, gone: t
         del source.rows[f"r{number:05d}"]
     before = source.requests
 
-    outcome = sync(endpoint, source, store, reconcile="full")
-
-    assert outcome.certified
-    assert store.rows == source.rows
+    sync_whole(endpoint, source, store, reconcile="full")
     assert len(store.missing) == len(gone)
     assert source.requests - before <= undisturbed + len(gone) + 2
 
@@ -166,9 +157,7 @@ def test_if_most_rows_have_vanished_the_time_is_read_again_at_once() -> None:
         del source.rows[f"r{number:05d}"]
     before = source.requests
 
-    assert sync(APPOINTMENTS, source, store, reconcile="full").certified
-
-    assert store.rows == source.rows
+    sync_whole(APPOINTMENTS, source, store, reconcile="full")
     assert source.requests - before < 60
 
 

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 from support import certificate_claims
-from support.model_driver import each_list, paged, ranged, sync
+from support.model_driver import each_list, paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
@@ -61,10 +61,7 @@ def test_a_request_that_is_deleted_while_the_list_is_read_downwards_hides_no_oth
     store.capabilities = paged()
     before_requests(source, {2: [lambda: source.remove("r00011")]})
 
-    outcome = sync(AI_OUTBOUND, source, store)
-
-    assert outcome.certified
-    assert store.rows == source.rows
+    sync_whole(AI_OUTBOUND, source, store)
 
 
 def test_a_task_that_is_deleted_while_the_newest_are_read_hides_no_other() -> None:
@@ -104,10 +101,7 @@ def test_a_page_name_or_base_that_was_learnt_wrongly_is_doubted(page: str) -> No
     source, store = filled(STAFF_TASKS, Manners(largest_page=4), 11, timedelta(hours=1), "completed")
     store.capabilities = paged(base=1, name=page)
 
-    outcome = sync(STAFF_TASKS, source, store)
-
-    assert outcome.certified
-    assert store.rows == source.rows
+    sync_whole(STAFF_TASKS, source, store)
     assert (store.capabilities["page"]["name"], store.capabilities["page"]["base"]) == ("page", 0)
 
 
@@ -118,7 +112,4 @@ def test_a_list_that_refuses_date_times_is_read_even_if_only_its_pages_are_known
     source, store = filled(APPOINTMENTS, manners, 11, timedelta(hours=5), "active")
     store.capabilities = paged(base=page_base)
 
-    outcome = sync(APPOINTMENTS, source, store)
-
-    assert outcome.certified
-    assert store.rows == source.rows
+    sync_whole(APPOINTMENTS, source, store)

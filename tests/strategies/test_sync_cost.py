@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.model_driver import each_list, sync
+from support.model_driver import each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
@@ -36,9 +36,7 @@ def cost(endpoint: Endpoint, manners: Manners, rows: int, *, tied: bool = False)
     for number in range(rows):
         apart = timedelta(days=3) if tied else timedelta(hours=5) + timedelta(days=10) * (rows - number) / rows
         source.add(START - apart, status="completed")
-    assert sync(endpoint, source, store).certified
-
-    assert store.rows == source.rows
+    sync_whole(endpoint, source, store)
     return source.requests
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.model_driver import paged, ranged, sync
+from support.model_driver import paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
@@ -44,10 +44,7 @@ def test_after_the_sources_clock_was_set_back_it_is_read_again_from_there() -> N
         source.add(status="completed")
         source.now += timedelta(hours=2)
 
-    outcome = sync(BOOKING_SESSIONS, source, store)
-
-    assert source.rows == store.rows
-    assert outcome.certified
+    sync_whole(BOOKING_SESSIONS, source, store)
 
 
 from_one_or_zero = st.builds(Manners, page_base=st.sampled_from([0, 1]), refuses_beyond_end=st.booleans())
@@ -59,20 +56,14 @@ def test_a_page_base_that_was_learnt_wrongly_costs_no_row(seed: int, kind: Manne
     source, store = filled(seed, kind, rows)
     store.capabilities = {**paged(base=1 - kind.page_base, size=100), **ranged()}
 
-    outcome = sync(BOOKING_SESSIONS, source, store)
-
-    assert source.rows == store.rows
-    assert outcome.certified
+    sync_whole(BOOKING_SESSIONS, source, store)
 
 
 @given(seed=st.integers(0, 2**32), deepest=st.integers(1, 3), rows=st.integers(20, 90))
 def test_a_list_that_cannot_be_paged_deep_is_read_in_narrower_windows(seed: int, deepest: int, rows: int) -> None:
     source, store = filled(seed, Manners(deepest=deepest), rows)
 
-    outcome = sync(BOOKING_SESSIONS, source, store)
-
-    assert source.rows == store.rows
-    assert outcome.certified
+    sync_whole(BOOKING_SESSIONS, source, store)
 
 
 @settings(max_examples=examples(20))
@@ -97,8 +88,7 @@ def test_a_list_that_hides_rows_unless_a_status_is_requested_is_read_by_status(
     source, store = filled(5, Manners(default_status=default, names=names), 60)
 
     for reconcile in ("no", "no", "full", "full"):
-        assert sync(BOOKING_SESSIONS, source, store, reconcile=reconcile).certified
-        assert source.rows == store.rows
+        sync_whole(BOOKING_SESSIONS, source, store, reconcile=reconcile)
         source.now += timedelta(hours=1)
         active = [identity for identity, row in source.rows.items() if row["status"] == "active"]
         source.touch(active[0], status="completed")
@@ -114,8 +104,7 @@ def test_rows_that_are_hidden_from_an_empty_list_are_found_when_they_come() -> N
     for status in ("completed", "active", "abandoned"):
         source.now += timedelta(hours=1)
         source.add(source.now, status=status)
-        assert sync(BOOKING_SESSIONS, source, store).certified
-        assert source.rows == store.rows
+        sync_whole(BOOKING_SESSIONS, source, store)
 
 
 def test_a_server_that_stops_hiding_rows_is_read_by_windows_again() -> None:
@@ -128,7 +117,6 @@ def test_a_server_that_stops_hiding_rows_is_read_by_windows_again() -> None:
         source.now += timedelta(hours=1)
         source.add(source.now, status="completed")
         before = source.requests
-        assert sync(BOOKING_SESSIONS, source, store).certified
-        assert source.rows == store.rows
+        sync_whole(BOOKING_SESSIONS, source, store)
         requests.append(source.requests - before)
     assert requests[-1] < 60 // 5, "the last sync read new rows alone"

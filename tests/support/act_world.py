@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from support.practice_site import practice_table
 from support.sandbox_settings import changed, settings_for, synced
 
 import sandbox
@@ -114,6 +115,11 @@ class ActWorld:
         log = self.platform.requests.log
         return sum(seen.method == "POST" and seen.path.endswith("/staff_tasks") for seen in log)
 
+    def plan(self, requests: Sequence[Leak]) -> str:
+        """Put these leaks into the marts, and return the digest of a plan for them."""
+        self.build(requests)
+        return plan_acts(self.settings, None).digest
+
     def plan_and_apply(self, settings: Settings | None = None) -> Any:
         settings = settings or self.settings
         return apply_acts(settings, plan_acts(settings, None).digest)
@@ -133,6 +139,4 @@ def toml_of(world: ActWorld, *, enabled: bool = False) -> str:
         f"[warehouse]\npath = 'vetl.duckdb'\npublished = 'analytics.duckdb'\nlock_wait_seconds = 0\n"
         f"[act]\nenabled = {str(enabled).lower()}\npractices = ['{practice.id}']\nledger = 'acts.sqlite'\n"
         "stop_file = 'act.stop'\n"
-        f"[[practices]]\nid = '{practice.id}'\nname = '{practice.name}'\ntime_zone = '{practice.time_zone}'\n"
-        f"history_start = {practice.history_start}\n"
-    )
+    ) + practice_table(practice.id, name=practice.name, time_zone=practice.time_zone, start=practice.history_start)

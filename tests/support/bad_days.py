@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from support.practice_site import practice_table
 from support.processes import until
 
 import sandbox
@@ -86,7 +87,7 @@ def _command(*arguments: str) -> list[str]:
 
 
 Event = Callable[[Site], object]
-ELSEWHERE = "[[practices]]\nid = 'loc-999'\nname = 'New'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n"
+ELSEWHERE = practice_table("loc-999")
 RECORD = WAREHOUSE.with_name("vetl.duckdb.published.json")
 """Without it the published file is written whole."""
 

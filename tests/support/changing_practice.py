@@ -44,20 +44,10 @@ class ChangingPractice:
 
     def change(self, times: int) -> None:
         """Make some changes; `done` names them."""
-        happenings: list[Callable[[], None]] = [
-            *[self.add_row] * 4,
-            *[self.change_row] * 4,
-            *[self.replace_day] * 4,
-            self.empty_day,
-            self.attach_ids,
-            self.attach_ids,
-            self.delete_row,
-            self.look_client_up,
-            self.look_client_up,
-            self.forget_client,
-            self.receive_outcome,
-            self.remind,
-        ]
+        happenings: list[Callable[[], None]] = [self.add_row] * 4 + [self.change_row] * 4 + [self.replace_day] * 4
+        happenings += [self.empty_day, self.attach_ids, self.attach_ids, self.delete_row]
+        happenings += [self.look_client_up, self.look_client_up, self.forget_client]
+        happenings += [self.receive_outcome, self.remind]
         for _ in range(times):
             happening = self._random.choice(happenings)
             self.done.append(f"{self._practice.id} {happening.__name__}")

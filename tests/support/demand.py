@@ -153,21 +153,12 @@ class Demand(Attribution):
         for row in self.requests:
             booked = row["outcome"] == "booked"
             if row["created_at"] and (booked or row["purpose"] == "scheduling"):
-                at, ended = row["created_at"], row["completed_at"] or row["contacted_at"] or row["created_at"]
+                at, who = row["created_at"], self.contacted(row)
+                booked_at = max(row["completed_at"] or row["contacted_at"] or at, at) if booked else None
                 result = row["outcome"] or row["suppression_reason"] or row["status"]
                 named = self.named.get(row["id"], {}).get("appointment_id")
-                yield Contact(
-                    "outreach",
-                    row["id"],
-                    at,
-                    *self.contacted(row),
-                    result,
-                    row["purpose"] or None,
-                    "practice",
-                    booked_at=max(ended, at) if booked else None,
-                    appointment_id=named,
-                    attribution="exact" if named else "inferred",
-                )
+                wanted, how = row["purpose"] or None, "exact" if named else "inferred"
+                yield Contact("outreach", row["id"], at, *who, result, wanted, "practice", booked_at, named, how)
         for row in self.tasks:
             is_request = row["task_type"] == "task" and not self.is_made_by_vetl(row)
             if row["created_at"] and row["client_id"] and is_request:
@@ -176,25 +167,14 @@ class Demand(Attribution):
 
     def _told_by_sessions(self) -> Iterator[Contact]:
         for row in self.sessions:
-            named = row["appointment_id"] or row["remote_appointment_id"]
-            ended = row["last_activity_at"] or row["updated_at"] or row["created_at"]
+            at, named = row["created_at"], row["appointment_id"] or row["remote_appointment_id"]
             state = "still active at" if row["status"] == "active" else "left at"
             result = f"{state} {row['stage'] or 'an unknown stage'}"
-            is_booked = bool(named) or row["status"] == "completed"
-            if row["created_at"]:
-                yield Contact(
-                    "session",
-                    row["id"],
-                    row["created_at"],
-                    None,
-                    None,
-                    result,
-                    "online_booking",
-                    "client",
-                    booked_at=max(ended, row["created_at"]) if is_booked else None,
-                    appointment_id=row["appointment_id"] or None,
-                    attribution="exact" if named else "inferred",
-                )
+            if at:
+                is_booked = bool(named) or row["status"] == "completed"
+                booked_at = max(row["last_activity_at"] or row["updated_at"] or at, at) if is_booked else None
+                end = (booked_at, row["appointment_id"] or None, "exact" if named else "inferred")
+                yield Contact("session", row["id"], at, None, None, result, "online_booking", "client", *end)
 
     def _is_followed_up(self, episode: Episode) -> bool:
         last = episode.last

@@ -40,16 +40,13 @@ def known_from(chapter: Chapter) -> Known:
             )
             tables[f"history.{TABLES[name]}"] += superseded
     for name, column in (("clients", "client_id"), ("patients", "patient_id")):
-        ids = {(row["practice_id"], row[column]) for table in MENTIONING for row in _every(tables, table)}
+        every = (row for table in MENTIONING for row in (*tables[table], *tables[f"history.{table}"]))
+        ids = {(row["practice_id"], row[column]) for row in every}
         tables[name] = [row for row in tables[name] if (row["practice_id"], row["id"]) in ids]
     read = {practice_id for practice_id, _ in chapter.visits[-1].lists}
     unread = frozenset(one.id for one in chapter.practices) - read
     own = {**_webhooks(chapter), "control.acts": chapter.acts}
     return Known(chapter.practices, chapter.visits[-1].at, {**tables, **own}, unread)
-
-
-def _every(tables: Tables, table: str) -> list[Row]:
-    return [*tables[table], *tables[f"history.{table}"]]
 
 
 def column_by_id(mart: Mart, key: str, column: str) -> dict[Any, Any]:

@@ -128,6 +128,14 @@ def sync(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Outcome:
     return Driver(source, store, source.rng).run(read_list(reading_of(endpoint, source, store, **given)))
 
 
+def sync_whole(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Outcome:
+    """Run a sync that must certify the list and bring every row."""
+    outcome = sync(endpoint, source, store, **given)
+    assert outcome.certified, outcome.reason
+    assert store.rows == source.rows
+    return outcome
+
+
 def each_list(*names: str) -> pytest.MarkDecorator:
     """Run a test for each of these lists: its parameter is `endpoint`."""
     return pytest.mark.parametrize("endpoint", [by_name(name) for name in names], ids=names)

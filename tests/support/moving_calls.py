@@ -14,11 +14,11 @@ from zoneinfo import ZoneInfo
 
 from support.call_store import Details
 from support.model_calls import CsvRow, ModelCalls
-from support.model_driver import Driver, Killed
+from support.model_driver import Driver, Killed, reading_of
 
 from pipelines.core.endpoint import DateWindows
 from pipelines.core.errors import VetlError
-from pipelines.core.list_read import Margins, Outcome, Reading, Reconcile
+from pipelines.core.list_read import Margins, Outcome, Reconcile
 from pipelines.core.steps import ReplaceDays, Save
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.loading.phone_calls.times import days_between
@@ -98,14 +98,12 @@ class Practice:
         source.move = self._moves(motion, killed_at)
         witness = Witness(source, self.store)
         strategy = DateWindows(csv_page_size=self.page)
-        reading = Reading(
-            endpoint=replace(PHONE_CALLS, strategy=strategy, page_size=self.json_page),
-            names=PHONE_CALLS.names,
-            now=source.now,
+        reading = reading_of(
+            replace(PHONE_CALLS, strategy=strategy, page_size=self.json_page),
+            source,
+            self.store,
             time_zone=source.zone,
             history_start=self.history_start,
-            cursor=dict(self.store.cursor),
-            capabilities=dict(self.store.capabilities),
             margins=self.margins,
             details=details,
             details_budget=3,

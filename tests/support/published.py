@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.mart_builds import build_marts_untested
@@ -29,8 +28,7 @@ def published_stale_once(factory: pytest.TempPathFactory, config: pytest.Config)
 
 def publish_stale(folder: Path) -> Path:
     """Make the same file again in a folder, as `vetl run --practice loc-001` leaves it."""
-    world: Any = {"practices": 3, "calls": 1200, "seed": 7}
-    with sandbox.running(frozen=True, days=STALE_DAYS, **world) as platform:
+    with sandbox.running(practices=3, calls=1200, days=STALE_DAYS, seed=7, frozen=True) as platform:
         settings = settings_for(platform, folder, STALE_DAYS)
         synced(settings)
         platform.advance(timedelta(days=3))
@@ -41,8 +39,7 @@ def publish_stale(folder: Path) -> Path:
 
 def publish_small(folder: Path) -> Path:
     """Make the same file again in a folder."""
-    world: Any = {"practices": 2, "calls": 2500, "seed": 7}
-    with sandbox.running(frozen=True, days=DAYS, **world) as platform:
+    with sandbox.running(practices=2, calls=2500, days=DAYS, seed=7, frozen=True) as platform:
         settings = settings_for(platform, folder, DAYS)
         practices = tuple(replace(practice, group="America") for practice in settings.practices)
         settings = settings.model_copy(update={"practices": practices})

@@ -21,6 +21,7 @@ class Door:
         self._behind = (parts.hostname or "", parts.port or 0)
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
         self._writers: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
         self._port = 0
@@ -31,10 +32,6 @@ class Door:
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
-
-    def start(self) -> None:
-        self._thread.start()
-        self._do(self._open())
 
     def end(self) -> None:
         self._do(self._shut())
@@ -108,7 +105,7 @@ class Door:
 @contextmanager
 def door_before(base_url: str) -> Generator[Door]:
     door = Door(base_url)
-    door.start()
+    door.open()
     try:
         yield door
     finally:

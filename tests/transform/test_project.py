@@ -32,10 +32,6 @@ def nodes(build: Build, kind: str) -> Iterator[dict[str, Any]]:
     return (node for node in build.manifest["nodes"].values() if node["resource_type"] == kind)
 
 
-def generic_tests(build: Build) -> Iterator[dict[str, Any]]:
-    return (node for node in nodes(build, "test") if "test_metadata" in node)
-
-
 def layer(model: dict[str, Any]) -> str:
     return model["fqn"][1]
 
@@ -118,36 +114,31 @@ def relatives(manifest: dict[str, Any], unique_id: str) -> set[str]:
     return found
 
 
-def test_every_source_is_described_and_every_list_is_one(filled: Build) -> None:
+def test_every_source_is_a_table_of_loading_and_described_and_every_list_is_one(filled: Build) -> None:
+    """One source is spread over several files; dbt takes a contradicting schema without a word."""
     sources = filled.manifest["sources"].values()
 
+    schemas = {(source["source_name"], source["schema"]) for source in sources}
+    assert schemas == {("partner", "raw"), ("control", "control"), ("history", "history")}
     assert [source["unique_id"] for source in sources if not source["description"].strip()] == []
     tables = {source["name"] for source in sources if source["source_name"] == "partner"}
     lists = {endpoint.table for endpoint in REGISTRY}
     assert lists <= tables <= lists | {endpoint.table for endpoint in RECEIVED}
 
 
-def test_only_staging_reads_sources(filled: Build) -> None:
-    readers = {
-        layer(model)
-        for model in nodes(filled, "model")
-        if any(parent.startswith("source.") for parent in model["depends_on"]["nodes"])
-    }
-
-    assert {"staging"} == readers
-
-
-def test_no_layer_reads_a_later_layer(filled: Build) -> None:
+def test_only_staging_reads_sources_and_no_layer_reads_a_later_layer(filled: Build) -> None:
     """Staging does not read staging either: each list is prepared by itself."""
-    models = {model["unique_id"]: model for model in nodes(filled, "model")}
+    models = {model["unique_id"]: layer(model) for model in nodes(filled, "model")}
+    layers = models | dict.fromkeys(filled.manifest["sources"], "source")
     edges = {
-        (layer(models[parent]), layer(model))
-        for model in models.values()
+        (layers[parent], layer(model))
+        for model in nodes(filled, "model")
         for parent in model["depends_on"]["nodes"]
-        if parent in models
+        if parent in layers
     }
 
     assert edges == {
+        ("source", "staging"),
         ("staging", "intermediate"),
         ("staging", "marts"),
         ("intermediate", "intermediate"),
@@ -167,13 +158,6 @@ def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:
     project = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))
 
     assert project["vars"]["lists"] == {endpoint.name: endpoint.table for endpoint in REGISTRY}
-
-
-def test_sources_are_the_tables_of_loading(filled: Build) -> None:
-    """One source is spread over several files; dbt takes a contradicting schema without a word."""
-    schemas = {(source["source_name"], source["schema"]) for source in filled.manifest["sources"].values()}
-
-    assert {("partner", "raw"), ("control", "control"), ("history", "history")} == schemas
 
 
 def test_exposures_depend_on_existing_models(filled: Build) -> None:
@@ -204,27 +188,17 @@ def test_every_mart_has_a_grain_and_an_enforced_contract(filled: Build) -> None:
 
 
 def test_every_mart_is_tested_for_its_grain_and_for_lost_rows(filled: Build) -> None:
-    tested = {(node["attached_node"], node["test_metadata"]["name"]) for node in generic_tests(filled)}
+    tested = {
+        (node["attached_node"], node["test_metadata"]["name"]): node["test_metadata"]["kwargs"]
+        for node in nodes(filled, "test")
+        if "test_metadata" in node
+    }
 
     for model in nodes(filled, "model"):
         if layer(model) == "marts":
-            assert (model["unique_id"], "unique_combination") in tested
-            assert (model["unique_id"], "ties_out") in tested or model["name"] in OF_NO_ROWS
-
-
-def test_the_key_that_is_tested_is_the_grain(filled: Build) -> None:
-    grains = {
-        model["unique_id"]: model["config"]["meta"]["grain"]
-        for model in nodes(filled, "model")
-        if layer(model) == "marts"
-    }
-    tested = {
-        node["attached_node"]: ", ".join(node["test_metadata"]["kwargs"]["columns"])
-        for node in generic_tests(filled)
-        if node["test_metadata"]["name"] == "unique_combination"
-    }
-
-    assert grains == {name: tested[name] for name in grains}
+            key = tested[model["unique_id"], "unique_combination"]["columns"]
+            assert ", ".join(key) == model["config"]["meta"]["grain"], model["name"]
+            assert (model["unique_id"], "ties_out") in tested or model["name"] in OF_NO_ROWS, model["name"]
 
 
 def test_columns_that_hold_personal_data_are_marked(filled: Build) -> None:

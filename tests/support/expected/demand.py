@@ -97,21 +97,28 @@ def answers(source: Known) -> dict[tuple[str, str], str | None]:
     }
 
 
+def unbooked(episode: Episode) -> dict[str, Any]:
+    last = episode.last
+    return {
+        "client_id": episode.client_id,
+        "channel": last.channel,
+        "last_at": last.at,
+        "contacts": len(episode.tries),
+        "reason": last.result,
+        "last_contact_kind": last.channel,
+        "last_contact_id": last.id,
+        "wanted": last.wanted,
+    }
+
+
 def leaks(source: Known) -> Expected:
     return {
         (practice, one.id): {
-            "client_id": one.client_id,
-            "channel": (last := one.last).channel,
+            **unbooked(one),
             "first_at": one.contacts[0].at,
-            "last_at": last.at,
-            "contacts": len(one.tries),
-            "reason": last.result,
             "is_actionable": (why := why_not(source, practice, one)) is None,
             "not_actionable_because": why,
-            "last_contact_kind": last.channel,
-            "last_contact_id": last.id,
             "begun_by": one.contacts[0].begun_by,
-            "wanted": last.wanted,
         }
         for practice, one in episodes(source)
         if one.booking is None
@@ -132,16 +139,9 @@ def leak_list(source: Known) -> Expected:
             to_call[practice].append(one)
     return {
         (practice, one.id): {
-            "client_id": one.client_id,
-            "channel": (last := one.last).channel,
-            "last_at": last.at,
-            "age_hours": hours(last.at, source.now),
-            "reason": last.result,
-            "last_contact_kind": last.channel,
-            "last_contact_id": last.id,
+            **unbooked(one),
+            "age_hours": hours(one.last.at, source.now),
             "phone_number": one.phone,
-            "wanted": last.wanted,
-            "contacts": len(one.tries),
             "urgency": place,
         }
         for practice, calls in to_call.items()
