@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,26 +11,24 @@ from support.sandbox_settings import credentials
 
 import sandbox
 
-
-@dataclass(frozen=True)
-class Synced:
-    platform: sandbox.Handle
-    folder: Path
+Synced = tuple[sandbox.Handle, Path]
 
 
 @pytest.fixture(scope="session")
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synced]:
+    """Provide a platform, and a folder with a warehouse that is synced with it."""
     folder = tmp_path_factory.mktemp("synced")
     with sandbox.running(practices=1, days=DAYS, calls=30, seed=5, frozen=True) as platform:
         act_world(platform, folder).sync()
-        yield Synced(platform, folder)
+        yield platform, folder
 
 
 @pytest.fixture
 def world(synced: Synced, tmp_path: Path) -> ActWorld:
-    synced.platform.reset()
-    shutil.copytree(synced.folder, tmp_path, dirs_exist_ok=True)
-    return act_world(synced.platform, tmp_path)
+    platform, folder = synced
+    platform.reset()
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return act_world(platform, tmp_path)
 
 
 @pytest.fixture

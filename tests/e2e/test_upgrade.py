@@ -17,6 +17,7 @@ from typing import Any
 import duckdb
 import pytest
 from support import truth
+from support.practice_site import practice_table
 from support.sandbox_settings import credentials, settings_for, synced
 from support.warehouse_with_rows import ask
 
@@ -44,17 +45,8 @@ def rows(path: Path, relation: str, columns: str = "*") -> list[tuple[object, ..
 
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
-SETTINGS = """\
-[partner]
-base_url = "http://127.0.0.1:9"
-
-[[practices]]
-id = "loc-001"
-name = "Harbor Animal Hospital"
-time_zone = "America/New_York"
-history_start = 2026-01-14
-group = "East"
-"""
+HARBOR = {"name": "Harbor Animal Hospital", "time_zone": "America/New_York", "more": "group = 'East'\n"}
+SETTINGS = '[partner]\nbase_url = "http://127.0.0.1:9"\n' + practice_table("loc-001", start="2026-01-14", **HARBOR)
 KEPT = (*(f"raw.{item.table}" for item in REGISTRY), "raw.outreach_events", "raw.service_reminder_events")
 
 

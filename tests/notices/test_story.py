@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.mail_server import Mailbox, mail_server
 from support.mart_builds import untested
-from support.run_once import shared_folder, shared_result
+from support.run_once import shared_result
 from support.sandbox_settings import changed, settings_for
 from support.warehouse_with_rows import ask
 
@@ -118,7 +118,7 @@ def _on(settings: Settings, monday: date) -> Settings:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Story:
-    return shared_result(shared_folder(tmp_path_factory, request.config), "group", lived)
+    return shared_result(tmp_path_factory, request.config, "group", lived)
 
 
 def test_a_dead_line_is_found_and_its_end_too(story: Story) -> None:

@@ -67,9 +67,8 @@ class Clinic:
         return synced(self.settings, endpoints=lists or LISTS)
 
     def differences(self, *lists: str) -> list[str]:
-        zones = {PRACTICE: self.zone}
-        lines = truth.differences(self.platform, self.settings.warehouse.path, zones, since=self.start)
-        return [line for line in lines if line.split()[1].rstrip(":") in (lists or LISTS)]
+        zones, file = {PRACTICE: self.zone}, self.settings.warehouse.path
+        return truth.differences(self.platform, file, zones, since=self.start, lists=lists or LISTS)
 
 
 def findings_by_check(report: Report) -> dict[tuple[str, str], Finding]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.mart_builds import build_marts_untested
-from support.run_once import shared_folder, shared_result
+from support.run_once import shared_result
 from support.sandbox_settings import settings_for, synced
 
 import sandbox
@@ -18,12 +18,12 @@ DAYS, STALE_DAYS = 75, 45
 
 def published_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
     """Return the file of two practices of one group; all test processes of a run share it, none may change it."""
-    return shared_result(shared_folder(factory, config), "published", publish_small)
+    return shared_result(factory, config, "published", publish_small)
 
 
 def published_stale_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
     """Return the file of three practices, of which only the first was read three days later."""
-    return shared_result(shared_folder(factory, config), "published-stale", publish_stale)
+    return shared_result(factory, config, "published-stale", publish_stale)
 
 
 def publish_stale(folder: Path) -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 
 import duckdb
 from support.expected import Mart
-from support.partner_side import Partner
+from support.partner_side import Partner, made
 from support.sandbox_settings import changed, settings_for, synced
 from support.warehouse_with_rows import ask
 
@@ -109,7 +109,10 @@ class Follower:
         return Chapter(
             practices=self.settings.practices,
             visits=tuple(self.visits),
-            messages=[self._message(*key) for key in self.texted],
+            messages=[
+                {**Partner(self.platform, practice).page(f"messages/{one}"), "practice_id": practice}
+                for practice, one in self.texted
+            ],
             webhooks=[(one.kind, one.payload) for one in self.platform.webhooks if one.acknowledged],
             marts=_marts(self.settings.warehouse.path),
             answers=_answers(self.settings.warehouse.published),
@@ -123,18 +126,14 @@ class Follower:
     def text(self, practice_id: str, number: int) -> None:
         """Send a message; the last digits of the number decide its result."""
         message = {"recipient": {"phone_number": f"+121255501{number:02}"}, "fallback_text": "Rex is due."}
-        answer = Partner(self.platform, practice_id).http.post("/services/core/open_api/v1/messages", json=message)
-        assert answer.status_code in (200, 201), answer.text
-        self.texted.append((practice_id, answer.json()["data"]["id"]))
+        sent = made(Partner(self.platform, practice_id).post("messages", message))
+        self.texted.append((practice_id, sent["id"]))
 
     @property
     def strangers(self) -> list[str]:
         """Return practices that the platform does not know, so none of their lists can be read."""
         on_platform = {practice.id for practice in self.platform.practices}
         return [one.id for one in self.settings.practices if one.id not in on_platform]
-
-    def _message(self, practice_id: str, identity: str) -> dict[str, Any]:
-        return {**Partner(self.platform, practice_id).page(f"messages/{identity}"), "practice_id": practice_id}
 
 
 @contextmanager

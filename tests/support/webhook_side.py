@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from support.partner_side import ROOT, Partner
+from support.partner_side import Partner, made
 from support.sandbox_settings import changed, settings_for
 from support.warehouse_with_rows import ask
 
@@ -40,14 +40,10 @@ class WebhookSide:
 
     def send_message(self, number: int, practice_id: str = "loc-001") -> tuple[str, str]:
         """Text a client. Return the practice and the message's id."""
-        recipient = {"phone_number": f"+121255501{number:02}"}
         partner = self.partners[practice_id]
         partner.sign_in()
-        answer = partner.http.post(
-            f"{ROOT}/messages", json={"recipient": recipient, "fallback_text": "Rex is due."}
-        )
-        assert answer.status_code in (200, 201), answer.text
-        return practice_id, answer.json()["data"]["id"]
+        message = {"recipient": {"phone_number": f"+121255501{number:02}"}, "fallback_text": "Rex is due."}
+        return practice_id, made(partner.post("messages", message))["id"]
 
     def reach_out(self, practice_id: str) -> None:
         """Request outreach that ends with a booking, and outreach that is suppressed, fails or is opted out of."""
@@ -59,8 +55,7 @@ class WebhookSide:
             self._reached += 1
             asked = {"channel": "sms", "purpose": "general", "client_id": client}
             content = {**asked, "contact_number": f"+12125550{number + 200}"}
-            answer = partner.http.post(f"{ROOT}/ai_outbound/requests", json=content)
-            assert answer.status_code in (200, 201), answer.text
+            made(partner.post("ai_outbound/requests", content))
 
     def truth(self, messages: Iterable[tuple[str, str]]) -> list[Values]:
         """Return the messages as the platform holds them, every field."""

@@ -5,8 +5,8 @@ import re
 import duckdb
 import pytest
 from support.analysts_page import PAGE
-from support.cells import Query
 from support.dbt_build import Build
+from support.warehouse_with_rows import ask
 
 from pipelines.cli import app
 from pipelines.cli.questions import Question, worked_questions
@@ -30,7 +30,7 @@ def test_a_question_is_answered_by_one_statement(question: Question, filled: Bui
 
 
 def test_a_question_is_asked_by_its_name(
-    filled: Build, query: Query, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    filled: Build, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its Markdown has the form of the page, with other data."""
     question = QUESTIONS[0]
@@ -38,7 +38,8 @@ def test_a_question_is_asked_by_its_name(
 
     assert app.execute(["query", "--question", question.name, "--format", "markdown"]) == 0
 
-    assert capsys.readouterr().out == markdown(columns(question), query(question.statement))
+    rows = ask(filled.warehouse, question.statement)
+    assert capsys.readouterr().out == markdown(columns(question), rows)
 
 
 def columns(question: Question) -> list[str]:
