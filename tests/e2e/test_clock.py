@@ -1,6 +1,5 @@
 """Wrong clocks and zones: certificates stay true, the difference is reported, and a correction mends all."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
@@ -12,7 +11,6 @@ from support.lying_proxy import lying
 from support.sandbox_settings import at
 from support.warehouse_with_rows import ask
 
-Opened = Callable[..., Any]
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 STEADY = LISTS[1:]
 """Lists without those whose rows change later without a trace, which only a reconcile finds."""
@@ -23,7 +21,7 @@ def later(date: str, hours: int) -> str:
     return format_datetime(parsedate_to_datetime(date) + timedelta(hours=hours), usegmt=True)
 
 
-def test_a_header_that_is_hours_ahead_is_not_followed_and_not_reported(opened: Opened) -> None:
+def test_a_header_that_is_hours_ahead_is_not_followed_and_not_reported(opened: Any) -> None:
     """This machine's clock may be the wrong one: in either case no row is lost."""
     practices = opened(practices=1, calls=60, days=6, start=datetime.now(UTC).replace(microsecond=0))
     with lying(practices.platform.base_url, dated=partial(later, hours=20)) as base_url:
@@ -40,7 +38,7 @@ def test_a_header_that_is_hours_ahead_is_not_followed_and_not_reported(opened: O
             practices.platform.insert("loc-001", "appointments", {"created_at": stamp, "updated_at": stamp})
 
 
-def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened: Opened) -> None:
+def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened: Any) -> None:
     """The platform uses this machine's time; only its `Date` header is five days ahead."""
     now = datetime.now(UTC).replace(microsecond=0)
     practices = opened(practices=1, calls=60, days=6, start=now)
@@ -61,7 +59,7 @@ def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened:
 
 
 @pytest.mark.parametrize("late", [0, DAYS])
-def test_a_platform_that_is_ahead_of_this_machine_with_its_calls_is_believed(opened: Opened, late: int) -> None:
+def test_a_platform_that_is_ahead_of_this_machine_with_its_calls_is_believed(opened: Any, late: int) -> None:
     """In this case this machine's clock is wrong; later the last sync confirms the platform's clock."""
     practices = opened(practices=1, calls=200, days=6, start=datetime.now(UTC) + timedelta(days=30))
 
@@ -79,7 +77,7 @@ def in_zone(practices: Any, zone: str) -> None:
     practices.settings = practices.settings.model_copy(update={"practices": changed})
 
 
-def test_a_sync_that_contradicts_the_zone_says_so_until_it_is_corrected(opened: Opened) -> None:
+def test_a_sync_that_contradicts_the_zone_says_so_until_it_is_corrected(opened: Any) -> None:
     practices = opened(practices=1, calls=200, days=10)
     in_zone(practices, "America/Chicago")
 
@@ -93,7 +91,7 @@ def test_a_sync_that_contradicts_the_zone_says_so_until_it_is_corrected(opened: 
     assert practices.mended(["phone_calls"])
 
 
-def test_after_a_zone_was_corrected_the_next_sync_attaches_every_id(opened: Opened) -> None:
+def test_after_a_zone_was_corrected_the_next_sync_attaches_every_id(opened: Any) -> None:
     """This also holds on a day on which older days were already tried in vain, in the wrong zone."""
     practices = opened(practices=1, calls=600, days=60)
     in_zone(practices, "Asia/Tokyo")

@@ -2,7 +2,6 @@
 
 import socket
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from pipelines.endpoints import REGISTRY
 from pipelines.loading.control.snapshot import snapshot_path
 from pipelines.loading.warehouse import Warehouse
 
-Opened = Callable[..., Any]
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
 BUSY = {"practices": 1, "calls": 400, "days": 40}
 SMALL = {"practices": 1, "calls": 60, "days": 6}
@@ -35,7 +33,7 @@ def failures(result: Any) -> dict[str, str]:
     return {item.endpoint: item.reason for item in result.results if item.state == "failed"}
 
 
-def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(opened: Opened) -> None:
+def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(opened: Any) -> None:
     practices = opened(**SMALL)
     practices.sync()
     practices.platform.faults.set([sandbox.Fault("status", path="*/appointments", in_a_row=None)])
@@ -50,9 +48,7 @@ def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(op
     assert practices.mended()
 
 
-def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next_sync_goes_on(
-    opened: Opened,
-) -> None:
+def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next_sync_goes_on(opened: Any) -> None:
     """The network fails in the first read of each list in turn."""
     practices = opened(**BUSY)
     with door_before(practices.platform.base_url) as door:
@@ -71,7 +67,7 @@ def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next
     assert practices.differences() == []
 
 
-def test_a_dead_network_is_reported_for_every_unfinished_list(opened: Opened) -> None:
+def test_a_dead_network_is_reported_for_every_unfinished_list(opened: Any) -> None:
     """Requests are accepted but never answered, and the connection stays open: only the time-out ends them."""
     practices = opened(**BUSY)
     with door_before(practices.platform.base_url) as door:
@@ -91,7 +87,7 @@ def test_a_dead_network_is_reported_for_every_unfinished_list(opened: Opened) ->
 
 
 def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
+    opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(practices=1, calls=20, days=3)
     practices.settings = at(practices.settings, "https://platform.invalid")
@@ -111,7 +107,7 @@ def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(
 REFUSED = {"success": False, "data": None, "message": "no"}
 
 
-def test_a_token_with_three_uses_reads_all_lists_and_is_reported(opened: Opened) -> None:
+def test_a_token_with_three_uses_reads_all_lists_and_is_reported(opened: Any) -> None:
     practices = opened(practices=2, calls=60, days=6)
     uses: Counter[str] = Counter()
 
@@ -129,7 +125,7 @@ def test_a_token_with_three_uses_reads_all_lists_and_is_reported(opened: Opened)
     assert result.notes[0].startswith(f"signed in {result.sign_ins} times for ")
 
 
-def test_a_refusal_of_credentials_that_worked_yesterday_passes(opened: Opened) -> None:
+def test_a_refusal_of_credentials_that_worked_yesterday_passes(opened: Any) -> None:
     practices = opened(**SMALL)
     answers: list[tuple[int, dict[str, Any]] | None] = [None, (200, REFUSED), (401, REFUSED), None]
 
@@ -144,7 +140,7 @@ def test_a_refusal_of_credentials_that_worked_yesterday_passes(opened: Opened) -
     assert (second.exit_code, second.sign_ins) == (0, 3)
 
 
-def test_a_refusal_of_other_credentials_is_final_at_once(opened: Opened) -> None:
+def test_a_refusal_of_other_credentials_is_final_at_once(opened: Any) -> None:
     """Credentials that worked before do not help here: repeating a wrong password could lock the account."""
     practices = opened(**SMALL)
     asked = 0
@@ -163,14 +159,14 @@ def test_a_refusal_of_other_credentials_is_final_at_once(opened: Opened) -> None
     assert asked == 2
 
 
-def test_parameters_of_a_list_that_does_not_exist_are_refused(opened: Opened) -> None:
+def test_parameters_of_a_list_that_does_not_exist_are_refused(opened: Any) -> None:
     practices = opened(**SMALL, parameters={"nope": {"start": "from"}})
 
     with pytest.raises(ConfigurationError, match=r"partner\.parameters\.nope: there is no such list; known are"):
         practices.sync()
 
 
-def test_a_killed_sync_resumes_and_certified_windows_are_not_read_again(opened: Opened, tmp_path: Path) -> None:
+def test_a_killed_sync_resumes_and_certified_windows_are_not_read_again(opened: Any, tmp_path: Path) -> None:
     practices = opened(practices=1, calls=1500, days=150)
     snapshot = snapshot_path(practices.warehouse)
 

@@ -1,7 +1,6 @@
 """Rows that do not fit their model are quarantined; changes without a trace are found by a reconcile."""
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -12,10 +11,8 @@ from support.warehouse_with_rows import ask
 from pipelines.jobs.quarantine import quarantined_rows, retry
 from pipelines.loading.frames import LONG_ROW, LONG_ROWS, TOO_LONG
 
-Opened = Callable[..., Any]
 
-
-def test_a_bad_row_loses_only_itself_and_a_retry_stores_it_once_it_is_valid(opened: Opened) -> None:
+def test_a_bad_row_loses_only_itself_and_a_retry_stores_it_once_it_is_valid(opened: Any) -> None:
     """After an upgrade the model may accept the row; here the stored payload is corrected instead."""
     practices = opened(practices=1, calls=60, days=8)
     row = practices.platform.truth("loc-001", "staff_tasks")[3]
@@ -38,7 +35,7 @@ def test_a_bad_row_loses_only_itself_and_a_retry_stores_it_once_it_is_valid(open
     assert retried.changes.inserted == 1
 
 
-def test_a_quarantined_row_is_reported_until_it_comes_in_well(opened: Opened) -> None:
+def test_a_quarantined_row_is_reported_until_it_comes_in_well(opened: Any) -> None:
     """Their window is closed, so no later sync reads these rows again."""
     practices = opened(practices=1, calls=60, days=8)
     row = practices.platform.truth("loc-001", "booking_sessions")[3]
@@ -59,7 +56,7 @@ def test_a_quarantined_row_is_reported_until_it_comes_in_well(opened: Opened) ->
     assert (mended.results[0].held, mended.exit_code) == (0, 0)
 
 
-def test_longer_rows_than_the_warehouse_takes_lose_only_themselves(opened: Opened) -> None:
+def test_longer_rows_than_the_warehouse_takes_lose_only_themselves(opened: Any) -> None:
     practices = opened(practices=1, calls=60, days=8)
     truth = practices.platform.truth
     (task, long_task, *others), call = truth("loc-001", "staff_tasks"), truth("loc-001", "phone_calls")[5]
@@ -79,7 +76,7 @@ def test_longer_rows_than_the_warehouse_takes_lose_only_themselves(opened: Opene
     assert ask(practices.warehouse, "select count(*) from raw.staff_tasks") == [(1 + len(others),)]
 
 
-def test_bad_calls_are_read_again_from_the_source(opened: Opened) -> None:
+def test_bad_calls_are_read_again_from_the_source(opened: Any) -> None:
     practices = opened(practices=1, calls=60, days=8)
     row = practices.platform.truth("loc-001", "phone_calls")[5]
     well = row["duration_seconds"]
@@ -118,7 +115,7 @@ def some_row(practices: Any, practice: str, name: str, days_ago: int, but: str =
 
 @pytest.mark.parametrize(("full", "days_ago"), [("recent", 10), ("full", 45)])
 def test_edits_and_deletions_without_a_trace_are_repaired_and_recorded(
-    opened: Opened, full: str, days_ago: int
+    opened: Any, full: str, days_ago: int
 ) -> None:
     practices = opened(practices=1, calls=800)
     practices.sync()

@@ -1,7 +1,6 @@
 """After a sync of a source at rest the warehouse equals it, value by value, on every list, at little cost."""
 
 from collections import Counter
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from support.warehouse_with_rows import ask
 from pipelines.core.endpoint import DateWindows
 from pipelines.loading import warehouse
 from pipelines.strategies.phone_calls.crowded_days import PROVEN
-
-Opened = Callable[..., Any]
 
 
 def certified(result: Any) -> bool:
@@ -30,7 +27,7 @@ def written(warehouse: Path) -> dict[str, Any]:
     return {name: ask(warehouse, content.format(name)) for (name,) in tables}
 
 
-def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Opened) -> None:
+def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Any) -> None:
     """The first sync, and syncs after hours, days and a month. Without changes no row is written."""
     practices = opened(calls=500)
     for pause in (timedelta(), timedelta(hours=3), timedelta(days=3), timedelta(days=30)):
@@ -50,7 +47,7 @@ def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Opened) -> None:
             assert all(item.changes.inserted == item.changes.updated == 0 for item in result.results)
 
 
-def test_across_both_changes_of_the_clocks(opened: Opened) -> None:
+def test_across_both_changes_of_the_clocks(opened: Any) -> None:
     """A year has both changes of the clock; calls in the repeated hour are distinct, although long past."""
     practices = opened(days=365, calls=4000, practices=3, seed=11)
 
@@ -58,7 +55,7 @@ def test_across_both_changes_of_the_clocks(opened: Opened) -> None:
 
 
 def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
+    opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Few calls on a page stand for many calls a day. After the page size grows, the CSV shows the same rows."""
     monkeypatch.setattr(DateWindows, "csv_page_size", 3)
@@ -78,7 +75,7 @@ def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
 
 
 def test_a_crowded_day_without_an_end_is_read_more_and_more_rarely(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
+    opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(days=14, calls=120, practices=1)
     zone = ZoneInfo(practices.settings.practices[0].time_zone)
@@ -131,7 +128,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-def test_a_sync_without_news_costs_little(opened: Callable[..., Any], counts: Counter[str]) -> None:
+def test_a_sync_without_news_costs_little(opened: Any, counts: Counter[str]) -> None:
     practices = opened(practices=PRACTICES, calls=300, days=15)
     practices.sync(endpoints=LISTS)
     counts.clear()

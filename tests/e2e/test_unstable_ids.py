@@ -1,6 +1,6 @@
 """A source that shows the same rows under other ids at each read: nothing is certified, and no table grows."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
@@ -14,7 +14,6 @@ from support.warehouse_with_rows import ask
 
 from pipelines.settings import Settings
 
-Opened = Callable[..., Any]
 LISTS = ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 SMALL = {"practices": 1, "calls": 60, "days": 8}
 
@@ -48,7 +47,7 @@ def states(result: Any) -> dict[str, tuple[str, str]]:
     return {item.endpoint: (item.state, item.reason) for item in result.results if item.state != "certified"}
 
 
-def test_from_the_first_sync_on_the_lists_are_named_and_nothing_of_them_is_taken_in(opened: Opened) -> None:
+def test_from_the_first_sync_on_the_lists_are_named_and_nothing_of_them_is_taken_in(opened: Any) -> None:
     practices = opened(**SMALL)
     with other_ids(practices):
         results = [practices.sync() for _ in range(2)]
@@ -66,9 +65,7 @@ def test_from_the_first_sync_on_the_lists_are_named_and_nothing_of_them_is_taken
     assert rows["raw.phone_calls"] > 0
 
 
-def test_ids_that_become_unstable_are_noticed_grow_nothing_and_once_they_stay_all_is_mended(
-    opened: Opened,
-) -> None:
+def test_ids_that_become_unstable_are_noticed_grow_nothing_and_once_they_stay_all_is_mended(opened: Any) -> None:
     practices = opened(**SMALL)
     practices.sync()
     whole = raw_rows(practices.warehouse)
@@ -94,7 +91,7 @@ def test_ids_that_become_unstable_are_noticed_grow_nothing_and_once_they_stay_al
     assert practices.sync().exit_code == 0
 
 
-def test_ids_of_calls_that_change_are_not_attached_and_every_call_is_here_all_the_same(opened: Opened) -> None:
+def test_ids_of_calls_that_change_are_not_attached_and_every_call_is_here_all_the_same(opened: Any) -> None:
     practices = opened(**SMALL)
     with other_ids(practices, ("phone_calls",)):
         result = practices.sync(endpoints=["phone_calls"])

@@ -16,7 +16,6 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import duckdb
 from support import warm_dbt
@@ -67,13 +66,14 @@ def client_to_forget(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
 def send_webhooks_about(settings: Settings, person: Mapping[str, str], rng: Random) -> None:
     """Send webhooks about the person: with a practice, without one, and one that cannot be read."""
     written = rng.choice([person["name"], person["name"].upper(), "  ".join(reversed(person["name"].split()))])
-    payloads: list[tuple[str, dict[str, Any]]] = [
-        (
-            PRACTICE,
-            {"id": f"m-{rng.random()}", "status": "sent", "client_id": person["id"], "clinic_id": PRACTICE},
-        ),
-        (PRACTICE, {"id": f"m-{rng.random()}", "status": "sent", "client_id": "other", "said": f"by {written}"}),
-        ("", {"id": f"m-{rng.random()}", "status": "sent", "said": f"{written}, {person['phone']}"}),
+
+    def sent(**fields: str) -> dict[str, str]:
+        return {"id": f"m-{rng.random()}", "status": "sent", **fields}
+
+    payloads: list[tuple[str, dict[str, str]]] = [
+        (PRACTICE, sent(client_id=person["id"], clinic_id=PRACTICE)),
+        (PRACTICE, sent(client_id="other", said=f"by {written}")),
+        ("", sent(said=f"{written}, {person['phone']}")),
         (PRACTICE, {"status": "sent", "said": person["email"]}),
     ]
     with Inbox.open(settings.webhooks.inbox) as inbox:
