@@ -3,36 +3,32 @@
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from support.act_world import DAYS, ActWorld, act_world, toml_of
+from support.sandbox_settings import credentials
 
 import sandbox
 
-
-@dataclass(frozen=True)
-class Synced:
-    """A platform, and a folder with a warehouse that is synced with it."""
-
-    platform: sandbox.Handle
-    folder: Path
+Synced = tuple[sandbox.Handle, Path]
 
 
 @pytest.fixture(scope="session")
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synced]:
+    """Provide a platform, and a folder with a warehouse that is synced with it."""
     folder = tmp_path_factory.mktemp("synced")
     with sandbox.running(practices=1, days=DAYS, calls=30, seed=5, frozen=True) as platform:
         act_world(platform, folder).sync()
-        yield Synced(platform, folder)
+        yield platform, folder
 
 
 @pytest.fixture
 def world(synced: Synced, tmp_path: Path) -> ActWorld:
-    synced.platform.reset()
-    shutil.copytree(synced.folder, tmp_path, dirs_exist_ok=True)
-    return act_world(synced.platform, tmp_path)
+    platform, folder = synced
+    platform.reset()
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return act_world(platform, tmp_path)
 
 
 @pytest.fixture
@@ -41,7 +37,7 @@ def installed(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> ActWorld:
     for name in [name for name in os.environ if name.startswith("VETL_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(world.settings.warehouse.path.parent)
-    for key in ("username", "password", "role"):
-        monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(world.platform, key))
+    for name, value in credentials(world.platform).items():
+        monkeypatch.setenv(name, value)
     Path("vetl.toml").write_text(toml_of(world), "utf-8")
     return world

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from support.act_world import ActWorld, AtTasks, Leak, leaks
+from support.sandbox_settings import synced
 
 from pipelines.core.errors import ConfigurationError, LedgerError, WarehouseError, WrongUse
 from pipelines.jobs.act import apply_acts, plan_acts
@@ -38,8 +39,7 @@ def test_nothing_leaves_in_quiet_hours(world: ActWorld) -> None:
 
 
 def test_the_kill_switch_is_a_setting_and_a_file(world: ActWorld) -> None:
-    world.build(leaks(1))
-    digest = plan_acts(world.settings, None).digest
+    digest = world.plan(leaks(1))
     with pytest.raises(ConfigurationError, match=r"stopped by act\.stop; nothing is sent"):
         apply_acts(world.act(stop=True), digest)
     world.settings.act.stop_file.touch()
@@ -50,8 +50,7 @@ def test_the_kill_switch_is_a_setting_and_a_file(world: ActWorld) -> None:
 
 
 def test_the_kill_switch_stops_an_applier_at_work(world: ActWorld) -> None:
-    world.build(leaks(3))
-    digest = plan_acts(world.settings, None).digest
+    digest = world.plan(leaks(3))
 
     def stop(method: str) -> None:
         if method == "POST":
@@ -72,8 +71,7 @@ def test_acting_is_off_by_default(world: ActWorld) -> None:
 
 
 def test_a_plan_that_no_longer_fits_or_is_of_another_ledger_is_refused(world: ActWorld) -> None:
-    world.build(leaks(2))
-    digest = plan_acts(world.settings, None).digest
+    digest = world.plan(leaks(2))
     world.build(leaks(3))
 
     for other, line in (
@@ -86,8 +84,7 @@ def test_a_plan_that_no_longer_fits_or_is_of_another_ledger_is_refused(world: Ac
 
 
 def test_a_practice_that_refuses_writing_is_one_line(world: ActWorld) -> None:
-    world.build(leaks(3))
-    digest = plan_acts(world.settings, None).digest
+    digest = world.plan(leaks(3))
     world.platform.faults.set([Fault("status", status=403, path=TASKS, in_a_row=None)])
 
     result = apply_acts(world.settings, digest)
@@ -124,7 +121,7 @@ def two_leaks(world: ActWorld) -> None:
 
 def lists_lie(world: ActWorld) -> None:
     world.platform.set(staff_tasks={"told_total": 10_000})
-    world.read(reconcile="full")
+    synced(world.settings, reconcile="full")
     two_leaks(world)
 
 
@@ -158,8 +155,7 @@ def test_without_marts_there_is_one_line(world: ActWorld) -> None:
 
 
 def test_nothing_is_sent_if_the_disk_is_full(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    world.build(leaks(2))
-    digest = plan_acts(world.settings, None).digest
+    digest = world.plan(leaks(2))
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

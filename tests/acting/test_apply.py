@@ -69,9 +69,8 @@ def test_a_task_whose_answer_is_lost_is_adopted_and_not_made_again(world: ActWor
 
 
 def test_a_request_without_an_answer_is_not_sent_again_before_the_time_to_settle_is_over(world: ActWorld) -> None:
-    world.build(leaks(2))
+    digest = world.plan(leaks(2))
     world.platform.faults.set([Fault("status", path=TASKS, most=2, in_a_row=None)])
-    digest = plan_acts(world.settings, None).digest
 
     first = apply_acts(world.settings, digest)
     at_once = apply_acts(world.settings, digest)
@@ -87,9 +86,8 @@ def test_a_request_without_an_answer_is_not_sent_again_before_the_time_to_settle
 
 
 def test_nothing_is_sent_while_totals_lie(world: ActWorld) -> None:
-    world.build(leaks(2))
+    digest = world.plan(leaks(2))
     world.platform.faults.set([Fault("status", path=TASKS, most=2, in_a_row=None)])
-    digest = plan_acts(world.settings, None).digest
     apply_acts(world.settings, digest)
     world.platform.advance(LATER)
     world.platform.set(staff_tasks={"told_total": 10_000})
@@ -169,8 +167,7 @@ def test_nothing_is_sent_again_if_the_platform_shows_tasks_without_their_marks(w
         return None
 
     world.platform.platform.faults = AtTasks(cut)
-    world.build(leaks(2)[1:])
-    digest = plan_acts(world.settings, None).digest
+    digest = world.plan(leaks(2)[1:])
 
     first = apply_acts(world.settings, digest)
     world.platform.advance(LATER)
@@ -200,23 +197,17 @@ def test_a_lost_ledger_makes_no_task_twice(world: ActWorld) -> None:
 
 def test_a_lost_ledger_adopts_tasks_that_no_sync_has_seen(world: ActWorld) -> None:
     """The private file is as old as the last sync: only the read before the first request shows the tasks."""
-    world.build(leaks(3))
-    digest = plan_acts(world.settings, None).digest
+    digest = world.plan(leaks(3))
     lost = world.act(ledger=world.settings.act.ledger.with_name("lost.sqlite"))
     plan_acts(lost, None)
     apply_acts(lost, digest)
-    forget_tasks(world)
+    with duckdb.connect(world.settings.warehouse.path) as connection:
+        connection.execute("delete from raw.staff_tasks where contains(description, '[vetl ')")
 
     result = apply_acts(world.settings, digest)
 
     assert (result.sent, result.adopted) == (0, 3)
     assert len(world.codes()) == 3
-
-
-def forget_tasks(world: ActWorld) -> None:
-    """Put the private file back to before the tasks."""
-    with duckdb.connect(str(world.settings.warehouse.path)) as connection:
-        connection.execute("delete from raw.staff_tasks where contains(description, '[vetl ')")
 
 
 def test_a_booked_request_has_its_untouched_task_canceled(world: ActWorld) -> None:

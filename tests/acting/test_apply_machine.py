@@ -33,8 +33,6 @@ SETTLE = timedelta(minutes=15)
 ENDS = ("answer", "lost", "failed", "late", "refused", "forbidden", "killed before", "killed after")
 LATEST = timedelta(minutes=14)
 """How late a task may appear: a little less than the time to settle."""
-
-
 troubles = st.lists(st.sampled_from(ENDS), max_size=6)
 certainties = st.sampled_from([True, True, True, False])
 
@@ -84,13 +82,11 @@ class ModelDesk:
         return made
 
     async def update_staff_task(self, task_id: str, changes: StaffTaskChanges) -> StaffTask:
-        """Change a task."""
         task = next(item for item in self.tasks if item.fields["id"] == task_id)
         task.fields["status"] = changes.status
         return StaffTask.model_validate(task.fields)
 
     async def read_tasks(self, practice_id: str) -> TasksRead:
-        """Show all visible tasks."""
         self.now += timedelta(seconds=1)
         seen = tuple(task_of(task.fields) for task in self.tasks if task.visible_at <= self.now)
         shown = seen if self.certified else seen[::2]
@@ -183,7 +179,6 @@ class Acting(RuleBasedStateMachine):
         self.apply()
 
     def apply(self) -> None:
-        """Plan and apply."""
         rules, requests, facts = self.inputs()
         with self.ledger() as ledger:
             self.exit_code = 0
@@ -213,7 +208,6 @@ class Acting(RuleBasedStateMachine):
         return rules, waiting, ActFacts(booked=booked)
 
     def ledger(self) -> Ledger:
-        """Open the ledger."""
         return Ledger.open(Path(self.folder.name) / "acts.sqlite")
 
     def made_for(self) -> Counter[str]:
@@ -229,7 +223,6 @@ class Acting(RuleBasedStateMachine):
 
 
 def facts_with(facts: ActFacts, ledger: Ledger) -> ActFacts:
-    """Return the facts with the entries of the ledger."""
     return ActFacts(entries=ledger.entries(), booked=facts.booked)
 
 

@@ -26,7 +26,6 @@ def settings(world: ActWorld) -> Settings:
 
 
 def texts(world: ActWorld) -> list[Any]:
-    """Return the messages that the platform has sent."""
     known = world.platform.platform.desk.messages._known.items()  # pyright: ignore[reportPrivateUsage]
     messages = {id(message): message for (practice, _), message in known if practice == PRACTICE}
     return [one for one in messages.values() if one.record["sent_at"]]

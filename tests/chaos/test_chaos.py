@@ -15,22 +15,21 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
 from support import servers, truth
 from support.claim_checker import Witness
 from support.killed_sync import sync_until_killed
 from support.moving_platform import Restless, tie
-from support.sandbox_settings import at, settings_for
+from support.sandbox_settings import at, settings_for, synced
 from support.servers import Server
 from support.tcp_proxy import Door, door_before
+from support.warehouse_with_rows import ask
 
 import sandbox
 from pipelines.core.errors import ConfigurationError, VetlError
 from pipelines.core.list_read import Reconcile
 from pipelines.core.results import SyncResult
 from pipelines.jobs import client as jobs_client
-from pipelines.jobs.sync import run_sync
 from pipelines.partner import client
 from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.partner.timing import Timing
@@ -106,14 +105,7 @@ def test_no_certificate_is_false_and_at_rest_the_warehouse_equals_the_source(
 def run(settings: Settings, server: Server, replay: str, reconcile: Reconcile = "no") -> SyncResult | None:
     """Run one sync; return nothing if it was refused. Its exit code is that of its worst list, and never 2."""
     try:
-        result = run_sync(
-            settings,
-            practices=None,
-            endpoints=server.endpoints,
-            since=None,
-            progress=lambda _: None,
-            reconcile=reconcile,
-        )
+        result = synced(settings, endpoints=server.endpoints, reconcile=reconcile)
     except ConfigurationError as error:
         pytest.fail(f"nothing is wrong with the settings, but: {error}; {replay}")
     except VetlError:
@@ -141,21 +133,10 @@ def differences_of(platform: sandbox.Handle, settings: Settings, server: Server)
 
 
 def has_quarantined_rows(warehouse: Path) -> bool:
-    """Return whether rows are in quarantine."""
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        return connection.execute(
-            "select count(*) > 0 from control.quarantine where resolved_at is null"
-        ).fetchall() == [(True,)]
+    return bool(ask(warehouse, "from control.quarantine where resolved_at is null"))
 
 
 def duplicate_keys(warehouse: Path) -> list[str]:
-    """Return the raw tables in which a key occurs twice."""
     keys = {**dict.fromkeys(truth.LISTS.values(), "practice_id, id"), "phone_calls": "practice_id, call_key"}
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        return [
-            table
-            for table, key in keys.items()
-            if connection.execute(
-                f"select 1 from raw.{table} group by {key} having count(*) > 1 limit 1"
-            ).fetchall()
-        ]
+    twice = "select 1 from raw.{} group by {} having count(*) > 1 limit 1"
+    return [table for table, key in keys.items() if ask(warehouse, twice.format(table, key))]

@@ -17,13 +17,15 @@ from datetime import date, timedelta
 from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
 from support import forgetting, truth
 from support.concurrent_commands import KILLED, Command, Ended, overlap
 from support.deliveries import body_of, reminder
 from support.mart_builds import built_in_full, differences
+from support.practice_site import practice_table
+from support.sandbox_settings import credentials
 from support.small_project import small_project
+from support.warehouse_with_rows import ask
 
 import sandbox
 from pipelines.bundled import dbt_project
@@ -38,35 +40,17 @@ DAYS = 4
 WEBHOOKS = 20
 END = timedelta(days=2, hours=3)
 """The clock at the end of each story, the same for all, so that all have the same marts."""
-COMMANDS: tuple[tuple[str, ...], ...] = (
-    ("run",),
-    ("run",),
-    ("sync",),
-    ("build",),
-    ("build", "--full-refresh"),
-    ("publish",),
-    ("reconcile",),
-    ("webhooks", "drain"),
-    ("lake", "export"),
-    ("quarantine", "retry"),
+COMMANDS = (
+    *("run", "run", "sync", "build", "build --full-refresh", "publish", "reconcile"),
+    *("webhooks drain", "lake export", "quarantine retry"),
 )
 """All commands that write, besides `forget`."""
+RECORDS = ("status", "accepted", "published", "last_sync", "last_build", "last_publication")
 LEFT = {
-    "vetl.toml",
-    "vetl.duckdb",
+    *("vetl.toml", "analytics.duckdb", "inbox.sqlite", "lake", "watch.sqlite"),
+    *("vetl.duckdb", "vetl.duckdb.lock", "vetl.duckdb.dbt"),
     "vetl.duckdb.wal",  # dbt may end without a checkpoint (1 of 100 stories); the next writer reads it
-    "vetl.duckdb.lock",
-    "vetl.duckdb.dbt",
-    "vetl.duckdb.status.json",
-    "vetl.duckdb.accepted.json",
-    "vetl.duckdb.published.json",
-    "analytics.duckdb",
-    "inbox.sqlite",
-    "lake",
-    "vetl.duckdb.last_sync.json",
-    "vetl.duckdb.last_build.json",
-    "vetl.duckdb.last_publication.json",
-    "watch.sqlite",
+    *(f"vetl.duckdb.{name}.json" for name in RECORDS),
 }
 """The files at rest, besides earlier published files."""
 
@@ -86,14 +70,6 @@ def platform() -> Iterator[sandbox.Handle]:
         yield handle
 
 
-def environment_of(platform: sandbox.Handle) -> dict[str, str]:
-    return {
-        "VETL_PARTNER__USERNAME": platform.username,
-        "VETL_PARTNER__PASSWORD": platform.password,
-        "VETL_PARTNER__ROLE": platform.role,
-    }
-
-
 @pytest.fixture(scope="module")
 def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return vetl's dbt project, or one with two marts and the tables that take in changes."""
@@ -103,50 +79,41 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="module")
-def synced_folder(
-    platform: sandbox.Handle,
-    project: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Path:
+def synced_folder(platform: sandbox.Handle, project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder in which every command ran once, with half of the history."""
     folder = tmp_path_factory.mktemp("before")
     platform.reset()  # a story of another project may have moved its clock
-    (practice,) = platform.practices
+    (practice,), half = platform.practices, first_day(platform) + timedelta(days=DAYS // 2)
     (folder / "vetl.toml").write_text(
         f'[partner]\nbase_url = "{platform.base_url}"\n'
         '[warehouse]\npath = "vetl.duckdb"\npublished = "analytics.duckdb"\n'
         '[webhooks]\ninbox = "inbox.sqlite"\n[lake]\npath = "lake"\n[watch]\nledger = "watch.sqlite"\n'
-        f'[[practices]]\nid = "{practice.id}"\nname = "{practice.name}"\ntime_zone = "{practice.time_zone}"\n'
-        f"history_start = {first_day(platform) + timedelta(days=DAYS // 2)}\n",
+        + practice_table(practice.id, time_zone=practice.time_zone, start=half),
         "utf-8",
     )
-    for arguments in (("run",), ("webhooks", "drain"), ("lake", "export")):
-        run_alone(arguments, folder, environment_of(platform), project)
+    for command in ("run", "webhooks drain", "lake export"):
+        run_alone(command, folder, platform, project)
     return folder
 
 
 @pytest.fixture(scope="module")
 def person(platform: sandbox.Handle, synced_folder: Path) -> dict[str, str]:
     """Return a client whom the warehouse knows before a story begins."""
-    with duckdb.connect(synced_folder / "vetl.duckdb", read_only=True) as connection:
-        known = {identity for (identity,) in connection.execute("select id from raw.clients").fetchall()}
+    known = {identity for (identity,) in ask(synced_folder / "vetl.duckdb", "select id from raw.clients")}
     drawn = (forgetting.client_to_forget(platform, Random(seed)) for seed in range(1000))
     return next(client for client in drawn if client["id"] in known)
 
 
 @pytest.fixture(scope="module")
 def true_marts(
-    platform: sandbox.Handle,
-    project: Path,
-    synced_folder: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    platform: sandbox.Handle, project: Path, synced_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """Return the warehouse after a story without disturbance; its marts are built in full."""
     folder = tmp_path_factory.mktemp("true") / "practice"
     platform.reset()
     make_folder(platform, synced_folder, folder)
     platform.advance(END)
-    run_alone(("run",), folder, environment_of(platform), project)
+    run_alone("run", folder, platform, project)
     platform.reset()
     return built_in_full(folder / "vetl.duckdb", project)
 
@@ -181,11 +148,11 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
         commands[-1] = replace(commands[-1], arguments=forget)
     replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest tests/chaos; drawn: {commands}"
 
-    for ended in overlap(commands, folder, environment_of(platform), project):
+    for ended in overlap(commands, folder, credentials(platform), project):
         if not is_allowed_end(ended):
             pytest.fail(f"{replay}\n{ended.command} ended with {ended.exit_code}:\n{ended.said}")
     platform.advance(END - moment)
-    run_alone(("run",), folder, environment_of(platform), project)
+    run_alone("run", folder, platform, project)
 
     there = {path.name for path in folder.iterdir()}
     assert {name for name in there if not name.startswith(("analytics.", "said."))} <= LEFT, replay
@@ -202,15 +169,12 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
 
 def was_forgotten(warehouse: Path) -> bool:
     """Return whether a client was forgotten; a forgetting that was killed at its start has changed nothing."""
-    with duckdb.connect(warehouse, read_only=True) as connection:
-        return bool(connection.execute("from control.forgotten").fetchall())
+    return bool(ask(warehouse, "from control.forgotten"))
 
 
 def rows_of_lists(warehouse: Path) -> dict[str, int]:
-    """Return the number of rows of each list that the platform still has."""
     count = "select count(*) from raw.{} where _deleted_at is null"
-    with duckdb.connect(warehouse, read_only=True) as connection:
-        return {name: connection.execute(count.format(table)).fetchall()[0][0] for name, table in LISTS.items()}
+    return {name: ask(warehouse, count.format(table))[0][0] for name, table in LISTS.items()}
 
 
 def make_folder(platform: sandbox.Handle, synced_folder: Path, folder: Path) -> None:
@@ -221,21 +185,17 @@ def make_folder(platform: sandbox.Handle, synced_folder: Path, folder: Path) -> 
     config.write_text(re.sub("history_start = .*", f"history_start = {first_day(platform)}", text), "utf-8")
     received = platform.now()
     with Inbox.open(folder / "inbox.sqlite") as inbox:
-        inbox.keep(
-            [
-                Entry(Channel.SERVICE_REMINDERS, "loc-001", body_of(reminder(f"g-{number}")), received)
-                for number in range(WEBHOOKS)
-            ]
-        )
+        bodies = [body_of(reminder(f"g-{number}")) for number in range(WEBHOOKS)]
+        inbox.keep([Entry(Channel.SERVICE_REMINDERS, "loc-001", body, received) for body in bodies])
 
 
 def first_day(platform: sandbox.Handle) -> date:
     return platform.now().date() - timedelta(days=DAYS + 1)
 
 
-def run_alone(arguments: tuple[str, ...], folder: Path, environment: dict[str, str], project: Path) -> None:
+def run_alone(command: str, folder: Path, platform: sandbox.Handle, project: Path) -> None:
     """Run a command alone; it must exit with 0."""
-    (ended,) = overlap([Command(arguments)], folder, environment, project)
+    (ended,) = overlap([Command(tuple(command.split()))], folder, credentials(platform), project)
     assert ended.exit_code == 0, ended
 
 
@@ -243,7 +203,7 @@ def draw_command(rng: Random) -> Command:
     """Draw a command that begins in the first second; one of three is killed, one of four does not wait."""
     starts = rng.choice((0.0, rng.uniform(0, 1)))
     return Command(
-        rng.choice(COMMANDS),
+        tuple(rng.choice(COMMANDS).split()),
         starts,
         killed=starts + rng.uniform(0, 4) if rng.random() < 1 / 3 else None,
         patience=rng.choice((0, 600, 600, 600)),

@@ -1,6 +1,7 @@
 """A real sandbox over a real socket, a real DuckDB file, the real sync."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -9,18 +10,13 @@ from typing import Any
 
 import pytest
 from support import truth
-from support.sandbox_settings import settings_for
+from support.sandbox_settings import settings_for, synced
 
 import sandbox
 from pipelines.core.results import SyncResult
 from pipelines.jobs import client as jobs_client
-from pipelines.jobs.sync import run_sync
 from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.settings import Settings
-
-
-def quiet(_progress: object) -> None:
-    """Ignore progress."""
 
 
 @dataclass
@@ -31,8 +27,11 @@ class Practices:
     settings: Settings
 
     def sync(self, **chosen: Any) -> SyncResult:
-        arguments: dict[str, Any] = {"practices": None, "endpoints": None, "since": None, "progress": quiet}
-        return run_sync(self.settings, **{**arguments, **chosen})
+        return synced(self.settings, **chosen)
+
+    def mended(self, lists: Sequence[str] | None = None) -> bool:
+        """Sync, and return whether that succeeds and leaves no difference."""
+        return self.sync(endpoints=lists).exit_code == 0 and not self.differences(lists)
 
     @property
     def warehouse(self) -> Path:
@@ -43,7 +42,6 @@ class Practices:
         return self.platform.now().date()
 
     def differences(self, lists: Sequence[str] | None = None) -> list[str]:
-        """Return the differences between platform and warehouse, in all lists or in some."""
         zones = {practice.id: practice.time_zone for practice in self.settings.practices}
         since = self.settings.practices[0].history_start
         return truth.differences(self.platform, self.warehouse, zones, since=since, lists=lists)
@@ -61,8 +59,6 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Opened]:
     """Provide a function that opens a platform with a new warehouse; each is closed at the end of the test."""
-    from contextlib import ExitStack  # noqa: PLC0415 - the only use
-
     with ExitStack() as stack:
 
         def open_platform(

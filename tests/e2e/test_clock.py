@@ -1,27 +1,19 @@
 """Wrong clocks and zones: certificates stay true, the difference is reported, and a correction mends all."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import partial
 from typing import Any
 
-import duckdb
 import pytest
 from support.lying_proxy import lying
 from support.sandbox_settings import at
-
-Opened = Callable[..., Any]
-
+from support.warehouse_with_rows import ask
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
-
-
 STEADY = LISTS[1:]
-"""Return the rows without those that change later without a trace, which only a reconcile finds."""
-
-
+"""Lists without those whose rows change later without a trace, which only a reconcile finds."""
 DAYS = 5
 
 
@@ -29,7 +21,7 @@ def later(date: str, hours: int) -> str:
     return format_datetime(parsedate_to_datetime(date) + timedelta(hours=hours), usegmt=True)
 
 
-def test_a_header_that_is_hours_ahead_is_not_followed_and_not_reported(opened: Opened) -> None:
+def test_a_header_that_is_hours_ahead_is_not_followed_and_not_reported(opened: Any) -> None:
     """This machine's clock may be the wrong one: in either case no row is lost."""
     practices = opened(practices=1, calls=60, days=6, start=datetime.now(UTC).replace(microsecond=0))
     with lying(practices.platform.base_url, dated=partial(later, hours=20)) as base_url:
@@ -46,7 +38,7 @@ def test_a_header_that_is_hours_ahead_is_not_followed_and_not_reported(opened: O
             practices.platform.insert("loc-001", "appointments", {"created_at": stamp, "updated_at": stamp})
 
 
-def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened: Opened) -> None:
+def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened: Any) -> None:
     """The platform uses this machine's time; only its `Date` header is five days ahead."""
     now = datetime.now(UTC).replace(microsecond=0)
     practices = opened(practices=1, calls=60, days=6, start=now)
@@ -67,7 +59,7 @@ def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened:
 
 
 @pytest.mark.parametrize("late", [0, DAYS])
-def test_a_platform_that_is_ahead_of_this_machine_with_its_calls_is_believed(opened: Opened, late: int) -> None:
+def test_a_platform_that_is_ahead_of_this_machine_with_its_calls_is_believed(opened: Any, late: int) -> None:
     """In this case this machine's clock is wrong; later the last sync confirms the platform's clock."""
     practices = opened(practices=1, calls=200, days=6, start=datetime.now(UTC) + timedelta(days=30))
 
@@ -85,7 +77,7 @@ def in_zone(practices: Any, zone: str) -> None:
     practices.settings = practices.settings.model_copy(update={"practices": changed})
 
 
-def test_a_sync_that_contradicts_the_zone_says_so_until_it_is_corrected(opened: Opened) -> None:
+def test_a_sync_that_contradicts_the_zone_says_so_until_it_is_corrected(opened: Any) -> None:
     practices = opened(practices=1, calls=200, days=10)
     in_zone(practices, "America/Chicago")
 
@@ -96,12 +88,10 @@ def test_a_sync_that_contradicts_the_zone_says_so_until_it_is_corrected(opened: 
         assert 'America/Chicago does not: set time_zone = "America/New_York"' in result.results[0].reason
 
     in_zone(practices, "America/New_York")
-    corrected = practices.sync(endpoints=["phone_calls"])
-    assert corrected.exit_code == 0
-    assert practices.differences(["phone_calls"]) == []
+    assert practices.mended(["phone_calls"])
 
 
-def test_after_a_zone_was_corrected_the_next_sync_attaches_every_id(opened: Opened) -> None:
+def test_after_a_zone_was_corrected_the_next_sync_attaches_every_id(opened: Any) -> None:
     """This also holds on a day on which older days were already tried in vain, in the wrong zone."""
     practices = opened(practices=1, calls=600, days=60)
     in_zone(practices, "Asia/Tokyo")
@@ -110,14 +100,6 @@ def test_after_a_zone_was_corrected_the_next_sync_attaches_every_id(opened: Open
     practices.sync()
 
     in_zone(practices, "America/New_York")
-    corrected = practices.sync()
 
-    assert corrected.exit_code == 0, corrected
-    assert practices.differences() == []
-    assert calls_without_id(practices) == 0
-
-
-def calls_without_id(practices: Any) -> int:
-    with duckdb.connect(str(practices.warehouse), read_only=True) as connection:
-        [(count,)] = connection.execute("select count(*) from raw.phone_calls where id is null").fetchall()
-    return count
+    assert practices.mended()
+    assert ask(practices.warehouse, "from raw.phone_calls where id is null") == []

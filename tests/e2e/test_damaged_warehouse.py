@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from support.practice_site import write_settings
+from support.sandbox_settings import credentials
 
 import sandbox
 from pipelines.cli.app import execute
@@ -14,32 +15,21 @@ from pipelines.jobs import client as jobs_client
 from pipelines.partner.retry_policy import RetryPolicy
 
 DAYS = 10
-COMMANDS = (
-    ["sync"],
-    ["reconcile"],
-    ["publish"],
-    ["lake", "export"],
-    ["quarantine", "list"],
-    ["quarantine", "retry"],
-    ["webhooks", "drain"],
-    ["query", "--private", "from raw.phone_calls"],
-)
+PLAIN = ("sync", "reconcile", "publish", "lake export", "quarantine list", "quarantine retry", "webhooks drain")
+COMMANDS = (*(line.split() for line in PLAIN), ["query", "--private", "from raw.phone_calls"])
 HEADERS = 12_288
 """Bytes that locate the blocks; their damage is found when the file is opened."""
 
 
 def at_random(content: bytes, rng: Random) -> bytes:
-    """Replace all bytes of the file."""
     return rng.randbytes(len(content))
 
 
 def cut_off(content: bytes, rng: Random) -> bytes:
-    """Cut off the end of the file."""
     return content[: rng.randrange(len(content))]
 
 
 def flipped(content: bytes, rng: Random) -> bytes:
-    """Change some bits of the blocks."""
     damaged = bytearray(content)
     for _ in range(rng.choice((5, 400))):
         damaged[rng.randrange(HEADERS, len(damaged))] ^= 1 << rng.randrange(8)
@@ -56,8 +46,8 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ):
         files = "[warehouse]\npath = 'vetl.duckdb'\npublished = 'analytics.duckdb'\n[lake]\npath = 'lake'"
         write_settings(folder, platform, practices=1, days=DAYS, more=files)
-        for name in ("username", "password", "role"):
-            patch.setenv(f"VETL_PARTNER__{name.upper()}", getattr(platform, name))
+        for name, value in credentials(platform).items():
+            patch.setenv(name, value)
         patch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
         patch.chdir(folder)
         assert execute(["sync"]) == 0

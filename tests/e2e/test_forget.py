@@ -7,23 +7,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import duckdb
 import pytest
 from support import forgetting
 from support.forgetting import PRACTICE
 from support.mart_builds import build_marts_untested
+from support.sandbox_settings import changed, synced
+from support.warehouse_with_rows import ask
 
 import sandbox
 from pipelines.cli import app, forget
 from pipelines.jobs.act_plan import plan_file
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.drain import run_drain
-from pipelines.jobs.sync import run_sync
 from pipelines.loading.published.retention import kept
 from pipelines.settings import Settings
-from pipelines.settings.privacy import PrivacySettings
 
 DAYS = 6
 
@@ -36,7 +35,6 @@ class Site:
     person: dict[str, str]
 
     def forget(self, *options: str) -> int:
-        """Run the command; return its exit code."""
         return app.execute(["forget", "--practice", PRACTICE, "--client", self.person["id"], *options])
 
 
@@ -47,17 +45,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with sandbox.running(frozen=True, days=DAYS, practices=1, calls=80, seed=3) as platform:
         settings = forgetting.settings_that_keep_everything(platform, folder / "site", DAYS)
         person = forgetting.client_to_forget(platform, Random(1))
-        run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
+        synced(settings)
     (folder / "vetl.toml").touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr(forget, "load_settings", lambda: settings)
         yield Site(settings, person)
-
-
-def ask(file: Path, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-    with duckdb.connect(str(file), read_only=True) as connection:
-        return connection.execute(sql, list(parameters)).fetchall()
 
 
 def counts(file: Path) -> dict[str, int]:
@@ -123,7 +116,7 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     forgetting.send_webhooks_about(settings, person, Random(1))
     run_drain(settings, catch_up=False)
     build_marts_untested(settings)
-    publish_marts(settings.model_copy(update={"privacy": PrivacySettings(contact="clear")}))
+    publish_marts(changed(settings, privacy={"contact": "clear"}))
     publish_marts(settings)  # keeps the earlier file
     plan_file(published).write_text(json.dumps({"acts": [person]}), "utf-8")
     before, older = counts(published), kept(published)

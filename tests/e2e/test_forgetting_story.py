@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
 from support import forgetting
 from support.forgetting import PRACTICE
 from support.mart_builds import build_marts_untested
-from support.small_project import small_project
+from support.sandbox_settings import synced
+from support.small_project import few_models
+from support.warehouse_with_rows import ask
 
 import sandbox
-from pipelines import bundled
 from pipelines.core.errors import WarehouseError
 from pipelines.core.list_read import Reconcile
 from pipelines.jobs.build import publish_marts
@@ -29,7 +29,6 @@ from pipelines.jobs.drain import run_drain
 from pipelines.jobs.forget_plan import plan_file
 from pipelines.jobs.lake import run_export
 from pipelines.jobs.quarantine import retry
-from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings
 
 FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "40").rpartition("-")
@@ -47,30 +46,26 @@ def platform() -> Iterator[sandbox.Handle]:
 @pytest.fixture(scope="module", autouse=True)
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Build few of the models: those that the contacts and the call-back list are made from."""
-    models = ("clients", "leak_list", "phone_calls")
-    few = small_project(tmp_path_factory.mktemp("few-models"), *models)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bundled, "dbt_project", lambda: few)
+    with few_models(tmp_path_factory.mktemp("few-models"), "clients", "leak_list", "phone_calls"):
         yield
 
 
 @dataclass
 class Story:
-    """One story, and its possible events."""
-
     platform: sandbox.Handle
     settings: Settings
     rng: Random
     person: dict[str, str]
 
-    def sync(self) -> None:
-        self._read("no")
+    def sync(self, reconcile: Reconcile = "no") -> None:
+        result = synced(self.settings, reconcile=reconcile)
+        assert result.exit_code in (0, 3), result
 
     def reconcile(self) -> None:
-        self._read("recent")
+        self.sync("recent")
 
     def reconcile_all(self) -> None:
-        self._read("full")
+        self.sync("full")
 
     def drain(self) -> None:
         forgetting.send_webhooks_about(self.settings, self.person, self.rng)
@@ -98,33 +93,11 @@ class Story:
             if call["client_id"] == self.person["id"]:
                 self.platform.update(PRACTICE, "phone_calls", call["id"], {"client_name": None, "summary": None})
 
-    def _read(self, reconcile: Reconcile) -> None:
-        result = run_sync(
-            self.settings,
-            practices=None,
-            endpoints=None,
-            since=None,
-            progress=lambda _progress: None,
-            reconcile=reconcile,
-        )
-        assert result.exit_code in (0, 3), result
-
-    @property
-    def commands(self) -> list[Callable[[], None]]:
-        return [
-            self.sync,
-            self.reconcile,
-            self.reconcile_all,
-            self.drain,
-            self.publish,
-            self.export,
-            self.retry,
-            self.scrub,
-        ]
-
     def some(self, most: int) -> list[str]:
         """Make some events happen; return their names."""
-        chosen = self.rng.sample(self.commands, self.rng.randint(0, most))
+        commands: list[Callable[[], None]] = [self.sync, self.reconcile, self.reconcile_all, self.drain]
+        commands += [self.publish, self.export, self.retry, self.scrub]
+        chosen = self.rng.sample(commands, self.rng.randint(0, most))
         for command in chosen:
             command()
         return [command.__name__ for command in chosen]
@@ -132,12 +105,12 @@ class Story:
 
 def calls_here(settings: Settings) -> tuple[int, int]:
     """Return the number of calls of the source that vetl knows, and the number of their keys."""
-    with duckdb.connect(settings.warehouse.path) as connection:
-        [counts] = connection.execute(
-            "select count(*) filter (where _deleted_at is null), count(*) - count(distinct (call_date, call_key))"
-            " from raw.phone_calls"
-        ).fetchall()
-    return counts
+    [(calls, twice)] = ask(
+        settings.warehouse.path,
+        "select count(*) filter (where _deleted_at is null), count(*) - count(distinct (call_date, call_key))"
+        " from raw.phone_calls",
+    )
+    return calls, twice
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +140,7 @@ def test_who_was_forgotten_is_nowhere_and_stays_so(
     before = story.some(2)
     how = ("killed", "no room", "whole")[seed % 3]
     replay = f"replay with: VETL_CHAOS_SEEDS={seed}-{seed + 1} pytest {__file__}; {before}, {how}"
-    assert forgetting.is_known(tmp_path / "site", story.person), replay
+    assert forgetting.remains_of(tmp_path / "site", story.person), replay
 
     between: list[str] = []
     if how != "whole":

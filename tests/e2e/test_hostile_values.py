@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from zlib import crc32
 
-import duckdb
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from support import truth
@@ -18,15 +17,14 @@ from support.deliveries import body_of, message, outreach, reminder
 from support.examples import examples
 from support.lying_proxy import lying
 from support.mart_builds import build_marts_untested
-from support.sandbox_settings import at, settings_for
+from support.sandbox_settings import at, changed, settings_for, synced
+from support.warehouse_with_rows import ask
 
 import sandbox
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.drain import run_drain
-from pipelines.jobs.sync import run_sync
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
-from pipelines.settings import Settings
 
 KNOWN: tuple[Any, ...] = (
     "0001-01-01T00:00:00Z",
@@ -67,12 +65,14 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-MARTS = ("booking_sessions", "appointments", "staff_tasks", "clients", "patients")
-"""Marts with one row for each row of the raw table of that name."""
-ID_OF = {"booking_sessions": "session_id", "appointments": "appointment_id", "staff_tasks": "task_id"} | {
+ID_OF = {
+    "booking_sessions": "session_id",
+    "appointments": "appointment_id",
+    "staff_tasks": "task_id",
     "clients": "client_id",
     "patients": "patient_id",
 }
+"""Marts with one row for each row of the raw table of that name, and its id there."""
 
 
 class Spoiler:
@@ -113,24 +113,16 @@ class Spoiler:
 
 def keep_deliveries(inbox: Path, spoiler: Spoiler, practice: str) -> None:
     """Keep deliveries of each kind, as the receiver does with those that are signed."""
-    kinds: tuple[tuple[Channel, Callable[..., dict[str, Any]]], ...] = (
-        (Channel.MESSAGES, message),
-        (Channel.AI_OUTBOUND, outreach),
-        (Channel.SERVICE_REMINDERS, reminder),
-    )
+    kinds: dict[Channel, Callable[..., dict[str, Any]]] = {
+        Channel.MESSAGES: message,
+        Channel.AI_OUTBOUND: outreach,
+        Channel.SERVICE_REMINDERS: reminder,
+    }
     with Inbox.open(inbox) as kept:
-        kept.keep(
-            [
-                Entry(
-                    channel,
-                    practice,
-                    spoiler.delivery(make(f"{channel}-{number}", clinic_id=practice), number),
-                    datetime.now(UTC),
-                )
-                for channel, make in kinds
-                for number in range(40)
-            ]
-        )
+        for channel, make in kinds.items():
+            made = [make(f"{channel}-{number}", clinic_id=practice) for number in range(40)]
+            bodies = [spoiler.delivery(payload, number) for number, payload in enumerate(made)]
+            kept.keep([Entry(channel, practice, body, datetime.now(UTC)) for body in bodies])
 
 
 @settings(
@@ -142,22 +134,21 @@ def keep_deliveries(inbox: Path, spoiler: Spoiler, practice: str) -> None:
 def test_a_value_of_any_kind_costs_its_row_only(drawn: list[Any]) -> None:
     """Many values in one warehouse: two syncs, the second over stored rows, deliveries, a build, a publication."""
     spoiler = Spoiler([*KNOWN, *drawn])
-    world: dict[str, Any] = {"practices": 2, "calls": 300, "days": 9, "seed": 7}
-    with sandbox.running(frozen=True, **world) as platform, TemporaryDirectory() as folder:
-        ours = settings_for(platform, Path(folder), 9)
-        inbox = ours.webhooks.model_copy(update={"inbox": Path(folder) / "inbox.sqlite"})
-        ours = ours.model_copy(update={"webhooks": inbox})
+    running = sandbox.running(practices=2, calls=300, days=9, seed=7, frozen=True)
+    with running as platform, TemporaryDirectory() as folder:
+        plain = settings_for(platform, Path(folder), 9)
+        ours = changed(plain, webhooks={"inbox": Path(folder) / "inbox.sqlite"})
         first, second = (practice.id for practice in ours.practices)
         spoiled = lying(platform.base_url, spoiled=spoiler.row, rewritten=spoiler.cells, practice=first)
         with spoiled as base_url:
             ours = at(ours, base_url)
             keep_deliveries(ours.webhooks.inbox, spoiler, first)
-            synced = [synced_by(ours), synced_by(ours, reconcile="full")]
+            results = [synced(ours), synced(ours, reconcile="full")]
             drained = run_drain(ours, catch_up=False)
         build_marts_untested(ours)
         publish_marts(ours)
 
-        for result in synced:
+        for result in results:
             assert [(item.endpoint, item.reason) for item in result.results if item.state == "failed"] == []
             assert {item.state for item in result.results if item.practice_id == second} == {"certified"}
             assert sum(item.held for item in result.results) > 0
@@ -165,17 +156,11 @@ def test_a_value_of_any_kind_costs_its_row_only(drawn: list[Any]) -> None:
         zones = {practice.id: practice.time_zone for practice in ours.practices if practice.id == second}
         since = ours.practices[0].history_start
         assert truth.differences(platform, ours.warehouse.path, zones, since=since) == []
-        with duckdb.connect(ours.warehouse.path, read_only=True) as connection:
-            stored: set[str] = set()
-            for name in MARTS:
-                key = ID_OF[name]
-                ids = f"select id from raw.{name} where practice_id = ? and _deleted_at is null"
-                stored |= {identity for (identity,) in connection.execute(ids, [first]).fetchall()}
-                lost = f"select id from ({ids}) where id not in (select {key} from marts.{name})"
-                assert connection.execute(lost, [first]).fetchall() == [], name
-            stored |= {one for (one,) in connection.execute("select id from raw.ai_outbound_requests").fetchall()}
+        file = ours.warehouse.path
+        stored = {one for (one,) in ask(file, "select id from raw.ai_outbound_requests")}
+        for name, key in ID_OF.items():
+            ids = f"select id from raw.{name} where practice_id = ? and _deleted_at is null"
+            stored |= {one for (one,) in ask(file, ids, first)}
+            lost = f"select id from ({ids}) where id not in (select {key} from marts.{name})"
+            assert ask(file, lost, first) == [], name
         assert spoiler.whole - stored == set()
-
-
-def synced_by(ours: Settings, **chosen: Any) -> Any:
-    return run_sync(ours, practices=None, endpoints=None, since=None, progress=lambda _: None, **chosen)

@@ -3,22 +3,18 @@
 import csv
 import gc
 import io
-import multiprocessing
 from pathlib import Path
 from typing import Any
 
+from support.killed_sync import processes
 from support.lying_proxy import lying
-from support.sandbox_settings import at
+from support.sandbox_settings import at, synced
 
 from pipelines.core.pages import CallsPage, Page
 from pipelines.core.steps import AttachDetails, MergeRows, ReplaceDays
-from pipelines.jobs.sync import run_sync
 from pipelines.loading.frames import LONG_ROW
 from pipelines.partner.protocol import LARGEST_CSV, LARGEST_JSON
 from pipelines.settings import Settings
-
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["support.quiet_end", "pipelines.jobs.sync"])
 
 MOST = 400
 """MiB of a process that syncs, as docs/security.md says."""
@@ -47,7 +43,7 @@ def padded_csv(text: str) -> str:
 
 def sync_and_measure(settings: Settings, report: Path) -> None:
     """Sync in a process of its own; write the state of each list and the most memory of the process in KiB."""
-    result = run_sync(settings, practices=None, endpoints=LISTS, since=None, progress=lambda _: None)
+    result = synced(settings, endpoints=LISTS)
     lines = Path("/proc/self/status").read_text("utf-8").splitlines()
     most = next(line.split()[1] for line in lines if line.startswith("VmHWM"))
     report.write_text(" ".join([most, *(item.state for item in result.results)]), "utf-8")
@@ -83,8 +79,7 @@ def test_no_row_waits_for_the_garbage_collector_although_answers_were_refused(op
     gc.disable()
     try:
         with lying(practices.platform.base_url, promise_more, rewritten=lambda text: text * 2) as base_url:
-            settings = at(practices.settings, base_url)
-            result = run_sync(settings, practices=None, endpoints=LISTS, since=None, progress=lambda _: None)
+            result = synced(at(practices.settings, base_url), endpoints=LISTS)
         left = [kept for kept in with_rows() if not any(kept is other for other in of_other_tests)]
     finally:
         gc.enable()

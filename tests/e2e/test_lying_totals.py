@@ -1,20 +1,18 @@
 """A total of 10^9 or 10^12 costs a bounded amount of memory and a bounded number of requests, on any list."""
 
 import json
-import multiprocessing
 import resource
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.killed_sync import processes
+from support.sandbox_settings import synced
 
 from pipelines.jobs import client as jobs_client
 from pipelines.partner.retry_policy import RetryPolicy
 from pipelines.settings import Settings
-
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["support.quiet_end", "pipelines.jobs.sync"])
 
 ROOM = 1024 * 2**20
 """Bytes of address space beside those of a sync of an honest list: threads of DuckDB and polars reserve some."""
@@ -23,17 +21,12 @@ LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staf
 
 def sync_within(room: int, settings: Settings, report: Path) -> None:
     """Sync in a process of its own; write the result of each list as JSON."""
-    from pipelines.jobs.sync import run_sync  # noqa: PLC0415 - in the child process itself
-
     jobs_client.RetryPolicy = partial(RetryPolicy, first_wait=0.001)  # pyright: ignore[reportAttributeAccessIssue] - in a process of its own
 
-    def sync(*endpoints: str) -> Any:
-        return run_sync(settings, practices=None, endpoints=endpoints, since=None, progress=lambda _: None)
-
-    sync("clients")
+    synced(settings, endpoints=["clients"])
     size = int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
-    result = sync(*LISTS)
+    result = synced(settings, endpoints=LISTS)
     lists = {one.endpoint: [one.state, one.reason, one.requests] for one in result.results}
     report.write_text(json.dumps([result.exit_code, lists]), "utf-8")
 

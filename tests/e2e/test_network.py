@@ -1,36 +1,31 @@
-"""The network, the sign-in or a list fails in the middle of a run: one line says so, and the next sync goes on."""
+"""The network, the sign-in, a list or the process fails in the middle of a run, and the next sync goes on."""
 
 import socket
 from collections import Counter
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from support.killed_sync import sync_until_killed
 from support.lying_proxy import lying
-from support.sandbox_settings import at
+from support.sandbox_settings import at, changed
 from support.tcp_proxy import Door, door_before
 
 import sandbox
 from pipelines.core.errors import ConfigurationError, SignInRefused, Unreachable
 from pipelines.core.results import Progress, Waiting
-
-Opened = Callable[..., Any]
-
+from pipelines.endpoints import REGISTRY
+from pipelines.loading.control.snapshot import snapshot_path
+from pipelines.loading.warehouse import Warehouse
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
-
-
 BUSY = {"practices": 1, "calls": 400, "days": 40}
-
-
 SMALL = {"practices": 1, "calls": 60, "days": 6}
 
 
 def behind(practices: Any, door: Door, timeout_seconds: float = 10) -> None:
-    """Make the settings name the proxy, with this time-out."""
-    settings = at(practices.settings, door.base_url)
-    partner = settings.partner.model_copy(update={"timeout_seconds": timeout_seconds})
-    practices.settings = settings.model_copy(update={"partner": partner})
+    partner = {"base_url": door.base_url, "timeout_seconds": timeout_seconds}
+    practices.settings = changed(practices.settings, partner=partner)
 
 
 def failures(result: Any) -> dict[str, str]:
@@ -38,7 +33,7 @@ def failures(result: Any) -> dict[str, str]:
     return {item.endpoint: item.reason for item in result.results if item.state == "failed"}
 
 
-def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(opened: Opened) -> None:
+def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(opened: Any) -> None:
     practices = opened(**SMALL)
     practices.sync()
     practices.platform.faults.set([sandbox.Fault("status", path="*/appointments", in_a_row=None)])
@@ -50,13 +45,10 @@ def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(op
     assert failed.retryable
     assert "503" in failed.reason
     practices.platform.faults.set([])
-    assert practices.sync().exit_code == 0
-    assert practices.differences() == []
+    assert practices.mended()
 
 
-def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next_sync_goes_on(
-    opened: Opened,
-) -> None:
+def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next_sync_goes_on(opened: Any) -> None:
     """The network fails in the first read of each list in turn."""
     practices = opened(**BUSY)
     with door_before(practices.platform.base_url) as door:
@@ -75,7 +67,7 @@ def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next
     assert practices.differences() == []
 
 
-def test_a_dead_network_is_reported_for_every_unfinished_list(opened: Opened) -> None:
+def test_a_dead_network_is_reported_for_every_unfinished_list(opened: Any) -> None:
     """Requests are accepted but never answered, and the connection stays open: only the time-out ends them."""
     practices = opened(**BUSY)
     with door_before(practices.platform.base_url) as door:
@@ -91,12 +83,11 @@ def test_a_dead_network_is_reported_for_every_unfinished_list(opened: Opened) ->
         assert result.exit_code == 1
         assert any("no answer in time" in reason for reason in failures(result).values())
         door.open()
-        assert practices.sync(endpoints=lists).exit_code == 0
-    assert practices.differences(lists) == []
+        assert practices.mended(lists)
 
 
 def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
+    opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(practices=1, calls=20, days=3)
     practices.settings = at(practices.settings, "https://platform.invalid")
@@ -116,7 +107,7 @@ def test_a_name_that_nobody_knows_is_one_line_and_leaves_the_warehouse_as_it_is(
 REFUSED = {"success": False, "data": None, "message": "no"}
 
 
-def test_a_token_with_three_uses_reads_all_lists_and_is_reported(opened: Opened) -> None:
+def test_a_token_with_three_uses_reads_all_lists_and_is_reported(opened: Any) -> None:
     practices = opened(practices=2, calls=60, days=6)
     uses: Counter[str] = Counter()
 
@@ -134,7 +125,7 @@ def test_a_token_with_three_uses_reads_all_lists_and_is_reported(opened: Opened)
     assert result.notes[0].startswith(f"signed in {result.sign_ins} times for ")
 
 
-def test_a_refusal_of_credentials_that_worked_yesterday_passes(opened: Opened) -> None:
+def test_a_refusal_of_credentials_that_worked_yesterday_passes(opened: Any) -> None:
     practices = opened(**SMALL)
     answers: list[tuple[int, dict[str, Any]] | None] = [None, (200, REFUSED), (401, REFUSED), None]
 
@@ -149,7 +140,7 @@ def test_a_refusal_of_credentials_that_worked_yesterday_passes(opened: Opened) -
     assert (second.exit_code, second.sign_ins) == (0, 3)
 
 
-def test_a_refusal_of_other_credentials_is_final_at_once(opened: Opened) -> None:
+def test_a_refusal_of_other_credentials_is_final_at_once(opened: Any) -> None:
     """Credentials that worked before do not help here: repeating a wrong password could lock the account."""
     practices = opened(**SMALL)
     asked = 0
@@ -161,16 +152,34 @@ def test_a_refusal_of_other_credentials_is_final_at_once(opened: Opened) -> None
     with lying(practices.platform.base_url, instead=instead) as base_url:
         practices.settings = at(practices.settings, base_url)
         practices.sync(endpoints=["staff_tasks"])
-        partner = practices.settings.partner.model_copy(update={"role": "STRANGER"})
-        practices.settings = practices.settings.model_copy(update={"partner": partner})
+        practices.settings = changed(practices.settings, partner={"role": "STRANGER"})
         with pytest.raises(SignInRefused):
             practices.sync(endpoints=["staff_tasks"])
 
     assert asked == 2
 
 
-def test_parameters_of_a_list_that_does_not_exist_are_refused(opened: Opened) -> None:
+def test_parameters_of_a_list_that_does_not_exist_are_refused(opened: Any) -> None:
     practices = opened(**SMALL, parameters={"nope": {"start": "from"}})
 
     with pytest.raises(ConfigurationError, match=r"partner\.parameters\.nope: there is no such list; known are"):
         practices.sync()
+
+
+def test_a_killed_sync_resumes_and_certified_windows_are_not_read_again(opened: Any, tmp_path: Path) -> None:
+    practices = opened(practices=1, calls=1500, days=150)
+    snapshot = snapshot_path(practices.warehouse)
+
+    def some_window_is_certified() -> bool:
+        return snapshot.exists() and '"covered"' in snapshot.read_text("utf-8")
+
+    killed = sync_until_killed(practices.settings, tmp_path / "ended", 0.0, after=some_window_is_certified)
+    with Warehouse.open(practices.warehouse, REGISTRY, lock_wait_seconds=5) as warehouse:
+        done = [item.endpoint for item in warehouse.status() if (item.cursor or {}).get("covered")]
+    result = practices.sync()
+
+    assert killed
+    assert done
+    assert practices.differences() == []
+    requests = {item.endpoint: item.requests for item in result.results}
+    assert all(requests[name] < 10 for name in done if name != "phone_calls")

@@ -14,7 +14,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from support.lying_proxy import lying
-from support.sandbox_settings import at, settings_for
+from support.sandbox_settings import at, changed, settings_for
+from support.warehouse_with_rows import ask
 
 import sandbox
 from pipelines.bundled import dbt_project
@@ -48,8 +49,6 @@ STORED = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """The files and the output of a sync and a build."""
-
     settings: Settings
     said: str
     values: frozenset[str]
@@ -85,19 +84,17 @@ def hostile(platform: sandbox.Handle) -> tuple[dict[str, Any], Any]:
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     folder = tmp_path_factory.mktemp("privacy")
-    world: Any = {"practices": 1, "calls": 150, "seed": 3}
     said = StringIO()
     with (
         pytest.MonkeyPatch.context() as patched,
         redirect_stdout(said),
         redirect_stderr(said),
-        sandbox.running(frozen=True, days=DAYS, **world) as platform,
+        sandbox.running(practices=1, calls=150, days=DAYS, seed=3, frozen=True) as platform,
     ):
         person, change = hostile(platform)
         with lying(platform.base_url, change) as address:
             settings = settings_for(platform, folder, DAYS)
-            warehouse = settings.warehouse.model_copy(update={"parquet": True})
-            settings = at(settings.model_copy(update={"warehouse": warehouse}), address)
+            settings = at(changed(settings, warehouse={"parquet": True}), address)
             patched.chdir(folder)
             (folder / "vetl.toml").touch()
             for module in (run, status):
@@ -123,15 +120,13 @@ def put_into(private: Path, person: dict[str, Any]) -> None:
 
 def personal_values(private: Path) -> frozenset[str]:
     """Return every value of every personal column, except words that any field may contain."""
-    with duckdb.connect(str(private), read_only=True) as connection:
-        values = {
-            value
-            for mart, columns in personal_columns(dbt_project()).items()
-            for column in columns
-            for (value,) in connection.execute(f"select distinct {column} from marts.{mart}").fetchall()
-            if value and len(value) >= SHORTEST
-        }
-    return frozenset(values)
+    return frozenset(
+        value
+        for mart, columns in personal_columns(dbt_project()).items()
+        for column in columns
+        for (value,) in ask(private, f"select distinct {column} from marts.{mart}")
+        if value and len(value) >= SHORTEST
+    )
 
 
 def held_in(text: str, values: frozenset[str]) -> list[str]:
@@ -142,10 +137,8 @@ def everything(published: Path) -> Iterator[tuple[str, str]]:
     """Return each table of the published file and its Parquet as text, because the files are compressed."""
     with duckdb.connect() as connection:
         connection.execute(f"attach '{published}' as published (read_only)")
-        tables = connection.execute(
-            "select table_name from duckdb_tables() where database_name = 'published'"
-        ).fetchall()
-        sources = [f"published.marts.{name}" for (name,) in tables]
+        tables = "select table_name from duckdb_tables() where database_name = 'published'"
+        sources = [f"published.marts.{name}" for (name,) in connection.execute(tables).fetchall()]
         sources += [f"'{file}'" for file in parquet_folder(published).rglob("*.parquet")]
         for source in sources:
             rows = connection.execute(f"select (one::json)::varchar from {source} as one").fetchall()
@@ -155,19 +148,18 @@ def everything(published: Path) -> Iterator[tuple[str, str]]:
 def test_many_values_were_put_into_wrong_fields(outcome: Outcome) -> None:
     """Otherwise the other tests would prove nothing."""
     assert len(outcome.values) > 300
-    with duckdb.connect(str(outcome.settings.warehouse.path), read_only=True) as connection:
-        for mart, column in (
-            ("booking_sessions", "referral_campaign"),
-            ("appointments", "status"),
-            ("staff_tasks", "task_type"),
-            ("phone_calls", "outcome"),
-            ("patients", "breed"),
-            ("booking_funnel_daily", "referral_source"),
-            ("demand_ledger", "appointment_status"),
-            ("leaks", "wanted"),
-        ):
-            rows = connection.execute(f"select distinct {column} from marts.{mart}").fetchall()
-            assert held_in("\n".join(str(value) for (value,) in rows), outcome.values), (mart, column)
+    for mart, column in (
+        ("booking_sessions", "referral_campaign"),
+        ("appointments", "status"),
+        ("staff_tasks", "task_type"),
+        ("phone_calls", "outcome"),
+        ("patients", "breed"),
+        ("booking_funnel_daily", "referral_source"),
+        ("demand_ledger", "appointment_status"),
+        ("leaks", "wanted"),
+    ):
+        rows = ask(outcome.settings.warehouse.path, f"select distinct {column} from marts.{mart}")
+        assert held_in("\n".join(str(value) for (value,) in rows), outcome.values), (mart, column)
 
 
 def test_no_table_that_is_published_holds_one(outcome: Outcome) -> None:

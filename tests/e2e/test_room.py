@@ -14,14 +14,11 @@ PIECE = LARGE // 2
 
 
 class Answer:
-    """An answer of some size."""
-
     def __init__(self, number: int) -> None:
         self.number = number
 
 
 async def received(number: int, size: int, *, take: Take) -> Answer:
-    """Receive an answer piece by piece."""
     for _ in range(size // PIECE):
         await asyncio.sleep(0)
         take(PIECE)

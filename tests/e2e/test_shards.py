@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from support.mart_builds import build_marts_untested
-from support.sandbox_settings import settings_for
-from support.small_project import small_project
+from support.sandbox_settings import changed, settings_for, synced
+from support.small_project import few_models
+from support.warehouse_with_rows import ask
 
 import sandbox
-from pipelines import bundled
-from pipelines.core.results import SyncResult
 from pipelines.jobs.act import apply_acts, plan_acts
 from pipelines.jobs.build import publish_marts, reason_to_build
 from pipelines.jobs.drain import run_drain
@@ -20,39 +18,25 @@ from pipelines.jobs.forget import forget_person
 from pipelines.jobs.lake import run_export
 from pipelines.jobs.shards import parts
 from pipelines.jobs.status import read_status
-from pipelines.jobs.sync import run_sync
 from pipelines.loading.layout import shards_of
 from pipelines.loading.published.inputs import verify_inputs
 from pipelines.loading.published.query import query
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import Settings
-from pipelines.settings.act import ActSettings
 
 DAYS = 5
-WORLD: Any = {"practices": 3, "calls": 90, "seed": 5}
 
 
 def sharded(settings: Settings, shards: Any) -> Settings:
-    return settings.model_copy(update={"warehouse": settings.warehouse.model_copy(update={"shards": shards})})
-
-
-def north_and_south(settings: Settings) -> tuple[list[str], Settings]:
-    """Return the ids of the practices, and the same settings with the first practice in a shard of its own."""
-    ids = [practice.id for practice in settings.practices]
-    return ids, sharded(settings, {"north": ids[:1], "south": ids[1:]})
-
-
-def sync(settings: Settings) -> SyncResult:
-    return run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
+    return changed(settings, warehouse={"shards": shards})
 
 
 def marts(settings: Settings) -> dict[str, list[Any]]:
-    """Return every row of every published mart."""
     publish_marts(settings)
-    with duckdb.connect(str(settings.warehouse.published), read_only=True) as connection:
-        names = connection.execute("select table_name from duckdb_tables() where schema_name = 'marts'").fetchall()
-        tables = {name: connection.execute(f"from marts.{name} order by all").fetchall() for (name,) in names}
+    file = settings.warehouse.published
+    names = ask(file, "select table_name from duckdb_tables() where schema_name = 'marts'")
+    tables = {name: ask(file, f"from marts.{name} order by all") for (name,) in names}
     # The runs differ, because the file of all practices is synced once more.
     tables["digests"] = [row for row in tables["digests"] if row[0] != "control.runs"]
     return tables
@@ -61,8 +45,8 @@ def marts(settings: Settings) -> dict[str, list[Any]]:
 def act_for_everybody(settings: Settings, folder: Path) -> None:
     """Make a task for each practice with a leak; the act is in the shard of its practice."""
     ids = tuple(practice.id for practice in settings.practices)
-    act = ActSettings(enabled=True, practices=ids, per_practice_per_day=1, ledger=folder / "acts.sqlite")
-    acting = settings.model_copy(update={"act": act.model_copy(update={"stop_file": folder / "act.stop"})})
+    files = {"ledger": folder / "acts.sqlite", "stop_file": folder / "act.stop"}
+    acting = changed(settings, act={"enabled": True, "practices": ids, "per_practice_per_day": 1, **files})
     result = apply_acts(acting, plan_acts(acting, None).digest)
     assert result.exit_code == 0, result
     acted = 0
@@ -79,15 +63,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Build few of the models: those of the acts, and one for each raw table."""
     lists = ("appointments", "booking_sessions", "outreach_requests", "phone_calls", "staff_tasks")
     acts = ("acts", "demand_contacts", "demand_ledger", "leak_list")
-    few = small_project(tmp_path_factory.mktemp("few-models"), "clients", "patients", *lists, *acts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bundled, "dbt_project", lambda: few)
+    with few_models(tmp_path_factory.mktemp("few-models"), "clients", "patients", *lists, *acts):
         yield
 
 
 @pytest.fixture(scope="module")
 def platform() -> Iterator[sandbox.Handle]:
-    with sandbox.running(frozen=True, days=DAYS, **WORLD) as running:
+    with sandbox.running(practices=3, calls=90, days=DAYS, seed=5, frozen=True) as running:
         yield running
 
 
@@ -98,7 +80,7 @@ def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
     settings = settings_for(platform, tmp_path, DAYS)
     two = sharded(settings, 2)
 
-    first = sync(two)
+    first = synced(two)
     assert first.exit_code == 0
     assert [item.practice_id for item in first.results] == [p.id for p in settings.practices for _ in range(7)]
     assert [len(part.practices) for part in parts(two)] == [2, 1]
@@ -112,18 +94,18 @@ def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
 
     act_for_everybody(two, tmp_path)
     assert reason_to_build(two) == "rows changed"
-    sync(two)
+    synced(two)
     build_marts_untested(two)
     of_two = marts(two)
     assert of_two["acts"]
     inputs = verify_inputs(two.warehouse.path, two.warehouse.published)
     assert inputs.rows > rows
     assert (inputs.changed, inputs.different, inputs.is_older) == ((), (), False)
-    again = sync(two)
+    again = synced(two)
     assert not any(item.changes.inserted or item.changes.updated for item in again.results)
     assert reason_to_build(two) is None
 
-    one = sync(settings)
+    one = synced(settings)
     assert not shards_of(settings.warehouse.path)
     assert not any(item.changes.inserted or item.changes.updated for item in one.results)
     assert sum(item.requests for item in one.results) <= sum(item.requests for item in again.results)
@@ -135,14 +117,14 @@ def test_webhooks_exports_and_forgetting_find_the_shard_of_a_practice(
     platform: sandbox.Handle, tmp_path: Path
 ) -> None:
     settings = settings_for(platform, tmp_path, DAYS)
-    ids, two = north_and_south(settings)
-    inbox = two.webhooks.model_copy(update={"inbox": tmp_path / "inbox.sqlite"})
-    lake = two.lake.model_copy(update={"path": str(tmp_path / "lake")})
-    two = two.model_copy(update={"webhooks": inbox, "lake": lake})
-    sync(two)
+    ids = [practice.id for practice in settings.practices]
+    inbox = tmp_path / "inbox.sqlite"
+    two = sharded(settings, {"north": ids[:1], "south": ids[1:]})
+    two = changed(two, webhooks={"inbox": inbox}, lake={"path": str(tmp_path / "lake")})
+    synced(two)
 
     body = b'{"request_id": "r1", "clinic_id": "%s"}'
-    with Inbox.open(inbox.inbox) as opened:
+    with Inbox.open(inbox) as opened:
         now = platform.now()
         entries = [Entry(Channel.AI_OUTBOUND, name, body % name.encode(), now) for name in (*ids, "stranger")]
         opened.keep(entries)
@@ -162,13 +144,9 @@ def test_webhooks_exports_and_forgetting_find_the_shard_of_a_practice(
     [(rows,)] = query(two.warehouse.path, "select count(*) from raw.clients").rows
     assert f"raw/clients/practice_id={ids[2]}" in "".join(str(file) for file in Path(exported.location).rglob("*"))
 
-    [(client,)] = query(
-        south, "select id from raw.clients where practice_id = " + f"'{ids[2]}' order by id limit 1"
-    ).rows
+    [(client,)] = query(south, f"select min(id) from raw.clients where practice_id = '{ids[2]}'").rows
     forgotten = forget_person(two, ids[2], client, lambda _settings: {"exit_code": 0})  # no mart was built
     assert forgotten.left == []
-    assert query(two.warehouse.path, f"select count(*) from raw.clients where id = '{client}'").rows == [(0,)]
+    assert query(two.warehouse.path, f"from raw.clients where id = '{client}'").rows == []
+    assert query(two.warehouse.path, f"from raw.phone_calls where client_id = '{client}'").rows == []
     assert query(two.warehouse.path, "select count(*) from raw.clients").rows == [(rows,)]
-    assert query(
-        two.warehouse.path, f"select count(*) from raw.phone_calls where client_id = '{client}'"
-    ).rows == [(0,)]

@@ -1,21 +1,18 @@
 """After a sync of a source at rest the warehouse equals it, value by value, on every list, at little cost."""
 
 from collections import Counter
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import duckdb
 import pytest
 from support.truth import lacking_details
+from support.warehouse_with_rows import ask
 
 from pipelines.core.endpoint import DateWindows
 from pipelines.loading import warehouse
 from pipelines.strategies.phone_calls.crowded_days import PROVEN
-
-Opened = Callable[..., Any]
 
 
 def certified(result: Any) -> bool:
@@ -24,20 +21,13 @@ def certified(result: Any) -> bool:
 
 def written(warehouse: Path) -> dict[str, Any]:
     """Return everything in raw and history, to compare two states."""
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        tables = connection.execute(
-            "select table_schema, table_name from information_schema.tables "
-            "where table_schema in ('raw', 'history') order by all"
-        ).fetchall()
-        return {
-            f"{schema}.{table}": connection.execute(
-                f"select count(*), bit_xor(hash(t::varchar)) from {schema}.{table} t"
-            ).fetchone()
-            for schema, table in tables
-        }
+    names = "schema_name || '.' || table_name"
+    tables = ask(warehouse, f"select {names} from duckdb_tables() where schema_name in ('raw', 'history')")
+    content = "select count(*), bit_xor(hash(t::varchar)) from {} t"
+    return {name: ask(warehouse, content.format(name)) for (name,) in tables}
 
 
-def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Opened) -> None:
+def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Any) -> None:
     """The first sync, and syncs after hours, days and a month. Without changes no row is written."""
     practices = opened(calls=500)
     for pause in (timedelta(), timedelta(hours=3), timedelta(days=3), timedelta(days=30)):
@@ -57,29 +47,23 @@ def test_each_sync_reads_all_that_is_new_and_proves_it(opened: Opened) -> None:
             assert all(item.changes.inserted == item.changes.updated == 0 for item in result.results)
 
 
-def test_across_both_changes_of_the_clocks(opened: Opened) -> None:
+def test_across_both_changes_of_the_clocks(opened: Any) -> None:
     """A year has both changes of the clock; calls in the repeated hour are distinct, although long past."""
     practices = opened(days=365, calls=4000, practices=3, seed=11)
 
-    result = practices.sync(endpoints=["phone_calls"])
-
-    assert certified(result)
-    assert practices.differences(("phone_calls",)) == []
+    assert practices.mended(["phone_calls"])
 
 
 def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
+    opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Few calls on a page stand for many calls a day. After the page size grows, the CSV shows the same rows."""
     monkeypatch.setattr(DateWindows, "csv_page_size", 3)
     practices = opened(days=14, calls=80, practices=1)
 
-    assert practices.sync(endpoints=["phone_calls"]).exit_code == 0
-
-    assert practices.differences(["phone_calls"]) == []
-    with duckdb.connect(str(practices.warehouse), read_only=True) as connection:
-        proven = "select sum(rows) from control.windows where reason = ? and certified"
-        ((rows,),) = connection.execute(proven, [PROVEN]).fetchall()
+    assert practices.mended(["phone_calls"])
+    proven = "select sum(rows) from control.windows where reason = ? and certified"
+    [(rows,)] = ask(practices.warehouse, proven, PROVEN)
     assert rows > 20
     monkeypatch.undo()
     practices.platform.advance(timedelta(days=8))
@@ -87,12 +71,11 @@ def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
 
     assert again.exit_code == 0
     assert practices.differences(["phone_calls"]) == []
-    with duckdb.connect(str(practices.warehouse), read_only=True) as connection:
-        assert connection.execute("from control.restatements").fetchall() == []
+    assert ask(practices.warehouse, "from control.restatements") == []
 
 
 def test_a_crowded_day_without_an_end_is_read_more_and_more_rarely(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
+    opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     practices = opened(days=14, calls=120, practices=1)
     zone = ZoneInfo(practices.settings.practices[0].time_zone)
@@ -113,22 +96,16 @@ def test_a_crowded_day_without_an_end_is_read_more_and_more_rarely(
         hourly += [item.requests for item in practices.sync(endpoints=["phone_calls"]).results]
     practices.platform.update("loc-001", "phone_calls", stuck, {"state": "completed"})
     practices.platform.advance(timedelta(days=1))
-    next_day = practices.sync(endpoints=["phone_calls"])
 
     assert max(hourly) <= 2  # today, and the details of its calls; the crowded day takes four requests
-    assert next_day.exit_code == 0
-    assert practices.differences(["phone_calls"]) == []
+    assert practices.mended(["phone_calls"])
 
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
-
-
 PRACTICES = 6
 
 
 class Counting:
-    """A connection that counts its statements."""
-
     def __init__(self, connection: Any, counts: Counter[str]) -> None:
         self._connection = connection
         self._counts = counts
@@ -151,7 +128,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-def test_a_sync_without_news_costs_little(opened: Callable[..., Any], counts: Counter[str]) -> None:
+def test_a_sync_without_news_costs_little(opened: Any, counts: Counter[str]) -> None:
     practices = opened(practices=PRACTICES, calls=300, days=15)
     practices.sync(endpoints=LISTS)
     counts.clear()

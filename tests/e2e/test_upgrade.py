@@ -17,13 +17,14 @@ from typing import Any
 import duckdb
 import pytest
 from support import truth
-from support.sandbox_settings import settings_for
+from support.practice_site import practice_table
+from support.sandbox_settings import credentials, settings_for, synced
+from support.warehouse_with_rows import ask
 
 import sandbox
 from pipelines import bundled
 from pipelines.cli import app
 from pipelines.endpoints import REGISTRY
-from pipelines.jobs.sync import run_sync
 from pipelines.loading.control.snapshot import snapshot_path
 from pipelines.loading.warehouse import Warehouse
 
@@ -40,27 +41,12 @@ def put_back(path: Path) -> None:
 
 
 def rows(path: Path, relation: str, columns: str = "*") -> list[tuple[object, ...]]:
-    """Return the rows of a relation, in order."""
-    with duckdb.connect(path, read_only=True) as connection:
-        return connection.execute(f"select {columns} from {relation} order by all").fetchall()
+    return ask(path, f"select {columns} from {relation} order by all")
 
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
-
-
-SETTINGS = """\
-[partner]
-base_url = "http://127.0.0.1:9"
-
-[[practices]]
-id = "loc-001"
-name = "Harbor Animal Hospital"
-time_zone = "America/New_York"
-history_start = 2026-01-14
-group = "East"
-"""
-
-
+HARBOR = {"name": "Harbor Animal Hospital", "time_zone": "America/New_York", "more": "group = 'East'\n"}
+SETTINGS = '[partner]\nbase_url = "http://127.0.0.1:9"\n' + practice_table("loc-001", start="2026-01-14", **HARBOR)
 KEPT = (*(f"raw.{item.table}" for item in REGISTRY), "raw.outreach_events", "raw.service_reminder_events")
 
 
@@ -85,8 +71,7 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, 
 
 def columns_of(relation: str) -> str:
     """Return the columns of 0.1.0 that the source fills. A field that was declared later moves out of `_extra`."""
-    with duckdb.connect(WAREHOUSE, read_only=True) as connection:
-        names = [name for name, *_ in connection.execute(f"describe {relation}").fetchall()]
+    names = [name for name, *_ in ask(WAREHOUSE, f"describe {relation}")]
     return ", ".join(f'"{name}"' for name in names if not name.startswith("_"))
 
 
@@ -126,9 +111,7 @@ def test_a_sync_continues_that_of_0_1_0(tmp_path: Path) -> None:
         platform.advance(timedelta(days=1, minutes=30))
         settings = settings_for(platform, tmp_path, days=5)
 
-        result = run_sync(
-            settings, practices=None, endpoints=None, since=None, progress=lambda _: None, reconcile="full"
-        )
+        result = synced(settings, reconcile="full")
 
         states = {item.endpoint: item.state for item in result.results}
         del states["staff_tasks"]  # the older sandbox has later versions of the same tasks
@@ -144,20 +127,10 @@ def test_a_sync_continues_that_of_0_1_0(tmp_path: Path) -> None:
 
 
 COMMANDS = (
-    "status",
-    "sync",
-    "reconcile",
-    "build",
-    "run",
-    "publish",
-    "doctor",
-    "quarantine list",
-    "quarantine retry",
-    "webhooks drain",
+    *("status", "sync", "reconcile", "build", "run", "publish", "doctor", "dbt ls", "dagster asset list"),
+    *("quarantine list", "quarantine retry", "webhooks drain"),
     "forget --practice loc-001 --client 1 --yes",
     "query --private from.raw.clients",
-    "dbt ls",
-    "dagster asset list",
 )
 
 
@@ -171,8 +144,8 @@ def newer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.chdir(tmp_path_factory.mktemp("newer"))
         _make_newer()
         Path("vetl.toml").write_text(SETTINGS.replace("http://127.0.0.1:9", platform.base_url), "utf-8")
-        for name in ("username", "password", "role"):
-            patch.setenv(f"VETL_PARTNER__{name.upper()}", getattr(platform, name))
+        for name, value in credentials(platform).items():
+            patch.setenv(name, value)
         yield
 
 

@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import ContractBroken, WarehouseError
 from pipelines.core.pages import Certificate, Changes, Window, WindowKind
 from pipelines.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save
@@ -52,50 +52,49 @@ class SlowStore:
         return [Changes(inserted=int(name[1:])) for name in names]
 
 
-def commits(store: SlowStore, *names: str, cancelled: str | None = None) -> list[Any]:
+def commits(store: SlowStore, *names: str) -> list[Any]:
     """Return the answers to one commit of each practice; all but the first wait for the first."""
 
     async def scene() -> list[Any]:
         writer = Writer("run", cast("Store", store))
 
-        def commit(name: str, endpoint: Endpoint = TASKS) -> asyncio.Task[Changes]:
-            return asyncio.create_task(writer.commit(name, endpoint, [MoveCursor({"through": name})]))
+        def commit(name: str) -> asyncio.Task[Changes]:
+            return asyncio.create_task(writer.commit(name, TASKS, [MoveCursor({"through": name})]))
 
-        tasks = {names[0]: commit(names[0])}
+        first = commit(names[0])
         await asyncio.to_thread(store.begun.wait, 10)
-        tasks |= {name: commit(name) for name in names[1:]}
+        others = [commit(name) for name in names[1:]]
         await asyncio.sleep(0)
-        if cancelled:
-            tasks[cancelled].cancel()
         store.go_on.set()
-        return await asyncio.gather(*tasks.values(), return_exceptions=True)
+        return await asyncio.gather(first, *others, return_exceptions=True)
 
     return asyncio.run(scene())
 
 
-def test_saves_that_wait_for_a_transaction_share_the_next_one() -> None:
-    store = SlowStore()
-    assert commits(store, "p1", "p2", "p3") == [Changes(inserted=number) for number in (1, 2, 3)]
-    assert store.transactions == [["p1"], ["p2", "p3"]]
+BROKEN, FULL = ContractBroken("other days came"), WarehouseError("the disk is full")
 
 
-def test_a_list_that_cannot_be_stored_does_not_keep_the_others_out() -> None:
-    store = SlowStore(p2=ContractBroken("other days came"))
-    first, broken, third = commits(store, "p1", "p2", "p3")
-    assert (first, third) == (Changes(inserted=1), Changes(inserted=3))
-    assert isinstance(broken, ContractBroken)
-    assert store.transactions == [["p1"], ["p3"]]
+@pytest.mark.parametrize(
+    ("faults", "answers", "transactions"),
+    [
+        ({}, [1, 2, 3], [["p1"], ["p2", "p3"]]),
+        ({"p2": BROKEN}, [1, BROKEN, 3], [["p1"], ["p3"]]),
+        ({"p3": FULL}, [1, FULL, FULL], [["p1"]]),
+    ],
+    ids=["saves that wait share the next", "a list keeps no other out", "a warehouse is everybody's failure"],
+)
+def test_lists_share_transactions_and_only_failures_of_the_warehouse(
+    faults: dict[str, Exception], answers: list[Any], transactions: list[list[str]]
+) -> None:
+    store = SlowStore(**faults)
 
+    found = commits(store, "p1", "p2", "p3")
 
-def test_a_warehouse_that_cannot_be_written_is_everybodys_failure() -> None:
-    store = SlowStore(p3=WarehouseError("the disk is full"))
-    answers = commits(store, "p1", "p2", "p3")
-    assert [type(answer) for answer in answers] == [Changes, WarehouseError, WarehouseError]
-    assert store.transactions == [["p1"]]
+    assert [one.inserted if isinstance(one, Changes) else one for one in found] == answers
+    assert store.transactions == transactions
 
 
 def buffer_of(commit: Any, rows_at_once: int, bytes_read: Callable[[], int] = lambda: 0, room: Any = None) -> Any:
-    """Return a buffer that commits so many rows at once."""
     own = ListRoom(room or Room())
     return WriteBuffer(commit, list, nothing_is_asked, bytes_read=bytes_read, rows_at_once=rows_at_once, room=own)
 

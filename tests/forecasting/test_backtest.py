@@ -20,8 +20,6 @@ from sandbox.world.practices import Practice, practices
 
 FIRST = datetime(2024, 1, 1)  # noqa: DTZ001 - the wall clock
 """A Monday."""
-
-
 HOLIDAYS = (date(2024, 1, 1), date(2024, 12, 25), date(2025, 1, 1))
 
 
@@ -64,8 +62,6 @@ def _busyness(practice: Practice, weeks: int) -> Any:
 
 
 MEASURES = ("calls", "bookable_calls", "staff_minutes")
-
-
 BUSY = 4
 """An hour with more expected calls is busy."""
 

@@ -4,14 +4,14 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
 from support.mail_server import Mailbox, mail_server
 from support.published import published_once
+from support.sandbox_settings import changed
+from support.warehouse_with_rows import ask
 
 from pipelines.core.practice import Practice
 from pipelines.settings import Settings, load_settings
-from pipelines.settings.schedule import AlertSettings
 
 
 @pytest.fixture(scope="session")
@@ -30,17 +30,11 @@ def settings(published: Path, tmp_path: Path, mailbox: Mailbox, monkeypatch: pyt
     """Provide settings for a copy of the file, with a mail server."""
     monkeypatch.chdir(tmp_path)
     file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
-    with duckdb.connect(file) as connection:
-        rows = connection.execute(
-            "select practice_id, name, time_zone, history_start, group_name from marts.practices order by 1"
-        ).fetchall()
-    usual = load_settings()
-    alerts = AlertSettings(email_to=("ops@example.com",), smtp_host="127.0.0.1", smtp_port=mailbox.port)
-    return usual.model_copy(
-        update={
-            "warehouse": usual.warehouse.model_copy(update={"published": file}),
-            "watch": usual.watch.model_copy(update={"ledger": tmp_path / "watch.sqlite"}),
-            "alerts": alerts,
-            "practices": tuple(Practice(*row) for row in rows),
-        }
+    columns = "practice_id, name, time_zone, history_start, group_name"
+    practices = tuple(Practice(*row) for row in ask(file, f"select {columns} from marts.practices order by 1"))
+    return changed(
+        load_settings().model_copy(update={"practices": practices}),
+        warehouse={"published": file},
+        watch={"ledger": tmp_path / "watch.sqlite"},
+        alerts={"email_to": ("ops@example.com",), "smtp_host": "127.0.0.1", "smtp_port": mailbox.port},
     )

@@ -3,8 +3,9 @@
 import shutil
 from pathlib import Path
 
-import duckdb
 import pytest
+from support.practice_site import practice_table
+from support.warehouse_with_rows import ask as rows_of
 
 from pipelines.cli import app
 from pipelines.core.errors import WarehouseError
@@ -17,14 +18,11 @@ def test_a_file_for_a_group_has_its_practices_alone(
     published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = Path(shutil.copy(published, tmp_path / "analytics.duckdb"))
-    with duckdb.connect(file) as connection:
-        rows = connection.execute(
-            "select practice_id, name, time_zone, history_start from marts.practices order by 1"
-        ).fetchall()
+    rows = rows_of(file, "select practice_id, name, time_zone, history_start from marts.practices order by 1")
+    groups = ("group = 'East Side'\n", *["group = 'West'\n"] * (len(rows) - 1))
     tables = "".join(
-        f"[[practices]]\nid = '{key}'\nname = '{name}'\ntime_zone = '{zone}'\nhistory_start = {start}\n"
-        f"group = '{'East Side' if key == 'loc-001' else 'West'}'\n"
-        for key, name, zone, start in rows
+        practice_table(key, name=name, time_zone=zone, start=start, more=group)
+        for (key, name, zone, start), group in zip(rows, groups, strict=True)
     )
     (tmp_path / "vetl.toml").write_text(f"[warehouse]\npublished = 'analytics.duckdb'\n{tables}", "utf-8")
     monkeypatch.chdir(tmp_path)

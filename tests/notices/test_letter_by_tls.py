@@ -10,12 +10,13 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 from pydantic import SecretStr
 from support.certificates import self_signed
 from support.mail_server import Mailbox, mail_server
+from support.practice_site import practice_tables, vetl_resource
+from support.sandbox_settings import changed
 
 from pipelines.jobs.report import report
 from pipelines.orchestration.letters import letters
-from pipelines.orchestration.resources import VetlResource
 from pipelines.settings import Settings
-from pipelines.settings.report import Reader, ReportSettings
+from pipelines.settings.report import Reader
 
 PASSWORD = "k7-mail-Qx2-zz"
 
@@ -47,10 +48,12 @@ def secure(tls: ssl.SSLContext) -> Iterator[Mailbox]:
 def over(settings: Settings, port: int, folder: Path) -> Settings:
     """Return settings with one reader, whose letter goes to `localhost` with a sign-in."""
     server = {"smtp_host": "localhost", "smtp_port": port, "smtp_username": "vetl"}
-    alerts = settings.alerts.model_copy(update={**server, "smtp_password": SecretStr(PASSWORD)})
     readers = (Reader(name="One", practices=("loc-001",), to=("one@example.com",)),)
-    section = ReportSettings(recipients=readers, ledger=folder / "letters.sqlite")
-    return settings.model_copy(update={"report": section, "alerts": alerts})
+    return changed(
+        settings,
+        alerts={**server, "smtp_password": SecretStr(PASSWORD)},
+        report={"recipients": readers, "ledger": folder / "letters.sqlite"},
+    )
 
 
 def test_a_server_whose_certificate_is_trusted_gets_the_letter_encrypted(
@@ -91,9 +94,8 @@ def test_on_the_port_of_smtps_the_connection_begins_with_tls(
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
     with mail_server(ssl_context=tls) as mailbox:
         monkeypatch.setattr("pipelines.notices.mail._TLS_FROM_THE_START", mailbox.port)
-        unsigned = over(settings, mailbox.port, tmp_path)
-        alerts = unsigned.alerts.model_copy(update={"smtp_username": None, "smtp_password": None})
-        done = report(unsigned.model_copy(update={"alerts": alerts}))
+        signed = over(settings, mailbox.port, tmp_path)
+        done = report(changed(signed, alerts={"smtp_username": None, "smtp_password": None}))
 
     assert [item.state for item in done.deliveries] == ["sent"]
     assert mailbox.encrypted == [True]
@@ -102,15 +104,12 @@ def test_on_the_port_of_smtps_the_connection_begins_with_tls(
 def test_the_job_sends_the_letter_once_and_fails_if_it_was_refused(
     settings: Settings, mailbox: Mailbox, tmp_path: Path
 ) -> None:
-    config = tmp_path / "vetl.toml"
-    config.write_text(
+    text = (
         f'[partner]\nbase_url = "http://127.0.0.1:9"\n[warehouse]\npublished = "{settings.warehouse.published}"\n'
         f'[alerts]\nsmtp_host = "127.0.0.1"\nsmtp_port = {mailbox.port}\n[report]\nledger = "letters.sqlite"\n'
         '[[report.recipients]]\nname = "One"\npractices = ["loc-001"]\nto = ["one@example.com"]\n'
-        '[[practices]]\nid = "loc-001"\nname = "One"\ntime_zone = "UTC"\nhistory_start = 2025-01-01\n',
-        "utf-8",
     )
-    vetl = {"vetl": VetlResource(config=str(config))}
+    vetl = {"vetl": vetl_resource(tmp_path, text + practice_tables("loc-001"))}
     mailbox.refuses = True
     with dg.DagsterInstance.ephemeral() as instance:
         refused = letters.execute_in_process(resources=vetl, instance=instance, raise_on_error=False)

@@ -5,11 +5,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from pydantic import SecretStr
 from support.hook_receiver import receiving
 from support.mail_server import Mailbox
+from support.warehouse_with_rows import ask
 
 from pipelines.jobs.report import letters, preview, report
 from pipelines.notices.ledger import NoticeLedger, StoredEpisode
@@ -36,11 +36,8 @@ def test_each_reader_gets_one_mail_with_text_html_charts_and_pdf(reporting: Sett
     done = [report(reporting) for _ in range(2)]
 
     assert [[item.state for item in one.deliveries] for one in done] == [["sent"] * 5, ["sent before"] * 5]
-    assert [message["To"] for message in mailbox.messages] == [
-        "all@example.com",
-        "other@example.com",
-        "one@example.com",
-    ]
+    to = [f"{name}@example.com" for name in ("all", "other", "one")]
+    assert [message["To"] for message in mailbox.messages] == to
     mail = mailbox.messages[0]
     parts = {part.get_content_type(): part for part in mail.walk()}
     html = parts["text/html"].get_content()
@@ -56,23 +53,16 @@ def test_each_reader_gets_one_mail_with_text_html_charts_and_pdf(reporting: Sett
 
 
 def test_a_reader_sees_their_practices_alone_and_no_person(reporting: Settings) -> None:
-    with duckdb.connect(reporting.warehouse.published, read_only=True) as connection:
-        people = connection.execute(
-            "select distinct unnest([client_id, phone_number, episode_id]) from marts.leak_list"
-        ).fetchall()
-        [(waiting,)] = connection.execute(
-            "select count(*) from marts.leak_list where practice_id = 'loc-001'"
-        ).fetchall()
-        [(other,)] = connection.execute(
-            "select name from marts.practices where practice_id = 'loc-002'"
-        ).fetchall()
+    file = reporting.warehouse.published
+    people = ask(file, "select distinct unnest([client_id, phone_number, episode_id]) from marts.leak_list")
+    [(waiting,)] = ask(file, "select count(*) from marts.leak_list where practice_id = 'loc-001'")
+    [(other,)] = ask(file, "select name from marts.practices where practice_id = 'loc-002'")
     [(_, letter)] = letters(reporting, ["One"])
 
     assert letter
     assert letter.people == waiting > 0
-    written = b"".join(
-        path.read_bytes() for path in preview(reporting, Path("p"), ["One"]) if path.suffix != ".pdf"
-    )
+    files = [path for path in preview(reporting, Path("p"), ["One"]) if path.suffix != ".pdf"]
+    written = b"".join(path.read_bytes() for path in files)
     assert other.encode() not in written
     assert not any(str(person).encode() in written for (person,) in people if person)
 
@@ -80,20 +70,18 @@ def test_a_reader_sees_their_practices_alone_and_no_person(reporting: Settings) 
 def test_the_figures_are_those_of_the_marts(reporting: Settings) -> None:
     [(_, letter)] = letters(reporting, ["All"])
     assert letter
-    answered = letter.figures[0]
-    online = letter.figures[3]
-    with duckdb.connect(reporting.warehouse.published, read_only=True) as connection:
+    file, answered, online = reporting.warehouse.published, letter.figures[0], letter.figures[3]
 
-        def counts(sql: str, week: Any) -> tuple[int, int]:
-            return connection.execute(f"{sql} and day between '{week}'::date and '{week}'::date + 6").fetchall()[0]
+    def counts(figures: str, mart: str, week: Any) -> tuple[int, int]:
+        return ask(
+            file, f"select {figures} from marts.{mart} and day between date '{week}' and date '{week}' + 6"
+        )[0]
 
-        calls = counts(
-            "select count(*) filter (where is_answered), count(*) from marts.phone_calls"
-            " where direction = 'inbound'",
-            answered.week,
-        )
-        sessions = counts("select sum(completed), sum(sessions) from marts.practice_daily where true", online.week)
-        [(today,)] = connection.execute("select min(today) from marts.practices").fetchall()
+    calls = counts(
+        "count(*) filter (where is_answered), count(*)", "phone_calls where direction = 'inbound'", answered.week
+    )
+    sessions = counts("sum(completed), sum(sessions)", "practice_daily where true", online.week)
+    [(today,)] = ask(file, "select min(today) from marts.practices")
     assert (answered.counts, online.counts) == (calls, sessions)
     assert answered.week
     assert 7 <= (today - answered.week).days <= 14

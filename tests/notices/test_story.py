@@ -6,22 +6,20 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-import duckdb
 import pytest
 from support.mail_server import Mailbox, mail_server
 from support.mart_builds import untested
-from support.run_once import shared_folder, shared_result
-from support.sandbox_settings import settings_for
+from support.run_once import shared_result
+from support.sandbox_settings import changed, settings_for
+from support.warehouse_with_rows import ask
 
 import sandbox
 from pipelines.cli.run import run_everything
 from pipelines.jobs.forecast import Forecast, forecast
 from pipelines.jobs.report import report
 from pipelines.notices.ledger import open_episodes
-from pipelines.settings import PhoneCallsSettings, Settings
-from pipelines.settings.report import Reader, ReportSettings
-from pipelines.settings.schedule import AlertSettings
-from pipelines.settings.watch import WatchSettings
+from pipelines.settings import Settings
+from pipelines.settings.report import Reader
 from sandbox.world.characters import Character, Spell
 
 START, DAYS = datetime(2026, 4, 6, 12, tzinfo=UTC), 50
@@ -54,7 +52,6 @@ class Story:
     calls_next_week: tuple[float, int] = 0.0, 0
 
     def notices(self, practice: str) -> list[str]:
-        """Return the notices about a practice, in their order."""
         lines = [line for text in self.mails.values() for line in text.splitlines()]
         return [line for line in lines if line.startswith(f"{self.names[practice]}: ")]
 
@@ -86,28 +83,24 @@ def lived(folder: Path) -> Story:
 
 
 def _calls_next_week(settings: Settings) -> tuple[float, int]:
-    of = f"practice_id = '{LINE}'"
-    with duckdb.connect(settings.warehouse.path, read_only=True) as connection:
-        [(expected,)] = connection.execute(
-            f"select sum(calls) from control.forecasts where {of} and day <= made_on + 7"
-        ).fetchall()
-        [(counted,)] = connection.execute(
-            f"select count(*) from marts.phone_calls where {of} and direction = 'inbound'"
-            f" and day between date '{MONDAYS[-2]}' and date '{MONDAYS[-2]}' + 6"
-        ).fetchall()
+    file, of = settings.warehouse.path, f"practice_id = '{LINE}'"
+    [(expected,)] = ask(file, f"select sum(calls) from control.forecasts where {of} and day <= made_on + 7")
+    [(counted,)] = ask(
+        file,
+        f"select count(*) from marts.phone_calls where {of} and direction = 'inbound'"
+        f" and day between date '{MONDAYS[-2]}' and date '{MONDAYS[-2]}' + 6",
+    )
     return expected, counted
 
 
 def _settings(platform: sandbox.Handle, folder: Path, mailbox: Mailbox) -> Settings:
-    return settings_for(platform, folder, DAYS).model_copy(
-        update={
-            "phone_calls": PhoneCallsSettings(details="off"),
-            "alerts": AlertSettings(email_to=("m@example.com",), smtp_host="127.0.0.1", smtp_port=mailbox.port),
-            "watch": WatchSettings(ledger=folder / "watch.sqlite"),
-            "report": ReportSettings(
-                recipients=(Reader(name="All"),), folder=folder / "letters", ledger=folder / "letters.sqlite"
-            ),
-        }
+    files = {"folder": folder / "letters", "ledger": folder / "letters.sqlite"}
+    return changed(
+        settings_for(platform, folder, DAYS),
+        phone_calls={"details": "off"},
+        alerts={"email_to": ("m@example.com",), "smtp_host": "127.0.0.1", "smtp_port": mailbox.port},
+        watch={"ledger": folder / "watch.sqlite"},
+        report={"recipients": (Reader(name="All"),), **files},
     )
 
 
@@ -125,7 +118,7 @@ def _on(settings: Settings, monday: date) -> Settings:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Story:
-    return shared_result(shared_folder(tmp_path_factory, request.config), "group", lived)
+    return shared_result(tmp_path_factory, request.config, "group", lived)
 
 
 def test_a_dead_line_is_found_and_its_end_too(story: Story) -> None:
@@ -146,10 +139,9 @@ def test_a_campaign_is_one_episode_of_each_threshold_and_has_an_end(story: Story
 def test_the_letter_of_a_dead_line_shows_fewer_calls_although_no_share_changed(story: Story) -> None:
     letter = story.letters[MONDAYS[1]]
 
-    assert re.search(
-        rf"Calls at {story.names[LINE]}: \d+ in the week of 6 April 2026, fewer than the usual", letter
-    )
-    assert re.search(rf"Calls at {story.names[CAMPAIGN_AT]}: \d+ .*, more than the usual", letter)
+    line, campaign = (f"Calls at {story.names[practice]}" for practice in (LINE, CAMPAIGN_AT))
+    assert re.search(rf"{line}: \d+ in the week of 6 April 2026, fewer than the usual", letter)
+    assert re.search(rf"{campaign}: \d+ .*, more than the usual", letter)
     assert re.search(r"Calls answered +\d\d%   before \d\d%: may be chance", letter)
     assert "No practice changed by more than chance" in story.letters[MONDAYS[0]]
 

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from support.mail_server import Mailbox
+from support.sandbox_settings import changed
 
 from pipelines import bundled
 from pipelines.core.errors import ConfigurationError, WrongUse
@@ -50,6 +51,11 @@ class World:
     def line_is_dead(self, day: date) -> None:
         self.run(f"delete from marts.phone_calls where practice_id = '{self.practice}' and day = date '{day}'")
 
+    def dead_on(self, day: date) -> None:
+        """Let the day be the last that is over, and its line dead."""
+        self.closed_through(day)
+        self.line_is_dead(day)
+
     def corrected(self) -> None:
         self.run("delete from marts.phone_calls; insert into marts.phone_calls from marts.all_calls")
 
@@ -60,13 +66,12 @@ def world(settings: Settings) -> World:
 
 
 def only(settings: Settings, *thresholds: Threshold) -> Settings:
-    return settings.model_copy(update={"watch": settings.watch.model_copy(update={"thresholds": thresholds})})
+    return changed(settings, watch={"thresholds": thresholds})
 
 
 def test_a_correction_of_the_data_ends_an_episode(settings: Settings, world: World, mailbox: Mailbox) -> None:
-    settings, dead = only(settings, CALLS), world.tuesday()
-    world.closed_through(dead)
-    world.line_is_dead(dead)
+    settings = only(settings, CALLS)
+    world.dead_on(world.tuesday())
     assert len(send_notices(settings).rang) == 1
 
     world.corrected()
@@ -83,10 +88,8 @@ def test_a_refused_notice_is_sent_with_the_next_build_and_a_new_threshold_is_sil
     world.closed_through(world.last)
     assert send_notices(settings).rang == ()  # the episode is over, and the threshold is new
 
-    again = world.tuesday()
-    world.closed_through(again)
+    world.dead_on(world.tuesday())
     other = only(settings, CALLS.model_copy(update={"periods": 1, "least": 11}))
-    world.line_is_dead(again)
     mailbox.refuses = True
     [failure] = send_notices(other).failures
     assert "did not take the message (451)" in failure
@@ -107,8 +110,7 @@ def test_a_message_in_flight_when_vetl_was_killed_is_not_sent_again(tmp_path: Pa
 
 def test_uncertified_days_are_not_judged(settings: Settings, world: World) -> None:
     settings, dead = only(settings, CALLS), world.tuesday()
-    world.closed_through(dead)
-    world.line_is_dead(dead)
+    world.dead_on(dead)
     world.run(f"update marts.proof set certified_through = date '{dead}' - 2 where endpoint = 'phone_calls'")
 
     assert send_notices(settings).rang == ()
@@ -121,9 +123,8 @@ def test_a_holiday_is_not_judged_and_no_example(settings: Settings, world: World
     [own] = [one for one in judge(settings) if one.practice_id == "loc-001"]
     assert [episode.began for episode in own.episodes] == [holiday]
 
-    world.run(
-        f"update marts.anomalies_daily set is_holiday = true where practice_id = 'loc-001' and day = '{holiday}'"
-    )
+    own_day = f"practice_id = 'loc-001' and day = '{holiday}'"
+    world.run(f"update marts.anomalies_daily set is_holiday = true where {own_day}")
     [own] = [one for one in judge(settings) if one.practice_id == "loc-001"]
     assert own.episodes == []
     [judged] = [one for one in own.judged if one.value.start == holiday]
@@ -171,10 +172,7 @@ def test_episodes(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "measure = 'cals'\nunusual = true",
-            "measure is no metric: cals; did you mean calls",
-        ),
+        ("measure = 'cals'\nunusual = true", "measure is no metric: cals; did you mean calls"),
         ("measure = 'calls'", "give exactly one of above, below and unusual"),
         ("measure = 'calls'\nabove = 3\nbelow = 2", "give exactly one of above, below and unusual"),
         ("measure = 'calls'\nabove = 3\npractices = ['loc-9']", "practice loc-9 is not configured"),
@@ -206,9 +204,7 @@ def test_the_example_has_the_default_thresholds() -> None:
 def test_a_threshold_that_was_taken_out_leaves_no_episode(
     settings: Settings, world: World, mailbox: Mailbox
 ) -> None:
-    dead = world.tuesday()
-    world.closed_through(dead)
-    world.line_is_dead(dead)
+    world.dead_on(world.tuesday())
     assert len(send_notices(only(settings, CALLS)).rang) == 1
 
     send_notices(only(settings, CALLS.model_copy(update={"periods": 2})))

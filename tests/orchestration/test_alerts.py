@@ -7,27 +7,21 @@ import dagster as dg
 import pytest
 from support.hook_receiver import receiving
 from support.mail_server import mail_server
+from support.practice_site import vetl_resource
 
 from pipelines.core.errors import ConfigurationError
 from pipelines.orchestration import alerts
 from pipelines.orchestration.alerts import Alert, alert_of, alerts_sensor
-from pipelines.orchestration.resources import VetlResource
 from pipelines.settings import load_settings
 from pipelines.settings.schedule import AlertSettings, ScheduleSettings
 
 
-def vetl(folder: Path) -> VetlResource:
-    config = folder / "vetl.toml"
-    config.write_text("")
-    return VetlResource(config=str(config))
-
-
-def fail(instance: dg.DagsterInstance, reason: str) -> Any:
-    """Return the sensor's context of a run that failed for that reason."""
+def fail(instance: dg.DagsterInstance, error: Exception) -> Any:
+    """Return the sensor's context of a run that failed with that error."""
 
     @dg.op
     def broken() -> None:
-        raise dg.Failure(reason)
+        raise error
 
     @dg.job(name="everything")
     def job() -> None:
@@ -47,7 +41,7 @@ def test_a_failed_run_is_posted_once_until_it_fails_for_another_reason(
     with receiving() as hook, dg.DagsterInstance.ephemeral() as instance:
         monkeypatch.setenv("VETL_ALERTS__WEBHOOK", hook.url)
         for reason in ("loc-1: 403", "loc-1: 403", "loc-1: 500"):
-            sensor(fail(instance, reason), vetl=vetl(tmp_path))
+            sensor(fail(instance, dg.Failure(reason)), vetl=vetl_resource(tmp_path))
 
     assert [body["text"].splitlines()[:2] for body in hook.bodies] == [
         ["vetl: everything failed", "- broken: loc-1: 403"],
@@ -56,22 +50,8 @@ def test_a_failed_run_is_posted_once_until_it_fails_for_another_reason(
 
 
 def test_of_an_unexpected_exception_only_its_kind_is_sent() -> None:
-    @dg.op
-    def leaking() -> None:
-        raise ValueError("+1 555 0100")
-
-    @dg.job(name="everything")
-    def job() -> None:
-        leaking()
-
     with dg.DagsterInstance.ephemeral() as instance:
-        result = job.execute_in_process(instance=instance, raise_on_error=False)
-        [event] = [item for item in result.all_events if item.is_run_failure]
-        context = dg.build_run_status_sensor_context(
-            sensor_name="alerts", dagster_event=event, dagster_instance=instance, dagster_run=result.dagster_run
-        ).for_run_failure()
-
-        assert alert_of(context).failures == ("leaking: ValueError",)
+        assert alert_of(fail(instance, ValueError("+1 555 0100"))).failures == ("broken: ValueError",)
 
 
 def test_an_alert_is_sent_by_e_mail() -> None:
@@ -92,7 +72,7 @@ def test_a_custom_channel_gets_the_alert_although_another_channel_fails(tmp_path
 
     sensor = alerts_sensor(ScheduleSettings(), (dead, received.append))
     with dg.DagsterInstance.ephemeral() as instance, pytest.raises(OSError, match="no route"):
-        sensor(fail(instance, "loc-1: 403"), vetl=vetl(tmp_path))
+        sensor(fail(instance, dg.Failure("loc-1: 403")), vetl=vetl_resource(tmp_path))
 
     assert [alert.job for alert in received] == ["everything"]
 

@@ -9,13 +9,12 @@ from typing import Any
 import dagster as dg
 import duckdb
 import pytest
-from support.practice_site import practice_tables
+from support.practice_site import practice_tables, vetl_resource
 
 from pipelines.orchestration.checks import LIST_CHECKS, check_lists
 from pipelines.orchestration.lists import raw_key
 from pipelines.orchestration.published import PUBLISHED
 from pipelines.orchestration.published_checks import check_published
-from pipelines.orchestration.resources import VetlResource
 
 KEY = raw_key("staff_tasks")
 
@@ -43,12 +42,9 @@ def attempt(state: str, reason: str, age: timedelta = timedelta()) -> dict[str, 
 
 def run(folder: Path, check: dg.AssetChecksDefinition) -> tuple[dg.ExecuteInProcessResult, dict[str, Any]]:
     """Run the checks of tasks or of the published file; return them by name."""
-    config = folder / "vetl.toml"
-    config.write_text(practice_tables("loc-1", "loc-2"))
+    vetl = vetl_resource(folder, practice_tables("loc-1", "loc-2"))
     job = dg.define_asset_job("watch", dg.AssetSelection.checks(check))
-    definitions = dg.Definitions(
-        asset_checks=[check], jobs=[job], resources={"vetl": VetlResource(config=str(config))}
-    )
+    definitions = dg.Definitions(asset_checks=[check], jobs=[job], resources={"vetl": vetl})
     result = definitions.resolve_job_def("watch").execute_in_process(raise_on_error=False)
     checks = {
         item.check_name: item
@@ -179,7 +175,6 @@ def test_the_published_file_is_compared_with_the_source_and_with_its_own_past(
 
     assert result.success
     assert [name for name, check in checks.items() if not check.passed and name != "thresholds"] == red
-    assert "has no marts.metrics" in str(
-        checks["thresholds"].metadata["found"].value
-    )  # as in a file of an older vetl
+    older = str(checks["thresholds"].metadata["found"].value)
+    assert "has no marts.metrics" in older, "as in a file of an older vetl"
     assert all("loc-1" in str(checks[name].metadata["found"].value) for name in red)

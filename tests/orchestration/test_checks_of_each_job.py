@@ -1,7 +1,6 @@
 """Every check after each job of a story, in Dagster's pages: passed, failed for a reason, or unchanged."""
 
 import os
-import shlex
 import shutil
 import time
 from collections.abc import Generator, Sequence
@@ -18,10 +17,10 @@ from support.dagster_site import BIN, ROOT
 from support.deliveries import body_of, message
 from support.practice_site import site
 from support.processes import answers, free_port, graphql, running, until
-from support.small_project import small_project
+from support.small_project import few_models
 
-from pipelines import bundled
 from pipelines.endpoints import REGISTRY
+from pipelines.engine import runner
 from pipelines.jobs.forget_plan import ForgetPlan, keep_plans, read_plans
 from pipelines.loading.published.query import query
 from pipelines.loading.warehouse import Warehouse
@@ -32,6 +31,8 @@ from pipelines.orchestration.read_config import Again, run_config
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 from pipelines.settings import load_settings
+from sandbox import Fault
+from sandbox.faults import Faults
 from sandbox.platform import Credentials
 
 CHECKS = """{ assetNodes { assetKey { path } assetChecksOrError { ... on AssetChecks { checks { name
@@ -60,11 +61,7 @@ class Place:
     config: Path
 
     def after(
-        self,
-        job: str,
-        config: Any = None,
-        assets: Sequence[dg.AssetKey] = (),
-        practice: str | None = None,
+        self, job: str, config: Any = None, assets: Sequence[dg.AssetKey] = (), practice: str | None = None
     ) -> tuple[bool, Shown]:
         """Return whether a run of the job succeeded, and the last result of every check, or none if it never ran.
 
@@ -92,7 +89,6 @@ class Place:
         return run.success, checks
 
     def deliver(self, practice: str) -> None:
-        """Keep a webhook in the inbox, as the receiver does."""
         body = body_of(message(f"m-{time.monotonic_ns()}", clinic_id=practice))
         with Inbox.open(load_settings(self.config).webhooks.inbox) as inbox:
             inbox.keep([Entry(Channel.MESSAGES, practice, body, datetime.now(UTC))])
@@ -117,20 +113,31 @@ class Place:
         }
 
 
+class RevokedAt(Faults):
+    """The password and every token end at the first request of a practice."""
+
+    def __init__(self, platform: Any, practice: str) -> None:
+        super().__init__()
+        self._platform, self._practice, self.done = platform, practice, False
+
+    def strike(self, path: str, event: str) -> Fault | None:
+        if not self.done and event.endswith(f" {self._practice}"):
+            self.done = True
+            self._platform.credentials = Credentials(password="another")
+            self._platform.revoke_tokens()
+        return super().strike(path, event)
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
     """Provide a site with two practices and few models, which both stories use; `dbt` has already imported dbt."""
-    few = small_project(tmp_path_factory.mktemp("few-models"), "booking_intent_daily", "clients", "staff_tasks")
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(bundled, "dbt_project", lambda: few)
+    models = ("booking_intent_daily", "clients", "staff_tasks")
+    with few_models(tmp_path_factory.mktemp("few-models"), *models), pytest.MonkeyPatch.context() as monkeypatch:
         yield from _place(tmp_path_factory.mktemp("place"), monkeypatch)
 
 
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Place]:
-    program = tmp_path / "dbt-of-tests"
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(warm_dbt.command())} "$@"\n')
-    program.chmod(0o755)
-    find = shutil.which
+    program, find = warm_dbt.program(tmp_path), shutil.which
 
     def which(name: str, mode: int = os.F_OK | os.X_OK, path: str | None = None) -> str | None:
         return str(program) if name == "dbt" else find(name, mode, path)
@@ -145,16 +152,8 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Place]:
         definitions = vetl_definitions(config)
         instance = stack.enter_context(dg.DagsterInstance.from_config(str(home)))
         port = free_port()
-        command = [
-            str(BIN / "dagster-webserver"),
-            "-m",
-            "pipelines.definitions",
-            "-h",
-            "127.0.0.1",
-            "-p",
-            str(port),
-        ]
-        stack.enter_context(running(command, tmp_path, dict(dbt.os.environ)))
+        command = f"{BIN / 'dagster-webserver'} -m pipelines.definitions -h 127.0.0.1 -p {port}".split()
+        stack.enter_context(running(command, tmp_path, dict(os.environ)))
         pages = f"http://127.0.0.1:{port}"
         until("Dagster's pages", lambda: answers(f"{pages}/server_info"))
         yield Place(platform, definitions, instance, pages, config)
@@ -191,20 +190,36 @@ def test_runs_that_work_leave_every_other_check_its_result(place: Place) -> None
         assert query(private, f"select count(*) from raw.clients where id = '{client}'").rows == [(0,)]
 
 
-def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(place: Place) -> None:
+def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # The platform refuses a practice: the checks of its lists are red, and all other checks have run.
     world = place.platform.platform.world
-    gone = place.platform.practices[1].id
+    first, gone = (practice.id for practice in place.platform.practices)
     taken = world.practices.pop(gone)
     is_success, checks = place.after("everything")
     assert not is_success
     assert of_status(checks, "FAILED") - YELLOW == {("/".join(key.path), "certified") for key in LISTS}
     world.practices[gone] = taken
 
-    # No sign-in succeeds: the steps after the lists are skipped, and each of their checks keeps its last result.
+    # The password is revoked when the first practice is read: its rows stay, and the marts are built.
     right = place.platform.platform.credentials
-    place.platform.platform.credentials = Credentials(password="another")
-    place.platform.platform.revoke_tokens()
+    monkeypatch.setattr(runner, "PRACTICES_AT_ONCE", 1)
+    place.platform.platform.faults = RevokedAt(place.platform.platform, gone)
+    is_success, checks = place.after("everything")
+    assert not is_success
+    assert of_status(checks, "FAILED") - YELLOW == {("/".join(key.path), "certified") for key in LISTS}
+    [run] = place.instance.get_runs(limit=1)
+    [build] = place.instance.get_run_step_stats(run.run_id, ["dbt_build"])
+    assert build.status
+    assert build.status.value == "SUCCESS"
+    stopped = checks["partner/staff_tasks", "certified"]
+    assert stopped
+    assert stopped["evaluation"]["description"].startswith(f"{gone}: ")
+    assert "sign-in refused" in stopped["evaluation"]["description"]
+    assert first not in stopped["evaluation"]["description"]
+
+    # No sign-in succeeds: the steps after the lists are skipped, and each of their checks keeps its last result.
     before = place.passed()
     is_success, checks = place.after("everything")
     assert (is_success, place.passed()) == (False, before)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from support.contributions import (
     ROOM,
@@ -18,9 +17,11 @@ from support.contributions import (
     serve_room,
 )
 from support.practice_site import site
+from support.warehouse_with_rows import ask
 
 from pipelines.endpoints import REGISTRY
-from pipelines.loading.published.figures.ask import MetricQuestion, ask
+from pipelines.loading.published.figures.ask import MetricQuestion
+from pipelines.loading.published.figures.ask import ask as answer_of
 
 ESTIMATES = 250
 TABLES = {*(endpoint.table for endpoint in REGISTRY), "estimates"}
@@ -28,10 +29,10 @@ TABLES = {*(endpoint.table for endpoint in REGISTRY), "estimates"}
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """One run for both practices: Dagster's events by asset and partition, and the site's folder."""
+    """One run for both practices: Dagster's events by asset and partition, and the published file."""
 
     recorded: dict[str, Any]
-    folder: Path
+    published: Path
 
     def events_of(self, asset: str) -> dict[str | None, dict[str, Any]]:
         return {partition: metadata for name, partition, metadata in self.recorded["assets"] if name == asset}
@@ -46,7 +47,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
         patch.setenv("VETL_WAREHOUSE__PATH", str(folder / "warehouse/data/my new-one.v2.duckdb"))
         serve_estimates(platform, ESTIMATES)
         serve_room(platform)
-        return FinishedRun(run_everything(checkout, config), folder)
+        return FinishedRun(run_everything(checkout, config), folder / "warehouse/data/analytics.duckdb")
 
 
 def test_it_syncs_builds_and_publishes(finished: FinishedRun) -> None:
@@ -54,7 +55,7 @@ def test_it_syncs_builds_and_publishes(finished: FinishedRun) -> None:
     published = finished.events_of("published/analytics")[None]
     assert "| practices | 2 |" in published["marts"]
     assert "at most" in published["calls_of_28_days"]
-    assert (finished.folder / "warehouse/data/analytics.duckdb").exists()
+    assert finished.published.exists()
 
 
 def test_each_list_records_its_totals_once_and_each_practice_with_changes(finished: FinishedRun) -> None:
@@ -80,20 +81,17 @@ def test_every_check_passes_over_a_source_at_rest(finished: FinishedRun) -> None
 
 def test_a_new_list_is_proven_in_the_published_file(finished: FinishedRun) -> None:
     """The path names the practice; the total is the platform's."""
-    with duckdb.connect(str(finished.folder / "warehouse/data/analytics.duckdb"), read_only=True) as connection:
-        proof = "select source_count, warehouse_count, evidence from marts.proof where endpoint = 'estimates'"
-        rows = connection.execute(proof).fetchall()
+    proof = "select source_count, warehouse_count, evidence from marts.proof where endpoint = 'estimates'"
+    rows = ask(finished.published, proof)
 
     assert rows == [(ESTIMATES, ESTIMATES, "ids received match an unchanged total")] * 2
 
 
 def test_a_new_field_and_a_new_mart_with_its_metric_are_published(finished: FinishedRun) -> None:
-    published = finished.folder / "warehouse/data/analytics.duckdb"
-    with duckdb.connect(str(published), read_only=True) as connection:
-        rows = connection.execute("select room, sum(tasks) from marts.tasks_by_room group by room").fetchall()
-        tasks = connection.execute("select count(*) from marts.staff_tasks where room = ?", [ROOM]).fetchone()
+    [(tasks,)] = ask(finished.published, "select count(*) from marts.staff_tasks where room = ?", ROOM)
+    rows = ask(finished.published, "select room, sum(tasks) from marts.tasks_by_room group by room")
 
     assert tasks
-    assert rows == [(ROOM, tasks[0])]
-    answer = ask(published, MetricQuestion("tasks_of_rooms", by=("room",)))
-    assert [row[:2] for row in answer.rows] == [(ROOM, tasks[0])]
+    assert rows == [(ROOM, tasks)]
+    answer = answer_of(finished.published, MetricQuestion("tasks_of_rooms", by=("room",)))
+    assert [row[:2] for row in answer.rows] == [(ROOM, tasks)]

@@ -1,13 +1,12 @@
 """Results of a sync in Dagster: which are retried, which fail, and which let the run continue."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
-from support.practice_site import practice_tables
+from support.practice_site import practice_tables, vetl_resource
 
 from pipelines.core.errors import Unreachable, VetlError
 from pipelines.core.pages import Changes
@@ -16,15 +15,11 @@ from pipelines.orchestration import lists
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.lists import list_assets, raw_key
 from pipelines.orchestration.practices import NAME
-from pipelines.orchestration.read_config import Read
-from pipelines.orchestration.resources import VetlResource
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 TASKS = raw_key("staff_tasks")
 NO_AREAS = Areas({"nodes": {}, "sources": {}, "child_map": {}})
-
-Outcome = Callable[[], SyncResult]
 
 
 def outcome(practice_id: str, state: State, reason: str = "", *, retryable: bool = False) -> EndpointResult:
@@ -54,17 +49,10 @@ class Site:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self._patch = monkeypatch
         self.asked: list[dict[str, Any]] = []
-        config = folder / "vetl.toml"
-        config.write_text(practice_tables(*"abc"))
-        self.vetl = VetlResource(config=str(config))
+        self.vetl = vetl_resource(folder, practice_tables(*"abc"))
         self.instance = dg.DagsterInstance.ephemeral()
 
-    def run(
-        self,
-        *outcomes: SyncResult | VetlError,
-        read: Read | None = None,
-        tags: dict[str, str] | None = None,
-    ) -> Any:
+    def run(self, *outcomes: SyncResult | VetlError, tags: dict[str, str] | None = None) -> Any:
         attempts = iter(outcomes)
 
         def next_outcome(*_: object, **order: object) -> SyncResult:
@@ -79,20 +67,13 @@ class Site:
         @dg.asset(deps=[TASKS])
         def marts() -> None: ...
 
-        return (
-            dg.Definitions(
-                assets=[list_assets(NO_AREAS, AT_ONCE), marts],
-                jobs=[dg.define_asset_job("job", dg.AssetSelection.assets(TASKS, marts))],
-                resources={"vetl": self.vetl},
-            )
-            .resolve_job_def("job")
-            .execute_in_process(
-                instance=self.instance,
-                raise_on_error=False,
-                run_config=dg.RunConfig(ops={"sync": read}) if read else None,
-                tags=tags,
-            )
+        definitions = dg.Definitions(
+            assets=[list_assets(NO_AREAS, AT_ONCE), marts],
+            jobs=[dg.define_asset_job("job", dg.AssetSelection.assets(TASKS, marts))],
+            resources={"vetl": self.vetl},
         )
+        job = definitions.resolve_job_def("job")
+        return job.execute_in_process(instance=self.instance, raise_on_error=False, tags=tags)
 
     def materializations(self, result: Any) -> dict[str | None, Any]:
         """Return the materializations of the list by practice; `None` is the entry of all practices."""
@@ -120,9 +101,7 @@ def test_a_run_for_all_records_totals_and_the_practices_with_changes(site: Site)
     assert by_practice.index("| c | failed") < by_practice.index("| a |")
     assert metadata["c"]["reason"].value == "403"
     numbers = {name: {key for key, of in metadata[name].items() if isinstance(of.value, int)} for name in metadata}
-    assert not numbers[None] & (numbers["a"] | numbers["c"]), (
-        "one plot would be drawn through totals and practices"
-    )
+    assert not numbers[None] & (numbers["a"] | numbers["c"])  # one plot would be drawn through both
     assert set(site.instance.get_dynamic_partitions(NAME)) == {"a", "b", "c"}
 
 
@@ -134,14 +113,9 @@ def test_selected_partitions_are_read_in_one_run_and_each_is_recorded(site: Site
 
     assert result.success
     assert site.asked == [{**site.asked[0], "practices": ["a", "b"]}]
-    assert {
-        name: item["practice/new"].value
-        for name, item in site.materializations(result).items()
-        if "practice/new" in item
-    } == {
-        "a": 3,
-        "b": 0,
-    }
+    recorded = site.materializations(result)
+    new = {name: item["practice/new"].value for name, item in recorded.items() if "practice/new" in item}
+    assert new == {"a": 3, "b": 0}
 
 
 def test_a_list_that_is_dead_is_not_waited_for(site: Site) -> None:
@@ -151,9 +125,7 @@ def test_a_list_that_is_dead_is_not_waited_for(site: Site) -> None:
 
     assert len(site.asked) == 1
     assert result.success
-    assert [event.asset_key.path for event in result.get_asset_materialization_events() if event.asset_key][
-        -1
-    ] == ["marts"]
+    assert result.get_asset_materialization_events()[-1].asset_key == dg.AssetKey("marts")
 
 
 def test_a_temporary_failure_is_retried(site: Site) -> None:

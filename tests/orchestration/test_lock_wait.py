@@ -21,6 +21,8 @@ from pipelines.orchestration.lock_wait import retry_while_locked, wait_for_lock
 from pipelines.orchestration.resources import as_failures
 from pipelines.settings import Settings, load_settings
 
+Patience = Callable[[float], Settings]
+"""Returns settings that wait so many seconds."""
 HOLD = (
     "import duckdb, sys, time; c=duckdb.connect(sys.argv[1]); print(1, flush=True); time.sleep(int(sys.argv[2]))"
 )
@@ -36,7 +38,7 @@ def held(path: Path, seconds: int) -> Generator[int]:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Callable[[float], Settings]:
+def settings(tmp_path: Path) -> Patience:
     def with_patience(seconds: float) -> Settings:
         config = tmp_path / "vetl.toml"
         config.write_text(f"[warehouse]\npath = 'vetl.duckdb'\nlock_wait_seconds = {seconds}\n")
@@ -47,9 +49,7 @@ def settings(tmp_path: Path) -> Callable[[float], Settings]:
     return with_patience
 
 
-def test_the_process_that_holds_the_file_is_reported_once_and_waited_for(
-    settings: Callable[[float], Settings],
-) -> None:
+def test_the_process_that_holds_the_file_is_reported_once_and_waited_for(settings: Patience) -> None:
     ours, said = settings(60), list[str]()
 
     with held(ours.warehouse.path, 2) as process:
@@ -58,7 +58,7 @@ def test_the_process_that_holds_the_file_is_reported_once_and_waited_for(
     assert said == [f"Waiting for process {process}, up to 1 minute"]
 
 
-def test_a_free_file_and_a_missing_one_are_not_talked_about(settings: Callable[[float], Settings]) -> None:
+def test_a_free_file_and_a_missing_one_are_not_talked_about(settings: Patience) -> None:
     ours, said = settings(60), list[str]()
 
     wait_for_lock(ours, said.append)
@@ -69,9 +69,7 @@ def test_a_free_file_and_a_missing_one_are_not_talked_about(settings: Callable[[
     assert not ours.warehouse.path.exists()
 
 
-def test_who_is_quicker_between_the_look_and_the_work_is_waited_for_too(
-    settings: Callable[[float], Settings],
-) -> None:
+def test_who_is_quicker_between_the_look_and_the_work_is_waited_for_too(settings: Patience) -> None:
     """The first attempt finds the file locked again; no data is lost, and the second attempt succeeds."""
     ours, attempts = settings(60), list[float]()
 
@@ -87,7 +85,7 @@ def test_who_is_quicker_between_the_look_and_the_work_is_waited_for_too(
     assert len(attempts) == 2
 
 
-def test_longer_than_the_setting_is_a_failure_with_the_holder_in_it(settings: Callable[[float], Settings]) -> None:
+def test_longer_than_the_setting_is_a_failure_with_the_holder_in_it(settings: Patience) -> None:
     ours = settings(0.5)
 
     def build() -> Any:

@@ -58,11 +58,8 @@ def test_a_tick_asks_for_one_run_that_reads_as_much_again(
 def test_a_tick_does_not_pile_up_behind_one_that_is_not_done(tmp_path: Path) -> None:
     [schedule] = [item for item in schedules(ScheduleSettings()) if item.name == "hourly"]
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
-        instance.add_run(
-            dg.DagsterRun(
-                job_name=EVERYTHING, status=dg.DagsterRunStatus.STARTED, tags={"dagster/schedule_name": "hourly"}
-            )
-        )
+        tags = {"dagster/schedule_name": "hourly"}
+        instance.add_run(dg.DagsterRun(job_name=EVERYTHING, status=dg.DagsterRunStatus.STARTED, tags=tags))
         with dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context:
             tick = schedule.evaluate_tick(context)
 
@@ -96,12 +93,9 @@ def test_the_marts_follow_once_when_the_last_shard_is_read(tmp_path: Path) -> No
     [sensor] = after_lists_sensors(BY_SHARD)
     assert sensor.job_name == AFTER_LISTS
     again = {"ops": {"sync": {"config": {"reconcile": "full"}}}}
-    started = [
-        dg.DagsterRun(job_name=LISTS, status=dg.DagsterRunStatus.STARTED, run_config=again) for _ in range(2)
-    ]
+    started: Any = {"job_name": LISTS, "status": dg.DagsterRunStatus.STARTED, "run_config": again}
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
-        for run in started:
-            instance.add_run(run)
+        first, second = (instance.add_run(dg.DagsterRun(**started)) for _ in range(2))
         cursor = None
 
         def tick() -> list[dict[str, str]]:
@@ -112,9 +106,9 @@ def test_the_marts_follow_once_when_the_last_shard_is_read(tmp_path: Path) -> No
             return [dict(request.tags) for request in result.run_requests or []]
 
         assert tick() == []
-        instance.report_run_failed(started[0])
+        instance.report_run_failed(first)
         assert tick() == [], "one shard is still being read"
-        instance.report_run_canceled(started[1])
+        instance.report_run_canceled(second)
         [tags] = tick()
         assert tags.items() >= {READ_AGAIN: "yes"}.items()
         assert tick() == [], "nothing was read since"

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import duckdb
 import pytest
 from support.deliveries import body_of, message
-from support.practice_site import practice_tables
+from support.practice_site import practice_tables, vetl_resource
+from support.warehouse_with_rows import ask
 
 from pipelines.orchestration.areas import Areas
 from pipelines.orchestration.practices import NAME, practices_sensor
@@ -25,9 +25,7 @@ RECEIVED_TABLES = received_tables(Areas({"nodes": {}, "sources": {}, "child_map"
 
 @pytest.fixture
 def vetl(tmp_path: Path) -> VetlResource:
-    config = tmp_path / "vetl.toml"
-    config.write_text("[webhooks]\ninbox = 'inbox.sqlite'\n", "utf-8")
-    return VetlResource(config=str(config))
+    return vetl_resource(tmp_path, "[webhooks]\ninbox = 'inbox.sqlite'\n")
 
 
 def receive(folder: Path) -> None:
@@ -61,20 +59,13 @@ def test_the_sensor_requests_a_job_that_drains(vetl: VetlResource, tmp_path: Pat
         after = vetl_side.resolve_sensor_def("inbox").evaluate_tick(context)
 
     assert (after.run_requests or [], after.skip_message) == ([], "the inbox is empty")
-    with duckdb.connect(tmp_path / "warehouse/data/vetl.duckdb", read_only=True) as connection:
-        assert connection.execute("select id from raw.messages").fetchall() == [("m-1",)]
+    assert ask(tmp_path / "warehouse/data/vetl.duckdb", "select id from raw.messages") == [("m-1",)]
 
 
 def test_a_broken_inbox_is_reported_and_stops_no_sensor(vetl: VetlResource, tmp_path: Path) -> None:
     (tmp_path / "inbox.sqlite").write_text("not a database" * 1000)
 
     assert "not a database" in str(tick(vetl).skip_message)
-
-
-def configure(folder: Path, *names: str) -> VetlResource:
-    config = folder / "vetl.toml"
-    config.write_text(practice_tables(*names))
-    return VetlResource(config=str(config))
 
 
 def tick_of_practices(instance: dg.DagsterInstance, vetl: VetlResource) -> None:
@@ -91,15 +82,14 @@ def tick_of_practices(instance: dg.DagsterInstance, vetl: VetlResource) -> None:
 def test_a_practice_that_is_added_appears_and_one_that_is_removed_is_retired_not_erased(tmp_path: Path) -> None:
     key = dg.AssetKey("calls")
     with dg.DagsterInstance.ephemeral() as instance:
-        tick_of_practices(instance, configure(tmp_path, "one", "two"))
+        tick_of_practices(instance, vetl_resource(tmp_path, practice_tables("one", "two")))
         assert instance.get_dynamic_partitions(NAME) == ["one", "two"]
         instance.report_runless_asset_event(dg.AssetMaterialization(key, partition="one"))
 
-        tick_of_practices(instance, configure(tmp_path, "two", "three"))
+        vetl = vetl_resource(tmp_path, practice_tables("two", "three"))
+        tick_of_practices(instance, vetl)
 
         assert instance.get_dynamic_partitions(NAME) == ["two", "three"]
         assert instance.get_materialized_partitions(key) == {"one"}
-        context = dg.build_sensor_context(
-            instance=instance, resources={"vetl": configure(tmp_path, "two", "three")}
-        )
+        context = dg.build_sensor_context(instance=instance, resources={"vetl": vetl})
         assert "the same as in vetl.toml" in str(practices_sensor.evaluate_tick(context).skip_message)

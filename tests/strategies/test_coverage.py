@@ -21,17 +21,20 @@ def day(number: int) -> date:
     return EPOCH + timedelta(days=number)
 
 
+def covering(spans: list[tuple[int, int]]) -> Coverage[date]:
+    coverage: Coverage[date] = Coverage()
+    for first, last in spans:
+        coverage = coverage.add(day(first), day(last))
+    return coverage
+
+
 @given(spans=spans, start=st.integers(0, 60), end=st.integers(0, 60))
 def test_the_missing_time_is_exactly_the_time_never_added(
     spans: list[tuple[int, int]], start: int, end: int
 ) -> None:
-    coverage: Coverage[date] = Coverage()
-    added: set[int] = set()
-    for first, last in spans:
-        coverage = coverage.add(day(first), day(last))
-        added |= set(range(first, last))
+    added = {number for first, last in spans for number in range(first, last)}
 
-    gaps = coverage.missing(day(start), day(end))
+    gaps = covering(spans).missing(day(start), day(end))
 
     missing = {number for gap in gaps for number in range((gap[0] - EPOCH).days, (gap[1] - EPOCH).days)}
     assert missing == set(range(start, end)) - added
@@ -39,9 +42,7 @@ def test_the_missing_time_is_exactly_the_time_never_added(
 
 @given(spans=spans)
 def test_spans_are_disjoint_ascending_and_survive_the_cursor(spans: list[tuple[int, int]]) -> None:
-    coverage: Coverage[date] = Coverage()
-    for first, last in spans:
-        coverage = coverage.add(day(first), day(last))
+    coverage = covering(spans)
 
     edges = [edge for span in coverage.spans for edge in span]
     assert edges == sorted(set(edges))
@@ -60,9 +61,7 @@ def test_through_is_how_far_there_is_no_gap() -> None:
 def test_doubtful_time_is_no_longer_covered_until_it_is_added_again(
     spans: list[tuple[int, int]], start: int, end: int
 ) -> None:
-    coverage: Coverage[date] = Coverage()
-    for first, last in spans:
-        coverage = coverage.add(day(first), day(last))
+    coverage = covering(spans)
 
     doubted = coverage.without(day(start), day(end))
 

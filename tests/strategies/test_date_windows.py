@@ -2,16 +2,16 @@
 
 from datetime import UTC, date, datetime, timedelta
 from random import Random
-from typing import Literal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from support.call_store import CallStore
 from support.model_calls import ModelCalls, Sorting
-from support.model_driver import Driver, Killed
+from support.model_driver import Driver, Killed, reading_of
 
 from pipelines.core.endpoint import DateWindows
-from pipelines.core.list_read import Outcome, Reading
+from pipelines.core.list_read import Outcome
 from pipelines.core.pages import Page, Row, Window
 from pipelines.core.steps import ReadPage
 from pipelines.endpoints.phone_calls import PHONE_CALLS
@@ -22,40 +22,26 @@ from pipelines.strategies.phone_calls.crowded_days import PROVEN, rows_at
 HISTORY = date(2026, 1, 10)
 NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)
 NOON = timedelta(hours=17)
+BUSY = date(2026, 2, 3)
 ZONE = ZoneInfo("America/New_York")
 
 
-def sync(
-    source: ModelCalls,
-    store: CallStore,
-    rng: Random,
-    *,
-    history_start: date = HISTORY,
-    details: Literal["off", "recent"] = "off",
-) -> Outcome:
-    reading = Reading(
-        endpoint=PHONE_CALLS,
-        names=PHONE_CALLS.names,
-        now=source.now,
-        time_zone=ZONE,
-        history_start=history_start,
-        cursor=dict(store.cursor),
-        details=details,
-    )
-    return Driver(source, store, rng).run(date_windows.read(reading, DateWindows(csv_page_size=40)))
+def sync(source: ModelCalls, store: CallStore, **given: Any) -> Outcome:
+    reading = reading_of(PHONE_CALLS, source, store, **{"history_start": HISTORY, "details": "off"} | given)
+    return Driver(source, store, source.rng).run(date_windows.read(reading, DateWindows(csv_page_size=40)))
 
 
-def ring(source: ModelCalls, rng: Random, day: date | None = None) -> None:
+def ring(source: ModelCalls, day: date | None = None) -> None:
     at = source.now if day is None else datetime(day.year, day.month, day.day, tzinfo=UTC) + NOON
-    source.ring(at, phone=f"+{rng.randint(0, 5)}")
+    source.ring(at, phone=f"+{source.rng.randint(0, 5)}")
 
 
-def opened(rng: Random, rows: int = 0) -> tuple[ModelCalls, CallStore]:
+def opened(seed: int, rows: int = 0) -> tuple[ModelCalls, CallStore]:
     """Return a practice with so many calls, on any days, and an empty store."""
-    source = ModelCalls(rng, NOW, ZONE)
+    source = ModelCalls(Random(seed), NOW, ZONE)
     days = (NOW.date() - HISTORY).days
     for _ in range(rows):
-        ring(source, rng, HISTORY + timedelta(days=rng.randrange(days)))
+        ring(source, HISTORY + timedelta(days=source.rng.randrange(days)))
     return source, CallStore(ZONE)
 
 
@@ -68,15 +54,14 @@ def mirrored(source: ModelCalls, store: CallStore, first: date = HISTORY) -> boo
 def test_a_call_of_the_last_35_days_is_seen_to_change_the_next_day_and_any_call_in_a_week(
     changed: int, later: int
 ) -> None:
-    rng = Random(1)
-    source, store = opened(rng, 300)
-    sync(source, store, rng)
+    source, store = opened(1, 300)
+    sync(source, store)
     source.now += timedelta(days=later)
     for place, call in enumerate(source.calls):
         if source.day(call) >= source.now.date() - timedelta(days=changed):
             source.change(place, outcome="appointment_booked")
 
-    sync(source, store, rng)
+    sync(source, store)
 
     assert mirrored(source, store)
 
@@ -87,20 +72,19 @@ def test_a_killed_sync_of_a_source_whose_clock_was_put_back_hides_no_change(
     def killed(step: ReadPage) -> Page:
         raise Killed(step)
 
-    rng = Random(2)
-    source, store = opened(rng, 100)
-    ring(source, rng, NOW.date() - timedelta(days=5))
-    sync(source, store, rng, details="recent")
+    source, store = opened(2, 100)
+    ring(source, NOW.date() - timedelta(days=5))
+    sync(source, store, details="recent")
     source.now -= timedelta(days=1)
     source.change(-1, outcome="abandoned")
     with monkeypatch.context() as patch:
         patch.setattr(source, "page", killed)
         with pytest.raises(Killed):
-            sync(source, store, rng, details="recent")
+            sync(source, store, details="recent")
     source.now += timedelta(days=1)
     source.change(-1, outcome="appointment_booked")
 
-    sync(source, store, rng, details="recent")
+    sync(source, store, details="recent")
 
     assert mirrored(source, store)
 
@@ -110,13 +94,12 @@ def test_a_killed_sync_of_a_source_whose_clock_was_put_back_hides_no_change(
 )
 def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting, calls: int, a_minute: int) -> None:
     """This also holds if each page, or each answer, sorts calls of one minute differently: a pass misses some."""
-    rng = Random(3)
-    source, store = opened(rng)
+    source, store = opened(3)
     source.sorting = sorting
     for number in range(calls):
         source.ring(datetime(2026, 2, 3, 15, number // a_minute, number % a_minute, tzinfo=UTC))
 
-    outcome = sync(source, store, rng)
+    outcome = sync(source, store)
 
     assert outcome.certified
     assert mirrored(source, store)
@@ -126,51 +109,48 @@ def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting, calls: int, a_mi
 
 def test_a_day_beyond_one_page_is_paged_and_not_certified_if_its_ids_are_refused() -> None:
     """Calls without a proof are better than no calls; new calls come the next time too."""
-    rng, busy = Random(8), date(2026, 2, 3)
-    source, store = opened(rng)
+    source, store = opened(8)
     source.deepest = -1
     for _ in range(95):
-        ring(source, rng, busy)
+        ring(source, BUSY)
 
     for _ in range(2):
-        outcome = sync(source, store, rng)
+        outcome = sync(source, store)
 
         assert not outcome.certified
         assert "its 3 pages prove nothing together, and the list by ids is refused: too deep" in outcome.reason
         assert mirrored(source, store)
-        ring(source, rng, busy)
+        ring(source, BUSY)
 
     source.deepest = None
-    assert sync(source, store, rng).certified
+    assert sync(source, store).certified
     assert mirrored(source, store)
 
 
 @pytest.mark.parametrize("daily", [False, True])
 def test_calls_without_a_json_list_are_stored_and_it_is_reported(*, daily: bool) -> None:
-    rng = Random(9)
-    source, store = opened(rng, 60)
+    source, store = opened(9, 60)
     source.deepest = -1
     for _ in range(2):
-        outcome = sync(source, store, rng, details="recent")
+        outcome = sync(source, store, details="recent")
 
         assert outcome.reason.startswith("the list by ids is refused (too deep); all calls are read, but")
         assert not outcome.certified
         assert mirrored(source, store)
         source.now += timedelta(days=1) if daily else timedelta(hours=1)
-        ring(source, rng)
+        ring(source)
 
     source.deepest = None
-    assert sync(source, store, rng, details="recent").certified
+    assert sync(source, store, details="recent").certified
 
 
 def test_a_full_page_may_have_a_capped_total_and_is_looked_behind() -> None:
-    rng, busy = Random(3), date(2026, 2, 3)
-    source, store = opened(rng)
+    source, store = opened(3)
     for _ in range(41):
-        ring(source, rng, busy)
+        ring(source, BUSY)
     source.lie = -1  # the total says 40 calls, and a page holds 40
 
-    outcome = sync(source, store, rng)
+    outcome = sync(source, store)
 
     assert not outcome.certified
     assert "page 0 holds 41 rows, but its own total of 40 promises 40" in outcome.reason
@@ -178,25 +158,23 @@ def test_a_full_page_may_have_a_capped_total_and_is_looked_behind() -> None:
 
 
 def test_a_sync_without_changes_costs_one_request_for_the_live_days() -> None:
-    rng = Random(4)
-    source, store = opened(rng, 700)
-    sync(source, store, rng)
+    source, store = opened(4, 700)
+    sync(source, store)
     source.now += timedelta(hours=1)
     before = source.requests
 
-    sync(source, store, rng)
+    sync(source, store)
 
     assert source.requests - before == 1
 
 
 def test_an_earlier_start_of_history_reads_only_the_missing_days() -> None:
-    rng = Random(5)
-    source, store = opened(rng, 200)
-    sync(source, store, rng)
-    ring(source, rng, date(2025, 12, 31))
+    source, store = opened(5, 200)
+    sync(source, store)
+    ring(source, date(2025, 12, 31))
     before = source.requests
 
-    sync(source, store, rng, history_start=date(2025, 12, 1))
+    sync(source, store, history_start=date(2025, 12, 1))
 
     assert mirrored(source, store, date(2025, 12, 1))
     assert source.requests - before == 3
@@ -204,9 +182,8 @@ def test_an_earlier_start_of_history_reads_only_the_missing_days() -> None:
 
 def test_days_with_fewer_calls_than_are_here_are_looked_at_twice() -> None:
     """An answer that is empty for a moment must delete nothing."""
-    rng = Random(6)
-    source, store = opened(rng, 300)
-    sync(source, store, rng)
+    source, store = opened(6, 300)
+    sync(source, store)
     source.now += timedelta(days=1)
     every_call, answers = source.calls, iter([True])
 
@@ -214,7 +191,7 @@ def test_days_with_fewer_calls_than_are_here_are_looked_at_twice() -> None:
         source.calls = [] if next(answers, False) else every_call
 
     source.move = empty_once
-    sync(source, store, rng)
+    sync(source, store)
 
     assert source.calls == every_call
     assert mirrored(source, store)
@@ -222,10 +199,9 @@ def test_days_with_fewer_calls_than_are_here_are_looked_at_twice() -> None:
 
 def test_a_day_beyond_one_page_that_always_changes_is_uncertified_and_its_stored_calls_stay() -> None:
     """No reading is known to be whole: the last is kept if there was none before."""
-    rng, busy = Random(7), date(2026, 2, 3)
-    source, store = opened(rng)
+    source, store = opened(7)
     for _ in range(195):
-        ring(source, rng, busy)
+        ring(source, BUSY)
 
     def retold() -> None:
         for place in range(0, 195, 5):
@@ -233,30 +209,29 @@ def test_a_day_beyond_one_page_that_always_changes_is_uncertified_and_its_stored
 
     source.move = retold
 
-    first = sync(source, store, rng)
+    first = sync(source, store)
 
     assert not first.certified
     assert "never read completely, in 5 passes over a day beyond one page" in first.reason
-    assert len(store.days[busy]) == 195
+    assert len(store.days[BUSY]) == 195
     assert not any(item.certified for item in store.certificates if item.rows)
 
-    kept = list(store.days[busy])
-    ring(source, rng, busy)
-    again = sync(source, store, rng)
+    kept = list(store.days[BUSY])
+    ring(source, BUSY)
+    again = sync(source, store)
 
     assert not again.certified
-    assert store.days[busy] == kept
+    assert store.days[BUSY] == kept
 
     source.move = lambda: None
-    assert sync(source, store, rng).certified
+    assert sync(source, store).certified
     assert mirrored(source, store)
 
 
 @pytest.mark.parametrize("refused", ["more than a week", "days to come"])
 def test_a_limit_on_a_range_is_kept(refused: str) -> None:
     """The contract shows no limit, and names the statuses of no other refusal."""
-    rng = Random(10)
-    source, store = opened(rng, 300)
+    source, store = opened(10, 300)
 
     def refuses(first: date, last: date) -> bool:
         today = source.now.astimezone(ZONE).date()
@@ -264,20 +239,19 @@ def test_a_limit_on_a_range_is_kept(refused: str) -> None:
 
     source.refuses = refuses
     for _ in range(2):
-        outcome = sync(source, store, rng, details="recent")
+        outcome = sync(source, store, details="recent")
 
         assert outcome.certified
         assert mirrored(source, store)
         source.now += timedelta(days=1)
-        ring(source, rng)
+        ring(source)
 
 
 def test_days_whose_csv_is_too_large_are_read_in_halves() -> None:
-    rng = Random(11)
-    source, store = opened(rng, 300)
+    source, store = opened(11, 300)
     source.most_rows = 12
 
-    assert sync(source, store, rng).certified
+    assert sync(source, store).certified
     assert mirrored(source, store)
 
 

@@ -9,14 +9,13 @@ from typing import Literal
 
 import pytest
 from support import model_source
-from support.model_driver import Driver, paged, sync
+from support.model_driver import Driver, each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
 from pipelines.core.endpoint import Endpoint
 from pipelines.endpoints.ai_outbound import AI_OUTBOUND
 from pipelines.endpoints.appointments import APPOINTMENTS
-from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 from pipelines.reading.conventions import QueryConventions, Saving
 from pipelines.reading.following import MOST_KEPT, kept_bytes
@@ -26,13 +25,13 @@ from pipelines.reading.whole_list import WHOLE, read_whole_list
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def filled(rng: Random, kind: Manners, rows: int) -> ModelSource:
-    return ModelSource(rng, kind).fill(rows, FIRST, (START - FIRST) / rows, "pending", "completed", "completed")
+def filled(kind: Manners, rows: int) -> tuple[ModelSource, ModelStore]:
+    source, apart = ModelSource(Random(5), kind), (START - FIRST) / rows
+    return source.fill(rows, FIRST, apart, "pending", "completed", "completed"), ModelStore()
 
 
 def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_updated_first() -> None:
-    rng = Random(7)
-    source, store = filled(rng, Manners(order="updated_desc", largest_page=100), 300), ModelStore()
+    source, store = filled(Manners(order="updated_desc", largest_page=100), 300)
     source.touch("r00007")
     sync(STAFF_TASKS, source, store)
     source.now += timedelta(hours=1)
@@ -46,30 +45,16 @@ def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_update
     assert source.requests - before == 4
 
 
-def test_a_page_base_that_was_learnt_wrongly_is_learnt_again() -> None:
-    """This can happen if it was learnt while the list moved."""
-    rng = Random(9)
-    source, store = filled(rng, Manners(order="created_desc", largest_page=100), 30), ModelStore()
-    store.capabilities = paged(base=1, size=100)
-
-    outcome = sync(STAFF_TASKS, source, store)
-
-    assert source.rows == store.rows
-    assert outcome.certified
-    assert store.capabilities["page"]["base"] == 0
-
-
 @pytest.mark.parametrize("weight", [9_000_000, 500_000])
 def test_rows_that_take_much_memory_are_saved_while_a_pass_goes_on(
     monkeypatch: pytest.MonkeyPatch, weight: int
 ) -> None:
     """The pass keeps ids and times of them, and rows of a few megabytes at most."""
     monkeypatch.setattr(model_source, "WEIGHTS", (weight,))
-    rng = Random(5)
-    source, store = filled(rng, Manners(order="id", largest_page=100), 6000), ModelStore()
+    source, store = filled(Manners(order="id", largest_page=100), 6000)
     conventions = QueryConventions(STAFF_TASKS.names, saving=Saving())
 
-    whole = Driver(source, store, rng).run(read_whole_list(conventions))
+    whole = Driver(source, store, source.rng).run(read_whole_list(conventions))
 
     assert whole.certified
     assert source.rows == store.rows
@@ -78,10 +63,9 @@ def test_rows_that_take_much_memory_are_saved_while_a_pass_goes_on(
 
 
 def test_rows_that_are_wanted_together_end_a_pass_that_takes_too_much_memory() -> None:
-    rng = Random(4)
-    source, store = filled(rng, Manners(largest_page=5), 300), ModelStore()
+    source, store = filled(Manners(largest_page=5), 300)
 
-    done = Driver(source, store, rng).run(read_pass(QueryConventions(STAFF_TASKS.names), WHOLE))
+    done = Driver(source, store, source.rng).run(read_pass(QueryConventions(STAFF_TASKS.names), WHOLE))
 
     assert not done.whole
     assert done.finding == "its pages have more than 8 MiB"
@@ -90,8 +74,7 @@ def test_rows_that_are_wanted_together_end_a_pass_that_takes_too_much_memory() -
 
 def test_a_list_that_cannot_be_paged_deep_is_not_certified_and_says_why() -> None:
     """It has no date filter, so there is no narrower window to read instead."""
-    rng = Random(6)
-    source, store = filled(rng, Manners(deepest=2), 60), ModelStore()
+    source, store = filled(Manners(deepest=2), 60)
 
     outcome = sync(STAFF_TASKS, source, store)
 
@@ -105,27 +88,24 @@ def test_a_list_that_hides_final_tasks_unless_asked_for_them_is_read_by_status(
     order: Literal["id", "updated_desc"],
 ) -> None:
     """The contract does not show which statuses a list without a status has."""
-    rng = Random(11)
-    source, store = filled(rng, Manners(order=order, default_status="pending"), 60), ModelStore()
+    source, store = filled(Manners(order=order, default_status="pending"), 60)
 
     for _ in range(3):
-        assert sync(STAFF_TASKS, source, store).certified
-        assert source.rows == store.rows
-        assert sync(STAFF_TASKS, source, store, reconcile="full").certified
-        assert source.rows == store.rows
+        sync_whole(STAFF_TASKS, source, store)
+        sync_whole(STAFF_TASKS, source, store, reconcile="full")
         source.now += timedelta(hours=1)
-        opened = [identity for identity, row in source.rows.items() if row["status"] == "pending"]
-        source.touch(opened[0], status="completed")
-        source.touch(
-            next(identity for identity, row in source.rows.items() if row["status"] == "completed"),
-            status="pending",
+        opened, final = (
+            [identity for identity, row in source.rows.items() if row["status"] == status]
+            for status in ("pending", "completed")
         )
+        source.touch(opened[0], status="completed")
+        source.touch(final[0], status="pending")
         source.add(status="canceled")
         source.remove(opened[1])
 
 
 def test_a_request_open_for_long_is_got_by_id() -> None:
-    source, store = filled(Random(6), Manners(order="created_desc", largest_page=100), 500), ModelStore()
+    source, store = filled(Manners(order="created_desc", largest_page=100), 500)
     for row in source.rows.values():
         row["status"] = "completed"
     source.touch("r00003", status="in_progress")
@@ -134,27 +114,16 @@ def test_a_request_open_for_long_is_got_by_id() -> None:
     sync(AI_OUTBOUND, source, store)
     source.touch("r00003", status="completed")
 
-    outcome = sync(AI_OUTBOUND, source, store)
-
-    assert source.rows == store.rows
-    assert outcome.certified
+    sync_whole(AI_OUTBOUND, source, store)
 
 
 def test_a_list_that_hides_final_requests_unless_asked_for_them_is_read_by_status() -> None:
     """The contract does not show which statuses a list without a status has."""
-    source = ModelSource(Random(7), Manners(order="created_desc", default_status="received"))
-    source.fill(
-        60, START - timedelta(days=59), timedelta(days=1), "completed", "received", "queued", "in_progress"
-    )
-    store = ModelStore()
+    source, store = ModelSource(Random(7), Manners(order="created_desc", default_status="received")), ModelStore()
+    statuses = ("completed", "received", "queued", "in_progress")
+    source.fill(60, START - timedelta(days=59), timedelta(days=1), *statuses)
 
-    assert sync(AI_OUTBOUND, source, store).certified
-    assert source.rows == store.rows
-
-
-LISTS = pytest.mark.parametrize(
-    "endpoint", [APPOINTMENTS, BOOKING_SESSIONS, AI_OUTBOUND], ids=lambda item: item.name
-)
+    sync_whole(AI_OUTBOUND, source, store)
 
 
 def of_hours(rows: int) -> ModelSource:
@@ -164,7 +133,7 @@ def of_hours(rows: int) -> ModelSource:
     return source
 
 
-@LISTS
+@each_list("appointments", "booking_sessions", "ai_outbound")
 @pytest.mark.parametrize("gone", [(0, 1, 2), (50,), (10, 80, 199)])
 def test_a_reconcile_costs_one_request_more_for_each(endpoint: Endpoint, gone: tuple[int, ...]) -> None:
     source, store = of_hours(200), ModelStore()
@@ -176,10 +145,7 @@ def test_a_reconcile_costs_one_request_more_for_each(endpoint: Endpoint, gone: t
         del source.rows[f"r{number:05d}"]
     before = source.requests
 
-    outcome = sync(endpoint, source, store, reconcile="full")
-
-    assert outcome.certified
-    assert store.rows == source.rows
+    sync_whole(endpoint, source, store, reconcile="full")
     assert len(store.missing) == len(gone)
     assert source.requests - before <= undisturbed + len(gone) + 2
 
@@ -191,9 +157,7 @@ def test_if_most_rows_have_vanished_the_time_is_read_again_at_once() -> None:
         del source.rows[f"r{number:05d}"]
     before = source.requests
 
-    assert sync(APPOINTMENTS, source, store, reconcile="full").certified
-
-    assert store.rows == source.rows
+    sync_whole(APPOINTMENTS, source, store, reconcile="full")
     assert source.requests - before < 60
 
 

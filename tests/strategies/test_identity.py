@@ -1,14 +1,13 @@
 """Stability of ids, checked by a second read of a page while rows move and equal rows change places."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
-from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.model_driver import Driver, reading_of, sync
+from support.model_driver import Driver, each_list, reading_of, sync
 from support.model_source import START, ModelSource
 from support.model_store import ModelStore
 
@@ -17,7 +16,6 @@ from pipelines.core.pages import Page, Row
 from pipelines.core.steps import ReadPage
 from pipelines.discovery.capability_store import capabilities_of
 from pipelines.discovery.identity import TOO_MANY, Identity, compared, look_first
-from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
 from pipelines.endpoints.staff_tasks import STAFF_TASKS
 
 
@@ -26,7 +24,6 @@ def rows(*contents: object, ids: str = "") -> list[Row]:
 
 
 def page(*shown: Row, of: int = 100) -> Page:
-    """Return the first page of a list of so many rows."""
     return Page(shown, of, 0, len(shown), START)
 
 
@@ -86,17 +83,11 @@ class OtherIds(ModelSource):
     def page(self, step: ReadPage) -> Page:
         page = super().page(step)
         way = self.requests % self.ways
-        return Page(
-            tuple({**row, "id": f"{row['id']}/{way}"} for row in page.rows),
-            page.total_count,
-            page.page,
-            page.per_page,
-            page.server_time,
-        )
+        return replace(page, rows=tuple({**row, "id": f"{row['id']}/{way}"} for row in page.rows))
 
 
 @pytest.mark.parametrize("ways", [2, 10**9])
-@pytest.mark.parametrize("endpoint", [BOOKING_SESSIONS, STAFF_TASKS], ids=lambda item: item.name)
+@each_list("booking_sessions", "staff_tasks")
 @pytest.mark.parametrize("pace", [0.0, 0.5])
 def test_a_source_with_unstable_ids_is_found_out_in_two_or_three_requests(
     endpoint: Endpoint, ways: int, pace: float
@@ -115,22 +106,18 @@ def test_a_source_with_unstable_ids_is_found_out_in_two_or_three_requests(
     assert store.capabilities == {"ids": "changing"}
 
 
-Looked = Literal["stable", "changing"] | None
-
-
 @pytest.mark.parametrize(
     ("cursor", "ids", "requests"),
     [({}, None, 2), ({"through": "x"}, "stable", 0), ({"through": "x"}, "changing", 2)],
 )
 def test_a_list_is_looked_at_before_its_first_read_and_while_its_ids_were_changing(
-    cursor: dict[str, str], ids: Looked, requests: int
+    cursor: dict[str, str], ids: str | None, requests: int
 ) -> None:
     source, store = ModelSource(Random(1)), ModelStore()
     for number in range(8):
         source.add(status="pending", number=number)
-    capabilities: Sequence[tuple[str, str]] = [("ids", ids)] if ids else []
 
-    read = reading_of(STAFF_TASKS, source, store, cursor=cursor, capabilities=dict(capabilities))
+    read = reading_of(STAFF_TASKS, source, store, cursor=cursor, capabilities={"ids": ids} if ids else {})
     Driver(source, store, source.rng).run(look_first(read, capabilities_of(read), Identity()))
 
     assert source.requests == requests

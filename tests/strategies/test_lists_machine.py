@@ -38,15 +38,7 @@ NAMES = (
 
 
 class Windows(StrategyMachine):
-    KINDS = (
-        "insert",
-        "late insert",
-        "update",
-        "late update",
-        "delete",
-        "reorder",
-        "page size",
-    )
+    KINDS = ("insert", "late insert", "update", "late update", "delete", "reorder", "page size")
     ORDERS = ("updated_asc", "updated_desc", "created_desc", "id")
     STATUSES = ("active", "completed", "abandoned")
     SWAPS = ("tail", "second look")
@@ -134,8 +126,6 @@ class BookingSessions(Windows):
 TestAppointments = Appointments.TestCase
 TestBookingSessions = BookingSessions.TestCase
 TestAppointments.settings = TestBookingSessions.settings = settings(stateful_step_count=8)
-
-
 TASK_STATUSES = STAFF_TASKS.strategy.statuses  # type: ignore[union-attr]
 
 
@@ -181,17 +171,11 @@ class Tasks(StrategyMachine):
         elif self.unseen_at <= through:
             claims.assert_versions_are_here(self.source, self.store, began, claims.everything)
         else:
-            claims.assert_versions_are_here(self.source, self.store, began, _is_pending)
-
-
-def _is_pending(row: Row) -> bool:
-    return row["status"] == "pending"
+            claims.assert_versions_are_here(self.source, self.store, began, lambda row: row["status"] == "pending")
 
 
 TestTasks = Tasks.TestCase
 TestTasks.settings = settings(stateful_step_count=8)
-
-
 LIFE = {"received": "queued", "queued": "in_progress", "in_progress": "completed"}
 OUTREACH_STATUSES = AI_OUTBOUND.strategy.statuses  # type: ignore[union-attr]
 

@@ -1,13 +1,15 @@
 """The name and the base of the page parameter: on servers of every kind, while their lists move."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.model_driver import Driver
+from support.model_store import ModelStore
 
 from pipelines.core.errors import RequestRefused, Unreachable
 from pipelines.core.pages import Page
@@ -33,11 +35,11 @@ class Server:
     arrivals: Sequence[int] = ()
     asked: int = field(default=0)
 
-    def page(self, query: dict[str, str]) -> Page:
+    def page(self, step: ReadPage) -> Page:
         if self.asked < len(self.arrivals):
             self.rows += self.arrivals[self.asked]
         self.asked += 1
-        number = int(query.get(self.name, self.base)) - self.base
+        number = int(str(step.query.get(self.name, self.base))) - self.base
         if number < 0 and self.before == "refused":
             raise RequestRefused("page must be at least 1", status=400)
         if number < 0 and self.before == "breaks":
@@ -55,19 +57,8 @@ def found(server: Server, *names: str) -> tuple[str, int] | None:
             return None
 
     plan = find_pages(names or ("page", "p"), ask)
-    send: Callable[[], Any] = lambda: next(plan)  # noqa: E731 - what to do next with the plan
-    while True:
-        try:
-            step = send()
-        except StopIteration as finished:
-            numbers: PageNumbers = finished.value
-            return None if numbers.base is None else (numbers.name, numbers.base)
-        try:
-            assert isinstance(step, ReadPage)
-            page = server.page({key: str(value) for key, value in step.query.items()})
-            send = lambda page=page: plan.send(page)  # noqa: E731 - as above
-        except (RequestRefused, Unreachable) as error:
-            send = lambda error=error: plan.throw(error)  # noqa: E731 - as above
+    numbers: PageNumbers = Driver(server, ModelStore(), Random(0)).run(plan)
+    return None if numbers.base is None else (numbers.name, numbers.base)
 
 
 @pytest.mark.parametrize("size", [1, 3])

@@ -7,7 +7,7 @@ from datetime import timedelta
 from random import Random
 
 import pytest
-from support.model_driver import sync
+from support.model_driver import each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
@@ -15,16 +15,7 @@ from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused, Unreachable, VetlError
 from pipelines.core.pages import Page
 from pipelines.core.steps import ReadPage
-from pipelines.endpoints import by_name
-from pipelines.endpoints.ai_outbound import AI_OUTBOUND
-from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
-from pipelines.endpoints.staff_tasks import STAFF_TASKS
 
-LISTS = pytest.mark.parametrize(
-    "endpoint",
-    [by_name(name) for name in ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")],
-    ids=lambda item: item.name,
-)
 STATUSES = ("active", "received", "pending", "completed")
 
 
@@ -57,7 +48,7 @@ def synced_twice(endpoint: Endpoint, first_refused: int | None) -> RefusedFrom:
     return source
 
 
-@LISTS
+@each_list("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 def test_a_practice_that_is_refused_at_any_request_is_certified_in_nothing(endpoint: Endpoint) -> None:
     requests = synced_twice(endpoint, None).requests
 
@@ -67,9 +58,6 @@ def test_a_practice_that_is_refused_at_any_request_is_certified_in_nothing(endpo
 
 
 OPEN = {"booking_sessions": "active", "ai_outbound": "received", "staff_tasks": "pending"}
-OF_STATUSES = pytest.mark.parametrize(
-    "endpoint", [BOOKING_SESSIONS, AI_OUTBOUND, STAFF_TASKS], ids=lambda item: item.name
-)
 
 
 class Refusing(ModelSource):
@@ -80,17 +68,14 @@ class Refusing(ModelSource):
         return super().page(step)
 
 
-@OF_STATUSES
+@each_list(*OPEN)
 def test_every_row_is_here_and_certified(endpoint: Endpoint) -> None:
     """So is a status that changes without a trace: a booking session expires without a change of `updated_at`."""
     source, store = Refusing(Random(5), Manners(order="created_desc")), ModelStore()
     source.fill(40, START - timedelta(days=9), timedelta(hours=5), OPEN[endpoint.name], "completed", "completed")
 
     for _ in range(2):
-        outcome = sync(endpoint, source, store)
-
-        assert outcome.certified
-        assert source.rows == store.rows
+        sync_whole(endpoint, source, store)
         for identity, row in source.rows.items():
             source.rows[identity] = {**row, "status": "completed"}
         source.now += timedelta(hours=2)
@@ -100,8 +85,6 @@ REFUSALS = [RequestRefused("400", status=400), NotFound("404", status=404), Unre
 
 
 class FromOne(ModelSource):
-    """A server without page 0."""
-
     before: VetlError = REFUSALS[0]
 
     def page(self, step: ReadPage) -> Page:
@@ -113,13 +96,10 @@ class FromOne(ModelSource):
 
 @pytest.mark.parametrize("before", REFUSALS, ids=str)
 @pytest.mark.parametrize("rows", [0, 1, 2, 11])
-@pytest.mark.parametrize("name", ["appointments", "staff_tasks"])
-def test_a_list_without_page_zero_is_read_whole_at_once(before: VetlError, rows: int, name: str) -> None:
+@each_list("appointments", "staff_tasks")
+def test_a_list_without_page_zero_is_read_whole_at_once(before: VetlError, rows: int, endpoint: Endpoint) -> None:
     source, store = FromOne(Random(1), Manners(page_base=1, largest_page=4)), ModelStore()
     source.before = before
     source.fill(rows, START - timedelta(hours=1, seconds=7), -timedelta(hours=5), "pending")
 
-    outcome = sync(by_name(name), source, store)
-
-    assert outcome.certified
-    assert store.rows == source.rows
+    sync_whole(endpoint, source, store)

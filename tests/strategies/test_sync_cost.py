@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.model_driver import sync
+from support.model_driver import each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 
@@ -36,9 +36,7 @@ def cost(endpoint: Endpoint, manners: Manners, rows: int, *, tied: bool = False)
     for number in range(rows):
         apart = timedelta(days=3) if tied else timedelta(hours=5) + timedelta(days=10) * (rows - number) / rows
         source.add(START - apart, status="completed")
-    assert sync(endpoint, source, store).certified
-
-    assert store.rows == source.rows
+    sync_whole(endpoint, source, store)
     return source.requests
 
 
@@ -54,7 +52,6 @@ manners = st.builds(
     status_ignored=st.booleans(),
     echoes=st.booleans(),
 )
-
 
 FOREIGN = Manners(
     names=QueryNames(start="from", end="to", page="page_number"), page_base=1, largest_page=3, status_ignored=True
@@ -73,7 +70,7 @@ def test_it_is_twice_the_pages_and_54_requests_at_most(endpoint: Endpoint, kind:
     assert cost(endpoint, kind, rows) <= 2 * pages + (68 if kind.names == OTHER else 54)
 
 
-@pytest.mark.parametrize("endpoint", LISTS, ids=lambda item: item.name)
+@each_list(*OF_SEVEN_PAGES)
 def test_of_seven_pages_it_is_that_many(endpoint: Endpoint) -> None:
     usual = Manners(largest_page=100, order="created_desc")
 
@@ -81,7 +78,7 @@ def test_of_seven_pages_it_is_that_many(endpoint: Endpoint) -> None:
     assert cost(endpoint, usual, 700) <= 17
 
 
-@pytest.mark.parametrize("endpoint", LISTS, ids=lambda item: item.name)
+@each_list(*OF_SEVEN_PAGES)
 def test_tied_rows_that_change_places_are_proven_by_passes_that_are_united(endpoint: Endpoint) -> None:
     """260 rows of one time on pages of 7, in another order for each answer: a pass shows two thirds of them."""
     manners = Manners(largest_page=7, order="shuffled")

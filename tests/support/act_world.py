@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from support.sandbox_settings import settings_for
+from support.practice_site import practice_table
+from support.sandbox_settings import changed, settings_for, synced
 
 import sandbox
 from pipelines.acting.codes import codes_in
-from pipelines.core.list_read import Reconcile
-from pipelines.core.results import SyncResult
 from pipelines.jobs.act import apply_acts, plan_acts
-from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings
-from pipelines.settings.act import ActSettings
 from sandbox import Fault
 from sandbox.faults import Faults
 
@@ -47,7 +44,6 @@ class Leak:
 
     @property
     def episode_id(self) -> str:
-        """The id of the episode: its first contact."""
         return f"call:c-{self.number}"
 
 
@@ -59,14 +55,12 @@ class AtTasks(Faults):
         self._happen = happen
 
     def strike(self, path: str, event: str, /) -> Fault | None:
-        """Return the fault of this request."""
         del event
         method, _, rest = path.partition(" ")
         return self._happen(method) if rest.endswith("/staff_tasks") else None
 
 
 def leaks(count: int) -> list[Leak]:
-    """Return so many leaks."""
     return [Leak(number) for number in range(count)]
 
 
@@ -79,7 +73,7 @@ class ActWorld:
 
     def act(self, **changes: Any) -> Settings:
         """Return the settings with other values in `[act]`."""
-        return self.settings.model_copy(update={"act": self.settings.act.model_copy(update=changes)})
+        return changed(self.settings, act=changes)
 
     def build(self, requests: Sequence[Leak]) -> None:
         """Put these leaks into the marts, as a build would."""
@@ -105,54 +99,44 @@ class ActWorld:
                     [PRACTICE, leak.episode_id, last if leak.booked else None],
                 )
 
-    def read(self, reconcile: Reconcile = "no") -> SyncResult:
-        """Sync all lists, whatever comes of it."""
-        return run_sync(
-            self.settings, practices=None, endpoints=None, since=None, progress=lambda _: None, reconcile=reconcile
-        )
-
     def sync(self) -> None:
-        """Sync all lists."""
-        result = self.read()
+        result = synced(self.settings)
         assert result.exit_code == 0, result
 
     def codes(self) -> list[str]:
         """Return the codes of vetl's tasks on the platform, one for each task."""
-        tasks = self.platform.truth(PRACTICE, "staff_tasks")
-        return [code for task in tasks for code in codes_in(task["description"])]
+        return [code for task in self.tasks() for code in codes_in(task["description"])]
 
     def tasks(self) -> list[dict[str, Any]]:
-        """Return vetl's tasks on the platform."""
         tasks = self.platform.truth(PRACTICE, "staff_tasks")
         return [task for task in tasks if codes_in(task["description"])]
 
     def posts(self) -> int:
-        """Return how many requests asked for a task."""
         log = self.platform.requests.log
         return sum(seen.method == "POST" and seen.path.endswith("/staff_tasks") for seen in log)
 
+    def plan(self, requests: Sequence[Leak]) -> str:
+        """Put these leaks into the marts, and return the digest of a plan for them."""
+        self.build(requests)
+        return plan_acts(self.settings, None).digest
+
     def plan_and_apply(self, settings: Settings | None = None) -> Any:
-        """Plan and apply; return the result."""
         settings = settings or self.settings
         return apply_acts(settings, plan_acts(settings, None).digest)
 
 
 def act_world(platform: sandbox.Handle, folder: Path, **act: Any) -> ActWorld:
     """Return a world in which acting is on, without caps that matter."""
-    base = settings_for(platform, folder, DAYS)
     wanted = {"enabled": True, "practices": (PRACTICE,), "per_practice_per_day": 10_000, "per_day": 10_000}
-    own = ActSettings(ledger=folder / "acts.sqlite", stop_file=folder / "act.stop").model_copy(update=wanted | act)
-    return ActWorld(platform, base.model_copy(update={"act": own}))
+    files = {"ledger": folder / "acts.sqlite", "stop_file": folder / "act.stop"}
+    return ActWorld(platform, changed(settings_for(platform, folder, DAYS), act=files | wanted | act))
 
 
 def toml_of(world: ActWorld, *, enabled: bool = False) -> str:
-    """Return the text of `vetl.toml` in the folder of the world's warehouse."""
     practice = world.settings.practices[0]
     return (
         f"[partner]\nbase_url = '{world.platform.base_url}'\n"
         f"[warehouse]\npath = 'vetl.duckdb'\npublished = 'analytics.duckdb'\nlock_wait_seconds = 0\n"
         f"[act]\nenabled = {str(enabled).lower()}\npractices = ['{practice.id}']\nledger = 'acts.sqlite'\n"
         "stop_file = 'act.stop'\n"
-        f"[[practices]]\nid = '{practice.id}'\nname = '{practice.name}'\ntime_zone = '{practice.time_zone}'\n"
-        f"history_start = {practice.history_start}\n"
-    )
+    ) + practice_table(practice.id, name=practice.name, time_zone=practice.time_zone, start=practice.history_start)

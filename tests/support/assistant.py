@@ -15,8 +15,6 @@ VETL: tuple[str, ...] = (sys.executable, "-c", "from pipelines.cli.app import ma
 
 
 class Assistant:
-    """A client of a server."""
-
     def __init__(self, portal: BlockingPortal, client: Client) -> None:
         self._portal, self._client = portal, client
 

@@ -15,8 +15,6 @@ HOUR = timedelta(hours=1)
 NEVER = timedelta.max
 Candidate = tuple[str, timedelta, str, str]
 """The evidence of a booking: its kind, the distance in time, the channel, and its id; the smallest counts."""
-
-
 Person = tuple[str | None, str | None]
 """A client and a telephone number, each if it is known."""
 
@@ -50,7 +48,6 @@ def as_number(spelling: str | None, region: str | None) -> str | None:
 
 
 def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:
-    """Return names that belong to only one client."""
     clients_by_name: dict[str, set[str]] = defaultdict(set)
     for name, client in pairs:
         if name and client:
@@ -59,7 +56,6 @@ def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str
 
 
 def is_same(one: Person, other: Person) -> bool:
-    """Return whether both are the same by client or by number."""
     return any(mine and mine == theirs for mine, theirs in zip(one, other, strict=True))
 
 
@@ -145,18 +141,15 @@ class Attribution:
                 yield "exact", apart(event["completed_at"], row["created_at"]), "outreach", request_id
 
     def caller(self, call: Row) -> Person:
-        """Return the client and the number of a call, as far as they are known."""
         phone = self.number(call["phone_number"])
         client = call["client_id"] or self.by_remote_id.get(call["remote_client_id"] or "")
         return client or self.by_phone.get(phone or ""), phone
 
     def contacted(self, request: Row) -> Person:
-        """Return the client and the number of an outreach request."""
         phone = self.number(request["contact_number"])
         return request["client_id"] or self.by_phone.get(phone or ""), phone
 
     def booked_for(self, appointment: Row) -> Person:
-        """Return the client and the number of an appointment."""
         return self.client_of(appointment), self.number(appointment["client_phone"])
 
     def _by_call(self, row: Row) -> Iterator[Candidate]:

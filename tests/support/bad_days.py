@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from support.practice_site import practice_table
 from support.processes import until
 
 import sandbox
@@ -41,7 +42,6 @@ class Site:
         return app.execute([*arguments])
 
     def add(self, settings: str) -> None:
-        """Append these lines to the settings."""
         with Path("vetl.toml").open("a", encoding="utf-8") as file:
             file.write(settings)
 
@@ -78,7 +78,6 @@ def on_a_full_disk(*arguments: str, full_at: int = FULL_AT) -> int:
 
 
 def _command(*arguments: str) -> list[str]:
-    """Return the command that starts vetl with the dbt project of this process."""
     project = str(bundled.dbt_project())
     script = (
         "from pathlib import Path; from pipelines import bundled; from pipelines.cli.app import main;"
@@ -88,7 +87,7 @@ def _command(*arguments: str) -> list[str]:
 
 
 Event = Callable[[Site], object]
-ELSEWHERE = "[[practices]]\nid = 'loc-999'\nname = 'New'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n"
+ELSEWHERE = practice_table("loc-999")
 RECORD = WAREHOUSE.with_name("vetl.duckdb.published.json")
 """Without it the published file is written whole."""
 
@@ -106,18 +105,14 @@ def ends(code: int, *arguments: str, **environment: str) -> Event:
 
 
 def after(*events: Event) -> Event:
-    """Return the event that all of these happen."""
     return lambda site: [event(site) for event in events]
 
 
 def switched(**switches: Any) -> Event:
-    """Return the event that the platform behaves differently."""
     return lambda site: site.platform.set(**switches)
 
 
 def killed(kind: Literal["sync", "build"]) -> Event:
-    """Return the event that a command is killed at its work."""
-
     def happen(_: Site) -> None:
         with at_work(kind):
             pass
@@ -126,8 +121,6 @@ def killed(kind: Literal["sync", "build"]) -> Event:
 
 
 def disk_full(command: str) -> Event:
-    """Return the event that a command fails on a full disk."""
-
     def happen(_: Site) -> None:
         assert on_a_full_disk(command) == 1
 
@@ -150,6 +143,15 @@ def task_says(value: str) -> Event:
         site.platform.update(practice, "staff_tasks", row["id"], {"cancellation_allowed": value})
 
     return happen
+
+
+def destroyed(name: str, size: int) -> Event:
+    """Return the event that a file beside the warehouse has random bytes."""
+    return lambda _: WAREHOUSE.with_name(name).write_bytes(os.urandom(size))
+
+
+def max_age(value: str) -> Event:
+    return lambda site: site.patch.setenv("VETL_SCHEDULE__MAX_AGE", value)
 
 
 def released(site: Site) -> None:
@@ -177,93 +179,46 @@ build_failed = ends(1, "build", WAREHOUSE__MEMORY_LIMIT="1MB")
 rolled_back = after(
     lambda _: RECORD.unlink(), ends(0, "publish"), ends(0, "publish", "--rollback"), ends(3, "run")
 )
+withdrawn = after(switched(appointments_withdrawn=410), ends(0, "sync"))
+another_payload = after(acknowledged, task_says("never"), ends(3, "sync"))
+full_at_sync = after(lambda site: site.platform.advance(timedelta(days=3)), disk_full("sync"))
+full_at_publication = after(lambda _: RECORD.unlink(), disk_full("publish"))
+refused = after(lambda site: site.add(ELSEWHERE), ends(1, "sync"))
+uncertified = after(switched(staff_tasks={"told_total": 100_000}), ends(3, "sync"))
+behind_the_head = warehouse_becomes(lambda content: content[:64] + os.urandom(len(content) - 64))
+no_database, no_ledger = destroyed(PUBLISHED.name, 200_000), destroyed("acts.sqlite", 8192)
+cut_off = warehouse_becomes(lambda content: content[: len(content) // 2])
 
 DAYS: dict[str, tuple[Event, int, str]] = {
     "the last run succeeded": (after(), 0, "certified"),
-    "a list was withdrawn by the platform": (
-        after(switched(appointments_withdrawn=410), ends(0, "sync")),
-        0,
-        "1 withdrawn",
-    ),
+    "a list was withdrawn by the platform": (withdrawn, 0, "1 withdrawn"),
     "rows in quarantine, all acknowledged": (acknowledged, 0, "(1 acknowledged)"),
-    "an acknowledged row came with another payload": (
-        after(acknowledged, task_says("never"), ends(3, "sync")),
-        3,
-        "1 row quarantined",
-    ),
+    "an acknowledged row came with another payload": (another_payload, 3, "1 row quarantined"),
     "a rollback was released": (released, 0, "certified"),
-    "no run for longer than `max_age`": (
-        lambda site: site.patch.setenv("VETL_SCHEDULE__MAX_AGE", "0.0000001d"),
-        1,
-        "allowed by [schedule] max_age",
-    ),
-    "no run for long, and `max_age` is off": (
-        lambda site: site.patch.setenv("VETL_SCHEDULE__MAX_AGE", "off"),
-        0,
-        "certified",
-    ),
+    "no run for longer than `max_age`": (max_age("0.0000001d"), 1, "allowed by [schedule] max_age"),
+    "no run for long, and `max_age` is off": (max_age("off"), 0, "certified"),
     "the last sync was killed": (killed("sync"), 1, "was killed"),
     "the last sync was interrupted (Ctrl-C, SIGTERM)": (sync_terminated, 1, "was interrupted"),
     "the last sync could not sign in": (ends(2, "sync", PARTNER__PASSWORD="changed"), 1, "it could not begin"),
-    "the disk was full during the last sync": (
-        after(lambda site: site.platform.advance(timedelta(days=3)), disk_full("sync")),
-        1,
-        "the last sync failed",
-    ),
-    "a list failed, or the platform refuses a practice": (
-        after(lambda site: site.add(ELSEWHERE), ends(1, "sync")),
-        1,
-        "failed",
-    ),
+    "the disk was full during the last sync": (full_at_sync, 1, "the last sync failed"),
+    "a list failed, or the platform refuses a practice": (refused, 1, "failed"),
     "a practice in `vetl.toml` was never synced": (lambda site: site.add(ELSEWHERE), 3, "never synced: loc-999"),
-    "a list is uncertified": (
-        after(switched(staff_tasks={"told_total": 100_000}), ends(3, "sync")),
-        3,
-        "uncertified",
-    ),
+    "a list is uncertified": (uncertified, 3, "uncertified"),
     "rows in quarantine": (bad_row, 3, "1 row quarantined"),
     "the last build failed": (build_failed, 1, "the last build failed"),
     "the last build was killed": (killed("build"), 1, "the last build"),
     "synced, but never built": (after(lambda _: shutil.rmtree("warehouse"), ends(0, "sync")), 3, "never built"),
-    "the disk was full during the last publication": (
-        after(lambda _: RECORD.unlink(), disk_full("publish")),
-        1,
-        "the last publication failed",
-    ),
+    "the disk was full during the last publication": (full_at_publication, 1, "the last publication failed"),
     "the published file is gone": (lambda _: PUBLISHED.unlink(), 1, "published file is gone"),
-    "the published file is no database": (
-        lambda _: PUBLISHED.write_bytes(os.urandom(200_000)),
-        1,
-        "the published file is no DuckDB database",
-    ),
+    "the published file is no database": (no_database, 1, "the published file is no DuckDB database"),
     "the published file was rolled back": (rolled_back, 3, "rolled back at"),
     "the warehouse is gone": (lambda _: WAREHOUSE.unlink(), 1, "cannot be read"),
-    "the warehouse is random bytes": (
-        warehouse_becomes(lambda content: os.urandom(len(content))),
-        1,
-        "is no DuckDB database",
-    ),
-    "the warehouse is random bytes behind its first ones": (
-        warehouse_becomes(lambda content: content[:64] + os.urandom(len(content) - 64)),
-        1,
-        "is cut off",
-    ),
-    "the warehouse is cut off": (
-        warehouse_becomes(lambda content: content[: len(content) // 2]),
-        1,
-        "is cut off",
-    ),
+    "the warehouse is random bytes": (destroyed(WAREHOUSE.name, 1_000_000), 1, "is no DuckDB database"),
+    "the warehouse is random bytes behind its first ones": (behind_the_head, 1, "is cut off"),
+    "the warehouse is cut off": (cut_off, 1, "is cut off"),
     "nothing was ever synced here": (lambda _: shutil.rmtree("warehouse"), 1, "nothing has been synced yet"),
-    "the inbox of webhooks cannot be read": (
-        lambda _: WAREHOUSE.with_name("inbox.sqlite").write_bytes(os.urandom(20_000)),
-        1,
-        "inbox.sqlite",
-    ),
-    "the ledger of acts cannot be read": (
-        lambda _: WAREHOUSE.with_name("acts.sqlite").write_bytes(os.urandom(8192)),
-        1,
-        "acts.sqlite: file is not a database",
-    ),
+    "the inbox of webhooks cannot be read": (destroyed("inbox.sqlite", 20_000), 1, "inbox.sqlite"),
+    "the ledger of acts cannot be read": (no_ledger, 1, "acts.sqlite: file is not a database"),
     "a staff task has been unknown for longer than a day": (task_unknown, 3, "whether 1 staff task was made"),
 }
 """The bad days by name: what causes it, the exit code of `vetl status`, and words of its output."""

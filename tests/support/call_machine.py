@@ -102,7 +102,6 @@ class CallMachine(RuleBasedStateMachine):
             assert source.requests - before <= requests_at_rest(practice)
 
     def at_rest(self) -> None:
-        """Assert that the store has every call and its details."""
         assert self.practice.store.attached() == Counter(self.practice.expected())
 
     def teardown(self) -> None:

@@ -56,7 +56,6 @@ class CallStore:
         self.waiting.append(step)
 
     def flush(self) -> None:
-        """Commit all waiting saves."""
         for step in self.waiting:
             self._store(step)
             evidence: Certificate | None = getattr(step, "certificate", None)
@@ -68,11 +67,9 @@ class CallStore:
         self.waiting = []
 
     def rows(self, first: date, last: date) -> Counter[CsvRow]:
-        """Return the stored calls of these days."""
         return Counter(kept.row for day in span(first, last) for kept in self.days.get(day, []))
 
     def attached(self) -> Counter[tuple[CsvRow, Details | None]]:
-        """Return every stored call, with its details."""
         return Counter((kept.row, kept.details) for calls in self.days.values() for kept in calls)
 
     def answer(self, question: Step[Any]) -> Any:

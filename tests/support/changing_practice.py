@@ -44,20 +44,10 @@ class ChangingPractice:
 
     def change(self, times: int) -> None:
         """Make some changes; `done` names them."""
-        happenings: list[Callable[[], None]] = [
-            *[self.add_row] * 4,
-            *[self.change_row] * 4,
-            *[self.replace_day] * 4,
-            self.empty_day,
-            self.attach_ids,
-            self.attach_ids,
-            self.delete_row,
-            self.look_client_up,
-            self.look_client_up,
-            self.forget_client,
-            self.receive_outcome,
-            self.remind,
-        ]
+        happenings: list[Callable[[], None]] = [self.add_row] * 4 + [self.change_row] * 4 + [self.replace_day] * 4
+        happenings += [self.empty_day, self.attach_ids, self.attach_ids, self.delete_row]
+        happenings += [self.look_client_up, self.look_client_up, self.forget_client]
+        happenings += [self.receive_outcome, self.remind]
         for _ in range(times):
             happening = self._random.choice(happenings)
             self.done.append(f"{self._practice.id} {happening.__name__}")
@@ -81,7 +71,6 @@ class ChangingPractice:
             self._tell(name, row)
 
     def delete_row(self) -> None:
-        """Delete a row at the source."""
         name = self._random.choice(LISTS)
         if self._lists[name]:
             gone, _ = self._lists[name].popitem()
@@ -99,7 +88,6 @@ class ChangingPractice:
         self._read_day(day)
 
     def empty_day(self) -> None:
-        """Delete all calls of a day."""
         if self._calls:
             day = self._random.choice(list(self._calls))
             self._calls[day] = []
@@ -120,7 +108,6 @@ class ChangingPractice:
         self._merge("clients", {"id": f"c{client}", "name": "Jane", "phone": self._phone(), "remote_id": remote})
 
     def forget_client(self) -> None:
-        """Forget a client that the source no longer has."""
         gone = f"c{self._random.randrange(CLIENTS)}"
         self._commit("clients", MissingRecords([gone], self.filled.now))
 
@@ -136,7 +123,6 @@ class ChangingPractice:
             self._receive(OUTREACH_EVENTS, event)
 
     def remind(self) -> None:
-        """Receive a service reminder."""
         number = self._random.randrange(30)
         reminder = {"id": f"r{number}", "content_hash": str(self._random.random()), "group_status": "incomplete"}
         self._receive(SERVICE_REMINDER_EVENTS, reminder)
@@ -209,7 +195,6 @@ class ChangingPractice:
         }
 
     def _record(self, day: date, number: int, call: dict[str, str]) -> Row:
-        """Return the JSON list's record of a call."""
         client = self._random.randrange(CLIENTS)
         local = datetime.fromisoformat(call["minute"]).replace(tzinfo=ZoneInfo(self._practice.time_zone))
         return call_record(

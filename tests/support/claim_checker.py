@@ -40,7 +40,6 @@ class Witness:
         self.look()
 
     def look(self) -> None:
-        """Record the source before a sync."""
         self._before = self._now()
 
     def false_claims(self, result: SyncResult | None) -> list[str]:
@@ -52,16 +51,19 @@ class Witness:
         }
         if not self._warehouse.exists():
             return []
-        with duckdb.connect(str(self._warehouse), read_only=True) as connection:
+        with duckdb.connect(self._warehouse, read_only=True) as self._connection:
             try:
-                windows = connection.execute(_WINDOWS, [self._windows]).fetchall()
+                windows = self._rows(_WINDOWS, self._windows)
             except duckdb.CatalogException:  # killed before the first write
                 return []
             self._windows += len(windows)
-            lines = [*self._false_windows(connection, windows), *self._false_deletions(connection)]
+            lines = [*self._false_windows(windows), *self._false_deletions()]
             if result is not None:
-                lines += self._false_results(connection, result)
+                lines += self._false_results(result)
         return lines[:10]
+
+    def _rows(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, parameters).fetchall()
 
     def _now(self) -> dict[str, dict[str, Row]]:
         return {
@@ -69,21 +71,17 @@ class Witness:
             for name in self._lists
         }
 
-    def _false_windows(
-        self, connection: duckdb.DuckDBPyConnection, windows: list[tuple[Any, ...]]
-    ) -> Iterator[str]:
+    def _false_windows(self, windows: list[tuple[Any, ...]]) -> Iterator[str]:
         for endpoint, kind, start, end, status in windows:
             claim = f"{endpoint} {kind} {start} to {end} {status or ''}"
             if endpoint == "phone_calls":
-                yield from self._missing_calls(
-                    connection, date.fromisoformat(start), date.fromisoformat(end), claim
-                )
+                yield from self._missing_calls(date.fromisoformat(start), date.fromisoformat(end), claim)
             elif endpoint in LISTS:
                 field = "created_at" if endpoint == "ai_outbound" else "updated_at"
                 inside = _inside(field, start, end, status)
-                yield from self._missing(connection, endpoint, inside, claim)
+                yield from self._missing(endpoint, inside, claim)
 
-    def _false_results(self, connection: duckdb.DuckDBPyConnection, result: SyncResult) -> Iterator[str]:
+    def _false_results(self, result: SyncResult) -> Iterator[str]:
         for one in result.results:
             through = one.certified_through
             if through is None:
@@ -94,32 +92,25 @@ class Witness:
             if one.endpoint in ("booking_sessions", "appointments", "staff_tasks"):
                 inside = _inside("updated_at", None, through.isoformat(), None)
                 # The status of a session follows from the clock.
-                yield from self._missing(connection, one.endpoint, inside, claim, but=("status",))
+                yield from self._missing(one.endpoint, inside, claim, but=("status",))
             elif one.endpoint == "ai_outbound" and one.state == "certified":
                 inside = _inside("created_at", None, through.isoformat(), None)
-                yield from self._missing(connection, one.endpoint, inside, claim)
+                yield from self._missing(one.endpoint, inside, claim)
 
-    def _false_deletions(self, connection: duckdb.DuckDBPyConnection) -> Iterator[str]:
-        stored = connection.execute("select table_name from duckdb_tables() where schema_name = 'raw'").fetchall()
+    def _false_deletions(self) -> Iterator[str]:
+        stored = self._rows("select table_name from duckdb_tables() where schema_name = 'raw'")
         for name in truth.LISTS.keys() & set(self._lists):
             if (truth.LISTS[name],) not in stored:  # killed before the first write
                 continue
-            gone = connection.execute(
-                f"select id from raw.{truth.LISTS[name]} where practice_id = ? and _deleted_at is not null",
-                [self._practice],
-            ).fetchall()
+            deleted = f"select id from raw.{truth.LISTS[name]} where practice_id = ? and _deleted_at is not null"
+            gone = self._rows(deleted, self._practice)
             yield from (f"{name}: {key} is marked as deleted" for (key,) in gone if key in self._standing[name])
 
     def _missing(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        name: str,
-        inside: Callable[[Row], bool],
-        claim: str,
-        but: tuple[str, ...] = (),
+        self, name: str, inside: Callable[[Row], bool], claim: str, but: tuple[str, ...] = ()
     ) -> Iterator[str]:
-        here = {row["id"]: row for row in truth.rows_of(connection, truth.LISTS[name], self._practice)}
-        refused = self._quarantined(connection, name)
+        here = {row["id"]: row for row in truth.rows_of(self._connection, truth.LISTS[name], self._practice)}
+        refused = self._quarantined(name)
         for key, row in self._standing[name].items():
             if key in refused or not inside(row):
                 continue
@@ -132,13 +123,11 @@ class Witness:
                     if field not in but and not truth.same(value, here[key][field])
                 )
 
-    def _missing_calls(
-        self, connection: duckdb.DuckDBPyConnection, first: date, last: date, claim: str
-    ) -> Iterator[str]:
+    def _missing_calls(self, first: date, last: date, claim: str) -> Iterator[str]:
         told_by = ("called_at_local", *(() if self._lies else truth.CALL_COLUMNS))
         here = Counter(
             tuple(row[name] for name in told_by)
-            for row in truth.rows_of(connection, "phone_calls", self._practice)
+            for row in truth.rows_of(self._connection, "phone_calls", self._practice)
         )
         calls = (truth.expected_call(row, self._zone.key) for row in self._standing["phone_calls"].values())
         there = Counter(
@@ -146,12 +135,10 @@ class Witness:
         )
         yield from (f"{claim}: a call at {key[0]} is not here" for key in there - here)
 
-    def _quarantined(self, connection: duckdb.DuckDBPyConnection, name: str) -> set[str]:
+    def _quarantined(self, name: str) -> set[str]:
         if not self._lies:
             return set()
-        payloads = connection.execute(
-            "select payload from control.quarantine where endpoint = ?", [name]
-        ).fetchall()
+        payloads = self._rows("select payload from control.quarantine where endpoint = ?", name)
         return {key for key in self._standing[name] if any(key in str(payload) for (payload,) in payloads)}
 
 

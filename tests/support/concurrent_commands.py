@@ -50,8 +50,6 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The result of a command."""
-
     command: Command
     exit_code: int
     said: str
@@ -84,7 +82,6 @@ def overlap(
 
 
 def _wait_until(moment: float, running: Sequence[BaseProcess]) -> None:
-    """Wait for the moment, or until all processes have ended."""
     while (left := moment - time.monotonic()) > 0 and any(process.is_alive() for process in running):
         next(process for process in running if process.is_alive()).join(left)
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -21,10 +20,7 @@ from sandbox.server.auth import practice_of
 from sandbox.server.envelopes import success
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
 CREATED = "2025-05-01T12:00:00Z"
-
 
 ENDPOINT = """
 from pipelines.core.endpoint import Endpoint, FullScan
@@ -44,13 +40,11 @@ ESTIMATES = Endpoint(
 )
 """
 
-
 SQL = """
 select practice_id, id as estimate_id, status, created_at
 from {{ source('partner', 'estimates') }}
 where _deleted_at is null
 """
-
 
 YML = """
 sources:
@@ -135,11 +129,8 @@ print(json.dumps(told, default=str))
 
 def run_everything(checkout: Path, config: Path) -> dict[str, Any]:
     """Run that job in a process of its own, which imports the checkout; return its events."""
-    dbt = checkout / "dbt-of-tests"
-    dbt.write_text(f'#!/bin/sh\nexec {shlex.join(warm_dbt.command())} "$@"\n')
-    dbt.chmod(0o755)
     done = subprocess.run(
-        [sys.executable, "-c", DAGSTER, str(config), str(dbt)],
+        [sys.executable, "-c", DAGSTER, str(config), str(warm_dbt.program(checkout))],
         env={**os.environ, "PYTHONPATH": str(checkout)},
         cwd=checkout,
         capture_output=True,
@@ -151,8 +142,6 @@ def run_everything(checkout: Path, config: Path) -> dict[str, Any]:
 
 
 ROOM = "Room 3"
-
-
 FIELD = {
     "pipelines/partner/models.py": (
         "    reference_time_at: Instant | None = None\n",
@@ -169,7 +158,6 @@ FIELD = {
 }
 """By file, a passage and the lines that follow it then."""
 
-
 MART = """
 select
     practice_id,
@@ -179,7 +167,6 @@ select
 from {{ ref('staff_tasks') }}
 group by practice_id, day, room
 """
-
 
 MART_YML = """
 models:
@@ -197,7 +184,6 @@ models:
       - {name: room, description: The room of the task., data_type: string}
       - {name: tasks, description: Tasks created., data_type: bigint}
 """
-
 
 METRIC_YML = """
 semantic_models:
@@ -237,7 +223,6 @@ def add_field_and_mart(checkout: Path) -> None:
 
 
 def serve_room(platform: Handle) -> None:
-    """Let every staff task of the platform's list have a room."""
     routes = platform.app.router.routes
     partner = next(route for route in routes if isinstance(route, Mount) and route.path == INTERFACE)
     served = next(

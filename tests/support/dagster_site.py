@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import dagster as dg
-import pytest
 import yaml
 from support.kubernetes_api import Cluster, kubernetes
 from support.practice_site import write_settings
 from support.processes import answers, free_port, graphql, postgres, running, until
+from support.sandbox_settings import credentials
 
 import sandbox
 from pipelines.endpoints import REGISTRY
@@ -56,7 +57,6 @@ class Site:
         return {"repositoryLocationName": self.location, "repositoryName": "__repository__"}
 
     def launch(self) -> str:
-        """Start a run of the job of the schedules."""
         selector = {**self.selector, "pipelineName": "everything"}
         run = graphql(self.pages, LAUNCH, selector=selector)["launchRun"]
         assert run["__typename"] == "LaunchRunSuccess", run
@@ -109,7 +109,6 @@ class Site:
         return step.start_time, step.end_time
 
     def process_of(self, run_id: str) -> int:
-        """Return the process that reads the lists of a run."""
         begun = self.instance.all_logs(run_id, of_type=dg.DagsterEventType.STEP_START)[0]
         assert begun.dagster_event
         assert begun.dagster_event.pid
@@ -142,7 +141,7 @@ def site_of(
         plain = {name: value for name, value in os.environ.items() if not name.startswith(("VETL_", "DAGSTER_"))}
         environment = {
             **plain,
-            **{f"VETL_PARTNER__{key}".upper(): getattr(platform, key) for key in ("username", "password", "role")},
+            **credentials(platform),
             "PYTHONPATH": str(ROOT / "tests"),
             "DAGSTER_HOME": str(home),
             "VETL_CONFIG": str(config),
@@ -171,13 +170,13 @@ def _on_postgres(folder: Path, dagster_yaml: str, beside: Mapping[str, str], **s
         "DAGSTER_PG_DB": "postgres",
         "DAGSTER_PG_PORT": str(port),
     }
-    with postgres(folder, port), pytest.MonkeyPatch.context() as patch:
-        for name, value in beside.items():
-            patch.setenv(name, value)
-        with site_of(folder, dagster_yaml=dagster_yaml, beside=beside, **site) as made:
-            for key in ("username", "password", "role"):
-                patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(made.platform, key))
-            yield made
+    with (
+        postgres(folder, port),
+        patch.dict(os.environ, beside),
+        site_of(folder, dagster_yaml=dagster_yaml, beside=beside, **site) as made,
+        patch.dict(os.environ, credentials(made.platform)),
+    ):
+        yield made
 
 
 @contextmanager

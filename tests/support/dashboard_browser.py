@@ -7,17 +7,15 @@ import socket
 import socketserver
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from urllib.request import urlopen
 
-import pytest
 from playwright.sync_api import Page
+from support.processes import answers, free_port, until
 
 Visit = Callable[..., Page]
 LAST_LINE = re.compile(r"^(Complete until .*, f|Read f)rom ")
@@ -25,8 +23,6 @@ LAST_LINE = re.compile(r"^(Complete until .*, f|Read f)rom ")
 
 @dataclass(frozen=True)
 class Dashboard:
-    """A running dashboard and the file that it shows."""
-
     address: str
     file: Path
 
@@ -39,9 +35,7 @@ class Dashboard:
 def serving(published: Path, folder: Path, **environment: str) -> Generator[Dashboard]:
     """Run `vetl dashboard` on a copy of the file, in a folder of its own."""
     file = Path(shutil.copy(published, folder / "analytics.duckdb"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     (folder / "vetl.toml").write_text(f'[warehouse]\npublished = "analytics.duckdb"\n[dashboard]\nport = {port}\n')
     clean = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
     root = str(Path(__file__).parents[2])
@@ -91,14 +85,8 @@ def signed_in(dashboard: Dashboard, header: str) -> Generator[Dashboard]:
 
 def answered(url: str, process: "subprocess.Popen[Any]") -> None:
     """Return once a starting process answers; fail once it has ended."""
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urlopen(url):
-                return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail(f"{url} did not answer; exit code {process.poll()}")
+    until(url, lambda: process.poll() is not None or answers(url), seconds=90)
+    assert process.poll() is None, f"{url} did not answer; exit code {process.poll()}"
 
 
 def drawn(page: Page, title: str | None = None) -> Page:
@@ -114,5 +102,4 @@ def drawn(page: Page, title: str | None = None) -> Page:
 
 
 def figures(page: Page) -> list[str]:
-    """Return the large numbers of a page."""
     return page.get_by_test_id("stMetricValue").all_inner_texts()

@@ -20,8 +20,6 @@ VARIABLES = as_options(dbt_variables(Settings.model_construct()))
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A finished `dbt build`."""
-
     exit_code: int
     output: str
     warehouse: Path
@@ -32,7 +30,6 @@ class Build:
         return json.loads((self.target / "manifest.json").read_text())
 
     def results(self, *statuses: str) -> list[str]:
-        """Return the unique ids of the nodes with this result."""
         content = json.loads((self.target / "run_results.json").read_text())
         return [node["unique_id"] for node in content["results"] if node["status"] in statuses]
 
@@ -48,10 +45,7 @@ def run(
 ) -> Done:
     """Run a command of dbt, with variables of the environment beside vetl's, and wait for it."""
     return dbt(
-        "--no-version-check",
-        "--no-use-colors",
-        "--log-level-file",
-        "none",
+        *("--no-version-check", "--no-use-colors", "--log-level-file", "none"),
         *command,
         *places(project or dbt_project(), scratch),
         *([] if "--vars" in command else VARIABLES),
@@ -63,12 +57,6 @@ def run(
 def places(project: Path, scratch: Path) -> list[str]:
     """Return options that name the project, and dbt's output folders."""
     return [
-        "--project-dir",
-        str(project),
-        "--profiles-dir",
-        str(project),
-        "--target-path",
-        str(scratch / "target"),
-        "--log-path",
-        str(scratch / "logs"),
+        *("--project-dir", str(project), "--profiles-dir", str(project)),
+        *("--target-path", str(scratch / "target"), "--log-path", str(scratch / "logs")),
     ]

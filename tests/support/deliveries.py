@@ -31,17 +31,12 @@ def message(identity: str = "m-1", status: str = "delivered", **fields: Any) -> 
         "status": status,
         "event": f"message.{status}",
         "event_id": f"e-{number}",
-        "reference_id": None,
-        "status_reason": None,
+        **dict.fromkeys(("reference_id", "status_reason", "error_code", "error_message")),
         "channel_requested": "auto",
         "channel_used": None if status == "sent" else "rcs",
         "client_id": "c-1",
-        "error_code": None,
-        "error_message": None,
         "sent_at": "2026-03-01T10:00:00Z",
-        "delivered_at": None,
-        "read_at": None,
-        "failed_at": None,
+        **dict.fromkeys(("delivered_at", "read_at", "failed_at")),
         "created_at": "2026-03-01T10:00:00Z",
         "clinic_id": "loc-001",
         "occurred_at": "2026-03-01T10:00:05Z",
@@ -55,15 +50,13 @@ def outreach(identity: str = "r-1", **fields: Any) -> Payload:
     return {
         "event": "ai_outbound.completed",
         "request_id": identity,
-        "partner_request_id": None,
+        **dict.fromkeys(("partner_request_id", "suppression_reason", "error_message")),
         "clinic_id": "loc-001",
         "channel": "sms",
         "purpose": "scheduling",
         "status": "completed",
         "outcome": "booked",
         "outcome_detail": {"appointment_id": "a-1"},
-        "suppression_reason": None,
-        "error_message": None,
         "client_id": "c-1",
         "patient_id": "p-1",
         "contacted_at": "2026-03-01T10:00:00Z",
@@ -74,7 +67,6 @@ def outreach(identity: str = "r-1", **fields: Any) -> Payload:
 
 
 def reminder(identity: str = "g-1", **fields: Any) -> Payload:
-    """Return a service reminder webhook."""
     return {
         "practice_id": "loc-001",
         "practice_name": "Harbor Animal Hospital",

@@ -28,14 +28,11 @@ DO_NOT_CHASE = {
 
 
 def wanted_of(call: Row) -> str | None:
-    """Return the caller's request."""
     wanted = OTHER_REQUESTS.get(call["outcome"] or "")
     return wanted or ("new_booking" if call["booking_intent"] else None)
 
 
 class Demand(Attribution):
-    """One practice's demand."""
-
     def episodes(self) -> list[Episode]:
         """Return all episodes, with their first booking."""
         people: dict[str, list[Contact]] = defaultdict(list)
@@ -113,7 +110,6 @@ class Demand(Attribution):
         return act["kind"] == "call_back" and act["state"] != "canceled" and status == "pending"
 
     def is_made_by_vetl(self, task: Row) -> bool:
-        """Return whether `vetl act` made a staff task."""
         texts = (task.get("description") or "", task.get("title") or "")
         return any("[vetl " in text for text in texts) or task["id"] in {row["task_id"] for row in self.acts}
 
@@ -121,7 +117,6 @@ class Demand(Attribution):
         return self.person(contact.client_id, contact.phone) or f"{contact.channel}:{contact.id}"
 
     def contacts(self) -> Iterator[Contact]:
-        """Return all contacts, with their bookings."""
         booked = self._booked_by_contacts()
         for contact in self._told():
             row = booked.get((contact.channel, contact.id))
@@ -158,21 +153,12 @@ class Demand(Attribution):
         for row in self.requests:
             booked = row["outcome"] == "booked"
             if row["created_at"] and (booked or row["purpose"] == "scheduling"):
-                at, ended = row["created_at"], row["completed_at"] or row["contacted_at"] or row["created_at"]
+                at, who = row["created_at"], self.contacted(row)
+                booked_at = max(row["completed_at"] or row["contacted_at"] or at, at) if booked else None
                 result = row["outcome"] or row["suppression_reason"] or row["status"]
                 named = self.named.get(row["id"], {}).get("appointment_id")
-                yield Contact(
-                    "outreach",
-                    row["id"],
-                    at,
-                    *self.contacted(row),
-                    result,
-                    row["purpose"] or None,
-                    "practice",
-                    booked_at=max(ended, at) if booked else None,
-                    appointment_id=named,
-                    attribution="exact" if named else "inferred",
-                )
+                wanted, how = row["purpose"] or None, "exact" if named else "inferred"
+                yield Contact("outreach", row["id"], at, *who, result, wanted, "practice", booked_at, named, how)
         for row in self.tasks:
             is_request = row["task_type"] == "task" and not self.is_made_by_vetl(row)
             if row["created_at"] and row["client_id"] and is_request:
@@ -181,25 +167,14 @@ class Demand(Attribution):
 
     def _told_by_sessions(self) -> Iterator[Contact]:
         for row in self.sessions:
-            named = row["appointment_id"] or row["remote_appointment_id"]
-            ended = row["last_activity_at"] or row["updated_at"] or row["created_at"]
+            at, named = row["created_at"], row["appointment_id"] or row["remote_appointment_id"]
             state = "still active at" if row["status"] == "active" else "left at"
             result = f"{state} {row['stage'] or 'an unknown stage'}"
-            is_booked = bool(named) or row["status"] == "completed"
-            if row["created_at"]:
-                yield Contact(
-                    "session",
-                    row["id"],
-                    row["created_at"],
-                    None,
-                    None,
-                    result,
-                    "online_booking",
-                    "client",
-                    booked_at=max(ended, row["created_at"]) if is_booked else None,
-                    appointment_id=row["appointment_id"] or None,
-                    attribution="exact" if named else "inferred",
-                )
+            if at:
+                is_booked = bool(named) or row["status"] == "completed"
+                booked_at = max(row["last_activity_at"] or row["updated_at"] or at, at) if is_booked else None
+                end = (booked_at, row["appointment_id"] or None, "exact" if named else "inferred")
+                yield Contact("session", row["id"], at, None, None, result, "online_booking", "client", *end)
 
     def _is_followed_up(self, episode: Episode) -> bool:
         last = episode.last

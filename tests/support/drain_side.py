@@ -21,8 +21,6 @@ Delivered = tuple[str, dict[str, Any] | bytes]
 
 
 class Side:
-    """An inbox and a warehouse, with the queries of the tests."""
-
     def __init__(self, folder: Path) -> None:
         self.inbox = Inbox.open(folder / "inbox.sqlite")
         self.warehouse = Warehouse.open(folder / "vetl.duckdb", REGISTRY, lock_wait_seconds=0)

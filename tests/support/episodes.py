@@ -43,7 +43,6 @@ class Episode:
     appointment: Row | None = None
     followed_up: bool = False
     refusal: str | None = None
-    answer: str | None = None
 
     @property
     def id(self) -> str:

@@ -40,7 +40,8 @@ def known_from(chapter: Chapter) -> Known:
             )
             tables[f"history.{TABLES[name]}"] += superseded
     for name, column in (("clients", "client_id"), ("patients", "patient_id")):
-        ids = {(row["practice_id"], row[column]) for table in MENTIONING for row in _every(tables, table)}
+        every = (row for table in MENTIONING for row in (*tables[table], *tables[f"history.{table}"]))
+        ids = {(row["practice_id"], row[column]) for row in every}
         tables[name] = [row for row in tables[name] if (row["practice_id"], row["id"]) in ids]
     read = {practice_id for practice_id, _ in chapter.visits[-1].lists}
     unread = frozenset(one.id for one in chapter.practices) - read
@@ -48,12 +49,7 @@ def known_from(chapter: Chapter) -> Known:
     return Known(chapter.practices, chapter.visits[-1].at, {**tables, **own}, unread)
 
 
-def _every(tables: Tables, table: str) -> list[Row]:
-    return [*tables[table], *tables[f"history.{table}"]]
-
-
 def column_by_id(mart: Mart, key: str, column: str) -> dict[Any, Any]:
-    """Return one column of a mart by another."""
     key_at, column_at = mart.columns.index(key), mart.columns.index(column)
     return {row[key_at]: row[column_at] for row in mart.rows}
 

@@ -16,13 +16,12 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import duckdb
 from support import warm_dbt
 from support.killed_sync import processes
 from support.mart_builds import untested
-from support.sandbox_settings import settings_for
+from support.sandbox_settings import changed, settings_for
 
 import sandbox
 from pipelines import bundled
@@ -31,25 +30,18 @@ from pipelines.jobs.forget import Forgetting, build_in_full, finish_forgettings,
 from pipelines.loading.connection import quoted
 from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
-from pipelines.settings import Settings, WebhooksSettings
-from pipelines.settings.lake import LakeSettings
+from pipelines.settings import Settings
 
 PRACTICE = "loc-001"
 TEXTS = ("VARCHAR", "JSON")
 
 
 def settings_that_keep_everything(platform: sandbox.Handle, folder: Path, days: int) -> Settings:
-    """Settings with which vetl keeps all optional data."""
-    settings = settings_for(platform, folder, days)
-    warehouse = settings.warehouse.model_copy(
-        update={"contacts": True, "parquet": True, "lock_wait_seconds": 60, "keep": 3}
-    )
-    return settings.model_copy(
-        update={
-            "warehouse": warehouse,
-            "webhooks": WebhooksSettings(inbox=folder / "inbox.sqlite"),
-            "lake": LakeSettings(path=str(folder / "lake")),
-        }
+    return changed(
+        settings_for(platform, folder, days),
+        warehouse={"contacts": True, "parquet": True, "lock_wait_seconds": 60, "keep": 3},
+        webhooks={"inbox": folder / "inbox.sqlite"},
+        lake={"path": str(folder / "lake")},
     )
 
 
@@ -74,13 +66,14 @@ def client_to_forget(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
 def send_webhooks_about(settings: Settings, person: Mapping[str, str], rng: Random) -> None:
     """Send webhooks about the person: with a practice, without one, and one that cannot be read."""
     written = rng.choice([person["name"], person["name"].upper(), "  ".join(reversed(person["name"].split()))])
-    payloads: list[tuple[str, dict[str, Any]]] = [
-        (
-            PRACTICE,
-            {"id": f"m-{rng.random()}", "status": "sent", "client_id": person["id"], "clinic_id": PRACTICE},
-        ),
-        (PRACTICE, {"id": f"m-{rng.random()}", "status": "sent", "client_id": "other", "said": f"by {written}"}),
-        ("", {"id": f"m-{rng.random()}", "status": "sent", "said": f"{written}, {person['phone']}"}),
+
+    def sent(**fields: str) -> dict[str, str]:
+        return {"id": f"m-{rng.random()}", "status": "sent", **fields}
+
+    payloads: list[tuple[str, dict[str, str]]] = [
+        (PRACTICE, sent(client_id=person["id"], clinic_id=PRACTICE)),
+        (PRACTICE, sent(client_id="other", said=f"by {written}")),
+        ("", sent(said=f"{written}, {person['phone']}")),
         (PRACTICE, {"status": "sent", "said": person["email"]}),
     ]
     with Inbox.open(settings.webhooks.inbox) as inbox:
@@ -90,13 +83,11 @@ def send_webhooks_about(settings: Settings, person: Mapping[str, str], rng: Rand
 
 
 def forget(settings: Settings, person: Mapping[str, str]) -> Forgetting:
-    """Run the forgetting, without dbt's tests."""
     with untested():
         return forget_person(settings, PRACTICE, person["id"], build_in_full)
 
 
 def continue_forgetting(settings: Settings) -> list[Forgetting]:
-    """Continue the forgetting, like the next run."""
     with untested():
         return finish_forgettings(settings, build_in_full)
 
@@ -142,7 +133,7 @@ def forget_apart(
 
 
 def after(seconds: float) -> Callable[[], bool]:
-    """Wait a moment."""
+    """Return whether so many seconds have passed since now."""
     deadline = time.monotonic() + seconds
     return lambda: time.monotonic() > deadline
 
@@ -152,23 +143,15 @@ def remains_of(folder: Path, person: Mapping[str, str]) -> list[str]:
 
     Pets have ids of the same form, so ids are only searched in columns of clients.
     """
-    return list(_remains(folder, person))
-
-
-def is_known(folder: Path, person: Mapping[str, str]) -> bool:
-    """Return whether any place has data of the person."""
-    return any(_remains(folder, person))
-
-
-def _remains(folder: Path, person: Mapping[str, str]) -> Iterator[str]:
     values = {name: person[name] for name in ("name", "email", "phone")} | {"digits": person["phone"][-10:]}
-    ids = [person["id"], person["remote_id"]]
+    ids, remains = [person["id"], person["remote_id"]], list[str]()
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         content = file.read_bytes()
         name = str(file.relative_to(folder))
         forms = [(key, form) for key, text in values.items() for form in {text, json.dumps(text)[1:-1]}]
-        yield from (f"{name}: {key}" for key, form in forms if form.encode() in content)
-        yield from (f"{name}: {place}" for place in _in_values(file, content, list(values.values()), ids))
+        remains += [f"{name}: {key}" for key, form in forms if form.encode() in content]
+        remains += [f"{name}: {place}" for place in _in_values(file, content, list(values.values()), ids)]
+    return remains
 
 
 def _in_values(file: Path, content: bytes, texts: list[str], ids: list[str]) -> Iterator[str]:

@@ -7,8 +7,10 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from support.processes import serving
 
 _HELD_SECONDS = 5
 
@@ -49,9 +51,7 @@ class Receiver:
 
 @contextmanager
 def receiving() -> Generator[Receiver]:
-    """Run a receiver on a free port."""
-
-    class Handler(BaseHTTPRequestHandler):
+    class Hook(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             receiver.got.append(Got(self.path, {key.lower(): value for key, value in self.headers.items()}, body))
@@ -60,15 +60,6 @@ def receiving() -> Generator[Receiver]:
             self.send_response(receiver.answers.pop(0) if receiver.answers else 200)
             self.end_headers()
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name
-            """Print nothing among the tests' output."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        receiver = Receiver(f"http://127.0.0.1:{server.server_port}/hook")
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield receiver
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Hook) as address:
+        receiver = Receiver(f"{address}/hook")
+        yield receiver

@@ -3,15 +3,15 @@
 import json
 import re
 import subprocess
-import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import yaml
+from support.processes import serving
 
 _JOB = re.compile(r"^/apis/batch/v1/namespaces/default/jobs/([\w-]+)/status$")
 
@@ -54,7 +54,7 @@ class Cluster:
 def kubernetes(cluster: Cluster, kubeconfig: Path) -> Generator[None]:
     """Serve the cluster on a port of its own, which `kubeconfig` then names."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Interface(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             job = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             cluster.create(job)
@@ -77,27 +77,17 @@ def kubernetes(cluster: Cluster, kubeconfig: Path) -> Generator[None]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-            """Print nothing among the tests' output."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    address = f"http://127.0.0.1:{server.server_address[1]}"
-    kubeconfig.write_text(yaml.safe_dump(_kubeconfig(address)), "utf-8")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield
-    finally:
-        server.shutdown()
-        cluster.end()
-        server.server_close()
-
-
-def _kubeconfig(address: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "here",
-        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
-        "clusters": [{"name": "here", "cluster": {"server": address}}],
-        "users": [{"name": "me", "user": {}}],
-    }
+    with serving(Interface) as address:
+        named = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "here",
+            "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+            "clusters": [{"name": "here", "cluster": {"server": address}}],
+            "users": [{"name": "me", "user": {}}],
+        }
+        kubeconfig.write_text(yaml.safe_dump(named), "utf-8")
+        try:
+            yield
+        finally:
+            cluster.end()

@@ -36,7 +36,6 @@ class ListModel:
     refuses_unknown: bool
 
     def faults(self, query: Query) -> list[str]:
-        """Return the parameters that are refused."""
         wrong = {name for name, value in query.items() if not self._takes(name, value)}
         if self.name in RANGED and self.own.start_required and "start_date" not in query:
             wrong.add("start_date")
@@ -57,7 +56,6 @@ class ListModel:
         return {"page": number, "per_page": size, "total_count": total, **pages, "content": content}
 
     def time(self, row: Row) -> str:
-        """Return the time by which the rows are sorted."""
         return row["updated_at" if self.own.order.startswith("updated") and "updated_at" in row else "created_at"]
 
     def _takes(self, name: str, value: Any) -> bool:

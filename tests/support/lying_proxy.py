@@ -4,10 +4,11 @@ import json
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import urlsplit
+
+from support.processes import serving
 
 Change = Callable[[str, dict[str, Any]], None]
 """A function of the path and the page (`data` of a list's envelope); it may change the page."""
@@ -40,12 +41,6 @@ def lying(
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self._hand_on()
-
-        def do_POST(self) -> None:
-            self._hand_on()
-
-        def _hand_on(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             own = instead(self.path, self.headers.get("Authorization", ""))
             if own is not None:
@@ -74,18 +69,10 @@ def lying(
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the base class
-            """Print nothing."""
+        do_POST = do_GET  # noqa: N815 - its name in the base class
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Door) as address:
+        yield address
 
 
 def _changed(path: str, body: bytes, change: Change, spoiled: Callable[[dict[str, Any]], None]) -> bytes:

@@ -24,7 +24,6 @@ class Mailbox:
     encrypted: list[bool] = field(default_factory=list[bool])
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: ARG002, N802 - aiosmtpd's
-        """Take a message."""
         if self.refuses:
             return "451 try again later"
         message = message_from_bytes(envelope.original_content or b"", policy=default)
@@ -37,7 +36,6 @@ class Mailbox:
 
 @contextmanager
 def mail_server(tls: ssl.SSLContext | None = None, **more: Any) -> Generator[Mailbox]:
-    """Run a server of aiosmtpd on a free port."""
     mailbox = Mailbox()
     mailbox.port = free_port()
     controller = Controller(mailbox, hostname="127.0.0.1", port=mailbox.port, tls_context=tls, **more)

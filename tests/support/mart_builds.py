@@ -1,17 +1,25 @@
-"""Builds of the shipped models alone, and the differences between two warehouses' models."""
+"""Builds of the shipped models alone, also killed ones, and the differences between two warehouses' models."""
 
+import json
+import os
 import re
 import shutil
-from collections.abc import Generator
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import duckdb
 import pytest
-from support.dbt_build import run
+from support import warm_dbt
+from support.dbt_build import VARIABLES, places, run
 
+from pipelines.bundled import dbt_project
 from pipelines.jobs import build
-from pipelines.jobs.dbt_process import DATA_ONLY, BuildResult
+from pipelines.jobs.dbt_process import DATA_ONLY, BuildResult, environment
 from pipelines.settings import Settings
 
 MODELS_ONLY = (*DATA_ONLY, "--exclude-resource-type", "test")
@@ -35,20 +43,19 @@ def passes(warehouse: Path, test: str) -> bool:
 def untested() -> Generator[None]:
     """Make vetl build without dbt's tests, which take a third of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "options_of", _none)
+        patch.setattr(build, "options_of", _models_only)
         yield
 
 
+def _models_only(_settings: Settings, **_which: bool) -> tuple[str, ...]:
+    return MODELS_ONLY
+
+
 def build_marts_untested(settings: Settings) -> BuildResult:
-    """Return the result of `build_marts`, without dbt's tests."""
     with untested():
         result = build.build_marts(settings)
     assert not result.failures, result.failures
     return result
-
-
-def _none(_settings: Settings, **_which: bool) -> tuple[str, ...]:
-    return MODELS_ONLY
 
 
 def was_full(warehouse: Path) -> bool:
@@ -71,9 +78,7 @@ def built_in_full(warehouse: Path, project: Path | None = None) -> Path:
     """Return a copy of a warehouse beside it, built in full."""
     held, full = warehouse.with_name("held.duckdb"), warehouse.with_name("full.duckdb")
     shutil.copy(warehouse, held)
-    build_models(
-        warehouse, "--full-refresh", project=project
-    )  # under the same name: dbt parses again for another name
+    build_models(warehouse, "--full-refresh", project=project)  # dbt parses again for a file of another name
     warehouse.replace(full)
     held.replace(warehouse)
     return full
@@ -107,3 +112,56 @@ def _unlike(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[int, int
         f" (select count(*) from (from there.{table} except all from here.{table}))"
     ).fetchall()
     return counts
+
+
+Moment = Callable[[Path], None]
+"""Waits, after the model has begun, for the moment to kill."""
+PATIENCE = 30
+
+
+def at_work(_warehouse: Path) -> None:
+    """Wait while the model's statements run: they take some tenths of a second."""
+    time.sleep(0.05)
+
+
+def committing(warehouse: Path) -> None:
+    """Wait until a commit begins to write: DuckDB's log grows at no other time."""
+    log = warehouse.with_name(f"{warehouse.name}.wal")
+    deadline = time.monotonic() + PATIENCE
+    before = _size(log)
+    while _size(log) == before:
+        assert time.monotonic() < deadline, "nothing was committed"
+
+
+def build_until_killed(warehouse: Path, model: str, moment: Moment) -> None:
+    """Build, and kill the build at a model; fail if the build ended before."""
+    with subprocess.Popen(
+        [
+            *warm_dbt.command(),
+            *("--no-version-check", "--log-level-file", "none", "--log-format", "json"),
+            *("build", *MODELS_ONLY, *VARIABLES),
+            *places(dbt_project(), warehouse.parent),
+        ],
+        env={**os.environ, **environment(warehouse)},
+        cwd=warehouse.parent,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        _wait_for_start(process.stdout, model)
+        moment(warehouse)
+        process.kill()
+        process.stdout.read()
+    assert process.returncode == -signal.SIGKILL
+
+
+def _wait_for_start(output: IO[str], model: str) -> None:
+    for line in output:
+        event = json.loads(line)
+        if event["info"]["name"] == "LogStartLine" and event["data"]["node_info"]["node_name"] == model:
+            return
+    raise AssertionError(f"{model} was never begun")
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0

@@ -19,7 +19,6 @@ KEPT = 4
 Expected = Mapping[tuple[Any, ...], tuple[Any, ...] | Mapping[str, Any]]
 """A mart's rows by their grain: the columns beside it in their order, or by their names."""
 
-
 COUNTRIES = {
     **dict.fromkeys(("America/New_York", "America/Phoenix", "America/Los_Angeles", "America/Chicago"), "US"),
     "Australia/Sydney": "AU",
@@ -44,15 +43,12 @@ class Known:
     """Practices that are configured and could never be read."""
 
     def as_of(self, practice_id: str) -> datetime | None:
-        """Return the time up to which the practice was read."""
         return None if practice_id in self.unread else self.now
 
     def rows(self, table: str) -> list[Row]:
-        """Return the rows that the source still has."""
         return [row for row in self.tables[table] if not row["_deleted_at"]]
 
     def practices_in(self, table: str) -> set[str]:
-        """Return the practices that have rows in a table."""
         return {row["practice_id"] for row in self.tables[table]}
 
     def versions(self, table: str) -> dict[tuple[str, str], list[Row]]:
@@ -69,7 +65,6 @@ class Known:
         return next((one.time_zone for one in self.practices if one.id == practice_id), None)
 
     def region_of(self, practice_id: str) -> str | None:
-        """Return the country of the practice's time zone."""
         zone_name = self.zone_of(practice_id)
         return COUNTRIES[zone_name] if zone_name else None
 

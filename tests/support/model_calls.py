@@ -38,13 +38,11 @@ class Call:
     merged: int = 0
 
     def csv_row(self, zone: ZoneInfo) -> CsvRow:
-        """Return its row in the CSV."""
         minute = f"{self.at.astimezone(zone):%Y-%m-%d %H:%M}"
         name = self.client and f"Client {self.client}"
         return (minute, self.phone, self.state, name, self.outcome, self.summary)
 
     def record(self) -> dict[str, Any]:
-        """Return its record in the JSON list."""
         return {
             "id": self.id,
             "created_at": self.at.isoformat().replace("+00:00", "Z"),
@@ -59,7 +57,6 @@ class Call:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return the call of a record of the JSON list."""
         client, remote = record["client_id"] or "", record["remote_client_id"] or ""
         return cls(
             id=record["id"],
@@ -109,7 +106,6 @@ class ModelCalls:
         self.move: Callable[[], None] = lambda: None
 
     def ring(self, at: datetime, **fields: Any) -> Call:
-        """Add a call, the newest of the list."""
         self.born += 1
         call = Call(f"id{self.born}", at.replace(microsecond=0), **fields)
         self.calls.append(call)
@@ -122,12 +118,10 @@ class ModelCalls:
         self.happened()
 
     def vanish(self, place: int) -> None:
-        """Delete a call without a trace."""
         del self.calls[place]
         self.happened()
 
     def reorder(self) -> None:
-        """Sort the list differently from now on."""
         self.rng.shuffle(self.calls)
 
     def happened(self) -> None:
@@ -136,11 +130,9 @@ class ModelCalls:
         self.ever.update((call.id, call) for call in self.calls)
 
     def forget_versions(self) -> None:
-        """Drop all versions but the present."""
         self.versions, self.asked = [tuple(self.calls)], {}
 
     def day(self, call: Call) -> date:
-        """Return its practice-local day."""
         return call.at.astimezone(self.zone).date()
 
     def of(self, first: date, last: date, calls: Iterable[Call] | None = None) -> list[Call]:
@@ -152,7 +144,6 @@ class ModelCalls:
         return Counter(call.csv_row(self.zone) for call in self.of(first, last, self.versions[version]))
 
     def read_calls(self, step: ReadCalls) -> CallsPage:
-        """Return one page of the CSV."""
         calls, number, size = self._asked(step.query, self.largest_page)
         page = self._page_of(calls, number, size)
         if len(page) > self.most_rows:
@@ -175,7 +166,6 @@ class ModelCalls:
         )
 
     def page(self, step: ReadPage) -> Page:
-        """Return one page of the JSON list."""
         calls, number, size = self._asked(step.query, self.largest_json_page)
         if number and number * size >= len(calls) and self.deepest is not None:
             raise NotFound("no such page", status=404)

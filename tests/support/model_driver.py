@@ -9,6 +9,8 @@ from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from pipelines.core.capabilities import Parameter, Result
 from pipelines.core.endpoint import Endpoint
 from pipelines.core.errors import VetlError
@@ -29,6 +31,7 @@ from pipelines.core.steps import (
     SideBySide,
     Step,
 )
+from pipelines.endpoints import by_name
 from pipelines.strategies import read_list
 
 Fiber = Generator[None, None, Any]
@@ -47,7 +50,6 @@ class Driver:
         self.rng = rng
 
     def run(self, running: Plan[Any]) -> Any:
-        """Return the plan's return value."""
         fiber = self._fiber(running)
         while True:
             try:
@@ -123,8 +125,20 @@ def reading_of(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Rea
 
 
 def sync(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Outcome:
-    """Run one sync of a list."""
     return Driver(source, store, source.rng).run(read_list(reading_of(endpoint, source, store, **given)))
+
+
+def sync_whole(endpoint: Endpoint, source: Any, store: Any, **given: Any) -> Outcome:
+    """Run a sync that must certify the list and bring every row."""
+    outcome = sync(endpoint, source, store, **given)
+    assert outcome.certified, outcome.reason
+    assert store.rows == source.rows
+    return outcome
+
+
+def each_list(*names: str) -> pytest.MarkDecorator:
+    """Run a test for each of these lists: its parameter is `endpoint`."""
+    return pytest.mark.parametrize("endpoint", [by_name(name) for name in names], ids=names)
 
 
 def paged(base: int = 0, size: int = 4, name: str = "page") -> dict[str, Any]:

@@ -106,7 +106,6 @@ class ModelSource:
         self._becomes(identity, {**row, "v": row["v"] + 1, **fields})
 
     def remove(self, identity: str) -> None:
-        """Delete a row without a trace."""
         self._ends(identity)
         del self.rows[identity]
 
@@ -228,7 +227,6 @@ def _parsed(text: str) -> datetime:
 
 
 def stamp(at: datetime) -> str:
-    """Return an instant as the source writes it."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -52,7 +52,6 @@ class ModelStore:
         self._waiting: list[Save] = []
 
     def put(self, step: Save) -> None:
-        """Keep a save for the next commit."""
         self._waiting.append(step)
         if sum(map(rows_in, self._waiting)) >= self._rows_at_once:
             self.flush()
@@ -73,7 +72,6 @@ class ModelStore:
             self.keep(save)
 
     def keep(self, save: Save) -> None:
-        """Store a save without rows."""
         match save:
             case MoveCursor():
                 self.cursor = dict(save.cursor)
@@ -149,7 +147,6 @@ class Mentions(ModelStore):
         self.absent: dict[str, datetime] = {}
 
     def mention(self, identity: str) -> None:
-        """Mention this id in another row."""
         if identity not in self.read_at and identity not in self.absent:
             self.mentioned.add(identity)
 

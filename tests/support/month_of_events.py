@@ -28,6 +28,7 @@ YESTERDAY, TODAY = ((START + by).isoformat() for by in (-DAY, 0 * DAY))
 NUMBERS = (0, 1, 2, 4, 6, 12, 13)
 """Last digits of the texted numbers: opted out, blocked, undelivered, in a fallback, unread, read."""
 
+NAMELESS = dict.fromkeys(("referral_source", "appointment_id"), "")
 STRANGE: dict[str, list[dict[str, Any]]] = {
     "phone_calls": [
         {"direction": "sideways", "state": "teleported", "caller_type": "vip", "customer_sentiment": "wistful"},
@@ -36,20 +37,9 @@ STRANGE: dict[str, list[dict[str, Any]]] = {
         {"phone_number": "+1 (999) 555-0199", "booking_intent": True, "outcome": "", "booked": True},
     ],
     "booking_sessions": [
-        {
-            "status": "paused",
-            "stage": "started",
-            "remote_appointment_id": "A-nobody-knows",
-            "client_type": "alumni",
-        },
+        {"status": "paused", "stage": "started", "remote_appointment_id": "A-unknown", "client_type": "alumni"},
         {"status": "completed", "stage": "", "client_type": "", "referral_source": " ", "referral_campaign": ""},
-        {
-            "status": "completed",
-            "stage": None,
-            "last_activity_at": None,
-            "referral_source": "",
-            "appointment_id": "",
-        },
+        {"status": "completed", **dict.fromkeys(("stage", "last_activity_at")), **NAMELESS},
     ],
     "appointments": [{"status": "WAITLISTED", "client_type": "alumni", "remote_id": "", "remote_client_id": ""}],
     "ai_outbound": [
@@ -66,8 +56,6 @@ STRANGE: dict[str, list[dict[str, Any]]] = {
 """Values that the contract does not list, and empty values."""
 PLAIN: dict[str, dict[str, Any]] = {"phone_calls": {"booked": False, "booking_intent": False}}
 """The CSV shows yes or no, and nothing between."""
-
-
 SEED = int(os.environ.get("VETL_TRUTH_SEED", "29"))
 GROUPS = {
     "loc-001": "Atlantic",

@@ -14,11 +14,11 @@ from zoneinfo import ZoneInfo
 
 from support.call_store import Details
 from support.model_calls import CsvRow, ModelCalls
-from support.model_driver import Driver, Killed
+from support.model_driver import Driver, Killed, reading_of
 
 from pipelines.core.endpoint import DateWindows
 from pipelines.core.errors import VetlError
-from pipelines.core.list_read import Margins, Outcome, Reading, Reconcile
+from pipelines.core.list_read import Margins, Outcome, Reconcile
 from pipelines.core.steps import ReplaceDays, Save
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.loading.phone_calls.times import days_between
@@ -77,8 +77,6 @@ class Witness:
 
 
 class Practice:
-    """The practice, its store, and its syncs."""
-
     def __init__(self, store: Any, source: ModelCalls, rng: Random) -> None:
         self.source, self.store, self.rng = source, store, rng
         self.page, self.json_page = 6, 7
@@ -100,14 +98,12 @@ class Practice:
         source.move = self._moves(motion, killed_at)
         witness = Witness(source, self.store)
         strategy = DateWindows(csv_page_size=self.page)
-        reading = Reading(
-            endpoint=replace(PHONE_CALLS, strategy=strategy, page_size=self.json_page),
-            names=PHONE_CALLS.names,
-            now=source.now,
+        reading = reading_of(
+            replace(PHONE_CALLS, strategy=strategy, page_size=self.json_page),
+            source,
+            self.store,
             time_zone=source.zone,
             history_start=self.history_start,
-            cursor=dict(self.store.cursor),
-            capabilities=dict(self.store.capabilities),
             margins=self.margins,
             details=details,
             details_budget=3,
@@ -136,7 +132,6 @@ class Practice:
         return move
 
     def happen(self, what: str) -> None:
-        """Make one change at the practice."""
         source, rng = self.source, self.rng
         if what == "ring":
             source.ring(source.now, phone=rng.choice(("+1", "+2")), state=rng.choice(("ringing", "completed")))
@@ -150,7 +145,6 @@ class Practice:
             self._change(what, rng.randrange(len(source.calls)))
 
     def backdate(self, days_ago: int, minute: int, phone: str) -> None:
-        """Add a call on a day long past."""
         day = self.source.now.astimezone(self.source.zone).date() - timedelta(days=days_ago)
         midnight = datetime(day.year, day.month, day.day, tzinfo=self.source.zone).astimezone(UTC)
         at = midnight + timedelta(minutes=minute, seconds=self.rng.choice((0, 30)))
@@ -182,7 +176,6 @@ class Practice:
                 raise AssertionError(what)
 
     def today(self) -> date:
-        """Return the current day by the practice's clock."""
         return self.source.now.astimezone(self.source.zone).date()
 
     def expected(self) -> list[tuple[CsvRow, Details]]:

@@ -67,7 +67,6 @@ class Restless(Faults):
         self.changes = 0
 
     def strike(self, path: str, request: str) -> sandbox.Fault | None:
-        """Return the fault of this request."""
         if self.asleep:
             return None
         if self._rng.random() < self._pace:
@@ -78,7 +77,6 @@ class Restless(Faults):
         return super().strike(path, request)
 
     def change(self) -> None:
-        """Make one change at the practice."""
         self.changes += 1
         now = self._handle.now()
         happens = [self._touch, self._touch, self._appear, self._retell, self._reach_out]
@@ -113,7 +111,6 @@ class Restless(Faults):
 
 
 def stamp(at: datetime) -> str:
-    """Return an instant as the platform writes it."""
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -29,11 +29,7 @@ class Partner:
         self.sign_in()
 
     def sign_in(self) -> None:
-        credentials = {
-            "username": self.platform.username,
-            "password": self.platform.password,
-            "role": self.platform.role,
-        }
+        credentials = {name: getattr(self.platform, name) for name in ("username", "password", "role")}
         token = self.http.post(SIGN_IN, json=credentials).json()["data"]["token"]
         self.http.headers.update({"Authorization": f"Bearer {token}", "X-Client-Id": self.practice_id})
 
@@ -50,7 +46,6 @@ class Partner:
         return self.http.delete(f"{ROOT}/{path}")
 
     def act_for(self, practice_id: str) -> None:
-        """Act for another practice from here on."""
         self.practice_id = self.http.headers["X-Client-Id"] = practice_id
 
     def later(self, **duration: float) -> None:
@@ -74,10 +69,6 @@ class Partner:
 
     def truth(self, name: str) -> list[Row]:
         return self.platform.truth(self.practice_id, name)
-
-    def fields_at_fault(self, path: str, **query: Query) -> list[str | None]:
-        """Return the fields that a validation error names."""
-        return at_fault(self.get(path, **query))
 
 
 def at_fault(answer: httpx.Response) -> list[str | None]:

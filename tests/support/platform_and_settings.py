@@ -5,12 +5,12 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from support import truth
+from support.sandbox_settings import synced
 
 import sandbox
 from pipelines.core.results import SyncResult
 from pipelines.discovery.report import Finding, Report
 from pipelines.jobs.doctor import run_doctor
-from pipelines.jobs.sync import run_sync
 from pipelines.settings import Settings, load_settings
 
 DAYS = 40
@@ -64,16 +64,12 @@ class Clinic:
 
     def sync(self, *lists: str) -> SyncResult:
         """Sync without clients and patients: they are read one by one, which does not depend on switches."""
-        chosen = lists or LISTS
-        return run_sync(self.settings, practices=None, endpoints=chosen, since=None, progress=lambda _: None)
+        return synced(self.settings, endpoints=lists or LISTS)
 
     def differences(self, *lists: str) -> list[str]:
-        """Return the differences of these lists from the platform."""
-        zones = {PRACTICE: self.zone}
-        lines = truth.differences(self.platform, self.settings.warehouse.path, zones, since=self.start)
-        return [line for line in lines if line.split()[1].rstrip(":") in (lists or LISTS)]
+        zones, file = {PRACTICE: self.zone}, self.settings.warehouse.path
+        return truth.differences(self.platform, file, zones, since=self.start, lists=lists or LISTS)
 
 
 def findings_by_check(report: Report) -> dict[tuple[str, str], Finding]:
-    """Return the findings of the one practice by list and check."""
     return {(item.endpoint, item.check): item for item in report.practices[0].findings}

@@ -7,25 +7,37 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.sandbox_settings import credentials
 
 import sandbox
+from pipelines.orchestration.resources import VetlResource
+
+
+def practice_table(
+    identity: str, *, name: str = "P", time_zone: str = "UTC", start: object = "2025-01-01", more: str = ""
+) -> str:
+    """Return the settings of a practice, with more lines."""
+    table = f"[[practices]]\nid = '{identity}'\nname = '{name}'\ntime_zone = '{time_zone}'\n"
+    return f"{table}history_start = {start}\n{more}"
 
 
 def practice_tables(*ids: str) -> str:
     """Return the settings of practices of which only the ids count."""
-    return "".join(
-        f"[[practices]]\nid = '{one}'\nname = 'P'\ntime_zone = 'UTC'\nhistory_start = 2025-01-01\n" for one in ids
-    )
+    return "".join(map(practice_table, ids))
+
+
+def vetl_resource(folder: Path, text: str = "") -> VetlResource:
+    """Write `vetl.toml` into a folder, and return Dagster's resource of it."""
+    config = folder / "vetl.toml"
+    config.write_text(text, "utf-8")
+    return VetlResource(config=str(config))
 
 
 def write_settings(folder: Path, platform: Any, *, practices: int, days: int = 10, more: str = "") -> Path:
     """Write the settings file for so many of the platform's practices; credentials stay in the environment."""
     start = platform.now().date() - timedelta(days=days)
-    tables = "".join(
-        f"[[practices]]\nid = '{practice.id}'\nname = 'P'\n"
-        f"time_zone = '{practice.time_zone}'\nhistory_start = {start}\n"
-        for practice in platform.practices[:practices]
-    )
+    chosen = platform.practices[:practices]
+    tables = "".join(practice_table(one.id, time_zone=one.time_zone, start=start) for one in chosen)
     config = folder / "vetl.toml"
     config.write_text(
         f"[partner]\nbase_url = '{platform.base_url}'\n[phone_calls]\ndetails = 'off'\n{more}\n{tables}", "utf-8"
@@ -37,6 +49,6 @@ def write_settings(folder: Path, platform: Any, *, practices: int, days: int = 1
 def site(folder: Path, monkeypatch: pytest.MonkeyPatch, *, practices: int = 1) -> Generator[tuple[Any, Path]]:
     """Provide a small frozen platform and the settings file for it."""
     with sandbox.running(practices=practices, days=10, calls=60 * practices, frozen=True) as platform:
-        for key in ("username", "password", "role"):
-            monkeypatch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
+        for name, value in credentials(platform).items():
+            monkeypatch.setenv(name, value)
         yield platform, write_settings(folder, platform, practices=practices)

@@ -10,8 +10,10 @@ import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
@@ -63,6 +65,23 @@ def graphql(pages: str, query: str, **variables: Any) -> Any:
         document = json.load(answer)
     assert "errors" not in document, document
     return document["data"]
+
+
+def _say_nothing(*_: object) -> None: ...
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Generator[str]:
+    """Serve HTTP on a free port of this machine without a word, and return the address."""
+    quiet = type("Quiet", (handler,), {"log_message": _say_nothing})
+    with ThreadingHTTPServer(("127.0.0.1", 0), quiet) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @contextmanager

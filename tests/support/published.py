@@ -3,51 +3,47 @@
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.mart_builds import build_marts_untested
-from support.run_once import shared_folder, shared_result
-from support.sandbox_settings import settings_for
+from support.run_once import shared_result
+from support.sandbox_settings import settings_for, synced
 
 import sandbox
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.forecast import forecast
-from pipelines.jobs.sync import run_sync
 
 DAYS, STALE_DAYS = 75, 45
 
 
 def published_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
     """Return the file of two practices of one group; all test processes of a run share it, none may change it."""
-    return shared_result(shared_folder(factory, config), "published", publish_small)
+    return shared_result(factory, config, "published", publish_small)
 
 
 def published_stale_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
     """Return the file of three practices, of which only the first was read three days later."""
-    return shared_result(shared_folder(factory, config), "published-stale", publish_stale)
+    return shared_result(factory, config, "published-stale", publish_stale)
 
 
 def publish_stale(folder: Path) -> Path:
     """Make the same file again in a folder, as `vetl run --practice loc-001` leaves it."""
-    world: Any = {"practices": 3, "calls": 1200, "seed": 7}
-    with sandbox.running(frozen=True, days=STALE_DAYS, **world) as platform:
+    with sandbox.running(practices=3, calls=1200, days=STALE_DAYS, seed=7, frozen=True) as platform:
         settings = settings_for(platform, folder, STALE_DAYS)
-        run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
+        synced(settings)
         platform.advance(timedelta(days=3))
-        run_sync(settings, practices=("loc-001",), endpoints=None, since=None, progress=lambda _progress: None)
+        synced(settings, practices=("loc-001",))
     build_marts_untested(settings)
     return publish_marts(settings).path
 
 
 def publish_small(folder: Path) -> Path:
     """Make the same file again in a folder."""
-    world: Any = {"practices": 2, "calls": 2500, "seed": 7}
-    with sandbox.running(frozen=True, days=DAYS, **world) as platform:
+    with sandbox.running(practices=2, calls=2500, days=DAYS, seed=7, frozen=True) as platform:
         settings = settings_for(platform, folder, DAYS)
         practices = tuple(replace(practice, group="America") for practice in settings.practices)
         settings = settings.model_copy(update={"practices": practices})
-        run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _progress: None)
+        synced(settings)
     build_marts_untested(settings)
     publish_marts(settings)
     assert forecast(settings).hours

@@ -41,7 +41,6 @@ _OUTCOMES = {
 
 
 def random_tables(seed: int, rows: int = 1500) -> Tables:
-    """Return the rows of every raw table, by its name."""
     random = Random(seed)
     draws: dict[str, Callable[[Random, str], Row]] = {
         "phone_calls": _call,

@@ -9,8 +9,6 @@ Row = dict[str, Any]
 Tables = dict[str, list[Row]]
 ZONES = {"ny": "America/New_York", "phx": "America/Phoenix", "syd": "Australia/Sydney"}
 """Practices that rows are drawn for."""
-
-
 MESSAGES, REMINDERS = 300, 300
 
 

@@ -34,7 +34,6 @@ def example(page: str) -> tuple[str, str]:
 
 
 def answered(published: Path, statement: str) -> str:
-    """Return the answer of a published file as a Markdown table."""
     answer = query(published, statement)
     return markdown(answer.columns, answer.rows)
 
@@ -53,7 +52,6 @@ def main(published: Path) -> None:
 
 
 def digest_of(answer: str) -> str:
-    """Return the digest of an answer, as the picture records it."""
     return sha256(answer.encode()).hexdigest()[:16]
 
 

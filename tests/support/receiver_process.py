@@ -10,7 +10,6 @@ from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -52,32 +51,25 @@ class ReceiverProcess:
 
     @property
     def inbox(self) -> Path:
-        """The file of its inbox."""
         return self.folder / INBOX
 
     @property
     def log(self) -> str:
-        """Its output to standard error."""
         return (self.folder / "receiver.log").read_text()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def stop(self) -> None:
-        """Stop it as a service manager does."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill it at once, with SIGKILL."""
         self._end(signal.SIGKILL)
 
     def connection(self) -> HTTPConnection:
-        """Return a connection to it, as a sender opens one."""
         return HTTPConnection(self.address, timeout=10)
 
     def send(self, payload: Payload | bytes, channel: str = "messages", secret: str = SECRET) -> int:
@@ -86,7 +78,6 @@ class ReceiverProcess:
         return self._asked("POST", f"/webhooks/{channel}", body, signed(body, secret))[0]
 
     def get(self, path: str) -> tuple[int, str]:
-        """Return status and text of a page."""
         return self._asked("GET", path, b"", {})
 
     def _asked(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, str]:

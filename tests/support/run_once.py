@@ -10,15 +10,12 @@ from typing import Any
 import pytest
 
 
-def shared_folder(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
-    """Return a folder that all test processes of this run see."""
-    base = factory.getbasetemp()
-    return base.parent if hasattr(config, "workerinput") else base
-
-
-def shared_result(shared: Path, name: str, work: Callable[[Path], Any]) -> Any:
+def shared_result(
+    factory: pytest.TempPathFactory, config: pytest.Config, name: str, work: Callable[[Path], Any]
+) -> Any:
     """Return the result of a work, done in a folder of its own; if it failed, each test that needs it fails."""
-    folder = shared / name
+    base = factory.getbasetemp()
+    folder = (base.parent if hasattr(config, "workerinput") else base) / name  # all processes of a run see it
     folder.mkdir(exist_ok=True)
     stored = folder / "result.pickle"
     with (folder / "lock").open("w") as lock:

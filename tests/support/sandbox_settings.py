@@ -1,5 +1,6 @@
-"""Settings as a user would write them for a sandbox."""
+"""Settings as a user would write them for a sandbox, and a sync with them."""
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,12 @@ from pydantic import SecretStr
 
 import sandbox
 from pipelines.core.practice import Practice
+from pipelines.core.results import SyncResult
+from pipelines.jobs.sync import run_sync
 from pipelines.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
 
 
 def settings_for(platform: sandbox.Handle, folder: Path, days: int, parameters: Any = None) -> Settings:
-    """Return settings as a user would write them for this platform."""
     start = platform.now().date() - timedelta(days=days + 1)
     return Settings(
         partner=PartnerSettings(
@@ -33,6 +35,23 @@ def settings_for(platform: sandbox.Handle, folder: Path, days: int, parameters: 
     )
 
 
+def changed(settings: Settings, **sections: Mapping[str, Any]) -> Settings:
+    """Return the settings with other values in some sections."""
+    update = {name: getattr(settings, name).model_copy(update=values) for name, values in sections.items()}
+    return settings.model_copy(update=update)
+
+
 def at(settings: Settings, base_url: str) -> Settings:
     """Return the same settings for another address."""
-    return settings.model_copy(update={"partner": settings.partner.model_copy(update={"base_url": base_url})})
+    return changed(settings, partner={"base_url": base_url})
+
+
+def synced(settings: Settings, *, progress: Callable[[Any], None] = lambda _: None, **chosen: Any) -> SyncResult:
+    """Sync every list of every practice, or what is chosen."""
+    everything: dict[str, Any] = {"practices": None, "endpoints": None, "since": None}
+    return run_sync(settings, progress=progress, **everything | chosen)
+
+
+def credentials(platform: sandbox.Handle) -> dict[str, str]:
+    """Return the variables of the environment that a user of the platform sets."""
+    return {f"VETL_PARTNER__{key}".upper(): getattr(platform, key) for key in ("username", "password", "role")}

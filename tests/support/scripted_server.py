@@ -25,8 +25,6 @@ PRACTICE = "loc-001"
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """A request as the server saw it."""
-
     method: str
     path: str
     query: list[tuple[str, str]]
@@ -180,8 +178,6 @@ class HeldTime:
 
 @dataclass
 class Stage:
-    """A server and a client of it, for one test."""
-
     server: ScriptedServer
     time: HeldTime
     logs: list[Any]
@@ -213,7 +209,6 @@ class Stage:
 
 
 async def one(client: PartnerClient) -> Page:
-    """Read one page."""
     return await client.page(PRACTICE, "staff_tasks", {})
 
 

@@ -1,7 +1,8 @@
 """Servers that the contract allows: every point that it leaves open, chosen at random from a seed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from pipelines.discovery.parameter_names import DATE_RANGE_NAMES, PAGE_NAMES, SI
 
 RANGED: Final = ("booking_sessions", "appointments")
 LISTS: Final = (*RANGED, "ai_outbound", "staff_tasks")
+ORDERS: Final = ["created_desc", "created_asc", "updated_desc", "updated_asc", "unordered"]
 A_DAY: Final = 86_400
 ENDPOINTS: Final = (*LISTS, *LISTS, "phone_calls", "clients", "patients")
 Switches = dict[str, Any]
@@ -37,67 +39,42 @@ class Server:
     exits: tuple[int, ...] = (0,)
 
     def on(self, name: str, **switches: Any) -> None:
-        """Switch one list."""
         self.switches[name] |= switches
 
 
 Draw = Callable[[Server, Random], None]
 
-
-def _of_lists(share: float, names: tuple[str, ...] = LISTS) -> Callable[[Callable[[Random], Switches]], Draw]:
-    """Return a draw that changes some lists, each by itself."""
-
-    def decorate(draw: Callable[[Random], Switches]) -> Draw:
-        def apply(server: Server, rng: Random) -> None:
-            for name in names:
-                if rng.random() < share:
-                    server.on(name, **draw(rng))
-
-        apply.__name__ = draw.__name__
-        return apply
-
-    return decorate
-
-
-@_of_lists(0.4)
-def page_base(_: Random) -> Switches:
-    return {"page_base": 1}
-
-
-@_of_lists(0.5)
-def sizes(rng: Random) -> Switches:
-    return {"maximum_size": rng.choice([3, 7, 25, 50]), "over_large": rng.choice(["clamp", "refuse"])}
-
-
-@_of_lists(0.6)
-def orders(rng: Random) -> Switches:
-    return {"order": rng.choice(["created_desc", "created_asc", "updated_desc", "updated_asc", "unordered"])}
+OF_LISTS: Final[Mapping[str, tuple[float, tuple[str, ...], Callable[[Random], Switches]]]] = {
+    "page_base": (0.4, LISTS, lambda _: {"page_base": 1}),
+    "sizes": (
+        0.5,
+        LISTS,
+        lambda rng: {"maximum_size": rng.choice([3, 7, 25, 50]), "over_large": rng.choice(["clamp", "refuse"])},
+    ),
+    "orders": (0.6, LISTS, lambda rng: {"order": rng.choice(ORDERS)}),
+    "bounds": (
+        0.6,
+        RANGED,
+        lambda rng: {
+            "bounds": rng.choice(["[]", "[)", "(]", "()"]),
+            "granularity": rng.choice(["instant", "instant", "day"]),
+            "instants": rng.choice(["taken", "taken", "refused"]),
+            "day_zone": rng.choice(["UTC", "practice"]),
+            "start_required": rng.random() < 0.7,
+        },
+    ),
+    "statuses": (0.5, LISTS, lambda rng: {"unknown_status": rng.choice(["refuse", "nothing", "everything"])}),
+    "moving_ties": (0.3, LISTS, lambda _: {"ties": "moving"}),
+    "default_end": (0.4, RANGED, lambda _: {"default_end": "midnight"}),
+}
+"""Draws of switches for some lists, each by itself: their share, and the lists that have them."""
 
 
-@_of_lists(0.6, RANGED)
-def bounds(rng: Random) -> Switches:
-    return {
-        "bounds": rng.choice(["[]", "[)", "(]", "()"]),
-        "granularity": rng.choice(["instant", "instant", "day"]),
-        "instants": rng.choice(["taken", "taken", "refused"]),
-        "day_zone": rng.choice(["UTC", "practice"]),
-        "start_required": rng.random() < 0.7,
-    }
-
-
-@_of_lists(0.5)
-def statuses(rng: Random) -> Switches:
-    return {"unknown_status": rng.choice(["refuse", "nothing", "everything"])}
-
-
-@_of_lists(0.3)
-def moving_ties(_: Random) -> Switches:
-    return {"ties": "moving"}
-
-
-@_of_lists(0.4, RANGED)
-def default_end(_: Random) -> Switches:
-    return {"default_end": "midnight"}
+def switch_lists(draw: str, server: Server, rng: Random) -> None:
+    share, lists, switches = OF_LISTS[draw]
+    for name in lists:
+        if rng.random() < share:
+            server.on(name, **switches(rng))
 
 
 def names(server: Server, rng: Random) -> None:
@@ -142,21 +119,18 @@ def ignored_page(server: Server, rng: Random) -> None:
 
 
 def random_order(server: Server, rng: Random) -> None:
-    """Use another order for each request."""
     name = rng.choice(LISTS)
     server.on(name, order="random")
     server.hidden.add(name)
 
 
 def lying_total(server: Server, rng: Random) -> None:
-    """Give a total that nothing can fulfil."""
     name = rng.choice((*LISTS, "phone_calls"))
     server.switches.setdefault(name, {})["told_total"] = rng.choice([10**15, 10**9, 100_000])
     server.hidden.add(name)
 
 
 def empty_pages(server: Server, rng: Random) -> None:
-    """Serve pages of empty lists."""
     name = rng.choice(LISTS)
     server.on(name, empty_rows=rng.choice([1, 50, 5000]))
     server.hidden |= {name, "clients", "patients"}
@@ -204,9 +178,7 @@ def shapes(server: Server, rng: Random) -> None:
     }
 
 
-ALWAYS: Final[tuple[Draw, ...]] = (page_base, sizes, orders, bounds, statuses, moving_ties, names, shapes)
 SELDOM: Final[tuple[tuple[Draw, float], ...]] = (
-    (default_end, 0.5),
     (one_sided_names, 0.15),
     (ignored_bound, 0.15),
     (ignored_page, 0.07),
@@ -220,16 +192,20 @@ SELDOM: Final[tuple[tuple[Draw, float], ...]] = (
     (wrong_zone, 0.1),
     (crowded_days, 0.2),
 )
+DRAWS: Final[Mapping[str, tuple[Draw, float]]] = {
+    **{name: (partial(switch_lists, name), 0.5 if name == "default_end" else 1.0) for name in OF_LISTS},
+    **{draw.__name__: (draw, share) for draw, share in ((names, 1.0), (shapes, 1.0), *SELDOM)},
+}
 
 
 def server_of(seed: int) -> Server:
     """Return the server of a seed. Each draw has its own dice, so leaving one out changes no other."""
     server = Server(endpoints=tuple(Random(f"{seed}/endpoints").sample(ENDPOINTS, 2)))
-    for draw, share in (*((draw, 1.0) for draw in ALWAYS), *SELDOM):
-        rng = Random(f"{seed}/{draw.__name__}")
+    for name, (draw, share) in DRAWS.items():
+        rng = Random(f"{seed}/{name}")
         if rng.random() < share:
             draw(server, rng)
-            server.drawn.append(draw.__name__)
+            server.drawn.append(name)
     if server.hidden & set(server.endpoints):
         drawn = set(server.drawn)
         # A crowded day is read by instants: in a wrong zone its calls are of other days, and the list fails.

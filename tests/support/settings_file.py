@@ -26,7 +26,6 @@ def written(text: str, name: str = "vetl.toml") -> Path:
 
 
 def complaint() -> str:
-    """Return the error line of loading."""
     with pytest.raises(ConfigurationError) as caught:
         load_settings()
     line = str(caught.value)

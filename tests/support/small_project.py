@@ -5,10 +5,14 @@ A build of it takes the same steps as a build of the whole project.
 
 import re
 import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import yaml
 
+from pipelines import bundled
 from pipelines.bundled import dbt_project
 
 READ_BY_VETL = ("practices", "proof", "int_time_boundaries")
@@ -43,6 +47,14 @@ def small_project(folder: Path, *models: str) -> Path:
         files[name].unlink()
         files[name].with_suffix(".yml").unlink()
     return project
+
+
+@contextmanager
+def few_models(folder: Path, *models: str) -> Generator[None]:
+    """Let vetl build such a project in place of its own."""
+    few = small_project(folder, *models)
+    with patch.object(bundled, "dbt_project", lambda: few):
+        yield
 
 
 def _with_inputs(models: set[str], project: Path, files: dict[str, Path]) -> set[str]:

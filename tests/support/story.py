@@ -6,17 +6,19 @@ results are plain data, so several test processes can share one story.
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import duckdb
 from support.expected import Mart
-from support.partner_side import Partner
-from support.sandbox_settings import settings_for
+from support.partner_side import Partner, made
+from support.sandbox_settings import changed, settings_for, synced
+from support.warehouse_with_rows import ask
 
 import sandbox
 from pipelines.cli.questions import worked_questions
@@ -26,9 +28,8 @@ from pipelines.core.practice import Practice
 from pipelines.jobs.build import publish_marts
 from pipelines.jobs.dbt_process import BuildResult, state_folder
 from pipelines.jobs.drain import run_drain
-from pipelines.jobs.sync import run_sync
 from pipelines.loading.published.query import query
-from pipelines.settings import Settings, WebhooksSettings
+from pipelines.settings import Settings
 
 MOVING = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 LISTS = (*MOVING, "clients", "patients")
@@ -70,7 +71,6 @@ class Chapter:
     """The dates by this machine's clock, which is the clock of received webhooks."""
 
     def rows(self, mart: str) -> list[dict[str, Any]]:
-        """Return a mart's rows with their columns' names."""
         return [dict(zip(self.marts[mart].columns, row, strict=True)) for row in self.marts[mart].rows]
 
 
@@ -90,33 +90,34 @@ class Follower:
 
     def visit(self, *, endpoints: Sequence[str] | None = None, reconcile: Reconcile = "no") -> None:
         """Sync, drain, and record the visible rows."""
-        result = run_sync(
-            self.settings,
-            practices=None,
-            endpoints=endpoints,
-            since=None,
-            progress=lambda _: None,
-            reconcile=reconcile,
-        )
+        result = synced(self.settings, endpoints=endpoints, reconcile=reconcile)
         assert result.exit_code == (1 if self.strangers else 0), result.as_json()
         assert run_drain(self.settings).exit_code == 0
-        held = {key: self._held(*key) for key in self._keys(endpoints or LISTS)}
+        read = [one.id for one in self.settings.practices if one.id not in self.strangers]
+        held = {
+            (practice, name): self.visits[-1].lists[practice, name]
+            if (practice, name) in self.unreachable
+            else self.platform.truth(practice, name)
+            for practice, name in product(read, endpoints or LISTS)
+        }
         self.visits.append(Visit(self.platform.now().astimezone(UTC), held))
 
     def chapter(self, build: Callable[[Settings], BuildResult]) -> Chapter:
-        """Build and publish, and close the chapter."""
         result = build(self.settings)
         assert result.exit_code == 0, result
         publish_marts(self.settings)
         return Chapter(
             practices=self.settings.practices,
             visits=tuple(self.visits),
-            messages=[self._message(*key) for key in self.texted],
+            messages=[
+                {**Partner(self.platform, practice).page(f"messages/{one}"), "practice_id": practice}
+                for practice, one in self.texted
+            ],
             webhooks=[(one.kind, one.payload) for one in self.platform.webhooks if one.acknowledged],
             marts=_marts(self.settings.warehouse.path),
             answers=_answers(self.settings.warehouse.published),
             unpublished=_unpublished(self.settings),
-            in_full=_is_in_full(self.settings.warehouse.path),
+            in_full=ask(self.settings.warehouse.path, "select is_full from control.builds") == [(True,)],
             acts=list(self.acts),
             leaks_next_day=self.leaks_next_day,
             began=self.began,
@@ -125,27 +126,14 @@ class Follower:
     def text(self, practice_id: str, number: int) -> None:
         """Send a message; the last digits of the number decide its result."""
         message = {"recipient": {"phone_number": f"+121255501{number:02}"}, "fallback_text": "Rex is due."}
-        answer = Partner(self.platform, practice_id).http.post("/services/core/open_api/v1/messages", json=message)
-        assert answer.status_code in (200, 201), answer.text
-        self.texted.append((practice_id, answer.json()["data"]["id"]))
+        sent = made(Partner(self.platform, practice_id).post("messages", message))
+        self.texted.append((practice_id, sent["id"]))
 
     @property
     def strangers(self) -> list[str]:
         """Return practices that the platform does not know, so none of their lists can be read."""
         on_platform = {practice.id for practice in self.platform.practices}
         return [one.id for one in self.settings.practices if one.id not in on_platform]
-
-    def _keys(self, lists: Sequence[str]) -> Iterator[tuple[str, str]]:
-        read = [one.id for one in self.settings.practices if one.id not in self.strangers]
-        return ((practice, name) for practice in read for name in lists)
-
-    def _held(self, practice_id: str, name: str) -> list[dict[str, Any]]:
-        if (practice_id, name) in self.unreachable:
-            return self.visits[-1].lists[practice_id, name]
-        return self.platform.truth(practice_id, name)
-
-    def _message(self, practice_id: str, identity: str) -> dict[str, Any]:
-        return {**Partner(self.platform, practice_id).page(f"messages/{identity}"), "practice_id": practice_id}
 
 
 @contextmanager
@@ -161,39 +149,26 @@ def following(
             for one in practices
             if not one.startswith("loc-")
         )
-        settings = plain.model_copy(
-            update={
-                "practices": tuple(replace(one, group=groups.get(one.id)) for one in followed + extra),
-                "phone_calls": plain.phone_calls.model_copy(update={"details": "all"}),
-                "webhooks": WebhooksSettings(inbox=folder / "warehouse" / "data" / "inbox.sqlite"),
-            }
-        )
-        yield Follower(platform, settings)
+        inbox = folder / "warehouse" / "data" / "inbox.sqlite"
+        settings = changed(plain, phone_calls={"details": "all"}, webhooks={"inbox": inbox})
+        own = tuple(replace(one, group=groups.get(one.id)) for one in followed + extra)
+        yield Follower(platform, settings.model_copy(update={"practices": own}))
 
 
 def _marts(path: Path) -> dict[str, Mart]:
     with duckdb.connect(str(path), read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
         marts: dict[str, Mart] = {}
-        for (name,) in connection.sql(
-            "select distinct table_name from duckdb_columns() where schema_name = 'marts'"
-        ).fetchall():
+        names = "select distinct table_name from duckdb_columns() where schema_name = 'marts'"
+        for (name,) in connection.execute(names).fetchall():
             cursor = connection.execute(f"select * from marts.{name}")
             marts[name] = Mart(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
         return marts
 
 
-def _is_in_full(path: Path) -> bool:
-    with duckdb.connect(str(path), read_only=True) as connection:
-        ((in_full,),) = connection.sql("select is_full from control.builds").fetchall()
-        return in_full
-
-
 def _answers(published: Path) -> dict[str, list[tuple[Any, ...]]]:
-    return {
-        one.name: query(published, re.sub(r"\blimit \d+\s*$", "", one.statement)).rows
-        for one in worked_questions()
-    }
+    whole = {one.name: re.sub(r"\blimit \d+\s*$", "", one.statement) for one in worked_questions()}
+    return {name: query(published, statement).rows for name, statement in whole.items()}
 
 
 def _unpublished(settings: Settings) -> list[str]:

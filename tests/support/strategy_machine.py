@@ -161,7 +161,6 @@ class StrategyMachine(RuleBasedStateMachine):
         self.check_rest()
 
     def check_rest(self) -> None:
-        """Assert that after a full reconcile at rest both are equal."""
         assert self.source.rows == self.store.rows
 
     def _rest(self, reconcile: Reconcile) -> bool:

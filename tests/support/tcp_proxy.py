@@ -21,6 +21,7 @@ class Door:
         self._behind = (parts.hostname or "", parts.port or 0)
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
         self._writers: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
         self._port = 0
@@ -30,12 +31,7 @@ class Door:
 
     @property
     def base_url(self) -> str:
-        """The address of the proxy, open or not."""
         return f"http://127.0.0.1:{self._port}"
-
-    def start(self) -> None:
-        self._thread.start()
-        self._do(self._open())
 
     def end(self) -> None:
         self._do(self._shut())
@@ -44,7 +40,6 @@ class Door:
         self._loop.close()
 
     def open(self) -> None:
-        """Open it."""
         self._do(self._open())
 
     def stall(self) -> None:
@@ -109,9 +104,8 @@ class Door:
 
 @contextmanager
 def door_before(base_url: str) -> Generator[Door]:
-    """Run an open proxy before this server."""
     door = Door(base_url)
-    door.start()
+    door.open()
     try:
         yield door
     finally:

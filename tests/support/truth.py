@@ -7,19 +7,15 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 import duckdb
 
-LISTS = {
-    "booking_sessions": "booking_sessions",
-    "appointments": "appointments",
-    "ai_outbound": "ai_outbound_requests",
-    "staff_tasks": "staff_tasks",
-    "clients": "clients",
-    "patients": "patients",
+LISTS = {name: name for name in ("booking_sessions", "appointments", "staff_tasks", "clients", "patients")} | {
+    "ai_outbound": "ai_outbound_requests"
 }
 """A list's name and its raw table, for the lists whose rows have ids."""
 
@@ -50,26 +46,18 @@ def differences(
     """Return the differences, at most a few lines a list. `practices` are time zones by id."""
     lines: list[str] = []
     wanted = (*LISTS, "phone_calls") if lists is None else lists
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        for practice_id, zone in practices.items():
-            for name, table in LISTS.items():
-                if name not in wanted:
-                    continue
-                there = platform.truth(practice_id, name)
-                here = rows_of(connection, table, practice_id)
-                if name in ("clients", "patients"):
-                    there = _mentioned(connection, practice_id, name, there)
-                lines += [f"{practice_id} {name}: {line}" for line in _by_id(there, here)]
-            if "phone_calls" not in wanted:
-                continue
-            calls = platform.truth(practice_id, "phone_calls")
-            here = rows_of(connection, "phone_calls", practice_id)
-            lines += [f"{practice_id} phone_calls: {line}" for line in _calls(calls, here, zone, since)]
+    with duckdb.connect(warehouse, read_only=True) as connection:
+        for (practice_id, zone), name in product(practices.items(), wanted):
+            there = platform.truth(practice_id, name)
+            here = rows_of(connection, LISTS.get(name, name), practice_id)
+            if name in ("clients", "patients"):
+                there = _mentioned(connection, practice_id, name, there)
+            found = _calls(there, here, zone, since) if name == "phone_calls" else _by_id(there, here)
+            lines += [f"{practice_id} {name}: {line}" for line in found]
     return lines
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, table: str, practice_id: str) -> list[dict[str, Any]]:
-    """Return the rows that the source still has, as dictionaries."""
     cursor = connection.execute(
         f"select * from raw.{table} where practice_id = ? and _deleted_at is null", [practice_id]
     )
@@ -81,13 +69,10 @@ def _mentioned(
     connection: duckdb.DuckDBPyConnection, practice_id: str, name: str, there: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     column = {"clients": "client_id", "patients": "patient_id"}[name]
-    ids: set[str] = set()
-    for table in ("phone_calls", "ai_outbound_requests", "staff_tasks"):
-        rows = connection.execute(
-            f"select distinct {column} from raw.{table} where practice_id = ?", [practice_id]
-        ).fetchall()
-        ids |= {row[0] for row in rows}
-    return [row for row in there if str(row["id"]) in ids]
+    tables = ("phone_calls", "ai_outbound_requests", "staff_tasks")
+    mentions = " union ".join(f"select {column} from raw.{table} where practice_id = $1" for table in tables)
+    ids = connection.execute(mentions, [practice_id]).fetchall()
+    return [row for row in there if (str(row["id"]),) in ids]
 
 
 def _by_id(there: Iterable[Mapping[str, Any]], here: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -106,7 +91,6 @@ def _by_id(there: Iterable[Mapping[str, Any]], here: Iterable[Mapping[str, Any]]
 
 
 def same(there: object, here: object) -> bool:
-    """Return whether a JSON value and a stored value are equal."""
     if isinstance(here, datetime):
         return isinstance(there, str) and _instant(there) == here.astimezone(UTC)
     if isinstance(there, list | dict):
@@ -169,10 +153,6 @@ def expected_call(row: Mapping[str, Any], zone: str) -> dict[str, Any]:
 
 def lacking_details(warehouse: Path, today: date) -> int:
     """Return calls of the last 35 days without an id."""
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        row = connection.execute(
-            "select count(*) from raw.phone_calls where id is null and _deleted_at is null and call_date > ?",
-            [today - timedelta(days=35)],
-        ).fetchone()
-    assert row is not None
-    return row[0]
+    recent = f"_deleted_at is null and call_date > '{today - timedelta(days=35)}'"
+    with duckdb.connect(warehouse, read_only=True) as connection:
+        return len(connection.execute(f"from raw.phone_calls where id is null and {recent}").fetchall())

@@ -91,10 +91,10 @@ def call_record(identity: str, created_at: str = "2025-05-01T14:00:10Z", **field
     }
 
 
-def ask(path: Path, sql: str) -> list[tuple[Any, ...]]:
+def ask(path: Path, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
     """Return the rows of a statement on a file that nobody writes at the moment."""
-    with duckdb.connect(str(path), read_only=True) as connection:
-        return connection.execute(sql).fetchall()
+    with duckdb.connect(path, read_only=True) as connection:
+        return connection.execute(sql, parameters).fetchall()
 
 
 @cache

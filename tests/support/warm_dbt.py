@@ -1,6 +1,7 @@
 """dbt for tests that are not about its start: see `support.warm_dbt_server`."""
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Generator, Mapping
@@ -22,8 +23,6 @@ ADDRESS = "WARM_DBT"
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A command that has ended, and what it printed."""
-
     exit_code: int
     output: str
 
@@ -46,12 +45,18 @@ def warm_dbt() -> Generator[None]:
 
 
 def command() -> tuple[str, ...]:
-    """Return the command that starts dbt."""
     return (sys.executable, "-I", "-S", str(HERE / "warm_dbt_client.py"), os.environ[ADDRESS])
 
 
+def program(folder: Path) -> Path:
+    """Return a program that starts dbt, for those who start it by its name."""
+    file = folder / "dbt-of-tests"
+    file.write_text(f'#!/bin/sh\nexec {shlex.join(command())} "$@"\n')
+    file.chmod(0o755)
+    return file
+
+
 def dbt(*arguments: str, folder: Path, environment: Mapping[str, str]) -> Done:
-    """Run dbt in a folder and wait for it."""
     done = subprocess.run(
         [*command(), *arguments],
         cwd=folder,

@@ -42,8 +42,6 @@ SINGLE = "--no-static-parser"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A command, and its folder."""
-
     arguments: list[str]
     folder: str
     environment: dict[str, str]
@@ -87,8 +85,6 @@ class Parsed:
 
 
 class Projects:
-    """The projects that were parsed so far."""
-
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
         self._parsed: dict[tuple[str, ...], list[Parsed]] = {}
@@ -200,7 +196,6 @@ def serve(client: socket.socket, asked: Request, outputs: list[int], parsed: Par
 
 
 def received(client: socket.socket) -> tuple[Request, list[int]]:
-    """Return a client's request, and its standard output and error."""
     first, outputs, *_ = socket.recv_fds(client, 1 << 16, 2)
     text = bytearray(first)
     while not text.endswith(b"\n"):

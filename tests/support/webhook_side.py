@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import duckdb
-from support.partner_side import ROOT, Partner
-from support.sandbox_settings import settings_for
+from support.partner_side import Partner, made
+from support.sandbox_settings import changed, settings_for
+from support.warehouse_with_rows import ask
 
 import sandbox
-from pipelines.settings import WebhooksSettings
 from sandbox.webhooks.deliveries import Attempt
 
 Values = tuple[Any, ...]
@@ -33,8 +32,7 @@ class WebhookSide:
         self.platform = platform
         self._reached = 0
         self.partners = {item.id: Partner(platform, item.id) for item in platform.practices}
-        usual = settings_for(platform, folder, days=365)
-        self.settings = usual.model_copy(update={"webhooks": WebhooksSettings(inbox=inbox)})
+        self.settings = changed(settings_for(platform, folder, days=365), webhooks={"inbox": inbox})
 
     def into_sending_hours(self) -> None:
         """Move to 8am to 9pm in every practice's own time (contract: Limits): noon in central America."""
@@ -42,14 +40,10 @@ class WebhookSide:
 
     def send_message(self, number: int, practice_id: str = "loc-001") -> tuple[str, str]:
         """Text a client. Return the practice and the message's id."""
-        recipient = {"phone_number": f"+121255501{number:02}"}
         partner = self.partners[practice_id]
         partner.sign_in()
-        answer = partner.http.post(
-            f"{ROOT}/messages", json={"recipient": recipient, "fallback_text": "Rex is due."}
-        )
-        assert answer.status_code in (200, 201), answer.text
-        return practice_id, answer.json()["data"]["id"]
+        message = {"recipient": {"phone_number": f"+121255501{number:02}"}, "fallback_text": "Rex is due."}
+        return practice_id, made(partner.post("messages", message))["id"]
 
     def reach_out(self, practice_id: str) -> None:
         """Request outreach that ends with a booking, and outreach that is suppressed, fails or is opted out of."""
@@ -61,8 +55,7 @@ class WebhookSide:
             self._reached += 1
             asked = {"channel": "sms", "purpose": "general", "client_id": client}
             content = {**asked, "contact_number": f"+12125550{number + 200}"}
-            answer = partner.http.post(f"{ROOT}/ai_outbound/requests", json=content)
-            assert answer.status_code in (200, 201), answer.text
+            made(partner.post("ai_outbound/requests", content))
 
     def truth(self, messages: Iterable[tuple[str, str]]) -> list[Values]:
         """Return the messages as the platform holds them, every field."""
@@ -75,7 +68,6 @@ class WebhookSide:
         return sorted(rows, key=str)
 
     def messages(self) -> list[Values]:
-        """Return the messages as the warehouse holds them."""
         names = ", ".join(("practice_id", *MESSAGE_TEXTS, *MESSAGE_TIMES))
         rows = self.rows(f"select {names} from raw.messages")
         utc = [tuple(item.astimezone(UTC) if isinstance(item, datetime) else item for item in row) for row in rows]
@@ -86,6 +78,4 @@ class WebhookSide:
         return [item for item in self.platform.webhooks if item.kind == kind and item.fault not in FALSE]
 
     def rows(self, sql: str) -> list[Values]:
-        """Return rows of the private file."""
-        with duckdb.connect(self.settings.warehouse.path, read_only=True) as connection:
-            return connection.execute(sql).fetchall()
+        return ask(self.settings.warehouse.path, sql)

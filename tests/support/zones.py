@@ -19,7 +19,6 @@ def on_the_wall(instant: datetime | None, name: str | None) -> datetime | None:
 
 
 def midnight(day: date, name: str) -> datetime:
-    """Return the instant at which a day begins."""
     return datetime.combine(day, time(), zone(name)).astimezone(UTC)
 
 

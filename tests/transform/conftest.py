@@ -8,13 +8,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from support.cells import Query
 from support.dbt_build import Build, build
 from support.random_rows import CLOCKS, PRACTICES, SOURCE_CLOCK, Tables, random_tables
 from support.random_rows_beside import random_acts, random_forecasts
 from support.raw_tables import create_warehouse
-from support.run_once import shared_folder, shared_result
-
-Query = Callable[[str], list[tuple[Any, ...]]]
+from support.run_once import shared_result
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +40,7 @@ def once_per_run(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Callable[[str, Callable[[Path], Any]], Any]:
     """Make something in a folder that all test processes of this run share; only the first process works."""
-    return partial(shared_result, shared_folder(tmp_path_factory, request.config))
+    return partial(shared_result, tmp_path_factory, request.config)
 
 
 @pytest.fixture

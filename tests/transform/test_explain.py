@@ -33,7 +33,6 @@ NO_COUNTS = {
 """Numbers that count no rows of the practice: a place in an order, hours on the clock, money that is assumed,
 bounds of chance, and the figures of other practices."""
 
-
 COUNTING = sorted(
     path.stem
     for path in (dbt_project() / "models" / "marts").rglob("*.sql")
@@ -66,7 +65,6 @@ def grain(build: Build, mart: str) -> list[str]:
 
 
 def question(mart: str, column: str, key: dict[str, Any]) -> CellQuestion:
-    """Return the question for the cell of one row of a mart."""
     names = set(key)
     practice, day = key.pop("practice_id"), key.pop("day", key.pop("week", None))
     where = [f"{name}={'null' if value is None else value}" for name, value in key.items()]

@@ -25,19 +25,15 @@ def certify(warehouse: Path, endpoint: str, **ages: timedelta) -> None:
             )
 
 
-def sync_ended(warehouse: Path, at: datetime) -> None:
+def test_a_list_is_as_fresh_as_its_last_certificate(filled: Build, tmp_path: Path) -> None:
+    """The source's clock is far from ours; one practice behind makes its list stale; the command never fails."""
+    warehouse = Path(shutil.copy(filled.warehouse, tmp_path))
     with duckdb.connect(warehouse) as connection:
         connection.execute(
             "insert into control.runs by name select 'new' as run_id, 'sync' as command, $1 as started_at,"
             " $1 as finished_at, $2 as source_clock, 0 as exit_code",
-            [at, SOURCE_CLOCK],
+            [datetime.now(UTC) - HOUR, SOURCE_CLOCK],
         )
-
-
-def test_a_list_is_as_fresh_as_its_last_certificate(filled: Build, tmp_path: Path) -> None:
-    """The source's clock is far from ours; one practice behind makes its list stale; the command never fails."""
-    warehouse = Path(shutil.copy(filled.warehouse, tmp_path))
-    sync_ended(warehouse, datetime.now(UTC) - HOUR)
     names = [practice.id for practice in PRACTICES]
     certify(warehouse, "staff_tasks", **dict.fromkeys(names, HOUR))
     certify(warehouse, "phone_calls", **dict.fromkeys(names, HOUR) | {names[0]: 26 * HOUR})

@@ -10,17 +10,19 @@ from random import Random
 import duckdb
 import pytest
 from support.changing_practice import PRACTICES, ChangingPractice
-from support.killed_builds import at_work, build_until_killed, committing
 from support.mart_builds import (
+    at_work,
     build_models,
+    build_until_killed,
     built_in_full,
+    committing,
     differences,
     passes,
     was_completed,
     was_full,
 )
 from support.raw_tables import every_list_read
-from support.warehouse_with_rows import Filled
+from support.warehouse_with_rows import Filled, ask
 
 from pipelines.bundled import dbt_project
 from pipelines.core.practice import Practice
@@ -163,7 +165,7 @@ def test_a_build_without_views_is_done_only_after_a_whole_one(built: Story, chan
     assert was_completed(built.path)
     assert differences(built.path, changed.full) == {}
 
-    ask(built)
+    begin(built)
     build_models(built.path, *CHANGED_ONLY)
     assert not was_completed(built.path)
     shutil.copy(changed.after, built.path)
@@ -173,42 +175,34 @@ def test_notes_of_a_mart_that_takes_in_no_changes_go(built: Story, changed: Chan
     """An earlier version left them; publishing would take them for changes of this build."""
     with duckdb.connect(built.path) as connection:
         connection.execute("create table control.changed_in_leaks as select *, 1 as weight from marts.leaks")
-    ask(built)
-    with duckdb.connect(built.path, read_only=True) as connection:
-        notes = connection.execute("select table_name from duckdb_tables() where table_name like 'changed_in_%'")
-        assert notes.fetchall() == []
+    begin(built)
+    assert ask(built.path, "from duckdb_tables() where table_name like 'changed_in_%'") == []
     shutil.copy(changed.after, built.path)
 
 
-def ask(story: Story, *options: str, **variables: str) -> None:
+def begin(story: Story, *options: str, **variables: str) -> None:
     """Begin a build; one small model shows its kind."""
     build_models(story.path, "--select", "int_source_clock", *options, project=None, **variables)
 
 
-def has_calls(path: Path) -> bool:
-    """Return whether the table of calls exists: a build in full begins by dropping it."""
-    with duckdb.connect(path, read_only=True) as connection:
-        return bool(connection.execute("from duckdb_tables() where table_name = 'phone_calls'" + MART).fetchall())
-
-
-MART = " and schema_name = 'marts'"
+CALLS = "from duckdb_tables() where table_name = 'phone_calls' and schema_name = 'marts'"
+"""A build in full begins by dropping the table of calls."""
 DOUBTS: dict[str, tuple[bool, Callable[[Story], None]]] = {
-    "nothing": (False, ask),
-    "a sync": (False, lambda story: (story.sync([1] * len(PRACTICES)), ask(story))[1]),
-    "asked for": (True, lambda story: ask(story, "--full-refresh")),
-    "another text": (True, lambda story: ask(story, VETL_BUILD_FINGERPRINT="another")),
-    "a text unknown": (True, lambda story: ask(story, VETL_BUILD_FINGERPRINT="")),
+    "nothing": (False, begin),
+    "a sync": (False, lambda story: (story.sync([1] * len(PRACTICES)), begin(story))[1]),
+    "asked for": (True, lambda story: begin(story, "--full-refresh")),
+    "another text": (True, lambda story: begin(story, VETL_BUILD_FINGERPRINT="another")),
+    "a text unknown": (True, lambda story: begin(story, VETL_BUILD_FINGERPRINT="")),
     "a build that left models out": (
         False,
-        lambda story: (build_models(story.path, "--select", "phone_calls"), ask(story))[1],
+        lambda story: (build_models(story.path, "--select", "phone_calls"), begin(story))[1],
     ),
 }
 """The state since the last build, and whether the next build makes the calls again."""
 
 
 def test_a_build_notes_the_text_and_the_variables_that_it_compares(built: Story) -> None:
-    with duckdb.connect(built.path, read_only=True) as connection:
-        noted = connection.execute("select fingerprint from control.builds").fetchall()
+    noted = ask(built.path, "select fingerprint from control.builds")
 
     assert noted == [(fingerprint(dbt_variables(Settings.model_construct())),)]
 
@@ -220,7 +214,7 @@ def test_calls_are_rebuilt_if_in_doubt(built: Story, tmp_path: Path) -> None:
         story = Story(built.path)  # under the same name: dbt parses again for another name
         story.now = built.now
         happen(story)
-        remade[name] = not has_calls(story.path)
+        remade[name] = not ask(story.path, CALLS)
         shutil.copy(before, story.path)
 
     assert {name: anew for name, (anew, _) in DOUBTS.items()} == remade

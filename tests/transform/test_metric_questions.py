@@ -47,10 +47,7 @@ OF_ROWS: dict[str, tuple[str, dict[str, str]]] = {
             ),
         },
     ),
-    "appointments": (
-        "booked_via",
-        {"appointments": "count(*)", "appointments_attributed": "count(booked_via)"},
-    ),
+    "appointments": ("booked_via", {"appointments": "count(*)", "appointments_attributed": "count(booked_via)"}),
     "phone_calls": (
         "direction",
         {
@@ -128,9 +125,8 @@ def test_a_rate_of_a_week_is_taken_of_its_sums(file: Path, filled: Build) -> Non
     rates = [node for node in filled.manifest["metrics"].values() if node["type"] == "ratio"]
     for node in rates:
         if node["name"] != "drop_off_rate":  # it has a value for a stage alone
-            numerator, denominator = (
-                of(node["type_params"][part]["name"]) for part in ("numerator", "denominator")
-            )
+            parts = node["type_params"]
+            numerator, denominator = (of(parts[part]["name"]) for part in ("numerator", "denominator"))
             expected = {key: (rate(numerator[key][0], denominator[key][0]),) for key in denominator}
             assert_equal(expected, of(node["name"]))
     assert len(rates) > 10
@@ -191,6 +187,12 @@ def test_a_value_is_final_only_after_the_days_in_which_it_can_grow(
     assert {True, False} == set(answer.values())
 
 
+def test_sql_in_a_value_is_only_a_text_that_no_row_has(file: Path) -> None:
+    where = ["state = 'x' or 1=1; drop table marts.phone_calls"]
+
+    assert ask(file, MetricQuestion("calls", where=where)).rows[0][0] == 0
+
+
 @pytest.mark.parametrize(
     ("question", "message"),
     [
@@ -199,7 +201,6 @@ def test_a_value_is_final_only_after_the_days_in_which_it_can_grow(
         (MetricQuestion("drop_off_rate"), "counts at each stage, so they do not add up; ask --by stage"),
         (MetricQuestion("cals"), "metric cals: not known here; did you mean calls"),
         (MetricQuestion("calls", ("pratice",)), "--by pratice: not known here; did you mean practice"),
-        (MetricQuestion("calls", where=["state = 'x' or 1=1; drop table marts.phone_calls"]), "^$"),
         (MetricQuestion("calls", where=["(select 1)=1"]), "must be a dimension"),
         (MetricQuestion("calls", where=["client_name=Ann"]), "not known here"),
         (MetricQuestion("calls", where=["direction<null"]), "null can only be compared"),
@@ -209,9 +210,6 @@ def test_a_value_is_final_only_after_the_days_in_which_it_can_grow(
 def test_a_question_with_no_right_answer_is_refused_in_one_line(
     question: MetricQuestion, message: str, file: Path
 ) -> None:
-    if message == "^$":  # SQL in a value is only a text that no row has
-        assert ask(file, question).rows == [(0, *ask(file, question).rows[0][1:])]
-        return
     with pytest.raises(WrongUse, match=message) as refused:
         ask(file, question)
 

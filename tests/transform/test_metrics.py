@@ -136,12 +136,7 @@ def test_mf_runs_the_command_of_the_analysts_page(filled: Build, tmp_path: Path,
     project, environment = copy_of(filled, tmp_path)
     answer = tmp_path / "answer.csv"
     done = subprocess.run(
-        [
-            str(Path(sys.executable).with_name("mf")),
-            *shlex.split(command[1].replace("\\\n", "")),
-            "--csv",
-            str(answer),
-        ],
+        [Path(sys.executable).with_name("mf"), *shlex.split(command[1].replace("\\\n", "")), "--csv", answer],
         env=environment,
         cwd=project,
         check=False,

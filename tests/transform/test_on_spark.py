@@ -14,7 +14,6 @@ from pipelines.settings.lake import SparkSettings
 
 
 def begin_build(folder: Path, master: str) -> BuildResult:
-    """Begin a build of a lake that does not exist."""
     settings = Settings(
         warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
         spark=SparkSettings(master=master, scratch=folder / "spark"),

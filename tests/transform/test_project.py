@@ -1,50 +1,75 @@
 """The dbt project keeps its own rules: described, owned, classified, portable."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import duckdb
+import pytest
 import yaml
+from support.cells import Query
 from support.dbt_build import Build
-from support.table_reads import reads
 
 from pipelines.bundled import dashboards, dbt_project
 from pipelines.endpoints import REGISTRY
 from pipelines.endpoints.received import RECEIVED
 
-MODELS = sorted((dbt_project() / "models").rglob("*.sql"))
-
-
 MARTS = sorted((dbt_project() / "models" / "marts").rglob("*.sql"))
-
-
 OF_NO_ROWS = {"catalogue", "metrics"}
 """They describe the marts and have no rows of the source: see `test_catalogue.py` and `test_metrics.py`."""
-
-
 PERSONAL = re.compile(
     r"^approved_by$|(^|(?<!group)_)(name|email|phone|phone_number|contact_number|summary|context|title|description)$|_(text|message)$"
 )
-
-
 NOT_PERSONAL = {
     ("practices", "name"),
     ("phone_calls", "practice_name"),
     *(("catalogue", name) for name in ("table_name", "column_name", "description")),
 }
+_EXPRESSION = re.compile(r"^(?:with )?(\w+) as \($", re.MULTILINE)
+_READ = re.compile(r"\b(?:from|join)\s+\(?\s*([\w.\"]+)")
 
 
 def nodes(build: Build, kind: str) -> Iterator[dict[str, Any]]:
     return (node for node in build.manifest["nodes"].values() if node["resource_type"] == kind)
 
 
-def generic_tests(build: Build) -> Iterator[dict[str, Any]]:
-    return (node for node in nodes(build, "test") if "test_metadata" in node)
-
-
 def layer(model: dict[str, Any]) -> str:
     return model["fqn"][1]
+
+
+def reads(models: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+    """Return by relation (`schema.name`) the table reads of an engine that expands everything, as Spark does.
+
+    `models` are dbt's nodes by relation, compiled; a model that is no view is one table.
+    """
+    counts: dict[str, int] = {}
+
+    def of_model(name: str) -> int:
+        if name not in counts:
+            counts[name] = _of_statement(models[name]["compiled_code"], of_relation)
+        return counts[name]
+
+    def of_relation(name: str) -> int:
+        short = ".".join(name.replace('"', "").split(".")[-2:])
+        is_view = short in models and models[short]["config"]["materialized"] == "view"
+        return of_model(short) if is_view else 1
+
+    return {name: of_model(name) for name in models}
+
+
+def _of_statement(sql: str, of_relation: Any) -> int:
+    first, *rest = _EXPRESSION.split(re.sub(r"'[^']*'", "''", re.sub(r"--.*", "", sql)))
+    if not rest:
+        return sum(of_relation(name) for name in _READ.findall(first))
+    weights: dict[str, int] = {}
+
+    def of_text(text: str) -> int:
+        return sum(weights.get(name) or of_relation(name) for name in _READ.findall(text))
+
+    *bodies, last = rest[1::2]
+    body, _, answer = last.partition("\n)\n")
+    for name, text in zip(rest[::2], [*bodies, body], strict=True):
+        weights[name] = max(1, of_text(text))
+    return of_text(answer)
 
 
 def test_no_model_is_too_long_when_it_is_written_out(filled: Build) -> None:
@@ -54,9 +79,10 @@ def test_no_model_is_too_long_when_it_is_written_out(filled: Build) -> None:
     assert {name: number for name, number in reads(models).items() if number > 100} == {}
 
 
-def test_every_column_is_described_by_the_mart_that_publishes_it_or_by_a_model_before(filled: Build) -> None:
-    with duckdb.connect(filled.warehouse, read_only=True) as connection:
-        rows = connection.execute("select schema_name, table_name, column_name from duckdb_columns()").fetchall()
+def test_every_column_is_described_by_the_mart_that_publishes_it_or_by_a_model_before(
+    filled: Build, query: Query
+) -> None:
+    rows = query("select schema_name, table_name, column_name from duckdb_columns()")
     models = {model["unique_id"]: model for model in nodes(filled, "model")}
     ids = {(model["schema"], model["name"]): unique_id for unique_id, model in models.items()}
     made = {(ids[schema, name], column) for schema, name, column in rows if (schema, name) in ids}
@@ -88,36 +114,31 @@ def relatives(manifest: dict[str, Any], unique_id: str) -> set[str]:
     return found
 
 
-def test_every_source_is_described_and_every_list_is_one(filled: Build) -> None:
+def test_every_source_is_a_table_of_loading_and_described_and_every_list_is_one(filled: Build) -> None:
+    """One source is spread over several files; dbt takes a contradicting schema without a word."""
     sources = filled.manifest["sources"].values()
 
+    schemas = {(source["source_name"], source["schema"]) for source in sources}
+    assert schemas == {("partner", "raw"), ("control", "control"), ("history", "history")}
     assert [source["unique_id"] for source in sources if not source["description"].strip()] == []
     tables = {source["name"] for source in sources if source["source_name"] == "partner"}
     lists = {endpoint.table for endpoint in REGISTRY}
     assert lists <= tables <= lists | {endpoint.table for endpoint in RECEIVED}
 
 
-def test_only_staging_reads_sources(filled: Build) -> None:
-    readers = {
-        layer(model)
-        for model in nodes(filled, "model")
-        if any(parent.startswith("source.") for parent in model["depends_on"]["nodes"])
-    }
-
-    assert {"staging"} == readers
-
-
-def test_no_layer_reads_a_later_layer(filled: Build) -> None:
+def test_only_staging_reads_sources_and_no_layer_reads_a_later_layer(filled: Build) -> None:
     """Staging does not read staging either: each list is prepared by itself."""
-    models = {model["unique_id"]: model for model in nodes(filled, "model")}
+    models = {model["unique_id"]: layer(model) for model in nodes(filled, "model")}
+    layers = models | dict.fromkeys(filled.manifest["sources"], "source")
     edges = {
-        (layer(models[parent]), layer(model))
-        for model in models.values()
+        (layers[parent], layer(model))
+        for model in nodes(filled, "model")
         for parent in model["depends_on"]["nodes"]
-        if parent in models
+        if parent in layers
     }
 
     assert edges == {
+        ("source", "staging"),
         ("staging", "intermediate"),
         ("staging", "marts"),
         ("intermediate", "intermediate"),
@@ -126,24 +147,10 @@ def test_no_layer_reads_a_later_layer(filled: Build) -> None:
     }
 
 
-def test_descriptions_of_a_mart_are_comments_in_the_warehouse(filled: Build) -> None:
+@pytest.mark.parametrize("things", ["tables", "views", "columns"])
+def test_descriptions_of_a_mart_are_comments_in_the_warehouse(things: str, query: Query) -> None:
     """As comments, which go into the published file: analysts read the meaning of a column there."""
-    with duckdb.connect(filled.warehouse, read_only=True) as connection:
-        uncommented = connection.execute(
-            "select table_name, null from duckdb_tables() where schema_name = 'marts' and comment is null"
-            " union all"
-            " select view_name, null from duckdb_views() where schema_name = 'marts' and comment is null"
-            " union all"
-            " select table_name, column_name from duckdb_columns() where schema_name = 'marts' and comment is null"
-        ).fetchall()
-
-    assert uncommented == []
-
-
-def test_every_description_begins_with_the_grain(filled: Build) -> None:
-    assert [
-        model["name"] for model in nodes(filled, "model") if not model["description"].startswith("One row")
-    ] == []
+    assert query(f"from duckdb_{things}() where schema_name = 'marts' and comment is null") == []
 
 
 def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:
@@ -151,13 +158,6 @@ def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:
     project = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))
 
     assert project["vars"]["lists"] == {endpoint.name: endpoint.table for endpoint in REGISTRY}
-
-
-def test_sources_are_the_tables_of_loading(filled: Build) -> None:
-    """One source is spread over several files; dbt takes a contradicting schema without a word."""
-    schemas = {(source["source_name"], source["schema"]) for source in filled.manifest["sources"].values()}
-
-    assert {("partner", "raw"), ("control", "control"), ("history", "history")} == schemas
 
 
 def test_exposures_depend_on_existing_models(filled: Build) -> None:
@@ -174,8 +174,10 @@ def test_exposures_depend_on_existing_models(filled: Build) -> None:
     assert all(node["owner"]["name"] and node["description"].strip() for node in exposures)
 
 
-def test_every_model_has_an_owner(filled: Build) -> None:
-    assert [model["name"] for model in nodes(filled, "model") if not model["config"]["meta"].get("owner")] == []
+def test_every_model_has_an_owner_and_a_description_that_begins_with_the_grain(filled: Build) -> None:
+    for model in nodes(filled, "model"):
+        assert model["config"]["meta"].get("owner"), model["name"]
+        assert model["description"].startswith("One row"), model["name"]
 
 
 def test_every_mart_has_a_grain_and_an_enforced_contract(filled: Build) -> None:
@@ -186,27 +188,17 @@ def test_every_mart_has_a_grain_and_an_enforced_contract(filled: Build) -> None:
 
 
 def test_every_mart_is_tested_for_its_grain_and_for_lost_rows(filled: Build) -> None:
-    tested = {(node["attached_node"], node["test_metadata"]["name"]) for node in generic_tests(filled)}
+    tested = {
+        (node["attached_node"], node["test_metadata"]["name"]): node["test_metadata"]["kwargs"]
+        for node in nodes(filled, "test")
+        if "test_metadata" in node
+    }
 
     for model in nodes(filled, "model"):
         if layer(model) == "marts":
-            assert (model["unique_id"], "unique_combination") in tested
-            assert (model["unique_id"], "ties_out") in tested or model["name"] in OF_NO_ROWS
-
-
-def test_the_key_that_is_tested_is_the_grain(filled: Build) -> None:
-    grains = {
-        model["unique_id"]: model["config"]["meta"]["grain"]
-        for model in nodes(filled, "model")
-        if layer(model) == "marts"
-    }
-    tested = {
-        node["attached_node"]: ", ".join(node["test_metadata"]["kwargs"]["columns"])
-        for node in generic_tests(filled)
-        if node["test_metadata"]["name"] == "unique_combination"
-    }
-
-    assert grains == {name: tested[name] for name in grains}
+            key = tested[model["unique_id"], "unique_combination"]["columns"]
+            assert ", ".join(key) == model["config"]["meta"]["grain"], model["name"]
+            assert (model["unique_id"], "ties_out") in tested or model["name"] in OF_NO_ROWS, model["name"]
 
 
 def test_columns_that_hold_personal_data_are_marked(filled: Build) -> None:

@@ -6,6 +6,7 @@ import duckdb
 import pytest
 from support.analysts_page import PAGE
 from support.dbt_build import Build
+from support.warehouse_with_rows import ask
 
 from pipelines.cli import app
 from pipelines.cli.questions import Question, worked_questions
@@ -37,9 +38,7 @@ def test_a_question_is_asked_by_its_name(
 
     assert app.execute(["query", "--question", question.name, "--format", "markdown"]) == 0
 
-    with duckdb.connect(filled.warehouse, read_only=True) as connection:
-        connection.execute("set TimeZone = 'UTC'")
-        rows = connection.execute(question.statement).fetchall()
+    rows = ask(filled.warehouse, question.statement)
     assert capsys.readouterr().out == markdown(columns(question), rows)
 
 

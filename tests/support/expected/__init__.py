@@ -5,29 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from support.cells import cells, same
-from support.expected import (
-    acts,
-    anomalies,
-    booking,
-    calls,
-    demand,
-    forecast,
-    outreach,
-    overview,
-    peers,
-    practice,
-    rows,
-    tasks,
-    waits,
-)
+from support.expected import acts, booking, calls, comparisons, demand, outreach, overview, practice, rows, tasks
 from support.mart_inputs import Expected, Known, once_for_each
 
 from pipelines.bundled import dbt_project
 from pipelines.loading.published.descriptions import grains
 
-MODULES = (
-    acts, anomalies, booking, calls, demand, forecast, outreach, overview, peers, practice, rows, tasks, waits,
-)  # fmt: skip
+MODULES = (acts, booking, calls, comparisons, demand, outreach, overview, practice, rows, tasks)
 DESCRIBED = {"catalogue", "metrics", "proof"}
 """Marts about other marts, which have tests of their own."""
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from support.cells import groups, rate
-from support.expected.demand import TWO_WEEKS, demands, episodes
+from support.expected.demand import TWO_WEEKS, episodes
 from support.expected.overview import bookings
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
@@ -11,7 +11,7 @@ from support.zones import on_the_wall
 
 
 def acts(source: Known) -> Expected:
-    booked = {practice: bookings(source, practice) for practice in demands(source)}
+    booked = bookings(source)
     people = {
         (practice, f"{contact.channel}:{contact.id}"): one.person
         for practice, one in episodes(source)

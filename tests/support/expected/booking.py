@@ -4,8 +4,7 @@ from collections import Counter, defaultdict
 from datetime import timedelta
 from typing import Any
 
-from support.cells import median_of, rate
-from support.daily import funnel
+from support.cells import count, hours, median_of, rate
 from support.expected.demand import demands
 from support.expected.rows import ATTENDANCE, appointments
 from support.mart_inputs import Expected, Known
@@ -18,6 +17,20 @@ REFERRAL = ("referral_source", "referral_campaign", "referral_medium", "client_t
 def booking_funnel_daily(source: Known) -> Expected:
     days = source.by_day(source.rows("booking_sessions"), *REFERRAL)
     return {key: funnel(sessions) for key, sessions in days.items()}
+
+
+def funnel(sessions: list[Row]) -> tuple[Any, ...]:
+    completed = [row for row in sessions if row["status"] == "completed"]
+    minutes = [hours(row["created_at"], row["last_activity_at"] or row["updated_at"]) for row in completed]
+    return (
+        len(sessions),
+        len(completed),
+        count(sessions, lambda row: row["status"] == "abandoned"),
+        count(sessions, lambda row: row["status"] == "active"),
+        count(sessions, lambda row: row["appointment_id"] or row["remote_appointment_id"]),
+        rate(len(completed), len(sessions)),
+        median_of(None if value is None else value * 60 for value in minutes),
+    )
 
 
 def stage_order(source: Known) -> list[str]:
@@ -48,7 +61,6 @@ def appointments_daily(source: Known) -> Expected:
     """Return the results of the appointments that were made on a day, by their origin."""
     days: dict[Any, list[Any]] = defaultdict(list)
     for (practice, _), row in appointments(source).items():
-        assert isinstance(row, dict)
         days[practice, row["day"]].append(row)
     expected: dict[Any, dict[str, Any]] = {}
     for day, made in days.items():
@@ -87,7 +99,6 @@ THIRTY_DAYS = timedelta(days=30)
 
 
 def booked_for(source: Known, row: Row) -> str | None:
-    """Return the client or number that an appointment is for."""
     demand = demands(source)[row["practice_id"]]
     return demand.person(*demand.booked_for(row))
 
@@ -175,7 +186,6 @@ def visits_daily(source: Known) -> Expected:
     """Return the results of the appointments for a day, by origin, kind of client and lead time."""
     cells: dict[Any, list[tuple[str, int | None]]] = defaultdict(list)
     for (practice, _), row in appointments(source).items():
-        assert isinstance(row, dict)
         at = row["booking_date_local"]
         days = (at.date() - row["day"]).days if at and row["day"] else None
         key = practice, at and at.date(), row["booked_via"], row["client_type"], lead_time(days)

@@ -1,16 +1,19 @@
-"""The marts of calls, implemented a second time from design §7: intent by day and hour, and restatements."""
+"""The marts of calls, implemented a second time from design §7: intent, endings, load, and predictions."""
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from datetime import timedelta
 from statistics import median
 from typing import Any
 
-from support.cells import groups, rate
-from support.daily import intent
+from support.cells import count, groups, rate
+from support.demand import wanted_of
+from support.expected.practice import practice_days
 from support.expected.tasks import CLOSES, DAYS, OPENS
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
+from support.random_rows_beside import MEASURES
 from support.zones import on_the_wall, zone
 
 QUARTER = timedelta(minutes=15)
@@ -37,8 +40,44 @@ def booking_intent_daily(source: Known) -> Expected:
     return {key: intent(calls) for key, calls in days.items()}
 
 
+def intent(calls: list[Row]) -> tuple[Any, ...]:
+    wanted = [row for row in calls if row["booking_intent"]]
+    booked = count(wanted, lambda row: row["booked"])
+    return (
+        len(calls),
+        len(wanted),
+        count(calls, lambda row: row["booked"]),
+        booked,
+        rate(len(wanted), len(calls)),
+        rate(booked, len(wanted)),
+        len(wanted) - booked,
+        *new_bookings(calls),
+    )
+
+
+def new_bookings(calls: list[Row]) -> tuple[Any, ...]:
+    """Return the answered calls, and those that wanted a new appointment and got one."""
+    new = [row for row in calls if wanted_of(row) == "new_booking"]
+    booked = count(new, lambda row: row["booked"])
+    return (
+        count(calls, lambda row: row["state"] in {"completed", "in_progress"}),
+        len(new),
+        booked,
+        rate(booked, len(new)),
+        count(new, lambda row: row["booking_intent"] and not row["booked"]),
+    )
+
+
 def booking_intent_hourly(source: Known) -> Expected:
-    calls, passed = calls_by_hour(source), hours_passed(source)
+    calls: dict[Hour, list[Row]] = defaultdict(list)
+    for row in source.rows("phone_calls"):
+        local = row["called_at_local"]
+        calls[row["practice_id"], local.isoweekday(), local.hour].append(row)
+    passed = {
+        (practice.id, *name): times
+        for practice in source.practices
+        for name, times in wall_hours(source, practice.id, practice.time_zone).items()
+    }
     return {key: hour(calls.get(key, []), passed.get(key, 0)) for key in calls.keys() | passed.keys()}
 
 
@@ -48,24 +87,6 @@ def hour(calls: list[Row], times: int) -> tuple[Any, ...]:
     inbound = [row for row in calls if row["direction"] == "inbound"]
     *_, inbound_answered, _, _, _, inbound_missed = intent(inbound)
     return (*counts, answered, new, booked, missed, len(inbound) - inbound_answered, inbound_missed, times)
-
-
-def calls_by_hour(source: Known) -> dict[Hour, list[Row]]:
-    """Return the calls of each practice by weekday and hour of the wall clock."""
-    calls: dict[Hour, list[Row]] = defaultdict(list)
-    for row in source.rows("phone_calls"):
-        local = row["called_at_local"]
-        calls[row["practice_id"], local.isoweekday(), local.hour].append(row)
-    return calls
-
-
-def hours_passed(source: Known) -> dict[Hour, int]:
-    """Return how often the clock of each practice began each hour of the week."""
-    return {
-        (practice.id, *name): times
-        for practice in source.practices
-        for name, times in wall_hours(source, practice.id, practice.time_zone).items()
-    }
 
 
 def wall_hours(source: Known, practice_id: str, zone_name: str) -> Counter[tuple[int, int]]:
@@ -86,25 +107,27 @@ def wall_hours(source: Known, practice_id: str, zone_name: str) -> Counter[tuple
 
 def call_endings_daily(source: Known) -> Expected:
     """Return how inbound calls ended, within opening hours and after them."""
-    calls: dict[Any, list[Row]] = defaultdict(list)
-    for row in source.rows("phone_calls"):
-        if row["direction"] == "inbound":
-            local = row["called_at_local"]
-            is_open = local.isoweekday() <= DAYS and OPENS <= local.hour < CLOSES
-            key = row["practice_id"], row["call_date"], is_open, row["call_classification"] or None
-            calls[key].append(row)
-    return {key: endings(rows) for key, rows in calls.items()}
+
+    def day(row: Row) -> tuple[Any, ...]:
+        local = row["called_at_local"]
+        return row["call_date"], local.isoweekday() <= DAYS and OPENS <= local.hour < CLOSES
+
+    return {key: endings(rows) for key, rows in inbound_by(source, day).items()}
 
 
 def call_endings_hourly(source: Known) -> Expected:
     """Return how inbound calls ended, by the hour of the wall clock."""
+    hours = inbound_by(source, lambda row: (row["called_at_local"].hour,))
+    columns = ("calls", "resolved", "handed_over", "lost", "containment_rate")
+    return {key: {name: endings(rows)[name] for name in columns} for key, rows in hours.items()}
+
+
+def inbound_by(source: Known, time: Callable[[Row], tuple[Any, ...]]) -> dict[Any, list[Row]]:
     calls: dict[Any, list[Row]] = defaultdict(list)
     for row in source.rows("phone_calls"):
         if row["direction"] == "inbound":
-            local = row["called_at_local"]
-            calls[row["practice_id"], local.hour, row["call_classification"] or None].append(row)
-    columns = ("calls", "resolved", "handed_over", "lost", "containment_rate")
-    return {key: {name: endings(rows)[name] for name in columns} for key, rows in calls.items()}
+            calls[row["practice_id"], *time(row), row["call_classification"] or None].append(row)
+    return calls
 
 
 def phone_load_hourly(source: Known) -> Expected:
@@ -161,3 +184,57 @@ def ending(row: Row) -> str:
     """Return the listed ending of the outcome, else by whether somebody answered."""
     listed = next((name for name, outcomes in ENDINGS.items() if row["outcome"] in outcomes.split()), None)
     return listed or ("other" if row["state"] in ANSWERED else "lost")
+
+
+def calls_forecast(source: Known) -> Expected:
+    over = {key for key, row in practice_days(source).items() if tuple(row)[4]}
+    counted = _counted(source)
+    newest: dict[Any, Row] = {}
+    for row in sorted(source.tables.get("control.forecasts", ()), key=lambda row: row["made_at"]):
+        newest[row["practice_id"], row["day"], row["hour"]] = row
+    return {key: _shown(row, counted[key] if key[:2] in over else None) for key, row in newest.items()}
+
+
+def _counted(source: Known) -> dict[Any, dict[str, Any]]:
+    hours: dict[Any, dict[str, Any]] = defaultdict(lambda: dict.fromkeys(MEASURES, 0))
+    for row in source.rows("phone_calls"):
+        if row["direction"] == "inbound":
+            hour = hours[row["practice_id"], row["call_date"], row["called_at_local"].hour]
+            hour["calls"] += 1
+            hour["bookable_calls"] += wanted_of(row) == "new_booking"
+            if row["state"] in ANSWERED:
+                hour["staff_minutes"] += (row["duration_seconds"] or 0) / 60
+    return hours
+
+
+def _shown(row: Row, counted: dict[str, Any] | None) -> dict[str, Any]:
+    shown = {name: row[name] for name in ("made_on", "made_at", "weeks")}
+    for measure in MEASURES:
+        ends = {f"{measure}_{name}": row[f"{measure}_{name}"] for name in ("low", "high", "naive")}
+        shown |= {f"{measure}_expected": row[measure], **ends}
+        shown[f"{measure}_counted"] = counted[measure] if counted else None
+    return {"weekday": row["day"].isoweekday(), **shown, "is_over": counted is not None}
+
+
+def calls_forecast_scores(source: Known) -> Expected:
+    weeks: dict[Any, list[tuple[bool, float, float]]] = defaultdict(list)
+    for (practice, day, _), found in calls_forecast(source).items():
+        row = dict(found)
+        for measure in MEASURES if row["is_over"] else ():
+            count, low, high = (row[f"{measure}_{name}"] for name in ("counted", "low", "high"))
+            errors = (abs(count - row[f"{measure}_{name}"]) for name in ("expected", "naive"))
+            week = day - timedelta(days=day.weekday())
+            weeks[practice, week, measure].append((low <= count <= high, *errors))
+    return {key: _scored(hours) for key, hours in weeks.items()}
+
+
+def _scored(hours: list[tuple[bool, float, float]]) -> dict[str, Any]:
+    within, error, naive = (sum(column) for column in zip(*hours, strict=True))
+    return {
+        "hours": len(hours),
+        "hours_within": within,
+        "coverage": rate(int(within), len(hours)),
+        "error": error,
+        "naive_error": naive,
+        "error_beside_naive": error / naive if naive else None,
+    }

@@ -1,6 +1,6 @@
-"""The marts of demand: the ledger of episodes, their contacts, the leaks, and the list of clients to call."""
+"""The marts of demand: the ledger of episodes, their contacts and waits, the leaks, the clients to call."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -97,21 +97,28 @@ def answers(source: Known) -> dict[tuple[str, str], str | None]:
     }
 
 
+def unbooked(episode: Episode) -> dict[str, Any]:
+    last = episode.last
+    return {
+        "client_id": episode.client_id,
+        "channel": last.channel,
+        "last_at": last.at,
+        "contacts": len(episode.tries),
+        "reason": last.result,
+        "last_contact_kind": last.channel,
+        "last_contact_id": last.id,
+        "wanted": last.wanted,
+    }
+
+
 def leaks(source: Known) -> Expected:
     return {
         (practice, one.id): {
-            "client_id": one.client_id,
-            "channel": (last := one.last).channel,
+            **unbooked(one),
             "first_at": one.contacts[0].at,
-            "last_at": last.at,
-            "contacts": len(one.tries),
-            "reason": last.result,
             "is_actionable": (why := why_not(source, practice, one)) is None,
             "not_actionable_because": why,
-            "last_contact_kind": last.channel,
-            "last_contact_id": last.id,
             "begun_by": one.contacts[0].begun_by,
-            "wanted": last.wanted,
         }
         for practice, one in episodes(source)
         if one.booking is None
@@ -132,16 +139,9 @@ def leak_list(source: Known) -> Expected:
             to_call[practice].append(one)
     return {
         (practice, one.id): {
-            "client_id": one.client_id,
-            "channel": (last := one.last).channel,
-            "last_at": last.at,
-            "age_hours": hours(last.at, source.now),
-            "reason": last.result,
-            "last_contact_kind": last.channel,
-            "last_contact_id": last.id,
+            **unbooked(one),
+            "age_hours": hours(one.last.at, source.now),
             "phone_number": one.phone,
-            "wanted": last.wanted,
-            "contacts": len(one.tries),
             "urgency": place,
         }
         for practice, calls in to_call.items()
@@ -257,3 +257,37 @@ def responses(waits: list[float | None]) -> dict[str, Any]:
         "responded": len(taken),
         "median_hours_to_response": median_of(taken),
     }
+
+
+def visit_waits_daily(source: Known) -> Expected:
+    cells: dict[Any, list[float | None]] = defaultdict(list)
+    for practice, one in episodes(source):
+        first = one.contacts[0]
+        if one.booking and first.begun_by == "client":
+            visit = (one.appointment or {}).get("booking_date")
+            wait = (visit - first.at) / timedelta(days=1) if visit else None
+            cells[practice, day_of(source, practice, one), first.channel].append(wait)
+    return {key: waited(waits) for key, waits in cells.items()}
+
+
+def waited(waits: list[float | None]) -> dict[str, Any]:
+    known = [wait for wait in waits if wait is not None]
+    return {
+        "booked": len(waits),
+        "with_visit": len(known),
+        **{
+            f"seen_within_{name}": sum(wait <= days for wait in known)
+            for name, days in (("1_day", 1), ("7_days", 7), ("14_days", 14))
+        },
+        "median_days_to_visit": median_of(known),
+    }
+
+
+def unbooked_value_monthly(source: Known) -> Expected:
+    """Return the unbooked requests of known people. The settings assume no value."""
+    counts: Counter[Any] = Counter()
+    for practice, one in episodes(source):
+        if one.booking is None and one.contacts[0].begun_by == "client" and not is_anonymous(one):
+            day = day_of(source, practice, one)
+            counts[practice, day.replace(day=1) if day else None] += 1
+    return {key: (number, None, None) for key, number in counts.items()}

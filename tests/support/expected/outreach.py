@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from support.cells import rate
-from support.daily import outreach
+from support.cells import count, hours, median_of, rate
 from support.expected.rows import appointments, service_reminders
 from support.mart_inputs import Expected, Known
+from support.random_rows import Row
 
 THIRTY_DAYS = timedelta(days=30)
 
@@ -18,23 +18,42 @@ def outreach_outcomes_daily(source: Known) -> Expected:
     return {key: outreach(requests, source.now) for key, requests in days.items()}
 
 
+def outreach(requests: list[Row], now: datetime) -> tuple[Any, ...]:
+    contacted = [row for row in requests if row["contacted_at"]]
+    booked = count(requests, lambda row: row["outcome"] == "booked")
+    ended = [row for row in requests if row["outcome"]]
+    return (
+        len(requests),
+        len(contacted),
+        booked,
+        count(requests, lambda row: row["outcome"] == "opted_out"),
+        count(requests, lambda row: row["outcome"] == "no_response"),
+        count(requests, lambda row: row["outcome"] == "undeliverable"),
+        count(requests, lambda row: row["status"] == "suppressed"),
+        count(requests, lambda row: row["status"] == "failed" and row["outcome"] != "undeliverable"),
+        count(requests, lambda row: row["status"] in {"received", "queued", "in_progress"}),
+        rate(booked, len(contacted)),
+        median_of(hours(row["created_at"], row["contacted_at"]) for row in contacted),
+        median_of(hours(row["created_at"], row["completed_at"]) for row in ended),
+        all(row["created_at"] and now - row["created_at"] >= timedelta(hours=96) for row in requests),
+    )
+
+
 def outreach_suppressions_daily(source: Known) -> Expected:
     stopped = [row for row in source.rows("ai_outbound_requests") if row["status"] == "suppressed"]
     days = source.by_day(stopped, "purpose", "suppression_reason")
     return {key: (len(requests),) for key, requests in days.items()}
 
 
-def recalls(source: Known) -> Expected:
+def recalls(source: Known) -> dict[Any, dict[str, Any]]:
     """Return what was booked around the due date of each reminder."""
     by_patient: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
     for (practice, _), visit in appointments(source).items():
-        assert isinstance(visit, Mapping)
         for name in ("patient_id", "remote_patient_id"):
             if visit[name]:
                 by_patient[practice, name, visit[name]].append(visit)
     expected: dict[Any, dict[str, Any]] = {}
     for (practice, group), row in service_reminders(source).items():
-        assert isinstance(row, Mapping)
         visits = [
             visit
             for name in ("patient_id", "remote_patient_id")
@@ -76,7 +95,6 @@ def recall(source: Known, practice: str, row: Mapping[str, Any], visits: Iterabl
 def recalls_daily(source: Known) -> Expected:
     days: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
     for (practice, _), row in recalls(source).items():
-        assert isinstance(row, Mapping)
         days[practice, row["day"]].append(row)
     expected: dict[Any, dict[str, Any]] = {}
     for key, rows in days.items():

@@ -81,22 +81,19 @@ def counted_by_day(source: Known) -> dict[Key, Counter[str]]:
 def callers(source: Known, period: Callable[[date], date]) -> dict[Key, dict[str, int]]:
     """Return the number of callers of each day or week who wanted a new appointment, and of those who got it."""
     kinds: dict[Key, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for practice, demand in demands(source).items():
-        booked = bookings(source, practice)
-        for (day, person), calls in by_caller(source, practice).items():
-            here = kinds[practice, period(day)]
-            wished = [call["called_at"] for call in calls if is_new(call)]
-            missed = [call["called_at"] for call in calls if is_missed(call)]
-            facts = {
-                "unique_callers": True,
-                "new_booking_callers": wished,
-                "booked_within_7_days": in_a_week(wished, booked[person]),
-                "missed_callers": missed,
-                "recovered_within_7_days": in_a_week(missed, booked[person]),
-            }
-            for name, holds in facts.items():
-                here[name] |= {person} if holds else set()
-        assert demand
+    for practice, day, person, calls in by_caller(source):
+        here, booked = kinds[practice, period(day)], bookings(source)[practice][person]
+        wished = [call["called_at"] for call in calls if is_new(call)]
+        missed = [call["called_at"] for call in calls if is_missed(call)]
+        facts = {
+            "unique_callers": True,
+            "new_booking_callers": wished,
+            "booked_within_7_days": in_a_week(wished, booked),
+            "missed_callers": missed,
+            "recovered_within_7_days": in_a_week(missed, booked),
+        }
+        for name, holds in facts.items():
+            here[name] |= {person} if holds else set()
     return {key: {name: len(sets[name]) for name in CALLERS} for key, sets in kinds.items()}
 
 
@@ -104,20 +101,19 @@ def caller_wishes(source: Known) -> Expected:
     """Return the callers of each day who wanted a new appointment, and what became of their booking request."""
     expected: Expected = {}
     people = identified(source)
-    for practice in demands(source):
-        booked = bookings(source, practice)
-        for (day, person), calls in by_caller(source, practice).items():
-            wished = [call["called_at"] for call in calls if is_new(call)]
-            missed = [call["called_at"] for call in calls if is_missed(call)]
-            key = min(people[practice, call["call_key"]]["caller_key"] or call["call_key"] for call in calls)
-            if wished:
-                expected[practice, day, key] = {
-                    "wished_at": min(wished),
-                    "missed_at": min(missed, default=None),
-                    "is_missed": bool(missed),
-                    "is_booked_within_7_days": in_a_week(wished, booked[person]),
-                    "is_recovered_within_7_days": in_a_week(missed, booked[person]),
-                }
+    for practice, day, person, calls in by_caller(source):
+        wished = [call["called_at"] for call in calls if is_new(call)]
+        missed = [call["called_at"] for call in calls if is_missed(call)]
+        key = min(people[practice, call["call_key"]]["caller_key"] or call["call_key"] for call in calls)
+        booked = bookings(source)[practice][person]
+        if wished:
+            expected[practice, day, key] = {
+                "wished_at": min(wished),
+                "missed_at": min(missed, default=None),
+                "is_missed": bool(missed),
+                "is_booked_within_7_days": in_a_week(wished, booked),
+                "is_recovered_within_7_days": in_a_week(missed, booked),
+            }
     return expected
 
 
@@ -125,27 +121,32 @@ def in_a_week(since: list[datetime], booked: list[datetime]) -> bool:
     return bool(since) and any(timedelta() <= at - min(since) <= WEEK for at in booked)
 
 
-def by_caller(source: Known, practice: str) -> Mapping[tuple[date, str], list[Row]]:
-    """Return the inbound calls of a day, by caller."""
-    demand, by_person = demands(source)[practice], defaultdict[tuple[date, str], list[Row]](list)
-    for call in demand.calls:
-        if call["direction"] == "inbound":
-            person = demand.person(*demand.caller(call)) or f"call:{call['call_key']}"
-            by_person[call["call_date"], person].append(call)
-    return by_person
+@once_for_each
+def by_caller(source: Known) -> list[tuple[str, date, str, list[Row]]]:
+    """Return the inbound calls of each practice, day and caller."""
+    calls: dict[tuple[str, date, str], list[Row]] = defaultdict(list)
+    for practice, demand in demands(source).items():
+        for call in demand.calls:
+            if call["direction"] == "inbound":
+                person = demand.person(*demand.caller(call)) or f"call:{call['call_key']}"
+                calls[practice, call["call_date"], person].append(call)
+    return [(*key, of_caller) for key, of_caller in calls.items()]
 
 
-def bookings(source: Known, practice: str) -> Mapping[str, list[datetime]]:
+@once_for_each
+def bookings(source: Known) -> dict[str, Mapping[str, list[datetime]]]:
     """Return the times at which each client or number was booked, in a contact or as an appointment."""
-    demand, by_person = demands(source)[practice], defaultdict[str, list[datetime]](list)
-    for contact in demand.contacts():
-        if contact.booked_at:
-            by_person[demand.person_of(contact)].append(contact.booked_at)
-    for row in demand.appointments:
-        person = demand.person(*demand.booked_for(row))
-        if person and row["created_at"]:
-            by_person[person].append(row["created_at"])
-    return by_person
+    by_practice: dict[str, Mapping[str, list[datetime]]] = {}
+    for practice, demand in demands(source).items():
+        by_person = by_practice[practice] = defaultdict[str, list[datetime]](list)
+        for contact in demand.contacts():
+            if contact.booked_at:
+                by_person[demand.person_of(contact)].append(contact.booked_at)
+        for row in demand.appointments:
+            person = demand.person(*demand.booked_for(row))
+            if person and row["created_at"]:
+                by_person[person].append(row["created_at"])
+    return by_practice
 
 
 def group_of(source: Known, practice: str) -> str | None:

@@ -93,7 +93,6 @@ def _picked(row: Row, column: str, digits: str = "") -> Any:
 
 
 def those(rows: Iterable[Row], **values: Any) -> list[Row]:
-    """Return the rows with these values."""
     return [row for row in rows if all(row[name] == value for name, value in values.items())]
 
 

@@ -96,7 +96,7 @@ ATTENDANCE = {"COMPLETED": "kept", "CANCELED": "canceled", "NO_SHOW": "no_show"}
 
 
 @once_for_each
-def appointments(source: Known) -> Expected:
+def appointments(source: Known) -> dict[Any, dict[str, Any]]:
     texts = (
         "remote_client_id", "remote_patient_id", "status", "client_type", "client_first_name",
         "client_last_name", "client_email", "client_phone", "patient_name", "referral_source",
@@ -216,7 +216,7 @@ def messages(source: Known) -> Expected:
     return expected
 
 
-def service_reminders(source: Known) -> Expected:
+def service_reminders(source: Known) -> dict[Any, dict[str, Any]]:
     """Return of each group the latest content, the number of contents, and the patient's next appointment."""
     texts = ("client_id", "remote_client_id", "patient_id", "remote_patient_id")
     versions = Counter((row["practice_id"], row["id"]) for row in source.rows("service_reminder_events"))
