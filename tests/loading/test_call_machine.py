@@ -23,31 +23,17 @@ from support.warehouse_with_rows import Filled, call_line, csv_page
 from pipelines.core.steps import Question, Save
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.loading.phone_calls.frames import CallTexts
+from pipelines.partner.calls_csv import COLUMNS
 
-SHOWN = "strftime(called_at_local, '%Y-%m-%d %H:%M'), " + ", ".join(
-    f"coalesce({name}, '')" for name in ("phone_number", "state", "client_name", "outcome", "summary")
-)
-NOT_TOLD = dict.fromkeys(
-    (
-        "practice",
-        "direction",
-        "caller_type",
-        "patient_name",
-        "call_classification",
-        "booking_intent",
-        "customer_sentiment",
-        "booked",
-        "duration_seconds",
-    ),
-    "",
-)
+CELLS = ("phone_number", "state", "client_name", "outcome", "summary")
+SHOWN = "strftime(called_at_local, '%Y-%m-%d %H:%M'), " + ", ".join(f"coalesce({name}, '')" for name in CELLS)
+NOT_TOLD = {column.raw: "" for column in COLUMNS[1:] if column.raw not in CELLS}
 """Columns of the CSV that the model leaves empty, as it does in its JSON records."""
 
 
 def as_page(rows: Sequence[CsvRow]) -> CallTexts:
     """Return a page of the CSV as the client passes it on."""
-    names = ("phone_number", "state", "client_name", "outcome", "summary")
-    lines = [call_line(minute, **dict(zip(names, cells, strict=True)), **NOT_TOLD) for minute, *cells in rows]
+    lines = [call_line(minute, **dict(zip(CELLS, cells, strict=True)), **NOT_TOLD) for minute, *cells in rows]
     return csv_page(*lines)
 
 

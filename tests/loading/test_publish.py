@@ -33,11 +33,6 @@ def private(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return tmp_path / "analytics.duckdb"
-
-
 def read(path: Path, sql: str) -> list[tuple[object, ...]]:
     with duckdb.connect() as connection:
         connection.execute(f"attach '{path}' as published (read_only)")

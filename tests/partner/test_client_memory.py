@@ -59,10 +59,8 @@ def read_within(room: int, base_url: str, report: Path, practices: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
 
     async def scene() -> list[BaseException | object]:
-        account = Account(base_url, "u", SecretStr("p"), "r")
-        async with PartnerClient(
-            account, timing=HeldTime().timing, retry_policy=RetryPolicy(attempts=1)
-        ) as client:
+        account, once = Account(base_url, "u", SecretStr("p"), "r"), RetryPolicy(attempts=1)
+        async with PartnerClient(account, timing=HeldTime().timing, retry_policy=once) as client:
             names = [f"{PRACTICE[:-1]}{number}" for number in range(1, practices + 1)]
             pages = (client.page(name, "staff_tasks", {}) for name in names)
             calls = (client.calls(name, {}, parse=parse_calls) for name in names)
