@@ -85,9 +85,7 @@ def status(capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("day", DAYS)
-def test_status_and_its_exit_code_show_the_failure(
-    day: str, site: Site, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_status_and_its_code_show_the_failure(day: str, site: Site, capfd: pytest.CaptureFixture[str]) -> None:
     happen, expected, words = DAYS[day]
     happen(site)
 

@@ -47,9 +47,7 @@ def started(*arguments: str) -> Generator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def test_ctrl_c_ends_doctor_while_it_waits_for_the_platform(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_ends_doctor_as_it_waits_for_the_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("USERNAME", "PASSWORD", "ROLE"):
         monkeypatch.setenv(f"VETL_PARTNER__{name}", "any")

@@ -32,7 +32,6 @@ NOT_TOLD = {column.raw: "" for column in COLUMNS[1:] if column.raw not in CELLS}
 
 
 def as_page(rows: Sequence[CsvRow]) -> CallTexts:
-    """Return a page of the CSV as the client passes it on."""
     lines = [call_line(minute, **dict(zip(CELLS, cells, strict=True)), **NOT_TOLD) for minute, *cells in rows]
     return csv_page(*lines)
 
@@ -71,7 +70,6 @@ class CallWarehouse:
         return Counter(self._select(SHOWN, f"and call_date between '{first}' and '{last}'"))
 
     def attached(self) -> Counter[tuple[CsvRow, Details | None]]:
-        """Return every stored call, with its details."""
         rows = self._select(f"{SHOWN}, id, client_id, remote_client_id")
         return Counter((row[:6], row[6:] if row[6] else None) for row in rows)
 
@@ -127,7 +125,6 @@ class WarehouseMachine(CallMachine):
             assert len(keys[group]) <= calls
 
     def at_rest(self) -> None:
-        """Return the instants by id."""
         super().at_rest()
         calls = self.practice.source.calls
         assert self.practice.store.instants() == Counter((call.id, call.at.replace(second=0)) for call in calls)

@@ -24,7 +24,6 @@ from pipelines.partner.models import CALL_OUTCOMES
 
 
 def values_of(*lines: str) -> CallValues:
-    """Return one page of these lines."""
     (page,) = read_values([csv_page(*lines)])
     return page
 

@@ -68,9 +68,7 @@ def test_no_guess_is_made_between_two_candidates(filled: Filled) -> None:
     ],
     ids=["in the other order", "both look alike"],
 )
-def test_an_id_belongs_to_one_call_only(
-    filled: Filled, shown: tuple[str, str], stored: list[tuple[str, str]]
-) -> None:
+def test_an_id_belongs_to_one_call(filled: Filled, shown: tuple[str, str], stored: list[tuple[str, str]]) -> None:
     """When the day was matched, a new call of the same minute took the place of the first; the ids show this."""
     filled.replace_days(call_line(state="Ringing"))
     filled.attach(call_record("x", state="ringing"))
@@ -137,9 +135,7 @@ calls = st.lists(
 
 @settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(zone=st.sampled_from(list(TURNS)), source=calls, order=st.randoms(use_true_random=False))
-def test_a_source_at_rest_gives_every_call_its_own_id(
-    shared: Filled, zone: str, source: Source, order: Any
-) -> None:
+def test_a_source_at_rest_gives_every_call_its_id(shared: Filled, zone: str, source: Source, order: Any) -> None:
     """With twins and repeated minutes: each id is stored once, on a row that looks like its record."""
     shared.another_practice(zone)
     real = [(TURNS[zone] + timedelta(minutes=late), second, phone, state) for late, second, phone, state in source]

@@ -52,7 +52,6 @@ def tables(filled: Filled, schema: str = "raw") -> list[str]:
 
 
 def contents(filled: Filled) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of raw and history."""
     return {
         f"{schema}.{name}": filled.rows(f"from {schema}.{name} order by all")
         for schema in ("raw", "history")
@@ -95,18 +94,11 @@ def test_new_rows_get_the_same_pseudonyms(forgotten: Filled) -> None:
         {"id": "t9", "title": f"{client.NAME} again", "client_id": client.ID},
         {"id": "t10", "title": "ask Doe-Smith, Jane, 212.555.0199".replace("oe-S", "œ-S"), "client_id": "max-id"},
     )
-    forgotten.replace_days(
-        call_line("2025-05-02 09:00", **SHE),
-        first=NEXT_DAY,
-        last=NEXT_DAY,
-    )
+    forgotten.replace_days(call_line("2025-05-02 09:00", **SHE), first=NEXT_DAY, last=NEXT_DAY)
 
     assert forgotten.rows(
         "select id, client_id, title from raw.staff_tasks where id in ('t9', 't10') order by id"
-    ) == [
-        ("t10", "max-id", f"ask forgotten, {fake}"),
-        ("t9", name, None),
-    ]
+    ) == [("t10", "max-id", f"ask forgotten, {fake}"), ("t9", name, None)]
     assert forgotten.rows(
         "select phone_number, client_name, summary from raw.phone_calls where call_date = '2025-05-02'"
     ) == [(fake, None, None)]

@@ -86,9 +86,7 @@ PLAIN = {"string", "bool", "int32", "int64", "double", "date32[day]", "decimal12
 """Trino has no unsigned numbers, no times of nanoseconds, and structures are not used."""
 
 
-def test_each_file_has_the_columns_of_the_manifest_in_types_that_all_engines_read(
-    warehouse: Path, lake: Path
-) -> None:
+def test_each_file_has_the_columns_of_the_manifest_in_types_of_all_engines(warehouse: Path, lake: Path) -> None:
     export(warehouse, lake)
     listed = manifest(lake)
 

@@ -169,7 +169,6 @@ def test_history_and_raw_together_hold_every_version_once(
 
 
 def cuts(rows: Any, data: st.DataObject) -> list[list[Any]]:
-    """Return the rows in batches, in their order."""
     ends = sorted({*data.draw(st.sets(st.integers(1, len(rows)), max_size=3)), len(rows)})
     return [list(rows[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 

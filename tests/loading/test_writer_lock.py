@@ -44,9 +44,7 @@ def test_the_holder_is_named_to_a_command_that_waited_in_vain(tmp_path: Path) ->
     assert sum(waits) == pytest.approx(0.6)
 
 
-def test_a_waiting_command_names_the_process_and_the_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_waiting_command_names_the_process_and_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "vetl.duckdb"
     with holding(HOLD, path, "alone") as holder:
 

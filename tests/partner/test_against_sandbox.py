@@ -82,15 +82,12 @@ TIME = models.StaffTask.model_fields["created_at"].annotation
 
 
 def description(platform: sandbox.Handle) -> dict[str, Any]:
-    """Return the interface, as the sandbox describes itself."""
     with urlopen(f"{platform.base_url}/openapi.json") as answer:
         return json.load(answer)
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_both_readings_of_the_contract_have_the_same_fields_and_values(
-    platform: sandbox.Handle, name: str
-) -> None:
+def test_both_readings_of_the_contract_have_equal_fields_and_values(platform: sandbox.Handle, name: str) -> None:
     """Vetl and the sandbox each have their own lists of them, written independently."""
     described = description(platform)["components"]["schemas"][name]["properties"]
     fields = RECORDS[name].model_fields

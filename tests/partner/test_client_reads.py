@@ -200,9 +200,7 @@ def test_a_read_that_is_cancelled_at_any_moment_leaves_its_connection_usable(sta
 
 
 @pytest.mark.parametrize("practice", ["", "loc 1\r\nX-Evil: 1", "Zoë", " loc"])
-def test_a_practice_id_that_no_header_can_carry_is_refused_before_anything_is_sent(
-    stage: Stage, practice: str
-) -> None:
+def test_a_practice_id_that_no_header_can_carry_is_refused_before_it_is_sent(stage: Stage, practice: str) -> None:
     with pytest.raises(ConfigurationError, match="practices"):
         stage.play(lambda client: client.page(practice, "staff_tasks", {}))
     assert stage.server.asked == []

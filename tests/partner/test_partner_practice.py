@@ -109,9 +109,7 @@ def test_a_creation_with_an_unknown_result_is_never_repeated(
 
 @pytest.mark.parametrize("create", CREATIONS)
 @pytest.mark.parametrize("refusal", [reply_error(429, Retry_After="1"), reply_error(401)])
-def test_a_creation_that_was_refused_for_now_is_sent_when_it_may_be(
-    stage: Stage, create: Call, refusal: Reply
-) -> None:
+def test_a_creation_that_was_refused_for_now_is_sent_later(stage: Stage, create: Call, refusal: Reply) -> None:
     stage.server.answers(refusal, reply_data({"id": 1}, 201))
 
     play(stage, create)

@@ -119,7 +119,7 @@ def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return json.loads(capsys.readouterr().out)
 
 
-def test_status_shows_waiting_and_quarantined_deliveries_and_the_last_one(
+def test_status_shows_waiting_and_quarantined_deliveries(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     receive(body_of(message("m-1")), b"not JSON")

@@ -101,11 +101,7 @@ def test_a_gate_at_intake(partner: Partner, ending: str, channel: str, reason: s
     ],
 )
 def test_a_request_ends_for_good(
-    partner: Partner,
-    ending: str,
-    hours: float,
-    end: tuple[str, str | None, str | None],
-    waits: tuple[str, int] | None,
+    partner: Partner, ending: str, hours: float, end: tuple[str | None, ...], waits: tuple[str, int] | None
 ) -> None:
     """A client who is inactive by then, or a request that never got out, was not contacted."""
     request = made(reach_out(partner, contact_number=number(ending)), 201)
