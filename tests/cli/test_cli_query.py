@@ -106,12 +106,9 @@ def started(
     *arguments: str, prefix: Sequence[str] = (), stdout: int | BinaryIO = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
     """Run `vetl query` as a process. `prefix` is a program that starts it."""
-    return subprocess.Popen(
-        [*prefix, sys.executable, "-m", "pipelines", "query", *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-    )
+    command = [*prefix, sys.executable, "-m", "pipelines", "query", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, env=environment, stdout=stdout, stderr=subprocess.PIPE)
 
 
 @pytest.mark.parametrize("where", [[], ["--private"]], ids=["published", "private"])

@@ -132,9 +132,6 @@ class WarehouseMachine(CallMachine):
 
 def test_a_warehouse_certifies_nothing_false_and_keys_survive(shared: Filled) -> None:
     machine = type("SharedWarehouse", (WarehouseMachine,), {"filled": shared})
-    few = settings(
-        max_examples=examples(6),
-        stateful_step_count=8,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
+    large = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    few = settings(max_examples=examples(6), stateful_step_count=8, suppress_health_check=large)
     run_state_machine_as_test(machine, settings=few)

@@ -87,10 +87,8 @@ def test_a_deleted_call_gives_up_the_id_of_its_living_twin(filled: Filled) -> No
 
     filled.attach(call_record(held))
 
-    assert filled.rows("select id, _deleted_at is null from raw.phone_calls order by id") == [
-        (held, True),
-        (None, False),
-    ]
+    living = filled.rows("select id, _deleted_at is null from raw.phone_calls order by id")
+    assert living == [(held, True), (None, False)]
 
 
 def test_a_bad_record_is_set_aside_and_the_rest_is_attached(filled: Filled) -> None:

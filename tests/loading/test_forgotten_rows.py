@@ -108,15 +108,9 @@ def test_new_rows_get_the_same_pseudonyms(forgotten: Filled) -> None:
 def test_a_call_that_turns_out_to_be_hers_loses_its_words(forgotten: Filled) -> None:
     """The CSV names no client, and the number is withheld: only the JSON record identifies the client."""
     name = pseudonym(forgotten)
-    line = call_line("2025-05-02 09:00", client_name="", phone_number="", summary="the bad knee")
-    record = call_record(
-        "call-9",
-        "2025-05-02T13:00:10Z",
-        client_id=client.ID,
-        client_name="",
-        phone_number="",
-        summary="the bad knee",
-    )
+    shown = {"client_name": "", "phone_number": "", "summary": "the bad knee"}
+    line = call_line("2025-05-02 09:00", **shown)
+    record = call_record("call-9", "2025-05-02T13:00:10Z", client_id=client.ID, **shown)
 
     for _ in range(2):  # the same row once more changes nothing
         forgotten.replace_days(line, first=NEXT_DAY, last=NEXT_DAY)
@@ -167,9 +161,7 @@ def test_forgetting_twice_is_forgetting_once(forgotten: Filled) -> None:
 
 
 def test_the_stored_digests_cannot_be_read(forgotten: Filled) -> None:
-    kept = str(forgotten.rows("from control.forgotten_values")) + str(
-        forgotten.rows("from control.forgotten_keys")
-    )
+    kept = str([forgotten.rows(f"from control.forgotten_{what}") for what in ("values", "keys")])
     assert [text for text in client.TOLD if text in kept] == []
 
 

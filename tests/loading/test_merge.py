@@ -61,10 +61,8 @@ def test_of_two_versions_in_one_batch_the_later_updated_stays_else_the_later_rea
         MergeRows([session("a", 1, stage="old"), session("b", 1, stage="first read")], earlier),
     )
 
-    assert filled.rows("select id, stage, _loaded_at from raw.booking_sessions order by id") == [
-        ("a", "new", later),
-        ("b", "second read", later),
-    ]
+    stored = filled.rows("select id, stage, _loaded_at from raw.booking_sessions order by id")
+    assert stored == [("a", "new", later), ("b", "second read", later)]
 
 
 def test_rows_that_come_late_into_a_sealed_window_are_counted(filled: Filled) -> None:
@@ -81,9 +79,8 @@ def test_rows_that_come_late_into_a_sealed_window_are_counted(filled: Filled) ->
 def test_a_row_that_the_source_does_not_have_is_marked_and_comes_back(filled: Filled) -> None:
     filled.merge("booking_sessions", session("a"))
 
-    assert filled.commit("booking_sessions", MissingRecords(["a", "never seen"], filled.now)) == Changes(
-        deleted=1, restated=1
-    )
+    missing = MissingRecords(["a", "never seen"], filled.now)
+    assert filled.commit("booking_sessions", missing) == Changes(deleted=1, restated=1)
     assert filled.rows("select _deleted_at from raw.booking_sessions") == [(START + HOUR,)]
     assert filled.merge("booking_sessions", session("a")) == Changes(updated=1)
     assert filled.rows("select _deleted_at, _loaded_at from raw.booking_sessions") == [(None, START + 2 * HOUR)]
@@ -264,6 +261,5 @@ def test_practices_side_by_side_are_stored_as_each_alone(
     one_by_one = [shared.warehouse.commit("run", alone[number], of, work) for number, of, work, _ in works]
 
     assert at_once == one_by_one
-    assert [rows_without_keys(shared, name) for name in together] == [
-        rows_without_keys(shared, name) for name in alone
-    ]
+    for shared_one, alone_one in zip(together, alone, strict=True):
+        assert rows_without_keys(shared, shared_one) == rows_without_keys(shared, alone_one)

@@ -253,18 +253,15 @@ def test_a_masked_value_is_the_same_after_the_next_publication(source: Source) -
     assert ask(source.target, masked) == before
 
 
+COLUMNS = [column for endpoint in (*REGISTRY, *RECEIVED) for column in endpoint.columns() if column.values]
+LISTING = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
+
+
 def test_every_word_of_the_contract_is_published_as_it_is() -> None:
-    words = {
-        word
-        for endpoint in (*REGISTRY, *RECEIVED)
-        for column in endpoint.columns()
-        for word in column.values or ()
-    }
-    listing = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
-    listed = {
-        word.lower() for word in re.findall(r"'([A-Za-z_]+)'(?!, '\w+', \[)(?!, \[)", listing.split("%}")[0])
-    }
-    marts = set(re.findall(r"\('(\w+)', '", listing))
+    words = {word for column in COLUMNS for word in column.values or ()}
+    listing = LISTING.split("%}")[0]
+    listed = {word.lower() for word in re.findall(r"'([A-Za-z_]+)'(?!, '\w+', \[)(?!, \[)", listing)}
+    marts = set(re.findall(r"\('(\w+)', '", LISTING))
     assert len(words) > 50
     assert [word for word in sorted(words) if not is_label(word)] == []
     assert listed - marts <= COMMON_WORDS | words
@@ -272,10 +269,8 @@ def test_every_word_of_the_contract_is_published_as_it_is() -> None:
 
 def test_every_column_of_such_words_is_known() -> None:
     """The record models name the columns, and so does the mart of values that the models do not know."""
-    named = {column.name for endpoint in (*REGISTRY, *RECEIVED) for column in endpoint.columns() if column.values}
-    listing = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
-    listed = set(re.findall(r"\('\w+', '(\w+)', \[", listing))
+    listed = set(re.findall(r"\('\w+', '(\w+)', \[", LISTING))
     assert len(listed) > 10
-    assert named | listed <= LABELS
+    assert {column.name for column in COLUMNS} | listed <= LABELS
     personal = {column for columns in personal_columns(ROOT / "dbt").values() for column in columns}
     assert personal.isdisjoint(LABELS)

@@ -73,12 +73,8 @@ def contents(path: Path) -> Rows:
     gather(path, lock_wait_seconds=0)
     with duckdb.connect(str(path), read_only=True) as connection:
         attach_shards(connection, path)
-        return {
-            table: connection.execute(f"select * exclude (_loaded_at) from {table} order by all").fetchall()
-            if table.startswith(("raw", "history"))
-            else connection.execute(f"from {table} order by all").fetchall()
-            for table in TABLES
-        }
+        rows = "select columns(lambda name: name <> '_loaded_at') from {} order by all"
+        return {table: connection.execute(rows.format(table)).fetchall() for table in TABLES}
 
 
 @contextmanager

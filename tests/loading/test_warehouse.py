@@ -74,14 +74,8 @@ def test_a_commit_that_fails_leaves_nothing_half(filled: Filled, monkeypatch: py
     assert filled.merge("booking_sessions", {"id": "a", "stage": "new"}) == Changes(updated=1)
 
 
-TABLES = (
-    "raw.booking_sessions",
-    "history.booking_sessions",
-    "control.windows",
-    "control.cursors",
-    "control.quarantine",
-    "control.changes",
-)
+CONTROL = ("windows", "cursors", "quarantine", "changes")
+TABLES = ("raw.booking_sessions", "history.booking_sessions", *(f"control.{name}" for name in CONTROL))
 
 
 def test_a_corrected_time_zone_moves_instants_and_drops_details_that_contradict_it(filled: Filled) -> None:

@@ -72,11 +72,8 @@ def test_a_child_keeps_the_lock_of_a_killed_command(tmp_path: Path) -> None:
     """After `vetl run` was killed, dbt may still be building: until it ends no other process may write."""
     path = tmp_path / "vetl.duckdb"
     with writing(path, lock_wait_seconds=0):
-        child = subprocess.Popen(
-            [sys.executable, "-c", "import sys; sys.stdin.read()"],
-            stdin=subprocess.PIPE,
-            pass_fds=held_descriptors(),
-        )
+        command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=held_descriptors())
     assert not is_free(path)
     child.communicate(b"")
     assert is_free(path)

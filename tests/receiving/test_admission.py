@@ -133,8 +133,7 @@ def test_a_genuine_delivery_needs_no_content_type(receiver: Opened) -> None:
 
 @pytest.mark.parametrize("has_length", [True, False], ids=["with its length", "in chunks"])
 def test_a_body_that_is_too_large_is_refused_without_being_kept_in_memory(
-    receiver: Opened,
-    has_length: bool,  # noqa: FBT001 - a case
+    receiver: Opened, *, has_length: bool
 ) -> None:
     body = body_of(message(client_id="x" * 500))
 

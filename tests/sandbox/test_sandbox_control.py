@@ -122,13 +122,8 @@ SMALL = ("--practices", "2", "--days", "3")
 
 @contextmanager
 def started(*arguments: str, command: Sequence[str] = ("-m", "sandbox")) -> Generator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [sys.executable, *command, *arguments],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    whole = [sys.executable, *command, *arguments]
+    process = subprocess.Popen(whole, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         yield process
     finally:
