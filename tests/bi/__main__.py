@@ -8,7 +8,6 @@ import argparse
 import json
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from typing import Any
 import duckdb
 import httpx
 from support.dashboard_browser import answered
+from support.processes import free_port
 from support.published import publish_small
 
 MART, MEASURE, BY = "practice_weekly", "leaks", "practice_id"
@@ -61,9 +61,7 @@ def _superset(python: Path, home: Path) -> Generator[httpx.Client]:
             done = subprocess.run([command, *step], env=environment, check=False, stdout=log, stderr=log)
             if done.returncode:
                 sys.exit(f"superset {step[0]} ended with {done.returncode}:\n{Path(log.name).read_text()[-2000:]}")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         serve = [command, "run", "--host", "127.0.0.1", "--port", str(port)]
         process = subprocess.Popen(serve, env=environment, stdout=log, stderr=log)
         try:

@@ -6,7 +6,7 @@ from urllib.request import urlopen
 
 import duckdb
 from playwright.sync_api import Page
-from support.dashboard_browser import Visit, drawn, serving, signed_in
+from support.dashboard_browser import Visit, drawn, figures, serving, signed_in
 
 PASSWORD = "long and secret"
 HEADER = "X-Forwarded-User"
@@ -29,9 +29,7 @@ def test_sixty_wrong_passwords_do_not_delay_another_sender(visit: Visit, publish
         assert guesser.get_by_test_id("stMetric").count() == 0
 
 
-def test_a_header_from_an_address_that_is_no_proxy_is_not_believed(
-    visit: Visit, published: Path, tmp_path: Path
-) -> None:
+def test_a_header_from_no_proxy_is_not_believed(visit: Visit, published: Path, tmp_path: Path) -> None:
     named = {
         "VETL_DASHBOARD__PASSWORD": PASSWORD,
         "VETL_DASHBOARD__USER_HEADER": HEADER,
@@ -42,6 +40,16 @@ def test_a_header_from_an_address_that_is_no_proxy_is_not_believed(
 
         page.locator("input[type=password]").wait_for()
         assert page.get_by_test_id("stMetric").count() == 0
+
+
+def test_who_came_through_the_proxy_sees_it(visit: Visit, published: Path, tmp_path: Path) -> None:
+    with serving(published, tmp_path, VETL_DASHBOARD__USER_HEADER=HEADER) as running:
+        with signed_in(running, f"{HEADER}: jane") as proxy:
+            assert figures(drawn(visit("/funnel", at=proxy)))
+        past = visit("/funnel", at=running)
+        past.get_by_text("Please sign in").wait_for()
+
+        assert past.get_by_test_id("stMetric").count() == 0
 
 
 def test_no_address_of_a_download_or_of_a_picture_answers_without_a_sign_in(

@@ -1,12 +1,12 @@
-"""Every page in the browser: complete, accessible, on a phone, in the dark and on paper."""
+"""Every page in the browser: complete, accessible, on a phone, in the dark, on paper, and after a publication."""
 
 from pathlib import Path
 
 import duckdb
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
-from support.dashboard_browser import Visit, drawn, serving
+from playwright.sync_api import Page, expect
+from support.dashboard_browser import Visit, drawn, figures, serving
 
 PAGES = {
     "": "Overview",
@@ -139,3 +139,18 @@ def test_sixty_practices_have_names_of_their_own(visit: Visit, published: Path, 
 
         names = [text for text in labels if text.startswith("Northern")]
         assert len(names) == len(set(names)) == 58
+
+
+def test_a_publish_is_seen_while_the_page_is_open(visit: Visit, published: Path, tmp_path: Path) -> None:
+    """Nobody touches the page: a quarter of a minute later, by the browser's clock, it shows the new file."""
+    with serving(published, tmp_path) as running:
+        page = drawn(visit("/funnel", at=running))
+        assert figures(page)[0] != "0"
+        draft = tmp_path / "draft.duckdb"
+        draft.write_bytes(running.file.read_bytes())
+        with duckdb.connect(draft) as connection:
+            connection.execute("delete from marts.booking_funnel_daily")
+        draft.replace(running.file)
+        page.clock.fast_forward("00:20")
+
+        expect(page.get_by_test_id("stMetricValue").first).to_have_text("0")

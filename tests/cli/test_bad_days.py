@@ -85,9 +85,7 @@ def status(capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("day", DAYS)
-def test_status_and_its_exit_code_show_the_failure(
-    day: str, site: Site, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_status_and_its_code_show_the_failure(day: str, site: Site, capfd: pytest.CaptureFixture[str]) -> None:
     happen, expected, words = DAYS[day]
     happen(site)
 
@@ -145,6 +143,15 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in files}
 
 
+def line_on_a_full_disk(capfd: pytest.CaptureFixture[str], *command: str, full_at: int = 4_096) -> str:
+    """Return the only line of a command that finds no room; it names the remedy."""
+    capfd.readouterr()
+    assert on_a_full_disk(*command, full_at=full_at) == 1
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.endswith("; make room and run it again")
+    return line
+
+
 def test_a_publication_on_a_full_disk_changes_nothing_and_the_next_one_succeeds(
     site: Site, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,12 +162,9 @@ def test_a_publication_on_a_full_disk_changes_nothing_and_the_next_one_succeeds(
     WAREHOUSE.with_name("vetl.duckdb.published.json").unlink()  # so that the file is written whole
 
     for share in (0, 0.95):
-        capfd.readouterr()
-        assert on_a_full_disk("publish", full_at=max(FULL_AT, int(PUBLISHED.stat().st_size * share))) == 1
+        line = line_on_a_full_disk(capfd, "publish", full_at=max(FULL_AT, int(PUBLISHED.stat().st_size * share)))
 
-        [line] = capfd.readouterr().err.splitlines()
         assert line.startswith(f"vetl: {PUBLISHED.resolve()}: cannot be published: ")
-        assert line.endswith("; make room and run it again")
         assert contents(WAREHOUSE.parent) == before
 
     assert line.removeprefix("vetl: ") in status(capfd)[1]
@@ -194,13 +198,10 @@ def test_a_file_beside_the_published_one_stays_on_a_full_disk(
     else:
         (PUBLISHED.with_name(name) / "manifest.json").unlink()
     before = contents(WAREHOUSE.parent)
-    capfd.readouterr()
 
-    assert on_a_full_disk("publish", full_at=4_096) == 1
+    line = line_on_a_full_disk(capfd, "publish")
 
-    [line] = capfd.readouterr().err.splitlines()
     assert line.startswith(f"vetl: {PUBLISHED.with_name(name).resolve()}: cannot be written: ")
-    assert line.endswith("; make room and run it again")
     assert contents(WAREHOUSE.parent) == before
     assert status(capfd)[0] == 1
     assert site.vetl("publish") == 0
@@ -218,13 +219,8 @@ def test_other_commands_leave_no_part_of_a_file_on_a_full_disk(
     command: tuple[str, ...], place: str, site: Site, capfd: pytest.CaptureFixture[str]
 ) -> None:
     site.add(f"group = 'East'\n{EVERY_FILE}")
-    capfd.readouterr()
 
-    assert on_a_full_disk(*command, full_at=4_096) == 1
-
-    [line] = capfd.readouterr().err.splitlines()
-    assert place in line
-    assert line.endswith("; make room and run it again")
+    assert place in line_on_a_full_disk(capfd, *command)
     left = [path for path in Path(place).rglob("*") if path.is_file()] if place != "warehouse/data/lake" else []
     assert [*left, *Path(place).rglob(".*"), *Path(place).parent.glob(".*drafts*")] == []
     assert not Path(place, "manifest.json").exists()

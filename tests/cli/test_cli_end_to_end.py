@@ -7,7 +7,6 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -27,14 +26,7 @@ from pipelines.partner.webhooks import Channel
 from pipelines.receiving.inbox import Entry, Inbox
 
 DAYS = 6
-
-
-@dataclass(frozen=True)
-class Installed:
-    """Provide a folder with `vetl.toml`, and the platform that it points to."""
-
-    folder: Path
-    platform: sandbox.Handle
+DATA = Path("warehouse/data")
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -58,7 +50,8 @@ def _project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sandbox.Handle]:
+    """Provide a platform, and in the working directory a `vetl.toml` that points to it."""
     folder = tmp_path_factory.mktemp("vetl")
     with (
         sandbox.running(practices=2, days=DAYS, calls=100, frozen=True) as platform,
@@ -70,10 +63,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
         patch.chdir(folder)
         for key in ("username", "password", "role"):
             patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
-        yield Installed(folder, platform)
+        yield platform
 
 
-@pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("platform")
 @pytest.mark.parametrize(
     ("arguments", "valid_name"),
     [
@@ -86,7 +79,7 @@ def test_an_unknown_name_is_exit_2_names_the_known_ones_and_does_nothing(
     arguments: str, valid_name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The inbox is not drained, and no mart is built or published."""
-    inbox = Path("warehouse/data/inbox.sqlite")
+    inbox = DATA / "inbox.sqlite"
     with Inbox.open(inbox) as opened:
         opened.keep([Entry(Channel.SERVICE_REMINDERS, "loc-001", b"{}", datetime.now(UTC))])
     capsys.readouterr()
@@ -104,27 +97,19 @@ def test_an_unknown_name_is_exit_2_names_the_known_ones_and_does_nothing(
 
 
 @pytest.fixture(scope="module")
-def refused_run(installed: Installed) -> dict[str, Any]:
+def refused_run(platform: sandbox.Handle) -> dict[str, Any]:
     """Return the report of `vetl run` after `vetl sync`, while the platform refuses every sign-in."""
+    assert platform
     assert app.execute(["sync"]) == 0
     out = StringIO()
     with untested(), pytest.MonkeyPatch.context() as patch, redirect_stdout(out):
         patch.setenv("VETL_PARTNER__PASSWORD", "changed")
         assert app.execute(["run", "--json"]) == 2
-    assert (installed.folder / "warehouse/data/analytics.duckdb").exists()
+    assert (DATA / "analytics.duckdb").exists()
     return json.loads(out.getvalue())
 
 
-@pytest.fixture
-def built(installed: Installed, refused_run: dict[str, Any]) -> Installed:
-    """Provide a folder that is synced, built and published."""
-    assert refused_run
-    return installed
-
-
-def test_run_builds_and_publishes_committed_rows_although_the_platform_is_gone(
-    refused_run: dict[str, Any],
-) -> None:
+def test_run_publishes_committed_rows_although_the_platform_is_gone(refused_run: dict[str, Any]) -> None:
     assert refused_run["sync"] is None
     assert refused_run["error"]
     assert refused_run["build"]["failures"] == []
@@ -132,10 +117,11 @@ def test_run_builds_and_publishes_committed_rows_although_the_platform_is_gone(
     assert refused_run["published"]
 
 
+@pytest.mark.usefixtures("refused_run")
 def test_refused_credentials_are_exit_2_in_one_line_without_them_and_change_no_file(
-    built: Installed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = {path: path.read_bytes() for path in (built.folder / "warehouse" / "data").glob("*.duckdb")}
+    files = {path: path.read_bytes() for path in DATA.glob("*.duckdb")}
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "wrong-and-secret")
 
     assert app.execute(["sync"]) == 2
@@ -146,20 +132,20 @@ def test_refused_credentials_are_exit_2_in_one_line_without_them_and_change_no_f
     assert "wrong-and-secret" not in out + err
 
 
-def test_publish_reports_the_rows_of_every_mart(built: Installed, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("refused_run")
+def test_publish_reports_the_rows_of_every_mart(capsys: pytest.CaptureFixture[str]) -> None:
     answer(capsys, "sync")  # the last attempt may be that of another test, with a wrong password
     published = answer(capsys, "publish")["published"]
 
-    assert published["path"] == str(built.folder / "warehouse/data/analytics.duckdb")
-    assert published["tables"]["practices"] == len(built.platform.practices)
+    assert published["path"] == str(Path.cwd() / DATA / "analytics.duckdb")
+    assert published["tables"]["practices"] == 2
     assert "clients.phone" in published["masked"]
     assert answer(capsys, "status")["published"]["masked_words"] == published["masked_words"]
 
 
-def test_a_run_without_news_builds_nothing_and_says_so(
-    built: Installed, capsys: pytest.CaptureFixture[str]
-) -> None:
-    published = built.folder / "warehouse/data/analytics.duckdb"
+@pytest.mark.usefixtures("refused_run")
+def test_a_run_without_news_builds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    published = DATA / "analytics.duckdb"
     before, record = published.read_bytes(), published.with_name("vetl.duckdb.last_publication.json")
     at_first = json.loads(record.read_text("utf-8"))
 
@@ -169,7 +155,7 @@ def test_a_run_without_news_builds_nothing_and_says_so(
 
     report = json.loads(out)
     assert report["build"] is None
-    assert report["published"]["tables"]["practices"] == len(built.platform.practices)
+    assert report["published"]["tables"]["practices"] == 2
     assert "No new data" in err
     assert published.read_bytes() == before
     at_last = json.loads(record.read_text("utf-8"))
@@ -184,15 +170,7 @@ with urllib.request.urlopen(sys.argv[1]) as answer:
     Path({opened!r}).write_text(str(answer.status))
 os.kill(os.getppid(), signal.SIGTERM)
 """
-
-
-def closing_browser(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Replace the browser by a program that writes the server's answer into a file and ends the server."""
-    command, opened = folder / "xdg-open", folder / "opened"
-    command.write_text(BROWSER.format(python=sys.executable, opened=str(opened)))
-    command.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    return opened
+"""A program that writes the server's answer into a file and ends the server."""
 
 
 DEMO = ("demo", "--days", "60")
@@ -205,12 +183,15 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path,
 
     The demo must not write into a warehouse of the environment.
     """
-    folder, out = tmp_path_factory.mktemp("demo"), StringIO()
+    folder, programs, out = tmp_path_factory.mktemp("demo"), tmp_path_factory.mktemp("browser"), StringIO()
+    browser, opened = programs / "xdg-open", programs / "opened"
+    browser.write_text(BROWSER.format(python=sys.executable, opened=str(opened)))
+    browser.chmod(0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("PYTHONPATH", str(Path(app.__file__).parents[2]))
         patch.setenv("VETL_WAREHOUSE__PATH", str(folder / "real.duckdb"))
-        opened = closing_browser(tmp_path_factory.mktemp("browser"), patch)
+        patch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
         with untested(), redirect_stdout(out):
             assert app.execute([*DEMO, "--open", "--json"]) == 0
         yield folder, opened, json.loads(out.getvalue())
@@ -226,33 +207,20 @@ def test_the_demo_gives_the_answer_that_the_readme_shows(demo: tuple[Path, Path,
 def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
     demo: tuple[Path, Path, dict[str, Any]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """While the second demo keeps its platform, `vetl run` reads the platform's next day."""
     folder, opened, first = demo
-
-    with untested():
-        second = report_of_a_kept_demo(capsys, monkeypatch, *DEMO)
-
-    assert opened.read_text() == "200"
-    for report in (first, second):
-        assert {item["state"] for item in report["sync"]["results"]} == {"certified"}
-        assert all(report["answers"].values())
-    assert [path.name for path in folder.iterdir()] == ["demo"]
-
-
-def report_of_a_kept_demo(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *demo: str
-) -> dict[str, Any]:
-    """Return the report of a demo that keeps its platform, after `vetl run` has read the platform's next day."""
-    command = [sys.executable, "-m", "support.untested_vetl", *demo, "--keep", "--json"]
+    command = [sys.executable, "-m", "support.untested_vetl", *DEMO, "--keep", "--json"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     kept = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert kept.stdout
         assert kept.stderr
-        report = json.loads(kept.stdout.readline())
+        second = json.loads(kept.stdout.readline())
         assert any(line.endswith("demo run\n") for line in kept.stderr), "the next command is not shown"
         platform = tomllib.loads(Path("demo/vetl.toml").read_text("utf-8"))["partner"]["base_url"]
         monkeypatch.delenv("VETL_WAREHOUSE__PATH")
-        next_day = answer(capsys, "-C", "demo", "run")
+        with untested():
+            next_day = answer(capsys, "-C", "demo", "run")
         assert sum(item["changes"]["inserted"] for item in next_day["sync"]["results"]) > 0
         assert next_day["published"]
         assert answers(platform)
@@ -261,4 +229,9 @@ def report_of_a_kept_demo(
         kept.communicate(timeout=60)
     assert kept.returncode == 0
     assert not answers(platform)
-    return report
+
+    assert opened.read_text() == "200"
+    for report in (first, second):
+        assert {item["state"] for item in report["sync"]["results"]} == {"certified"}
+        assert all(report["answers"].values())
+    assert [path.name for path in folder.iterdir()] == ["demo"]

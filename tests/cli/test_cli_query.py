@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import duckdb
 import polars as pl
@@ -57,23 +58,15 @@ def test_csv_reads_back(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_is_one_array_of_objects(capsys: pytest.CaptureFixture[str]) -> None:
     first, second = json.loads(answer(capsys, ALL, "--format", "json"))
 
-    assert first == {
-        "id": 1,
-        "name": "a|b",
-        "seen_at": "2025-01-02T03:04:05.500000Z",
-        "flag": True,
-        "rate": 1.5,
-        "labels": ["x", "y"],
-    }
+    assert list(first) == ["id", "name", "seen_at", "flag", "rate", "labels"]
+    assert list(first.values()) == [1, "a|b", "2025-01-02T03:04:05.500000Z", True, 1.5, ["x", "y"]]
     assert second["rate"] is None
 
 
 def test_the_json_flag_prints_one_object(capsys: pytest.CaptureFixture[str]) -> None:
-    assert json.loads(answer(capsys, "select 1 as a, 'x' as b", "--json")) == {
-        "exit_code": 0,
-        "columns": ["a", "b"],
-        "rows": [[1, "x"]],
-    }
+    document = json.loads(answer(capsys, "select 1 as a, 'x' as b", "--json"))
+
+    assert document == {"exit_code": 0, "columns": ["a", "b"], "rows": [[1, "x"]]}
 
 
 def test_markdown_escapes_characters_that_end_a_cell(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,14 +102,13 @@ def test_a_statement_that_cannot_be_answered_is_one_line_and_exit_2(
     assert err.count("\n") == 1
 
 
-def started(*arguments: str, prefix: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+def started(
+    *arguments: str, prefix: Sequence[str] = (), stdout: int | BinaryIO = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
     """Run `vetl query` as a process. `prefix` is a program that starts it."""
-    return subprocess.Popen(
-        [*prefix, sys.executable, "-m", "pipelines", "query", *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    command = [*prefix, sys.executable, "-m", "pipelines", "query", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, env=environment, stdout=stdout, stderr=subprocess.PIPE)
 
 
 @pytest.mark.parametrize("where", [[], ["--private"]], ids=["published", "private"])
@@ -260,13 +252,7 @@ def test_a_signal_ends_a_long_statement_with_one_line(
 
 @pytest.mark.parametrize("sql", ["from range(100_000)", "select 1"], ids=["while it is written", "at the end"])
 def test_a_full_disk_behind_standard_output_is_named(sql: str) -> None:
-    with Path("/dev/full").open("wb") as full:
-        process = subprocess.run(
-            [sys.executable, "-m", "pipelines", "query", sql, "--format", "csv"],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
+    with Path("/dev/full").open("wb") as full, started(sql, "--format", "csv", stdout=full) as process:
+        _, err = process.communicate()
 
-    assert (process.returncode, process.stderr) == (1, b"vetl: standard output: No space left on device\n")
+    assert (process.returncode, err) == (1, b"vetl: standard output: No space left on device\n")

@@ -36,7 +36,10 @@ def result(endpoint: str, state: str, reason: str, practice: str = "loc-1") -> d
 
 
 def a_run(exit_code: int | None, *results: dict[str, Any], run_id: str = "run") -> None:
-    """Record a sync with these results. Without an exit code it was killed; without results it was interrupted."""
+    """Record a sync with these results, and a build and a publication after it.
+
+    Without an exit code the sync was killed; without results it was interrupted.
+    """
     practices = [Practice(f"loc-{number}", "Harbor", "UTC", date(2026, 1, 1)) for number in (1, 2)]
     with Warehouse.open(WAREHOUSE, REGISTRY, lock_wait_seconds=0) as warehouse:
         warehouse.set_practices(practices)
@@ -48,17 +51,11 @@ def a_run(exit_code: int | None, *results: dict[str, Any], run_id: str = "run") 
         if exit_code is not None:
             summary = {"results": results}
             warehouse.finish_run(run_id, source_clock=NOW, exit_code=exit_code, summary=summary)
-    if not WAREHOUSE.with_name("analytics.duckdb").exists():
-        built_and_published()
-
-
-def built_and_published() -> None:
-    """Record a build and a publication beside an existing warehouse."""
     for kind in ("build", "publication"):
         with recorded(WAREHOUSE, kind, kind):
             pass
     with duckdb.connect(str(WAREHOUSE.with_name("analytics.duckdb"))) as connection:
-        connection.execute("create schema marts")
+        connection.execute("create schema if not exists marts")
 
 
 def all_certified() -> list[dict[str, Any]]:
@@ -71,7 +68,7 @@ def status(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, st
     return code, output.out, output.err
 
 
-def test_a_list_whose_last_sync_failed_reads_failed_although_it_was_certified(
+def test_a_list_that_failed_last_reads_failed_although_it_was_certified(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     a_run(0, *all_certified())
@@ -95,7 +92,7 @@ def test_a_list_whose_last_sync_failed_reads_failed_although_it_was_certified(
     assert item["attempt"]["last_read"] < item["attempt"]["finished"]
 
 
-def test_it_counts_the_words_that_are_masked_in_the_file_that_is_published(
+def test_it_counts_the_words_that_are_masked_in_the_published_file(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The record of a publication counts for the file that it wrote and for no other."""

@@ -1,7 +1,11 @@
-"""The command line: a fast start, one line for each mistake, exact exit codes."""
+"""The command line: a fast start, one line for each mistake, exact exit codes.
+
+dbt, Dagster and DuckDB's shell, which vetl starts with its settings.
+"""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import datetime
@@ -11,12 +15,11 @@ import duckdb
 import pytest
 import typer
 
+from pipelines import bundled
 from pipelines.cli import app
 from pipelines.core.errors import ConfigurationError, Unreachable
 
 ROOT = Path(app.__file__).resolve().parents[2]
-
-
 pytestmark = pytest.mark.usefixtures("empty_folder")
 
 
@@ -36,9 +39,7 @@ def test_the_start_of_a_command_imports_nothing_heavy(module: str, heavy: tuple[
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
-def test_the_help_has_a_whole_line_for_each_command(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_help_has_a_line_for_each_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(arguments) == 0
     shown = capsys.readouterr().out
     commands = shown.partition("Commands:")[2].splitlines()[1:]
@@ -100,22 +101,23 @@ def test_a_wrong_setting_is_one_line_and_with_json_one_object_too(capsys: pytest
         (ConfigurationError("a\nb"), 2, "vetl: a b\n"),
         (KeyboardInterrupt(), 130, "vetl: interrupted\n"),
         (duckdb.InterruptException("INTERRUPT Error: Interrupted!"), 130, "vetl: interrupted\n"),
+        (KeyError("Jane Doe"), 1, "vetl: internal error: KeyError in test_cli_usage.py, line .*"),
     ],
 )
 def test_an_error_is_its_line_and_its_exit_code(
-    error: BaseException,
-    code: int,
-    line: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    error: BaseException, code: int, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """An unforeseen one shows its place and not its text, which may quote a row."""
+
     def fails(*_: object, **__: object) -> int:
         raise error
 
     monkeypatch.setattr("pipelines.cli.status.status", fails)
 
     assert app.execute(["status"]) == code
-    assert capsys.readouterr().err == line
+    err = capsys.readouterr().err
+    assert re.fullmatch(line, err, re.DOTALL)
+    assert "Jane" not in err
 
 
 @pytest.mark.usefixtures("configured")
@@ -132,24 +134,6 @@ def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
 
     assert app.execute(["lake", "export"]) == 130
     assert capsys.readouterr().err == "vetl: interrupted. Progress saved; run again to continue\n"
-
-
-@pytest.mark.usefixtures("configured")
-def test_an_unforeseen_error_shows_its_place_and_not_its_text(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Its text may quote a row."""
-
-    def fails(*_: object, **__: object) -> int:
-        raise KeyError("Jane Doe")
-
-    monkeypatch.setattr("pipelines.cli.status.status", fails)
-
-    assert app.execute(["status"]) == 1
-
-    err = capsys.readouterr().err
-    assert err.startswith("vetl: internal error: KeyError in test_cli_usage.py, line ")
-    assert "Jane" not in err
 
 
 @pytest.mark.usefixtures("configured")
@@ -172,3 +156,45 @@ def test_with_the_json_log_format_each_line_is_an_object(capsys: pytest.CaptureF
     entry = json.loads(capsys.readouterr().err)
     assert entry["level"] == "error"
     assert "nothing has been synced yet" in entry["event"]
+
+
+@pytest.mark.usefixtures("configured")
+def test_the_options_of_dbt_reach_it(capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.execute(["dbt", "--quiet", "ls", "--select", "practices", "--resource-type", "model"]) == 0
+    assert capfd.readouterr().out.split() == ["vetl.marts.practice.practices"]
+
+
+@pytest.mark.usefixtures("configured")
+def test_dagster_gets_the_settings_of_the_deployment_unless_it_has_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Without these settings Dagster sends telemetry, and two runs write at the same time."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("DAGSTER_HOME", str(home))
+
+    assert app.execute(["dagster", "--version"]) == 0
+    assert "dagster, version 1." in capfd.readouterr().out
+    assert (home / "dagster.yaml").read_text("utf-8") == bundled.dagster_settings().read_text("utf-8")
+
+    (home / "dagster.yaml").write_text("telemetry: {enabled: true}\n", "utf-8")
+    assert app.execute(["dagster", "--version"]) == 0
+    assert (home / "dagster.yaml").read_text("utf-8") == "telemetry: {enabled: true}\n"
+
+
+@pytest.mark.usefixtures("configured")
+def test_open_runs_duckdbs_shell_on_the_published_file_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    published = tmp_path / "warehouse/data/analytics.duckdb"
+    assert app.execute(["open"]) == 1
+    published.parent.mkdir(parents=True)
+    published.touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert app.execute(["open"]) == 2
+    assert "vetl query" in capfd.readouterr().err
+
+    shell = tmp_path / "duckdb"
+    shell.write_text('#!/bin/sh\necho "$@"\n')
+    shell.chmod(0o755)
+    assert app.execute(["open"]) == 0
+    assert capfd.readouterr().out == f"-readonly {published}\n"

@@ -1,12 +1,13 @@
 """dbt as a child process: a few lines of output, no file in its project, no secret in its environment."""
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support import warm_dbt
+from support.processes import holding
 
 from pipelines import bundled
 from pipelines.core.errors import BuildFailed, WarehouseBusy
@@ -73,14 +74,14 @@ def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     return result, steps
 
 
-def test_a_failing_node_is_one_line_without_the_row_and_skips_dependent_nodes(
-    built: Built,
-) -> None:
+def build(folder: Path, **options: Any) -> None:
+    dbt_build(folder / "vetl.duckdb", full_refresh=False, advance=lambda _done, _total: None, **options)
+
+
+def test_a_failing_node_is_one_line_without_the_row_and_skips_dependent_nodes(built: Built) -> None:
     result, _ = built
 
-    assert result.exit_code == 1
-    assert result.skipped == 1
-    assert result.succeeded == 2
+    assert (result.exit_code, result.skipped, result.succeeded) == (1, 1, 2)
     [failure] = result.failures
     assert failure.startswith("model broken: ")
     assert "Conversion Error" in failure
@@ -100,40 +101,25 @@ def test_a_project_that_does_not_parse_is_one_line(project: Path, tmp_path: Path
     bad.write_text("select * from {{ ref('nowhere') }}", "utf-8")
     try:
         with pytest.raises(BuildFailed, match="nowhere"):
-            dbt_build(tmp_path / "vetl.duckdb", full_refresh=False, advance=lambda _done, _total: None)
+            build(tmp_path)
     finally:
         bad.unlink()
 
 
 @pytest.mark.usefixtures("project")
 def test_a_warehouse_that_another_process_holds_is_busy(tmp_path: Path) -> None:
-    warehouse = tmp_path / "vetl.duckdb"
-    holder = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(1, flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", holder, str(warehouse)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        with pytest.raises(WarehouseBusy):
-            dbt_build(warehouse, full_refresh=False, advance=lambda _done, _total: None)
-        process.communicate("")
+    hold = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    with holding(hold, tmp_path / "vetl.duckdb"), pytest.raises(WarehouseBusy):
+        build(tmp_path)
 
 
-def test_dbt_gets_only_the_variables_that_it_needs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_dbt_gets_only_the_variables_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "hunter2")
 
     given = environment(Path("/srv/vetl.duckdb"))
 
-    assert {name for name in given if name.startswith("VETL_")} == {
-        "VETL_WAREHOUSE__PATH",
-        "VETL_BUILD_FINGERPRINT",
-        "VETL_SHARDS",
-    }
+    own = {name for name in given if name.startswith("VETL_")}
+    assert own == {"VETL_WAREHOUSE__PATH", "VETL_BUILD_FINGERPRINT", "VETL_SHARDS"}
     assert given["VETL_WAREHOUSE__PATH"] == "/srv/vetl.duckdb"
     assert given["DBT_SEND_ANONYMOUS_USAGE_STATS"] == "false"
 
@@ -147,12 +133,7 @@ WITHOUT_ROOM = (
 @pytest.mark.usefixtures("project")
 def test_a_full_disk_is_named_with_its_remedy(tmp_path: Path) -> None:
     with pytest.raises(BuildFailed, match=r"too large.*; make room and run it again$"):
-        dbt_build(
-            tmp_path / "vetl.duckdb",
-            full_refresh=False,
-            advance=lambda _done, _total: None,
-            command=(sys.executable, "-c", WITHOUT_ROOM),
-        )
+        build(tmp_path, command=(sys.executable, "-c", WITHOUT_ROOM))
 
 
 def test_results_that_a_full_disk_cut_off_are_none(tmp_path: Path) -> None:

@@ -68,16 +68,7 @@ def test_without_settings_a_command_makes_nothing_and_says_so_in_one_line(
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "webhooks drain",
-        "lake export",
-        "reconcile",
-        "quarantine list",
-        "build",
-        "publish",
-        "status",
-        "query 1",
-    ],
+    ["webhooks drain", "lake export", "reconcile", "quarantine list", "build", "publish", "status", "query 1"],
 )
 def test_no_command_but_sync_and_run_makes_a_warehouse(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -122,9 +113,7 @@ def test_a_folder_or_a_file_is_chosen_before_or_after_the_command(
         ("doctor", "add them to vetl.toml, which `vetl init` writes"),
     ],
 )
-def test_a_place_that_is_not_there_is_one_line(
-    arguments: str, line: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_place_is_one_line(arguments: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("vetl.toml").touch()
     assert line in fails(capsys, *arguments.split())
 
@@ -169,9 +158,8 @@ def test_a_busy_port_is_one_line(
 
 
 def test_init_fills_in_the_answers_of_a_terminal(tmp_path: Path) -> None:
-    typed = iter(
-        ["ftp://x", "https://api.vets.example", "loc-7", 'Élan "Vet"', "America/NewYork", "America/New_York", ""]
-    )
+    zones = ("America/NewYork", "America/New_York")
+    typed = iter(["ftp://x", "https://api.vets.example", "loc-7", 'Élan "Vet"', *zones, ""])
     said: list[str] = []
     example = bundled.example_settings().read_text("utf-8")
 
@@ -186,9 +174,7 @@ def test_init_fills_in_the_answers_of_a_terminal(tmp_path: Path) -> None:
     assert "did you mean America/New_York?" in said[1]
 
 
-def test_init_writes_what_is_missing_and_changes_nothing_that_is_there(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_init_writes_what_is_missing_and_changes_nothing_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["init"]) == 0
     err = capsys.readouterr().err
     assert "wrote vetl.toml;" in err

@@ -26,12 +26,12 @@ SHOWN_ELSEWHERE = {
     "vetl build --engine spark": "make spark",
     "vetl dagster dev": "tests/deployed/test_killed_and_backfilled.py",
     "vetl dashboard": "tests/dashboard/test_access.py",
-    "vetl dbt ls": "tests/cli/test_other_programs.py",
+    "vetl dbt ls": "tests/cli/test_cli_usage.py",
     "vetl demo": "tests/cli/test_cli_end_to_end.py",
     "vetl lake export": "tests/loading/test_lake.py",
     "vetl act": "tests/acting/test_act_commands.py",
     "vetl mcp": "tests/dashboard/test_assistant.py",
-    "vetl open": "tests/cli/test_other_programs.py",
+    "vetl open": "tests/cli/test_cli_usage.py",
     "vetl reconcile": "tests/cli/test_cli_end_to_end.py",
     "vetl forecast": "tests/forecasting/test_command.py",
     "vetl report": "tests/notices/test_report.py",
@@ -99,14 +99,8 @@ def test_every_command_of_readme_and_how_to_pages_works(
         for written in sorted(commands() - reader.typed):
             if written.startswith("vetl query"):
                 assert "completion_rate" in reader.types(written)
-        for written in (
-            "publish",
-            "quarantine list",
-            "quarantine retry",
-            "webhooks drain",
-            "act plan",
-            "act status",
-        ):
+        others = ("publish", "quarantine list", "quarantine retry", "webhooks drain", "act plan", "act status")
+        for written in others:
             reader.types(f"vetl {written}")
         for written in ("run", "reconcile"):
             assert _is_quiet(reader.types(f"vetl {written} --quiet --log-file vetl.log"))

@@ -90,8 +90,6 @@ def test_doctor_warns_of_files_that_everybody_may_read(tmp_path: Path, monkeypat
     state.chmod(0o755)
     data.chmod(0o755)
     warnings = exposed(settings)
-    assert [line.split(":")[0] for line in warnings] == [
-        str(file) for file in (*files[:2], state, *files[2:], data)
-    ]
+    assert [line.split(":")[0] for line in warnings] == list(map(str, (*files[:2], state, *files[2:], data)))
     assert warnings[0].endswith(f"chmod o-rwx {files[0]}")
     assert warnings[-1].endswith(f"may list it or write to it; chmod o-rw {data}")

@@ -1,10 +1,10 @@
 """Shards in processes of their own: their logs, progress and errors reach the process that started them."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import structlog
+from structlog.testing import capture_logs
 
 from pipelines.core.errors import ConfigurationError, NotFound, SignInRefused, Unreachable, VetlError
 from pipelines.core.pages import Changes
@@ -38,28 +38,12 @@ def sync(read: ShardRead, progress: ReportProgress) -> SyncResult:
     return SyncResult(name, None, tuple(results), sign_ins=1, notes=("the same note",))
 
 
-@pytest.fixture
-def logged() -> Any:
-    before = structlog.get_config()
-    events: list[dict[str, Any]] = []
-
-    def keep(_logger: object, _method: str, event: Any) -> Any:
-        events.append(dict(event))
-        raise structlog.DropEvent
-
-    structlog.configure(processors=[keep])
-    yield events
-    structlog.configure(**before)
-
-
-def test_results_progress_and_logs_of_all_come_together_and_one_that_fails_fails_its_own_lists(
-    logged: list[dict[str, Any]],
-) -> None:
+def test_results_progress_and_logs_of_all_come_together_and_one_that_fails_fails_its_own_lists() -> None:
     progress: list[Progress | Waiting] = []
+    reads = [read_of("one", "p1"), read_of("gone", "p2"), read_of("two", "p3")]
 
-    result = side_by_side(
-        [read_of("one", "p1"), read_of("gone", "p2"), read_of("two", "p3")], sync, progress.append
-    )
+    with capture_logs() as logged:
+        result = side_by_side(reads, sync, progress.append)
 
     assert [(item.practice_id, item.state, item.retryable) for item in result.results] == [
         *[("p1", "certified", False)] * 2,
@@ -68,10 +52,8 @@ def test_results_progress_and_logs_of_all_come_together_and_one_that_fails_fails
     ]
     assert (result.run_id, result.sign_ins, result.notes) == ("one,two", 2, ("the same note",))
     assert {item.practice_id for item in progress if isinstance(item, Progress)} == {"p1", "p3"}
-    assert sorted((item["by"], item["cause"]) for item in logged) == [
-        ("one", "no such thing"),
-        ("two", "no such thing"),
-    ]
+    told = [(name, "no such thing") for name in ("one", "two")]
+    assert sorted((item["by"], item["cause"]) for item in logged) == told
 
 
 def test_refused_credentials_and_errors_of_all_shards_keep_their_type() -> None:

@@ -34,12 +34,9 @@ history_start = 2025-01-01
 @contextmanager
 def started(*arguments: str) -> Generator[subprocess.Popen[bytes]]:
     """Run a command in a process of its own, which heeds Ctrl-C although a suite in the background does not."""
-    process = subprocess.Popen(
-        ["env", "--default-signal=INT", sys.executable, "-m", "pipelines", *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "pipelines", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process
     finally:
@@ -47,9 +44,7 @@ def started(*arguments: str) -> Generator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def test_ctrl_c_ends_doctor_while_it_waits_for_the_platform(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_ends_doctor_as_it_waits_for_the_platform(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("USERNAME", "PASSWORD", "ROLE"):
         monkeypatch.setenv(f"VETL_PARTNER__{name}", "any")

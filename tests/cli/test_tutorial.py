@@ -3,11 +3,12 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Self
+
+from support.processes import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(sh|text)(?: title=\"([^\"]*)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -76,18 +77,10 @@ class Reader:
         terminal.communicate(timeout=60)
 
 
-def free_ports() -> tuple[int, int]:
-    """Return two free ports; both are held until both are known."""
-    with socket.socket() as first, socket.socket() as second:
-        first.bind(("127.0.0.1", 0))
-        second.bind(("127.0.0.1", 0))
-        return first.getsockname()[1], second.getsockname()[1]
-
-
 def test_every_command_of_the_tutorial_prints_the_output_of_the_page(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
-    for written, free in zip(("8787", "8791"), free_ports(), strict=True):
-        page = page.replace(written, str(free))
+    for written in ("8787", "8791"):
+        page = page.replace(written, str(free_port()))
     blocks = BLOCK.findall(page)
     assert len(blocks) > 15
     said = ""

@@ -1,4 +1,7 @@
-"""Access: everybody on this machine, and from elsewhere users with the password."""
+"""Access: everybody on this machine, and from elsewhere users with the password.
+
+Guessing a password is slow for one sender and delays nobody else.
+"""
 
 import re
 import subprocess
@@ -6,12 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from board.attempts import Attempts, network_of
 from support.dashboard_pages import Open
 
 
-def test_without_the_password_nothing_is_shown(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_the_password_alone_the_shared_view_opens(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VETL_DASHBOARD__PASSWORD", "long and secret")
-    page = opened("funnel")
+    page = opened("funnel", period="7")
 
     assert not page.metric
     assert not page.selectbox
@@ -19,11 +23,6 @@ def test_without_the_password_nothing_is_shown(opened: Open, monkeypatch: pytest
     page.button[0].click().run()
     assert page.error[0].value == "That is not the password."
     assert not page.metric
-
-
-def test_with_the_password_the_shared_view_opens(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VETL_DASHBOARD__PASSWORD", "long and secret")
-    page = opened("funnel", period="7")
 
     page.text_input[0].input("long and secret")
     page.button[0].click().run()
@@ -49,3 +48,41 @@ def test_it_does_not_start_for_everybody(tmp_path: Path, host: str) -> None:
 
     assert done.returncode == 2
     assert re.fullmatch(r"vetl: .*VETL_DASHBOARD__PASSWORD.*\n", done.stderr)
+
+
+def test_sixty_wrong_ones_do_not_delay_another_sender() -> None:
+    attempts = Attempts(now=lambda: 100.0)
+
+    waits = [attempts.wait_for("203.0.113.7") for _ in range(60)]
+
+    assert waits[:8] == [0, 0, 0, 0, 0, 1, 2, None]
+    assert set(waits[8:]) == {None}
+    assert attempts.wait_for("198.51.100.1") == 0
+
+
+def test_a_sender_may_try_once_a_second() -> None:
+    clock = [0.0]
+    attempts = Attempts(now=lambda: clock[0])
+    tried = 0
+    for second in range(3600):
+        clock[0] = float(second)
+        tried += sum(attempts.wait_for("203.0.113.7") is not None for _ in range(10))
+
+    assert 3600 <= tried <= 3610
+
+
+def test_a_flood_of_senders_takes_a_bounded_memory() -> None:
+    clock = [0.0]
+    attempts = Attempts(now=lambda: clock[0])
+    for number in range(25_000):
+        clock[0] += 0.001
+        attempts.wait_for(str(number))
+
+    assert len(attempts._free_at) <= 10_001  # pyright: ignore[reportPrivateUsage]
+
+
+def test_one_holder_of_a_network_of_ipv6_is_one_sender() -> None:
+    assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1")
+    assert network_of("2001:db8:0:1::1") != network_of("2001:db8::1")
+    assert network_of("::ffff:203.0.113.7") == network_of("203.0.113.7")
+    assert network_of("unknown") == "unknown"

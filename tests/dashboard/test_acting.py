@@ -41,11 +41,7 @@ def test_nothing_is_claimed_before_vetl_has_acted(opened: Open) -> None:
 
 @pytest.mark.parametrize(("booked", "is_chance"), [(30, False), (12, True)])
 def test_the_difference_has_its_interval(
-    booked: int,
-    is_chance: bool,  # noqa: FBT001 - drawn
-    opened: Open,
-    published: Path,
-    tmp_path: Path,
+    opened: Open, published: Path, tmp_path: Path, booked: int, *, is_chance: bool
 ) -> None:
     file = with_acts(published, tmp_path, (60, booked, 25, 4, True), (40, 10, 15, 2, True), (99, 99, 9, 0, False))
 
@@ -59,9 +55,9 @@ def test_the_difference_has_its_interval(
 
 
 def test_without_a_holdout_there_is_nothing_to_compare(opened: Open, published: Path, tmp_path: Path) -> None:
-    assert "there is nothing to compare" in text(
-        opened("acting", with_acts(published, tmp_path, (9, 3, 0, 0, True)))
-    )
+    page = opened("acting", with_acts(published, tmp_path, (9, 3, 0, 0, True)))
+
+    assert "there is nothing to compare" in text(page)
 
 
 def test_the_last_plan_is_shown_with_its_words_for_the_chosen_practices(
@@ -84,8 +80,7 @@ def test_the_last_plan_is_shown_with_its_words_for_the_chosen_practices(
     assert plan.digest in text(page)
     shown = [table.value for table in page.dataframe if "description" in table.value]
     assert [list(table["episode_id"]) for table in shown] == [["e-loc-001"]]
-    assert [list(table.value["reason"]) for table in page.dataframe if "reason" in table.value] == [
-        ["Left alone to compare with"]
-    ]
+    reasons = [list(table.value["reason"]) for table in page.dataframe if "reason" in table.value]
+    assert reasons == [["Left alone to compare with"]]
     plan_file(file).write_text("[]", "utf-8")
     assert "`vetl act plan` makes a plan" in text(opened("acting", file))

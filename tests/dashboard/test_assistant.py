@@ -48,10 +48,8 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
     "calls by week of one practice": (
         "calls",
         {"by": ["week"], "where": ["practice=loc-001"]},
-        (
-            "select cast(date_trunc('week', day) as date) as week, count(*) from marts.phone_calls"
-            " where practice_id = 'loc-001' group by all order by all"
-        ),
+        """select cast(date_trunc('week', day) as date) as week, count(*) from marts.phone_calls
+           where practice_id = 'loc-001' group by all order by all""",
     ),
     "calls since a day": (
         "calls",
@@ -61,18 +59,14 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
     "the conversion of those who wanted to book": (
         "intent_conversion_rate",
         {},
-        (
-            "select sum(intent_booked_calls), sum(intent_calls), sum(intent_booked_calls) / sum(intent_calls)"
-            " from marts.booking_intent_daily"
-        ),
+        """select sum(intent_booked_calls) as booked, sum(intent_calls) as wanted, booked / wanted
+           from marts.booking_intent_daily""",
     ),
     "the completion rate by source": (
         "completion_rate",
         {"by": ["referral_source"]},
-        (
-            "select referral_source, sum(completed), sum(sessions), sum(completed) / sum(sessions)"
-            " from marts.booking_funnel_daily group by all order by all"
-        ),
+        """select referral_source, sum(completed) as done, sum(sessions) as of_all, done / of_all
+           from marts.booking_funnel_daily group by all order by all""",
     ),
     "how long tasks take": (
         "median_hours_to_finalize",
@@ -82,19 +76,14 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
     "callers by week": (
         "unique_callers",
         {"by": ["practice", "week"], "where": ["practice=loc-003"]},
-        (
-            "select practice_id, week, unique_callers from marts.practice_weekly where practice_id = 'loc-003'"
-            " order by all"
-        ),
+        """select practice_id, week, unique_callers from marts.practice_weekly where practice_id = 'loc-003'
+           order by all""",
     ),
     "drop-off by stage": (
         "drop_off_rate",
         {"by": ["stage"]},
-        (
-            "select stage, sum(reached - continued), sum(reached),"
-            " sum(reached - continued) / nullif(sum(reached), 0)"
-            " from marts.booking_funnel_stages group by all order by all"
-        ),
+        """select stage, sum(reached - continued) as left_it, sum(reached) as in_all, left_it / nullif(in_all, 0)
+           from marts.booking_funnel_stages group by all order by all""",
     ),
 }
 
@@ -192,12 +181,11 @@ def test_a_user_of_one_practice_reaches_no_row_of_another(
     assert of_one_practice.ask("calls", by=["practice"])[0][:2] == ["loc-002", own]
     assert of_one_practice.ask("calls")[0][0] == own
     assert [row[0] for row in of_one_practice.ask("unique_callers", by=["practice", "week"])][:1] == ["loc-002"]
-    assert "not known here; values are loc-002" in of_one_practice.refused(
-        "ask", metric="calls", where=["practice=loc-001"]
-    )
-    assert "not known here; values are loc-002" in of_one_practice.refused(
-        "explain", figure="practice_daily.calls", practice="loc-001"
-    )
+    for tool, more in (
+        ("ask", {"metric": "calls", "where": ["practice=loc-001"]}),
+        ("explain", {"figure": "practice_daily.calls", "practice": "loc-001"}),
+    ):
+        assert "not known here; values are loc-002" in of_one_practice.refused(tool, **more)
     assert of_one_practice.call("explain", figure="practice_daily.calls")["value"] == own
     seen = json.dumps(
         [
@@ -236,13 +224,8 @@ def test_the_tools_only_read_and_name_no_person(assistant: Assistant) -> None:
 )
 def test_a_server_that_must_not_start_says_why(options: tuple[str, ...], message: str, stale: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-    done = subprocess.run(
-        [*VETL, "mcp", "--file", str(stale), *options],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [*VETL, "mcp", "--file", str(stale), *options]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
     assert done.returncode == 2
     assert message in done.stderr

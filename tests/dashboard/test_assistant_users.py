@@ -33,7 +33,6 @@ history_start = 2025-01-01
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Provide a folder with settings of three users."""
     folder = tmp_path_factory.mktemp("users")
     (folder / "vetl.toml").write_text(USERS, "utf-8")
     return folder
@@ -41,7 +40,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(site: Path, stale: Path) -> Iterator[str]:
-    """Provide the address of a server for these users."""
     port = free_port()
     variables = {"VETL_ASSISTANT__TOKENS": ",".join(f"{name}={token}" for name, token in TOKENS.items())}
     command = [*VETL, "-C", str(site), "mcp", "--file", str(stale), "--http", "--port", str(port)]
@@ -95,13 +93,10 @@ def test_over_stdio_a_user_sees_their_practices_alone(portal: BlockingPortal, si
     ],
 )
 def test_tokens_of_nobody_start_no_server(tokens: str, message: str, site: Path, stale: Path) -> None:
-    done = subprocess.run(
-        [*VETL, "-C", str(site), "mcp", "--file", str(stale), "--http"],
-        env={**os.environ, "VETL_ASSISTANT__TOKEN": TOKENS["boss"], "VETL_ASSISTANT__TOKENS": tokens},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [*VETL, "-C", str(site), "mcp", "--file", str(stale), "--http"]
+    variables = {"VETL_ASSISTANT__TOKEN": TOKENS["boss"], "VETL_ASSISTANT__TOKENS": tokens}
+    environment = {**os.environ, **variables}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
     assert done.returncode == 2
     assert message in done.stderr

@@ -1,8 +1,12 @@
-"""The figures on the pages are those of the marts."""
+"""The figures on the pages are those of the marts.
+
+The page of any measure gives the numbers of `vetl metric`, and refuses no choice without a word.
+"""
 
 import re
 from collections.abc import Sequence
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from board.pages import PAGES
@@ -28,6 +32,12 @@ def shares(*pairs: Sequence[int]) -> list[str]:
     ]
 
 
+def sums(ask: Ask, mart: str, columns: str, since: date, until: date, where: str = "true") -> tuple[int, ...]:
+    """Return the sums of columns of a mart over these days."""
+    totals = ", ".join(f"sum({column})" for column in columns.split())
+    return ask(f"select {totals} from marts.{mart} where {where} and day between ? and ?", since, until)[0]
+
+
 @pytest.mark.parametrize("path", ["", *(page.path for page in PAGES[1:])])
 def test_every_page_is_whole_and_every_figure_defined(opened: Open, path: str) -> None:
     page = opened(path)
@@ -43,27 +53,15 @@ def test_every_page_is_whole_and_every_figure_defined(opened: Open, path: str) -
             assert metric.proto.color == metric.proto.MetricColor.GRAY
 
 
-def test_the_figures_of_a_monday_morning_leave_open_days_out(
-    opened: Open, ask: Ask, days: tuple[date, date]
-) -> None:
+def test_the_figures_of_a_monday_leave_open_days_out(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
     since, until = days
-    callers = ask(
-        """select sum(booked_within_7_days), sum(new_booking_callers), sum(recovered_within_7_days),
-                  sum(missed_callers) from marts.practice_daily where day between ? and ?""",
-        since,
-        until - CALLERS,
-    )[0]
-    outreach = ask(
-        "select sum(booked), sum(contacted) from marts.practice_daily where day between ? and ?",
-        since,
-        until - OUTREACH,
-    )[0]
-    online = ask(
-        "select sum(completed), sum(sessions) from marts.practice_daily where day between ? and ?", *days
-    )[0]
-    leaks = """select sum(leaked) from marts.demand_daily where begun_by = 'client' and day between ? and ?"""
-    leaked = ask(leaks, since, until - REQUESTS)[0][0]
-    before = ask(leaks, since - timedelta(days=14), since - timedelta(days=1))[0][0]
+    columns = "booked_within_7_days new_booking_callers recovered_within_7_days missed_callers"
+    callers = sums(ask, "practice_daily", columns, since, until - CALLERS)
+    outreach = sums(ask, "practice_daily", "booked contacted", since, until - OUTREACH)
+    online = sums(ask, "practice_daily", "completed sessions", *days)
+    by_client = "begun_by = 'client'"
+    (leaked,) = sums(ask, "demand_daily", "leaked", since, until - REQUESTS, by_client)
+    (before,) = sums(ask, "demand_daily", "leaked", since - REQUESTS, since - timedelta(days=1), by_client)
     page = opened()
 
     assert values(page)[:4] == shares(callers[0:2], callers[2:4], online, outreach)
@@ -105,11 +103,8 @@ def test_calls_and_their_hours(opened: Open, ask: Ask, days: tuple[date, date]) 
         *days,
     )
     ways = {direction: (answered, calls) for direction, answered, calls in by_direction}
-    calls, wanted, booked, missed = ask(
-        """select sum(calls), sum(new_booking_intent_calls), sum(new_booking_calls), sum(missed_new_booking_calls)
-           from marts.booking_intent_daily where day between ? and ?""",
-        *days,
-    )[0]
+    columns = "calls new_booking_intent_calls new_booking_calls missed_new_booking_calls"
+    calls, wanted, booked, missed = sums(ask, "booking_intent_daily", columns, *days)
     page = opened("calls")
 
     found = values(page)
@@ -119,20 +114,11 @@ def test_calls_and_their_hours(opened: Open, ask: Ask, days: tuple[date, date]) 
 
 
 def test_one_line_reconciles_the_figures_of_the_phone(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    calls, unbooked = ask(
-        """select sum(new_booking_intent_calls), sum(missed_new_booking_calls) from marts.booking_intent_daily
-           where direction = 'inbound' and day between ? and ?""",
-        *days,
-    )[0]
-    callers, missed = ask(
-        "select sum(new_booking_callers), sum(missed_callers) from marts.practice_daily where day between ? and ?",
-        *days,
-    )[0]
-    requests, open_ones = ask(
-        """select sum(episodes), sum(leaked) from marts.demand_daily
-           where first_channel = 'call' and begun_by = 'client' and day between ? and ?""",
-        *days,
-    )[0]
+    columns = "new_booking_intent_calls missed_new_booking_calls"
+    calls, unbooked = sums(ask, "booking_intent_daily", columns, *days, "direction = 'inbound'")
+    callers, missed = sums(ask, "practice_daily", "new_booking_callers missed_callers", *days)
+    by_phone = "first_channel = 'call' and begun_by = 'client'"
+    requests, open_ones = sums(ask, "demand_daily", "episodes leaked", *days, by_phone)
     [line] = [text.value for text in opened("calls").markdown if "inbound calls" in text.value]
 
     numbers = [int(text) for text in re.findall(r"[\d]+", line.replace(",", "")) if text != "14"]
@@ -140,17 +126,9 @@ def test_one_line_reconciles_the_figures_of_the_phone(opened: Open, ask: Ask, da
 
 
 def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    requests, contacted = ask(
-        """select sum(requests), sum(contacted)
-           from marts.outreach_outcomes_daily where day between ? and ?""",
-        *days,
-    )[0]
-    ended = ask(
-        """select sum(booked), sum(contacted), sum(opted_out)
-           from marts.outreach_outcomes_daily where day between ? and ?""",
-        days[0],
-        days[1] - OUTREACH,
-    )[0]
+    mart, (since, until) = "outreach_outcomes_daily", days
+    requests, contacted = sums(ask, mart, "requests contacted", *days)
+    ended = sums(ask, mart, "booked contacted opted_out", since, until - OUTREACH)
     reasons = ask(
         """select suppression_reason, sum(requests) from marts.outreach_suppressions_daily
            where day between ? and ? group by all""",
@@ -205,9 +183,8 @@ def test_shares_of_few_are_marked(opened: Open, copied: Copied, least: int) -> N
     """A week of one practice is a small sample; `[definitions] small_sample` says how small."""
     file = copied(f"update marts.catalogue set definition = '{least}' where column_name = 'small_sample'")
     page = opened("outreach", file, period="28", practice="loc-001")
-    counts = [
-        caption.value for caption in page.caption if " of " in caption.value and " contacted" in caption.value
-    ]
+    said = [caption.value for caption in page.caption]
+    counts = [text for text in said if " of " in text and " contacted" in text]
 
     assert counts
     assert all((int(text.split(" of ")[1].split()[0]) < least) == ("few: says little" in text) for text in counts)
@@ -227,13 +204,9 @@ def test_an_unproven_list_is_no_good_news(opened: Open, ask: Ask) -> None:
 
 
 def test_the_rows_behind_a_figure_are_those_of_the_period(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    since, until = days
-    figure = "booking_intent_daily.missed_intent_calls"
-    page = opened("rows", figure=figure)
+    page = opened("rows", figure="booking_intent_daily.missed_intent_calls")
     expected = ask(
-        "select call_key from marts.phone_calls where is_missed_intent and day between ? and ? order by 1",
-        since,
-        until,
+        "select call_key from marts.phone_calls where is_missed_intent and day between ? and ? order by 1", *days
     )
 
     assert not page.exception
@@ -267,3 +240,59 @@ def test_rows_of_several_measures_are_narrowed_to_one(opened: Open, ask: Ask) ->
     assert not page.exception
     assert page.metric[0].value == f"{cases:,}"
     assert page.dataframe[0].value["counts"].sum() == cases
+
+
+def table_of(page: AppTest) -> list[tuple[Any, ...]]:
+    assert not page.exception
+    return [tuple(row) for row in page.dataframe[0].value.itertuples(index=False)]
+
+
+def test_a_rate_has_both_counts_in_total_and_by_practice(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+    page = opened("measures", metric="completion_rate", by="practice")
+    expected = ask(
+        """select name, count(*) filter (where status = 'completed'), count(*) from marts.booking_sessions
+           join marts.practices using (practice_id) where day between ? and ? group by name""",
+        *days,
+    )
+
+    assert sorted(row[:3] for row in table_of(page)) == sorted(expected)
+    completed, sessions = (sum(row[place] for row in expected) for place in (1, 2))
+    assert str(page.metric[0].value) == f"{completed / sessions:.0%}"
+    assert f"{completed:,}, of sessions: {sessions:,}" in page.caption[1].value
+
+
+def test_two_dimensions_and_a_practice_are_in_the_address(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+    page = opened("measures", metric="calls", by="week", **{"and": "direction"}, practice="loc-001")
+    expected = ask(
+        """select date_trunc('week', day)::date, direction, count(*) from marts.phone_calls
+           where practice_id = 'loc-001' and day between ? and ? group by all order by all""",
+        *days,
+    )
+    rows = [
+        (row[0].date() if hasattr(row[0], "date") else row[0], row[1].lower(), row[2]) for row in table_of(page)
+    ]
+
+    assert rows == expected
+    # Of one practice the week is the usual dimension, which no address names.
+    chosen = {"metric": "calls", "and": "direction", "practice": "loc-001"}
+    assert {name: page.query_params[name] for name in chosen} == chosen
+    assert "by" not in page.query_params
+
+
+def test_people_are_by_practice_and_week_alone(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+    page = opened("measures", metric="unique_callers")
+    ((most,),) = ask(
+        "select max(unique_callers) from marts.practice_weekly where week >= ? and week + 6 <= ?", *days
+    )
+
+    assert not page.metric
+    assert max(row[2] for row in table_of(page)) == most
+    assert page.selectbox(key="by").options == ["Practice"]
+
+
+def test_each_kind_of_measure_has_a_usual_view(opened: Open) -> None:
+    """A stage needs its stage; a median and a measure without rows have a page, too."""
+    for metric in ("drop_off_rate", "median_hours_to_booking", "acts"):
+        page = opened("measures", metric=metric)
+        assert not page.exception, metric
+        assert len(page.dataframe) == 1 or page.info[0].value == "Nothing in this period.", metric

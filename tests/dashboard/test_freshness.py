@@ -4,6 +4,7 @@ import os
 import shutil
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -15,23 +16,25 @@ SESSIONS = (
 )
 
 
-def practice(file: Path, key: str) -> tuple[str, date]:
-    """Return the name of a practice, and the last day that is over in all of its sessions."""
+def one(file: Path, sql: str, *values: object) -> tuple[Any, ...]:
     with duckdb.connect(file, read_only=True) as connection:
-        row = connection.execute(
-            """select name, timezone(time_zone, certified_through)::date - 1 from marts.practices
-               join marts.proof using (practice_id) where practice_id = ? and endpoint = 'booking_sessions'""",
-            [key],
-        ).fetchone()
+        row = connection.execute(sql, values).fetchone()
     assert row
     return row
 
 
+def practice(file: Path, key: str) -> tuple[str, date]:
+    """Return the name of a practice, and the last day that is over in all of its sessions."""
+    return one(
+        file,
+        """select name, timezone(time_zone, certified_through)::date - 1 from marts.practices
+           join marts.proof using (practice_id) where practice_id = ? and endpoint = 'booking_sessions'""",
+        key,
+    )
+
+
 def sessions(file: Path, key: str, until: date) -> str:
-    with duckdb.connect(file, read_only=True) as connection:
-        row = connection.execute(SESSIONS, [key, until - timedelta(days=6), until]).fetchone()
-    assert row
-    return f"{row[0]:,}"
+    return f"{one(file, SESSIONS, key, until - timedelta(days=6), until)[0]:,}"
 
 
 @pytest.mark.parametrize("path", ["", "leaks"])

@@ -1,4 +1,7 @@
-"""Users who see their practices alone: on no page, in no list, in no download and by no address anything else."""
+"""Users who see their practices alone: on no page, in no list, in no download and by no address anything else.
+
+Names and numbers are on the work list if `contacts.duckdb` is beside the published file and may be read.
+"""
 
 import json
 from pathlib import Path
@@ -15,6 +18,7 @@ from pipelines.passwords import is_password_of, set_password
 PATHS = ["", *(page.path for page in PAGES[1:])]
 """The first page has the bare address."""
 PASSWORD = "quite long and secret"
+LOOK_UP = "look the client id up"
 
 
 @pytest.fixture
@@ -46,6 +50,18 @@ def shown(page: AppTest) -> str:
     return "\n".join([*parts, *(table.value.to_csv() for table in page.dataframe)])
 
 
+def write_contacts(published: Path) -> None:
+    """Write the file as `[warehouse] contacts` does: here everybody on the list but one is known."""
+    with duckdb.connect(published.with_name("contacts.duckdb")) as connection:
+        connection.execute(f"""
+            attach '{published}' as published (read_only);
+            create table leak_list as
+            select practice_id, episode_id, 'Name at ' || practice_id as name, '+15550100' as phone_number,
+                   null::varchar as email
+            from published.marts.leak_list order by episode_id offset 1
+        """)
+
+
 @pytest.mark.usefixtures("users")
 @pytest.mark.parametrize("path", PATHS)
 def test_no_page_shows_another_practice(path: str, opened: Open, ask: Ask, file: Path) -> None:
@@ -67,9 +83,8 @@ def test_no_mart_has_a_row_of_another_practice(published: Path) -> None:
 
     assert len(marts) > 30
     for mart in set(marts) - {"catalogue", "metrics"}:
-        assert set(limited.ask(f"select distinct practice_id from marts.{mart}").get_column("practice_id")) <= {
-            "loc-001"
-        }
+        practices = limited.ask(f"select distinct practice_id from marts.{mart}").get_column("practice_id")
+        assert set(practices) <= {"loc-001"}
     for statement in (
         "from published.marts.practices",
         f"from '{published}'",
@@ -82,20 +97,13 @@ def test_no_mart_has_a_row_of_another_practice(published: Path) -> None:
     assert nobody.ask("select count(*) from marts.phone_calls").item() == 0
 
 
-def test_names_are_those_of_their_practices_and_each_look_is_noted(
-    opened: Open, users: Path, file: Path, ask: Ask
-) -> None:
-    with duckdb.connect(file.with_name("contacts.duckdb")) as connection:
-        connection.execute(f"""
-            attach '{file}' as published (read_only);
-            create table leak_list as select practice_id, episode_id, 'Name at ' || practice_id as name,
-                   '+15550100' as phone_number, null::varchar as email from published.marts.leak_list
-        """)
+def test_users_see_their_names_and_each_look_is_noted(opened: Open, users: Path, file: Path, ask: Ask) -> None:
+    write_contacts(file)
     page = signed_in(opened("leaks", file))
     page.run()
 
     table = page.dataframe[0].value
-    assert set(table["name"]) == {"Name at loc-001"}
+    assert set(table["name"].dropna()) == {"Name at loc-001"}
     [line] = [json.loads(line) for line in users.read_text("utf-8").splitlines()]
     mine = ask("select episode_id from marts.leak_list where practice_id = 'loc-001'")
     assert (line["user"], line["page"], line["with_names"]) == ("anna", "leaks", True)
@@ -141,9 +149,8 @@ def test_a_removed_user_does_not_sign_in_again_and_the_file_has_no_password(tmp_
     assert is_password_of(file, "anna", PASSWORD)
     assert PASSWORD not in file.read_text("utf-8")
     assert file.stat().st_mode & 0o777 == 0o600
-    file.write_text(
-        "".join(line + "\n" for line in file.read_text("utf-8").splitlines() if line.startswith("bob"))
-    )
+    of_bob = [line for line in file.read_text("utf-8").splitlines(keepends=True) if line.startswith("bob")]
+    file.write_text("".join(of_bob))
     assert not is_password_of(file, "anna", PASSWORD)
     assert not is_password_of(tmp_path / "none", "anna", PASSWORD)
     for name in ("", "a:b", " a", "a\nb"):
@@ -151,3 +158,30 @@ def test_a_removed_user_does_not_sign_in_again_and_the_file_has_no_password(tmp_
             set_password(file, name, PASSWORD)
     with pytest.raises(ValueError, match="at least 10 characters"):
         set_password(file, "anna", "short")
+
+
+def test_clients_to_call_are_named_if_there_are_contacts(opened: Open, file: Path) -> None:
+    without = opened("leaks", file)
+    assert "name" not in without.dataframe[0].value
+    assert any(LOOK_UP in caption.value for caption in without.caption)
+
+    write_contacts(file)
+    page = opened("leaks", file)
+
+    table = page.dataframe[0].value
+    assert not page.exception
+    assert len(table) == len(without.dataframe[0].value)
+    assert list(table["name"].isna()).count(True) == 1
+    assert set(table["phone_number"].dropna()) == {"+15550100"}
+    assert not any(LOOK_UP in caption.value for caption in page.caption)
+
+
+@pytest.mark.parametrize("broken", [b"", b"not a database" * 1000])
+def test_contacts_that_cannot_be_read_are_not_spoken_of(opened: Open, file: Path, broken: bytes) -> None:
+    file.with_name("contacts.duckdb").write_bytes(broken)
+    page = opened("leaks", file)
+
+    assert not page.exception
+    assert not page.error
+    assert "name" not in page.dataframe[0].value
+    assert any(LOOK_UP in caption.value for caption in page.caption)

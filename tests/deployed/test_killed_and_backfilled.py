@@ -109,7 +109,5 @@ def test_a_killed_run_is_shown_as_failed_and_the_next_run_continues(
     assert witness.false_claims(None) == []
     assert {item.state for item in list_statuses(settings)} == {"certified"}
     zones = {one.id: one.time_zone for one in site.platform.practices}
-    assert (
-        truth.differences(site.platform, settings.warehouse.path, zones, since=settings.practices[0].history_start)
-        == []
-    )
+    since = settings.practices[0].history_start
+    assert truth.differences(site.platform, settings.warehouse.path, zones, since=since) == []

@@ -33,8 +33,6 @@ DAEMONS = "{ instance { daemonHealth { allDaemonStatuses { daemonType healthy } 
 
 @dataclass(frozen=True)
 class Deployment:
-    """The running processes and their addresses."""
-
     folder: Path
     pages: str
     receiver: str
@@ -105,7 +103,6 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Generator[Deployment
 
 
 def ended(deployment: Deployment, run_id: str) -> str:
-    """Wait for the end of a run and return its status."""
     done = {"SUCCESS", "FAILURE", "CANCELED"}
     return until(run_id, lambda: status if (status := deployment.status(run_id)) in done else None)
 

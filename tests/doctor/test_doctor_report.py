@@ -65,9 +65,7 @@ def test_a_name_that_the_environment_overrides_is_not_mended_by_writing_it(
     assert "VETL_PARTNER__PARAMETERS__STAFF_TASKS__STATUS" in line
 
 
-def test_an_ignored_parameter_is_one_line_with_its_cost(
-    clinic: Clinic, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_ignored_parameter_is_a_line_with_its_cost(clinic: Clinic, capsys: pytest.CaptureFixture[str]) -> None:
     clinic.platform.set(booking_sessions={"start": "commencing", "end": "closing", "start_required": False})
 
     assert execute(["doctor"]) == 0

@@ -26,8 +26,6 @@ NAMES_OF_ITS_OWN: dict[str, dict[str, Any]] = {
     },
     "appointments": {"start": "from", "end": "to", "per_page": "size", "start_required": False},
 }
-
-
 USUAL = {"start": "start_date", "end": "end_date", "status": "status", "page": "page", "per_page": "per_page"}
 
 
@@ -89,19 +87,13 @@ def test_names_that_were_unknown_at_first_are_found_when_there_are_rows(
         assert not {USUAL[key] for key in names if key in USUAL} & asked, name
 
 
-@pytest.mark.parametrize(("name", "most"), [("staff_tasks", 8), ("booking_sessions", 10)])
-def test_the_cost_of_an_empty_list_at_each_sync_is_bounded(clinic: Clinic, name: str, most: int) -> None:
+@pytest.mark.parametrize(("name", "most"), [("staff_tasks", 8), ("booking_sessions", 10), ("appointments", 3)])
+def test_the_cost_of_an_empty_or_withdrawn_list_is_bounded(clinic: Clinic, name: str, most: int) -> None:
+    clinic.platform.set(appointments_withdrawn=404)
     leave(clinic, name, 0)
     clinic.sync(name)
 
     assert clinic.sync(name).results[0].requests <= most
-
-
-def test_the_cost_of_a_withdrawn_list_at_each_sync_is_bounded(clinic: Clinic) -> None:
-    clinic.platform.set(appointments_withdrawn=404)
-    clinic.sync("appointments")
-
-    assert clinic.sync("appointments").results[0].requests <= 3
 
 
 Words = Callable[[str, dict[str, Any]], None]

@@ -23,6 +23,11 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
 
 
 @pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "analytics.duckdb"
+
+
+@pytest.fixture
 def private(tmp_path: Path) -> Path:
     """Provide a private file with marts of three clients, two calls and three leaks."""
     path = tmp_path / "vetl.duckdb"

@@ -23,31 +23,16 @@ from support.warehouse_with_rows import Filled, call_line, csv_page
 from pipelines.core.steps import Question, Save
 from pipelines.endpoints.phone_calls import PHONE_CALLS
 from pipelines.loading.phone_calls.frames import CallTexts
+from pipelines.partner.calls_csv import COLUMNS
 
-SHOWN = "strftime(called_at_local, '%Y-%m-%d %H:%M'), " + ", ".join(
-    f"coalesce({name}, '')" for name in ("phone_number", "state", "client_name", "outcome", "summary")
-)
-NOT_TOLD = dict.fromkeys(
-    (
-        "practice",
-        "direction",
-        "caller_type",
-        "patient_name",
-        "call_classification",
-        "booking_intent",
-        "customer_sentiment",
-        "booked",
-        "duration_seconds",
-    ),
-    "",
-)
+CELLS = ("phone_number", "state", "client_name", "outcome", "summary")
+SHOWN = "strftime(called_at_local, '%Y-%m-%d %H:%M'), " + ", ".join(f"coalesce({name}, '')" for name in CELLS)
+NOT_TOLD = {column.raw: "" for column in COLUMNS[1:] if column.raw not in CELLS}
 """Columns of the CSV that the model leaves empty, as it does in its JSON records."""
 
 
 def as_page(rows: Sequence[CsvRow]) -> CallTexts:
-    """Return a page of the CSV as the client passes it on."""
-    names = ("phone_number", "state", "client_name", "outcome", "summary")
-    lines = [call_line(minute, **dict(zip(names, cells, strict=True)), **NOT_TOLD) for minute, *cells in rows]
+    lines = [call_line(minute, **dict(zip(CELLS, cells, strict=True)), **NOT_TOLD) for minute, *cells in rows]
     return csv_page(*lines)
 
 
@@ -85,7 +70,6 @@ class CallWarehouse:
         return Counter(self._select(SHOWN, f"and call_date between '{first}' and '{last}'"))
 
     def attached(self) -> Counter[tuple[CsvRow, Details | None]]:
-        """Return every stored call, with its details."""
         rows = self._select(f"{SHOWN}, id, client_id, remote_client_id")
         return Counter((row[:6], row[6:] if row[6] else None) for row in rows)
 
@@ -141,7 +125,6 @@ class WarehouseMachine(CallMachine):
             assert len(keys[group]) <= calls
 
     def at_rest(self) -> None:
-        """Return the instants by id."""
         super().at_rest()
         calls = self.practice.source.calls
         assert self.practice.store.instants() == Counter((call.id, call.at.replace(second=0)) for call in calls)
@@ -149,9 +132,6 @@ class WarehouseMachine(CallMachine):
 
 def test_a_warehouse_certifies_nothing_false_and_keys_survive(shared: Filled) -> None:
     machine = type("SharedWarehouse", (WarehouseMachine,), {"filled": shared})
-    few = settings(
-        max_examples=examples(6),
-        stateful_step_count=8,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
+    large = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    few = settings(max_examples=examples(6), stateful_step_count=8, suppress_health_check=large)
     run_state_machine_as_test(machine, settings=few)

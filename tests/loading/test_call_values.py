@@ -24,7 +24,6 @@ from pipelines.partner.models import CALL_OUTCOMES
 
 
 def values_of(*lines: str) -> CallValues:
-    """Return one page of these lines."""
     (page,) = read_values([csv_page(*lines)])
     return page
 
@@ -201,10 +200,7 @@ def test_a_row_of_another_length_is_set_aside_and_counted() -> None:
     page = parse_calls(CsvAnswer(body, 4)).frame
 
     assert page.frame.height == 2
-    assert [bad.reason for bad in page.bad] == [
-        "row: 2 fields, the header has 15",
-        "row: 16 fields, the header has 15",
-    ]
+    assert [bad.reason for bad in page.bad] == [f"row: {count} fields, the header has 15" for count in (2, 16)]
     assert page.bad[0].payload == '["2025-05-01 10:00","short"]'
 
 

@@ -47,6 +47,7 @@ def test_days_are_those_of_the_practice_and_instants_reach_into_the_days_beside(
 
 NOW = datetime(2026, 2, 1, 12, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=9)
+UNSEEN = "not reconciled yet, so late changes may be unseen; vetl reconcile reads them"
 
 
 def evidence(practice: str, endpoint: str = "phone_calls", **changes: Any) -> Evidence:
@@ -72,36 +73,26 @@ def newest(_: str) -> QueryResult:
     ("changes", "line"),
     [
         ({}, None),
-        ({"certified_through": None}, "a phone_calls: no certificate yet"),
-        (
-            {"certified_through": LONG_AGO},
-            "a phone_calls: stale: certified only through 2026-01-23, though synced on 2026-02-01",
-        ),
+        ({"certified_through": None}, "no certificate yet"),
+        ({"certified_through": LONG_AGO}, "stale: certified only through 2026-01-23, though synced on 2026-02-01"),
         (
             {"as_of": LONG_AGO, "certified_through": LONG_AGO},
-            "a phone_calls: stale: last synced on 2026-01-23, other practices on 2026-02-01",
+            "stale: last synced on 2026-01-23, other practices on 2026-02-01",
         ),
-        ({"quarantined_rows": 1200}, "a phone_calls: 1,200 rows in quarantine are not counted"),
-        (
-            {"last_reconcile_at": None},
-            "a phone_calls: not reconciled yet, so late changes may be unseen; vetl reconcile reads them",
-        ),
+        ({"quarantined_rows": 1200}, "1,200 rows in quarantine are not counted"),
+        ({"last_reconcile_at": None}, UNSEEN),
     ],
 )
 def test_each_reason_to_doubt_is_named(changes: dict[str, Any], line: str | None) -> None:
-    assert doubts_of(newest, [evidence("a", **changes), evidence("b")]) == ([line] if line else [])
+    expected = [f"a phone_calls: {line}"] if line else []
+    assert doubts_of(newest, [evidence("a", **changes), evidence("b")]) == expected
 
 
 def test_a_reason_of_many_lists_and_practices_is_one_line() -> None:
-    lists = [
-        evidence(practice, endpoint, last_reconcile_at=None)
-        for practice in "abcde"
-        for endpoint in ("appointments", "phone_calls")
-    ]
-
-    unseen = "not reconciled yet, so late changes may be unseen; vetl reconcile reads them"
+    pairs = [(practice, endpoint) for practice in "abcde" for endpoint in ("appointments", "phone_calls")]
+    lists = [evidence(*pair, last_reconcile_at=None) for pair in pairs]
 
     assert doubts_of(newest, [*lists, evidence("f", last_reconcile_at=None)]) == [
-        f"a, b, c and 2 more appointments, phone_calls: {unseen}",
-        f"f phone_calls: {unseen}",
+        f"a, b, c and 2 more appointments, phone_calls: {UNSEEN}",
+        f"f phone_calls: {UNSEEN}",
     ]

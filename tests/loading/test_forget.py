@@ -43,10 +43,7 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
     name = forgotten.pseudonym
     assert ask(
         filled.path, "select id, name, json_array_length(patients) from raw.clients order by id = 'max-id'"
-    ) == [
-        (name, None, 1),
-        ("max-id", "Max", None),
-    ]
+    ) == [(name, None, 1), ("max-id", "Max", None)]
     assert ask(filled.path, "select distinct id from history.clients") == [(name,)]
     assert ask(filled.path, "select client_id, name from raw.patients") == [(name, None)]
     ((fake,),) = ask(filled.path, "select phone from raw.clients where id <> 'max-id'")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from support.warehouse_with_rows import Filled, call_line, call_record
 from pipelines.core.steps import ReferencedIds
 from pipelines.loading.compact import rewrite
 
+NEXT_DAY = date(2025, 5, 2)
+SHE = {"client_name": client.NAME, "phone_number": client.PHONE}
 KEYS = {
     "phone_calls": "call_date, call_key",
     "message_events": "message_id, status",
@@ -45,13 +47,11 @@ def pseudonym(filled: Filled) -> str:
 
 
 def tables(filled: Filled, schema: str = "raw") -> list[str]:
-    return [
-        name for (name,) in filled.rows(f"select table_name from duckdb_tables() where schema_name = '{schema}'")
-    ]
+    found = filled.rows(f"select table_name from duckdb_tables() where schema_name = '{schema}'")
+    return [name for (name,) in found]
 
 
 def contents(filled: Filled) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of raw and history."""
     return {
         f"{schema}.{name}": filled.rows(f"from {schema}.{name} order by all")
         for schema in ("raw", "history")
@@ -61,15 +61,9 @@ def contents(filled: Filled) -> dict[str, list[tuple[Any, ...]]]:
 
 def repeated(filled: Filled) -> dict[str, int]:
     """Return the number of duplicate keys by table."""
-    twice = {
-        name: len(
-            filled.rows(
-                f"select 1 from raw.{name} group by practice_id, {KEYS.get(name, 'id')} having count(*) > 1"
-            )
-        )
-        for name in tables(filled)
-    }
-    return {name: count for name, count in twice.items() if count}
+    twice = "select 1 from raw.{} group by practice_id, {} having count(*) > 1"
+    counts = {name: len(filled.rows(twice.format(name, KEYS.get(name, "id")))) for name in tables(filled)}
+    return {name: count for name, count in counts.items() if count}
 
 
 def in_clear(filled: Filled) -> list[str]:
@@ -100,18 +94,11 @@ def test_new_rows_get_the_same_pseudonyms(forgotten: Filled) -> None:
         {"id": "t9", "title": f"{client.NAME} again", "client_id": client.ID},
         {"id": "t10", "title": "ask Doe-Smith, Jane, 212.555.0199".replace("oe-S", "œ-S"), "client_id": "max-id"},
     )
-    forgotten.replace_days(
-        call_line("2025-05-02 09:00", client_name=client.NAME, phone_number=client.PHONE),
-        first=forgotten.now.date().replace(month=5, day=2),
-        last=forgotten.now.date().replace(month=5, day=2),
-    )
+    forgotten.replace_days(call_line("2025-05-02 09:00", **SHE), first=NEXT_DAY, last=NEXT_DAY)
 
     assert forgotten.rows(
         "select id, client_id, title from raw.staff_tasks where id in ('t9', 't10') order by id"
-    ) == [
-        ("t10", "max-id", f"ask forgotten, {fake}"),
-        ("t9", name, None),
-    ]
+    ) == [("t10", "max-id", f"ask forgotten, {fake}"), ("t9", name, None)]
     assert forgotten.rows(
         "select phone_number, client_name, summary from raw.phone_calls where call_date = '2025-05-02'"
     ) == [(fake, None, None)]
@@ -121,21 +108,13 @@ def test_new_rows_get_the_same_pseudonyms(forgotten: Filled) -> None:
 def test_a_call_that_turns_out_to_be_hers_loses_its_words(forgotten: Filled) -> None:
     """The CSV names no client, and the number is withheld: only the JSON record identifies the client."""
     name = pseudonym(forgotten)
-    day: dict[str, Any] = {"first": forgotten.now.date().replace(month=5, day=2)}
-    day["last"] = day["first"]
-    line = call_line("2025-05-02 09:00", client_name="", phone_number="", summary="the bad knee")
-    record = call_record(
-        "call-9",
-        "2025-05-02T13:00:10Z",
-        client_id=client.ID,
-        client_name="",
-        phone_number="",
-        summary="the bad knee",
-    )
+    shown = {"client_name": "", "phone_number": "", "summary": "the bad knee"}
+    line = call_line("2025-05-02 09:00", **shown)
+    record = call_record("call-9", "2025-05-02T13:00:10Z", client_id=client.ID, **shown)
 
     for _ in range(2):  # the same row once more changes nothing
-        forgotten.replace_days(line, **day)
-        forgotten.attach(record, **day)
+        forgotten.replace_days(line, first=NEXT_DAY, last=NEXT_DAY)
+        forgotten.attach(record, first=NEXT_DAY, last=NEXT_DAY)
         assert forgotten.rows(
             "select id, client_id, summary from raw.phone_calls where call_date = '2025-05-02'"
         ) == [("call-9", name, None)]
@@ -143,22 +122,11 @@ def test_a_call_that_turns_out_to_be_hers_loses_its_words(forgotten: Filled) -> 
 
 
 def test_a_change_of_a_call_of_hers_is_one_row_and_no_words(filled: Filled) -> None:
-    filled.replace_days(call_line(client_name=client.NAME, phone_number=client.PHONE, state="In progress"))
-    who: dict[str, Any] = {
-        "client_id": client.ID,
-        "client_name": client.NAME,
-        "phone_number": client.PHONE,
-    }
-    filled.attach(call_record("call-1", **who, state="in_progress"))
+    filled.replace_days(call_line(**SHE, state="In progress"))
+    filled.attach(call_record("call-1", client_id=client.ID, **SHE, state="in_progress"))
     client.forget(filled)
 
-    filled.replace_days(
-        call_line(
-            client_name=client.NAME,
-            phone_number=client.PHONE,
-            summary=f"{client.NAME} came",
-        )
-    )
+    filled.replace_days(call_line(**SHE, summary=f"{client.NAME} came"))
 
     assert filled.rows("select id, state, client_name, summary, _deleted_at from raw.phone_calls") == [
         ("call-1", "completed", None, None, None)
@@ -178,9 +146,8 @@ def test_bad_rows_of_hers_are_quarantined_without_their_bytes(forgotten: Filled)
 def test_the_platform_is_never_asked_for_her(forgotten: Filled) -> None:
     client.send_everything(forgotten)
 
-    question = ReferencedIds(forgotten.now + timedelta(days=9_999), 100)
+    asked = forgotten.answer("clients", ReferencedIds(forgotten.now + timedelta(days=9_999), 100))
 
-    asked = forgotten.answer("clients", question)
     assert [identity for identity in asked if identity.startswith("forgotten") or identity == client.ID] == []
 
 
@@ -194,9 +161,7 @@ def test_forgetting_twice_is_forgetting_once(forgotten: Filled) -> None:
 
 
 def test_the_stored_digests_cannot_be_read(forgotten: Filled) -> None:
-    kept = str(forgotten.rows("from control.forgotten_values")) + str(
-        forgotten.rows("from control.forgotten_keys")
-    )
+    kept = str([forgotten.rows(f"from control.forgotten_{what}") for what in ("values", "keys")])
     assert [text for text in client.TOLD if text in kept] == []
 
 

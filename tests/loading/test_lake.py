@@ -16,12 +16,8 @@ from pipelines.loading.lake.export import Exported, export_private
 from pipelines.loading.lake.tables import lake_tables
 
 MAY, JUNE = "2025-05", "2025-06"
-SESSION = {
-    "id": "s1",
-    "status": "active",
-    "created_at": "2025-05-03T10:00:00Z",
-    "updated_at": "2025-05-03T10:00:00Z",
-}
+AT = "2025-05-03T10:00:00Z"
+SESSION = {"id": "s1", "status": "active", "created_at": AT, "updated_at": AT}
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +82,7 @@ PLAIN = {"string", "bool", "int32", "int64", "double", "date32[day]", "decimal12
 """Trino has no unsigned numbers, no times of nanoseconds, and structures are not used."""
 
 
-def test_each_file_has_the_columns_of_the_manifest_in_types_that_all_engines_read(
-    warehouse: Path, lake: Path
-) -> None:
+def test_each_file_has_the_columns_of_the_manifest_in_types_of_all_engines(warehouse: Path, lake: Path) -> None:
     export(warehouse, lake)
     listed = manifest(lake)
 
@@ -116,16 +110,11 @@ def test_only_partitions_that_changed_are_written(warehouse: Path, lake: Path) -
     now = manifest(lake)
 
     new = {(file.table, *file.partition) for file in now.files if file.path not in before.paths()}
-    assert {item for item in new if not item[0].startswith("control.")} == {
-        ("raw.phone_calls", "p1", MAY),
-        ("history.phone_calls", "p1", MAY),
-    }
+    of_practices = {item for item in new if not item[0].startswith("control.")}
+    assert of_practices == {("raw.phone_calls", "p1", MAY), ("history.phone_calls", "p1", MAY)}
     kept = {(file.table, *file.partition) for file in now.files if file.path in before.paths()}
-    assert {
-        ("raw.phone_calls", "p1", JUNE),
-        ("raw.phone_calls", "p2", MAY),
-        ("raw.booking_sessions", "p1", MAY),
-    } <= kept
+    assert {("raw.phone_calls", "p1", JUNE), ("raw.phone_calls", "p2", MAY)} <= kept
+    assert ("raw.booking_sessions", "p1", MAY) in kept
 
 
 def test_nothing_is_written_if_nothing_changed(warehouse: Path, lake: Path) -> None:
@@ -196,10 +185,8 @@ def test_a_practice_may_be_called_anything(warehouse: Path, lake: Path) -> None:
     export(warehouse, lake)
     listed = manifest(lake)
 
-    assert {file.partition for file in listed.files if file.table == "raw.booking_sessions"} == {
-        (name, MAY),
-        ("p1", None),
-    }
+    partitions = {file.partition for file in listed.files if file.table == "raw.booking_sessions"}
+    assert partitions == {(name, MAY), ("p1", None)}
     sessions = rows(lake, listed, "raw.booking_sessions")
     assert {row["practice_id"] for row in sessions} == {name, "p1"}
     with duckdb.connect() as connection:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -29,12 +30,6 @@ def endpoint() -> Iterator[str]:
     server.stop()
 
 
-def reached(endpoint: str) -> fs.FileSystem:  # pyright: ignore[reportUnknownParameterType]
-    return fs.S3FileSystem(
-        endpoint_override=endpoint, access_key="key", secret_key=SECRET, allow_bucket_creation=True
-    )
-
-
 def settings(folder: Path, endpoint: str, place: str) -> Settings:
     return Settings(
         warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
@@ -51,7 +46,8 @@ def fill(path: Path, *lines: str) -> None:
 
 
 def test_a_lake_in_a_bucket_is_kept_in_step(tmp_path: Path, endpoint: str) -> None:
-    bucket = reached(endpoint)
+    access: dict[str, Any] = {"endpoint_override": endpoint, "access_key": "key", "secret_key": SECRET}
+    bucket = fs.S3FileSystem(**access, allow_bucket_creation=True)
     bucket.create_dir("practices")
     configured = settings(tmp_path, endpoint, "s3://practices/vetl/lake")
     fill(configured.warehouse.path, call_line())

@@ -38,33 +38,30 @@ FOREIGN = {"text": text_file, "a link to .env": link_to_settings, "another datab
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_a_file_that_vetl_did_not_publish_is_not_replaced(private: Path, tmp_path: Path, kind: str) -> None:
-    target = tmp_path / "analytics.duckdb"
+def test_a_file_that_vetl_did_not_publish_is_not_replaced(private: Path, target: Path, kind: str) -> None:
     FOREIGN[kind](target)
-    before, files = target.read_bytes(), set(tmp_path.iterdir())
+    before, files = target.read_bytes(), set(target.parent.iterdir())
 
     with pytest.raises(WarehouseError, match="vetl did not publish it and does not replace it; move it away"):
         publish(private, target, pii=PII, pii_key=None)
 
     assert target.read_bytes() == before
-    assert set(tmp_path.iterdir()) == files
+    assert set(target.parent.iterdir()) == files
 
 
-def test_foreign_contacts_are_neither_replaced_nor_removed(private: Path, tmp_path: Path) -> None:
-    published = tmp_path / "analytics.duckdb"
-    publish(private, published, pii=PII, pii_key=None)
-    foreign_database(contacts_file(published))
-    before = contacts_file(published).read_bytes()
+def test_foreign_contacts_are_neither_replaced_nor_removed(private: Path, target: Path) -> None:
+    publish(private, target, pii=PII, pii_key=None)
+    foreign_database(contacts_file(target))
+    before = contacts_file(target).read_bytes()
 
     with pytest.raises(WarehouseError, match="move it away"):
-        write_contacts(private, published)
-    assert not remove_contacts(published)
+        write_contacts(private, target)
+    assert not remove_contacts(target)
 
-    assert contacts_file(published).read_bytes() == before
+    assert contacts_file(target).read_bytes() == before
 
 
-def test_a_file_that_an_older_vetl_published_is_replaced(private: Path, tmp_path: Path) -> None:
-    target = tmp_path / "analytics.duckdb"
+def test_a_file_that_an_older_vetl_published_is_replaced(private: Path, target: Path) -> None:
     with duckdb.connect(str(target)) as connection:
         connection.execute("""
             create schema marts;
@@ -148,9 +145,8 @@ def test_a_draft_of_a_killed_process_is_removed_and_one_of_a_living_process_stay
             process.communicate()
 
 
-def test_drafts_that_an_older_vetl_left_are_removed(private: Path, tmp_path: Path) -> None:
-    published = tmp_path / "analytics.duckdb"
-    publish(private, published, pii=PII, pii_key=None)
+def test_drafts_that_an_older_vetl_left_are_removed(private: Path, target: Path, tmp_path: Path) -> None:
+    publish(private, target, pii=PII, pii_key=None)
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait(30)
     left = [tmp_path / f".contacts.duckdb.{dead.pid}{end}" for end in ("", ".wal")]
@@ -158,7 +154,7 @@ def test_drafts_that_an_older_vetl_left_are_removed(private: Path, tmp_path: Pat
     for file in (*left, other):
         file.write_text("Jane Doe")
 
-    remove_contacts(published)
+    remove_contacts(target)
 
     assert not any(file.exists() for file in left)
     assert other.exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from support.warehouse_with_rows import ask
 
 from pipelines.core.errors import WarehouseError
 from pipelines.core.privacy import Treatments
@@ -33,46 +34,31 @@ def private(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return tmp_path / "analytics.duckdb"
-
-
-def read(path: Path, sql: str) -> list[tuple[object, ...]]:
-    with duckdb.connect() as connection:
-        connection.execute(f"attach '{path}' as published (read_only)")
-        connection.execute("use published.marts")
-        return connection.execute(sql).fetchall()
-
-
 def hashed(value: str, key: str, *, scope: str, practice: str = "") -> str:
     inner = hashlib.sha256(f"{key}{scope}:{len(practice)}:{practice}{value}".encode()).hexdigest()
     return hashlib.sha256(f"{key}{inner}".encode()).hexdigest()
 
 
-def test_the_marts_alone_are_published_and_personal_data_is_null_without_a_key(
-    private: Path, tmp_path: Path
-) -> None:
+def test_only_marts_are_published_and_personal_data_is_null_without_a_key(private: Path, tmp_path: Path) -> None:
     target = tmp_path / "deep" / "analytics.duckdb"
 
     result = publish(private, target, pii=PII, pii_key=None)
 
     assert (result.path, result.tables, result.left_out) == (target, {"clients": 3, "daily": 3}, ())
     assert result.masked == ("clients.name", "clients.born")
-    assert read(target, "from clients order by id") == [("c1", None, None), ("c2", None, None), ("c3", None, None)]
-    assert read(target, "select distinct schema_name, table_name from duckdb_tables() order by 2") == [
-        ("marts", "clients"),
-        ("marts", "daily"),
-        ("marts", "digests"),
-    ]
-    assert read(target, "select data_type from duckdb_columns() where column_name = 'born'") == [("DATE",)]
+    people = ask(target, "from marts.clients order by id")
+    assert people == [("c1", None, None), ("c2", None, None), ("c3", None, None)]
+    tables = ask(target, "select distinct schema_name, table_name from duckdb_tables() order by 2")
+    assert tables == [("marts", name) for name in ("clients", "daily", "digests")]
+    assert ask(target, "select data_type from duckdb_columns() where column_name = 'born'") == [("DATE",)]
 
 
 def test_with_a_key_texts_are_keyed_hashes_that_still_join(private: Path, target: Path) -> None:
     publish(private, target, pii=PII, pii_key="k'ey")
 
     jane = hashed("Jane Doe", "k'ey", scope="client_name")
-    assert read(target, "from clients order by id") == [("c1", jane, None), ("c2", None, None), ("c3", jane, None)]
+    people = ask(target, "from marts.clients order by id")
+    assert people == [("c1", jane, None), ("c2", None, None), ("c3", jane, None)]
     assert b"Jane" not in target.read_bytes()
     assert b"k'ey" not in target.read_bytes()
 
@@ -94,10 +80,10 @@ def test_hashes_join_within_a_practice_and_never_across(tmp_path: Path, target: 
 
     publish(private, target, pii=pii, pii_key="key")
 
-    assert read(
+    assert ask(
         target,
         "select count(distinct name), count(distinct patient_name), bool_and(name = client_name),"
-        " bool_or(name = patient_name) from clients inner join phone_calls using (practice_id)",
+        " bool_or(name = patient_name) from marts.clients inner join marts.phone_calls using (practice_id)",
     ) == [(3, 3, True, False)]
 
 
@@ -107,23 +93,20 @@ def test_each_column_is_treated_as_set(private: Path, target: Path) -> None:
     result = publish(private, target, pii=pii, pii_key="k'ey")
 
     assert (result.masked, result.clear) == (("clients.name",), ("clients.born",))
-    assert read(target, "select name, born::varchar from clients order by id") == [
-        (None, "1980-01-01"),
-        (None, None),
-        (None, None),
-    ]
+    people = ask(target, "select name, born::varchar from marts.clients order by id")
+    assert people == [(None, "1980-01-01"), (None, None), (None, None)]
     assert b"Jane" not in target.read_bytes()
 
 
 def test_comments_go_with_the_marts_and_an_older_duckdb_can_read_them(private: Path, target: Path) -> None:
     publish(private, target, pii=PII, pii_key=None)
 
-    assert read(
+    assert ask(
         target,
         "select comment from duckdb_tables() where comment is not null and table_name <> 'digests'"
         " union all select comment from duckdb_columns() where comment is not null",
     ) == [("One row per client, it's said",), ("Service id",)]
-    tags = read(target, "select tags from duckdb_databases() where database_name = 'published'")
+    tags = ask(target, "select tags from duckdb_databases() where database_name = 'analytics'")
     assert "v1.0.0" in str(tags)
 
 
@@ -206,4 +189,4 @@ def test_a_link_to_the_published_file_stays_one(private: Path, tmp_path: Path, t
     publish(private, link, pii=PII, pii_key=None)
 
     assert link.is_symlink()
-    assert read(target, "select count(*) from clients") == [(3,)]
+    assert ask(target, "select count(*) from marts.clients") == [(3,)]

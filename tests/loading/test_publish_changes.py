@@ -183,11 +183,8 @@ def test_the_record_does_not_reveal_the_key(marts: Marts) -> None:
     assert json.loads(record).keys() == set(PublicationRecord.__slots__)
 
 
-names = st.dictionaries(
-    st.tuples(st.sampled_from(["p", "q", None]), st.sampled_from("abc")),
-    st.sampled_from(["Ann", "Bob"]),
-    max_size=6,
-)
+keys = st.tuples(st.sampled_from(["p", "q", None]), st.sampled_from("abc"))
+names = st.dictionaries(keys, st.sampled_from(["Ann", "Bob"]), max_size=6)
 
 
 @settings(max_examples=examples(5))

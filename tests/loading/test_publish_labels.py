@@ -54,23 +54,23 @@ class Source:
 
     def add(self, value: str, people: int, rows: int = 1) -> None:
         """Add rows of so many people with the value, and note them as changes of the next build."""
-        with duckdb.connect(str(self.private)) as connection:
-            connection.execute(
-                "create or replace table control.changed_in_sessions as"
-                " select uuid()::varchar as session_id, person::varchar as client_id, $value as referral_source,"
-                " 1 as weight from range($people) as persons (person), range($rows)",
-                {"value": value, "people": people, "rows": rows},
-            )
-            connection.execute(
-                "insert into marts.sessions select * exclude (weight) from control.changed_in_sessions"
-            )
+        self.run(
+            "create or replace table control.changed_in_sessions as"
+            " select uuid()::varchar as session_id, person::varchar as client_id, $value as referral_source,"
+            " 1 as weight from range($people) as persons (person), range($rows)",
+            value=value,
+            people=people,
+            rows=rows,
+        )
+        self.run("insert into marts.sessions select * exclude (weight) from control.changed_in_sessions")
 
     def build(self) -> None:
         """Count one more build, which noted its changes."""
+        self.run("update control.builds set previous_id = build_id, build_id = (build_id::int + 1)::varchar")
+
+    def run(self, statement: str, **values: object) -> None:
         with duckdb.connect(str(self.private)) as connection:
-            connection.execute(
-                "update control.builds set previous_id = build_id, build_id = (build_id::int + 1)::varchar"
-            )
+            connection.execute(statement, values)
 
     def publish(self, pii: Treatments = PII) -> int:
         """Publish, and return how many different values were masked."""
@@ -166,37 +166,30 @@ def test_no_spelling_of_a_person_is_published(
 ) -> None:
     """200 spellings are drawn: of one row each, and in rows of thirty people."""
     source = Source(tmp_path_factory.mktemp("spellings"))
-    with duckdb.connect(str(source.private)) as connection:
-        connection.execute(
-            "insert into marts.sessions select uuid()::varchar, person::varchar, text"
-            " from (select unnest($texts) as text), range($people) as people (person)",
-            {"texts": texts, "people": people},
-        )
-        connection.execute("insert into marts.leaks select 'left at ' || unnest($texts)", {"texts": texts})
+    source.run(
+        "insert into marts.sessions select uuid()::varchar, person::varchar, text"
+        " from (select unnest($texts) as text), range($people) as people (person)",
+        texts=texts,
+        people=people,
+    )
+    source.run("insert into marts.leaks select 'left at ' || unnest($texts)", texts=texts)
 
     masked = source.publish()
 
     assert source.unmasked_values() == set()
     assert masked == len({*texts, *(f"left at {text}" for text in texts)})
-    with duckdb.connect(str(source.target), read_only=True) as connection:
-        assert connection.execute(
-            "select count(*) from marts.leaks where not starts_with(reason, 'masked ')"
-        ).fetchall() == [(0,)]
+    assert ask(source.target, "from marts.leaks where not starts_with(reason, 'masked ')") == []
 
 
 def test_a_prefix_of_vetl_before_a_word_does_not_mask_it(source: Source) -> None:
-    with duckdb.connect(str(source.private)) as connection:
-        connection.execute(
-            "insert into marts.leaks values ('left at started'), ('task completed'), ('left at Doe, Jane'), (null)"
-        )
+    source.run(
+        "insert into marts.leaks values ('left at started'), ('task completed'), ('left at Doe, Jane'), (null)"
+    )
     source.publish()
 
     reasons = {reason for (reason,) in ask(source.target, "from marts.leaks")}
-    assert {reason for reason in reasons if not (reason or "").startswith("masked ")} == {
-        "left at started",
-        "task completed",
-        None,
-    }
+    unmasked = {reason for reason in reasons if not (reason or "").startswith("masked ")}
+    assert unmasked == {"left at started", "task completed", None}
 
 
 def test_names_that_are_published_in_clear_are_not_looked_for(source: Source) -> None:
@@ -223,12 +216,11 @@ def test_a_word_stays_learnt_and_a_new_one_of_few_people_is_masked(source: Sourc
     source.publish()
     source.build()
     source.add("winter", 1)
-    with duckdb.connect(str(source.private)) as connection:
-        connection.execute(
-            "insert into control.changed_in_sessions select uuid()::varchar, '1', 'Doe, Jane', 1;"
-            "insert into marts.sessions select * exclude (weight) from control.changed_in_sessions"
-            " where referral_source <> 'winter'"
-        )
+    source.run(
+        "insert into control.changed_in_sessions select uuid()::varchar, '1', 'Doe, Jane', 1;"
+        "insert into marts.sessions select * exclude (weight) from control.changed_in_sessions"
+        " where referral_source <> 'winter'"
+    )
 
     assert source.publish() == 1
     assert source.unmasked_values() == {"winter"}
@@ -240,8 +232,7 @@ def test_a_later_person_masks_an_already_published_word(source: Source) -> None:
     assert source.unmasked_values() == {"summer field"}
     source.build()
     source.add("google", 1)
-    with duckdb.connect(str(source.private)) as connection:
-        connection.execute("insert into marts.clients values ('Summer Field', null, null)")
+    source.run("insert into marts.clients values ('Summer Field', null, null)")
 
     source.publish()
 
@@ -262,18 +253,15 @@ def test_a_masked_value_is_the_same_after_the_next_publication(source: Source) -
     assert ask(source.target, masked) == before
 
 
+COLUMNS = [column for endpoint in (*REGISTRY, *RECEIVED) for column in endpoint.columns() if column.values]
+LISTING = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
+
+
 def test_every_word_of_the_contract_is_published_as_it_is() -> None:
-    words = {
-        word
-        for endpoint in (*REGISTRY, *RECEIVED)
-        for column in endpoint.columns()
-        for word in column.values or ()
-    }
-    listing = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
-    listed = {
-        word.lower() for word in re.findall(r"'([A-Za-z_]+)'(?!, '\w+', \[)(?!, \[)", listing.split("%}")[0])
-    }
-    marts = set(re.findall(r"\('(\w+)', '", listing))
+    words = {word for column in COLUMNS for word in column.values or ()}
+    listing = LISTING.split("%}")[0]
+    listed = {word.lower() for word in re.findall(r"'([A-Za-z_]+)'(?!, '\w+', \[)(?!, \[)", listing)}
+    marts = set(re.findall(r"\('(\w+)', '", LISTING))
     assert len(words) > 50
     assert [word for word in sorted(words) if not is_label(word)] == []
     assert listed - marts <= COMMON_WORDS | words
@@ -281,10 +269,8 @@ def test_every_word_of_the_contract_is_published_as_it_is() -> None:
 
 def test_every_column_of_such_words_is_known() -> None:
     """The record models name the columns, and so does the mart of values that the models do not know."""
-    named = {column.name for endpoint in (*REGISTRY, *RECEIVED) for column in endpoint.columns() if column.values}
-    listing = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
-    listed = set(re.findall(r"\('\w+', '(\w+)', \[", listing))
+    listed = set(re.findall(r"\('\w+', '(\w+)', \[", LISTING))
     assert len(listed) > 10
-    assert named | listed <= LABELS
+    assert {column.name for column in COLUMNS} | listed <= LABELS
     personal = {column for columns in personal_columns(ROOT / "dbt").values() for column in columns}
     assert personal.isdisjoint(LABELS)

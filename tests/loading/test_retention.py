@@ -46,9 +46,13 @@ def published_times(private: Path, target: Path, times: int, keep: int = 3) -> N
         one_more(private)
 
 
-def test_the_last_files_are_kept_and_older_ones_go(private: Path, tmp_path: Path) -> None:
-    target = tmp_path / "analytics.duckdb"
+@pytest.fixture
+def published(private: Path, target: Path) -> Path:
+    publish(private, target, pii=PII, pii_key=None)
+    return target
 
+
+def test_the_last_files_are_kept_and_older_ones_go(private: Path, target: Path) -> None:
     published_times(private, target, 3, keep=2)
 
     assert [clients(file) for file in (target, *kept(target))] == [5, 4]
@@ -57,8 +61,7 @@ def test_the_last_files_are_kept_and_older_ones_go(private: Path, tmp_path: Path
     assert kept(target) == []
 
 
-def test_rolling_back_goes_one_file_back_each_time(private: Path, tmp_path: Path) -> None:
-    target = tmp_path / "analytics.duckdb"
+def test_rolling_back_goes_one_file_back_each_time(private: Path, target: Path) -> None:
     published_times(private, target, 3)
 
     roll_back(target)
@@ -71,30 +74,22 @@ def test_rolling_back_goes_one_file_back_each_time(private: Path, tmp_path: Path
     assert clients(target) == 6
 
 
-def test_a_reader_of_the_manifest_finds_every_mart_masked(private: Path, tmp_path: Path) -> None:
-    target = tmp_path / "analytics.duckdb"
-    published_times(private, target, 1)
+def test_a_reader_of_the_manifest_finds_every_mart_masked(published: Path) -> None:
+    folder = write_parquet(published, 2)
 
-    folder = write_parquet(target, 2)
-
-    assert folder == parquet_folder(target) == tmp_path / "analytics.parquet"
+    assert folder == parquet_folder(published) == published.with_suffix(".parquet")
     tables = {item["name"]: item for item in json.loads((folder / "manifest.json").read_text("utf-8"))["tables"]}
-    assert {name: item["rows"] for name, item in tables.items()} == {
-        "clients": 3,
-        "digests": 3,
-        "leak_list": 3,
-        "phone_calls": 2,
-    }
+    counts = {name: item["rows"] for name, item in tables.items()}
+    assert counts == {"clients": 3, "digests": 3, "leak_list": 3, "phone_calls": 2}
     frame = pl.read_parquet(folder / tables["clients"]["path"])
     assert frame["client_id"].to_list() == ["c1", "c2", "c3"]
     assert frame["name"].null_count() == 3
     assert tables["clients"]["columns"]["name"] == "VARCHAR"
     assert not any(b"Jane" in file.read_bytes() for file in folder.rglob("*.*") if file.is_file())
-    assert stat.S_IMODE((parquet_folder(target) / tables["clients"]["path"]).stat().st_mode) == 0o644
+    assert stat.S_IMODE((parquet_folder(published) / tables["clients"]["path"]).stat().st_mode) == 0o644
 
 
-def test_the_manifest_goes_on_and_files_it_named_stay_for_who_reads_them(private: Path, tmp_path: Path) -> None:
-    target = tmp_path / "analytics.duckdb"
+def test_the_manifest_goes_on_and_files_it_named_stay_for_who_reads_them(private: Path, target: Path) -> None:
     folder = Path()
     seen: list[str] = []
     for _ in range(3):
@@ -110,11 +105,8 @@ def test_the_manifest_goes_on_and_files_it_named_stay_for_who_reads_them(private
     assert not remove_parquet(target)
 
 
-def test_contacts_name_the_people_of_the_marts_and_nobody_forgotten(private: Path, tmp_path: Path) -> None:
-    target = tmp_path / "analytics.duckdb"
-    published_times(private, target, 1)
-
-    file = write_contacts(private, target)
+def test_contacts_name_the_people_of_the_marts_and_nobody_forgotten(private: Path, published: Path) -> None:
+    file = write_contacts(private, published)
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert ask(file, "from clients") == [("p", "c1", "Jane Doe", "+12125550100", "jane@example.com")]
@@ -125,31 +117,27 @@ def test_contacts_name_the_people_of_the_marts_and_nobody_forgotten(private: Pat
     ]
 
 
-def test_a_statement_joins_contacts_if_they_may_be_read(private: Path, tmp_path: Path) -> None:
-    target = tmp_path / "analytics.duckdb"
-    published_times(private, target, 1)
+def test_a_statement_joins_contacts_if_they_may_be_read(private: Path, published: Path) -> None:
     both = "leak_list left join contacts.leak_list as told using (practice_id, episode_id)"
     joined = f"select told.name from {both} order by all"
     with pytest.raises(Exception, match="contacts"):
-        query(target, joined)
+        query(published, joined)
 
-    write_contacts(private, target)
+    write_contacts(private, published)
 
-    assert query(target, joined).rows == [("Jane Doe",), ("Max",), (None,)]
-    assert remove_contacts(target)
-    assert query(target, "select count(*) from leak_list").rows == [(3,)]
+    assert query(published, joined).rows == [("Jane Doe",), ("Max",), (None,)]
+    assert remove_contacts(published)
+    assert query(published, "select count(*) from leak_list").rows == [(3,)]
 
 
-def test_group_and_mode_of_contacts_stay_and_everybody_else_is_kept_out(private: Path, tmp_path: Path) -> None:
-    target = tmp_path / "analytics.duckdb"
-    published_times(private, target, 1)
-    file = write_contacts(private, target)
+def test_group_and_mode_of_contacts_stay_and_everybody_else_is_kept_out(private: Path, published: Path) -> None:
+    file = write_contacts(private, published)
     group = 12_345 if os.geteuid() == 0 else file.stat().st_gid
     os.chown(file, -1, group)
     file.chmod(0o604)
     os.utime(file, (0, 0))
 
-    assert write_contacts(private, target) == contacts_file(target)
+    assert write_contacts(private, published) == contacts_file(published)
 
     assert (stat.S_IMODE(file.stat().st_mode), file.stat().st_gid) == (0o600, group)
 
@@ -186,7 +174,7 @@ print(json.dumps({"reads": reads, "errors": errors[:3], "torn": torn, "seen": le
 
 
 def build(private: Path, number: int) -> None:
-    """Return two marts with the number of their build in each of 5,000 rows."""
+    """Make two marts with the number of their build in each of 5,000 rows."""
     with duckdb.connect(str(private)) as connection:
         connection.execute("create schema if not exists marts")
         for name in ("first", "second"):
@@ -195,17 +183,17 @@ def build(private: Path, number: int) -> None:
             )
 
 
-def test_no_reader_meets_an_error_or_half_a_build_while_it_is_published(tmp_path: Path) -> None:
-    private, published = tmp_path / "vetl.duckdb", tmp_path / "analytics.duckdb"
+def test_no_reader_meets_an_error_or_half_a_build_while_it_is_published(tmp_path: Path, target: Path) -> None:
+    private = tmp_path / "vetl.duckdb"
 
     def publish_build(number: int) -> None:
         build(private, number)
-        publish(private, published, pii={"first": {}, "second": {}}, pii_key=None, keep=3)
+        publish(private, target, pii={"first": {}, "second": {}}, pii_key=None, keep=3)
 
     publish_build(0)
     readers = [
         subprocess.Popen(
-            [sys.executable, "-c", READER, str(published), how],
+            [sys.executable, "-c", READER, str(target), how],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

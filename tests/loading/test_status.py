@@ -178,7 +178,6 @@ def reconciled(filled: Filled) -> dict[tuple[str, str], str]:
 
 
 def run(filled: Filled, run_id: str, state: str, *, reason: str = "", through: str | None = None) -> None:
-    """Return a run that read one list, with this result."""
     filled.warehouse.start_run(run_id, START, "sync")
     result = {"practice_id": filled.practice.id, "endpoint": "clients", "state": state, "reason": reason}
     summary = {"results": [{**result, "certified_through": through}]}

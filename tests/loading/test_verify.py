@@ -37,11 +37,7 @@ OTHER = {
 """SQL for another value of a column, by type; a number becomes the next one."""
 
 MARTS = ("practice_daily", "phone_calls", "staff_tasks", "clients", "proof")
-TYPES = {
-    "string": "varchar",
-    "{{ var('instant') }}": "timestamptz",
-    "{{ var('local_time') }}": "timestamp",
-}
+TYPES = {"string": "varchar", "{{ var('instant') }}": "timestamptz", "{{ var('local_time') }}": "timestamp"}
 """The types of the contracts that DuckDB spells in another way."""
 
 VALUES = {
@@ -125,10 +121,7 @@ def test_a_flipped_value_in_any_column_of_any_mart_is_found(published: Path, tmp
     columns = columns_of(published)
     for number in range(max(len(names) for names in columns.values())):
         file = Path(shutil.copy(published, tmp_path))
-        change(
-            file,
-            *(flipped(mart, *names[number % len(names)]) for mart, names in columns.items()),
-        )
+        change(file, *(flipped(mart, *names[number % len(names)]) for mart, names in columns.items()))
 
         assert {leaf.mart for leaf in verify(file).different} == columns.keys(), number
 
@@ -180,10 +173,7 @@ values = st.one_of(st.none(), st.text(max_size=3))
 
 
 @settings(max_examples=examples(12), deadline=None)
-@given(
-    rows=st.lists(st.tuples(values, values), min_size=2, max_size=4),
-    data=st.data(),
-)
+@given(rows=st.lists(st.tuples(values, values), min_size=2, max_size=4), data=st.data())
 def test_rows_that_differ_as_a_multiset_have_other_digests(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[Any, Any]], data: st.DataObject
 ) -> None:

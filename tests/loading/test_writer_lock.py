@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,7 @@ HOLD = (
     "with writing(Path(sys.argv[1]), lock_wait_seconds=0, shared=sys.argv[2] == 'shared'):\n"
     "    print('held', flush=True); sys.stdin.read()"
 )
-
-
-def another_vetl(path: Path, kind: str = "alone") -> AbstractContextManager[subprocess.Popen[str]]:
-    """Run another process that holds the lock until its input ends."""
-    return holding(HOLD, path, kind)
+"""Another vetl, which holds the lock until its input ends."""
 
 
 def is_free(path: Path, *, shared: bool = False) -> bool:
@@ -36,7 +31,7 @@ def is_free(path: Path, *, shared: bool = False) -> bool:
 def test_the_holder_is_named_to_a_command_that_waited_in_vain(tmp_path: Path) -> None:
     path, waits = tmp_path / "vetl.duckdb", list[float]()
     with (
-        another_vetl(path) as holder,
+        holding(HOLD, path, "alone") as holder,
         pytest.raises(WarehouseBusy) as busy,
         writing(path, lock_wait_seconds=0.6, wait=waits.append),
     ):
@@ -49,11 +44,9 @@ def test_the_holder_is_named_to_a_command_that_waited_in_vain(tmp_path: Path) ->
     assert sum(waits) == pytest.approx(0.6)
 
 
-def test_a_waiting_command_names_the_process_and_the_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_waiting_command_names_the_process_and_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "vetl.duckdb"
-    with another_vetl(path) as holder:
+    with holding(HOLD, path, "alone") as holder:
 
         def let_go(_seconds: float) -> None:
             holder.communicate("")
@@ -68,7 +61,7 @@ def test_a_waiting_command_names_the_process_and_the_time(
 
 def test_the_kernel_frees_the_lock_of_a_killed_command(tmp_path: Path) -> None:
     path = tmp_path / "vetl.duckdb"
-    with another_vetl(path) as holder:
+    with holding(HOLD, path, "alone") as holder:
         assert not is_free(path)
         os.kill(holder.pid, signal.SIGKILL)
         holder.wait()
@@ -79,11 +72,8 @@ def test_a_child_keeps_the_lock_of_a_killed_command(tmp_path: Path) -> None:
     """After `vetl run` was killed, dbt may still be building: until it ends no other process may write."""
     path = tmp_path / "vetl.duckdb"
     with writing(path, lock_wait_seconds=0):
-        child = subprocess.Popen(
-            [sys.executable, "-c", "import sys; sys.stdin.read()"],
-            stdin=subprocess.PIPE,
-            pass_fds=held_descriptors(),
-        )
+        command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=held_descriptors())
     assert not is_free(path)
     child.communicate(b"")
     assert is_free(path)
@@ -94,25 +84,16 @@ def test_within_the_turn_of_a_command_its_parts_do_not_wait(tmp_path: Path) -> N
     with writing(path, lock_wait_seconds=0):
         with writing(path, lock_wait_seconds=0), writing(path, lock_wait_seconds=0, shared=True):
             pass
-        assert is_taken_for_others(path)
+        command = [sys.executable, "-c", HOLD, str(path), "alone"]
+        other = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        assert b"WarehouseBusy" in other.stderr
     assert held_descriptors() == ()
     assert is_free(path)
 
 
-def is_taken_for_others(path: Path) -> bool:
-    """Return whether another process finds the lock taken."""
-    done = subprocess.run(
-        [sys.executable, "-c", HOLD, str(path), "alone"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    return b"WarehouseBusy" in done.stderr
-
-
 def test_syncs_of_different_shards_share_the_lock_and_nobody_else_has_it(tmp_path: Path) -> None:
     path = tmp_path / "vetl.duckdb"
-    with another_vetl(path, "shared"):
+    with holding(HOLD, path, "shared"):
         assert is_free(path, shared=True)
         assert not is_free(path)
 

@@ -5,9 +5,10 @@ Over https the platform must show a certificate that this machine trusts: bearer
 
 import asyncio
 import ssl
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-import httpx
 import pytest
 from pydantic import SecretStr
 from support.certificates import self_signed
@@ -27,17 +28,17 @@ from pipelines.core.errors import ConfigurationError, Unreachable
 from pipelines.partner.client import Account, PartnerClient
 from pipelines.partner.headers import http_date
 
-WHOLE = reply_page([{"id": "1"}])
+
+async def signed_in(base_url: str, **account: Any) -> datetime:
+    """Return the platform's clock after a sign-in at this address."""
+    given = Account(base_url, "u", SecretStr("p"), "r", **account)
+    async with PartnerClient(given, timing=HeldTime().timing) as client:
+        return await client.sign_in()
 
 
 def test_nobody_at_the_address_is_unreachable_and_names_the_setting() -> None:
-    async def scene() -> None:
-        account = Account("http://127.0.0.1:9", "u", SecretStr("p"), "r")
-        async with PartnerClient(account, timing=HeldTime().timing) as client:
-            await client.sign_in()
-
     with pytest.raises(Unreachable, match=r"partner\.base_url"):
-        asyncio.run(scene())
+        asyncio.run(signed_in("http://127.0.0.1:9"))
 
 
 @pytest.mark.parametrize(
@@ -67,9 +68,9 @@ def test_a_password_is_not_sent_in_clear_to_another_machine(host: str) -> None:
     PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r", allow_plain_http=True))
 
 
-def test_this_machine_may_be_asked_in_clear() -> None:
-    for host in ("localhost", "127.0.0.1", "127.1.2.3", "[::1]"):
-        PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r"))
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1.2.3", "[::1]"])
+def test_this_machine_may_be_asked_in_clear(host: str) -> None:
+    PartnerClient(Account(f"http://{host}:8080", "u", SecretStr("p"), "r"))
 
 
 def test_an_account_shows_its_address_only() -> None:
@@ -77,50 +78,34 @@ def test_an_account_shows_its_address_only() -> None:
     assert repr(account) == "Account(base_url='https://platform.example.com')"
 
 
-def test_a_prefix_in_the_address_is_kept() -> None:
-    paths: list[str] = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        paths.append(request.url.path)
-        return httpx.Response(200, content=reply_data({"token": "t"}).body)
-
-    async def scene() -> None:
-        account = Account("https://platform.example.com/eu/", "u", SecretStr("p"), "r")
-        async with PartnerClient(account, transport=httpx.MockTransport(answer)) as client:
-            await client.sign_in()
-
-    asyncio.run(scene())
-    assert paths == ["/eu/services/user/v1/auth/sign-in"]
+def test_a_prefix_in_the_address_is_kept(stage: Stage) -> None:
+    stage.server.answers(reply_data({"token": "t"}))
+    stage.play(lambda _: signed_in(f"{stage.server.base_url}/eu/"))
+    assert [asked.path for asked in stage.server.asked] == ["/eu/services/user/v1/auth/sign-in"]
 
 
-def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_proxy_is_asked_for_this_machine(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    stage.server.answers(WHOLE)
+    stage.server.answers(reply_page([{"id": "1"}]))
     assert stage.play(one).requests == 1
 
 
 @pytest.mark.parametrize("name", ["http_proxy", "all_proxy"])
-def test_a_proxy_of_the_environment_is_asked_for_others(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    seen: list[ReceivedRequest] = []
+def test_a_proxy_is_asked_for_other_machines(stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    hosts: list[str] = []
 
     def proxied(asked: ReceivedRequest) -> Reply:
-        seen.append(asked)
+        hosts.append(asked.headers["host"])
         return reply_data({"token": "t"})
 
     stage.server.sign_in = proxied
 
     async def scene(_: PartnerClient) -> None:
         monkeypatch.setenv(name, stage.server.base_url.removeprefix("http://"))
-        account = Account("http://platform.example.com", "u", SecretStr("p"), "r", allow_plain_http=True)
-        async with PartnerClient(account, timing=stage.time.timing) as client:
-            await client.sign_in()
+        await signed_in("http://platform.example.com", allow_plain_http=True)
 
     stage.play(scene)
-    assert [asked.headers["host"] for asked in seen] == ["platform.example.com"]
+    assert hosts == ["platform.example.com"]
 
 
 def test_an_unusable_proxy_is_a_matter_of_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,17 +121,13 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return self_signed(tmp_path_factory.mktemp("tls"))
 
 
-def signed_in(server: ScriptedServer, certificate: tuple[Path, Path]) -> object:
-    """Return the platform's clock, after a sign-in over TLS."""
+def signed_in_over_tls(server: ScriptedServer, certificate: tuple[Path, Path]) -> datetime:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
 
-    async def scene() -> object:
-        listener = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=context)
-        address = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
-        account = Account(address, "u", SecretStr("p"), "r")
-        async with listener, PartnerClient(account, timing=HeldTime().timing) as client:
-            return await client.sign_in()
+    async def scene() -> datetime:
+        async with await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=context) as listener:
+            return await signed_in(f"https://localhost:{listener.sockets[0].getsockname()[1]}")
 
     return asyncio.run(scene())
 
@@ -155,7 +136,7 @@ def test_a_certificate_that_nobody_vouches_for_is_sent_no_credentials(certificat
     server = ScriptedServer()
 
     with pytest.raises(Unreachable, match="certificate"):
-        signed_in(server, certificate)
+        signed_in_over_tls(server, certificate)
 
     assert server.sign_ins == 0
 
@@ -165,4 +146,4 @@ def test_one_that_the_environment_vouches_for_is_trusted(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
 
-    assert signed_in(ScriptedServer(), certificate) == http_date(SERVER_TIME)
+    assert signed_in_over_tls(ScriptedServer(), certificate) == http_date(SERVER_TIME)

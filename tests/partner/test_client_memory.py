@@ -3,12 +3,12 @@
 import asyncio
 import multiprocessing
 import resource
-import threading
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from pydantic import SecretStr
 from support.scripted_server import PRACTICE, HeldTime, Reply, ScriptedServer
 
@@ -59,10 +59,8 @@ def read_within(room: int, base_url: str, report: Path, practices: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size + room, size + room))
 
     async def scene() -> list[BaseException | object]:
-        account = Account(base_url, "u", SecretStr("p"), "r")
-        async with PartnerClient(
-            account, timing=HeldTime().timing, retry_policy=RetryPolicy(attempts=1)
-        ) as client:
+        account, once = Account(base_url, "u", SecretStr("p"), "r"), RetryPolicy(attempts=1)
+        async with PartnerClient(account, timing=HeldTime().timing, retry_policy=once) as client:
             names = [f"{PRACTICE[:-1]}{number}" for number in range(1, practices + 1)]
             pages = (client.page(name, "staff_tasks", {}) for name in names)
             calls = (client.calls(name, {}, parse=parse_calls) for name in names)
@@ -75,23 +73,12 @@ def read_within(room: int, base_url: str, report: Path, practices: int) -> None:
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
     """Run the server on a thread of its own, while the process reads."""
-    server, ready, done = ScriptedServer(), threading.Event(), asyncio.Event()
-    loop = asyncio.new_event_loop()
-
-    async def serve() -> None:
-        listener = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+    server = ScriptedServer()
+    with start_blocking_portal() as portal:
+        listener = portal.call(asyncio.start_server, server.serve, "127.0.0.1", 0)
         server.base_url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
-        ready.set()
-        await done.wait()
-        listener.close()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    ready.wait()
-    yield server
-    loop.call_soon_threadsafe(done.set)
-    thread.join()
-    loop.close()
+        yield server
+        portal.call(listener.close)
 
 
 def ends(server: ScriptedServer, report: Path, practices: int) -> list[str]:

@@ -32,12 +32,8 @@ def test_a_page_is_asked_for_with_token_and_practice(stage: Stage) -> None:
 
     (asked,) = stage.server.asked
     assert asked.path == "/services/core/open_api/v1/ai_outbound/requests"
-    assert asked.query == [
-        ("start_date", "2026-01-01T00:00:00Z"),
-        ("outcome[]", "a b"),
-        ("outcome[]", "c+d"),
-        ("state[]", "x"),
-    ]
+    lists = [("outcome[]", "a b"), ("outcome[]", "c+d"), ("state[]", "x")]
+    assert asked.query == [("start_date", "2026-01-01T00:00:00Z"), *lists]
     assert asked.token == "token-1"
     assert asked.headers["x-client-id"] == PRACTICE
     assert asked.headers["accept"] == "application/json"
@@ -129,7 +125,7 @@ def test_connections_are_used_again_and_cookies_are_not_sent_back(stage: Stage) 
 
     async def scene(client: PartnerClient) -> None:
         for _ in range(5):
-            await client.page(PRACTICE, "staff_tasks", {})
+            await one(client)
 
     stage.play(scene)
 
@@ -142,7 +138,7 @@ def test_an_answer_without_date_is_timed_by_the_local_clock_set_right(stage: Sta
     stage.server.answers(reply_page([]), reply_page([], Date=""), reply_page([], Date="yesterday"))
 
     async def scene(client: PartnerClient) -> list[datetime]:
-        return [(await client.page(PRACTICE, "staff_tasks", {})).server_time for _ in range(3)]
+        return [(await one(client)).server_time for _ in range(3)]
 
     assert stage.play(scene) == [SERVER_NOW] * 3
     assert [log["event"] for log in stage.logs if log["log_level"] == "warning"] == ["answer_without_date"]
@@ -204,9 +200,7 @@ def test_a_read_that_is_cancelled_at_any_moment_leaves_its_connection_usable(sta
 
 
 @pytest.mark.parametrize("practice", ["", "loc 1\r\nX-Evil: 1", "Zoë", " loc"])
-def test_a_practice_id_that_no_header_can_carry_is_refused_before_anything_is_sent(
-    stage: Stage, practice: str
-) -> None:
+def test_a_practice_id_that_no_header_can_carry_is_refused_before_it_is_sent(stage: Stage, practice: str) -> None:
     with pytest.raises(ConfigurationError, match="practices"):
         stage.play(lambda client: client.page(practice, "staff_tasks", {}))
     assert stage.server.asked == []

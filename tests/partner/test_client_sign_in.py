@@ -37,13 +37,15 @@ def only_for(*tokens: str) -> Callable[[ReceivedRequest], Reply]:
     return lambda asked: reply_page([]) if asked.token in tokens else reply_error(401)
 
 
+async def ends(client: PartnerClient, reads: int) -> list[object]:
+    """Read so many pages at once; return each or its error."""
+    return list(await asyncio.gather(*(one(client) for _ in range(reads)), return_exceptions=True))
+
+
 def test_many_that_meet_a_401_at_once_cause_one_sign_in_and_all_are_replayed(stage: Stage) -> None:
     stage.server.handler = only_for("token-2")
 
-    pages = stage.play(many)
-
-    assert len(pages) == 8
-    assert [page.requests for page in pages] == [2] * 8
+    assert [page.requests for page in stage.play(many)] == [2] * 8
     assert stage.server.sign_ins == 2
 
 
@@ -96,8 +98,8 @@ def test_a_token_that_was_good_and_is_forbidden_now_is_renewed_once(stage: Stage
     )
 
     async def twice(client: PartnerClient) -> None:
-        for _ in range(2):
-            await client.page(PRACTICE, "staff_tasks", {})
+        await one(client)
+        await one(client)
 
     stage.play(twice)
 
@@ -132,10 +134,7 @@ def test_a_refused_sign_in_is_final_and_quotes_nothing(stage: Stage, refusal: Re
     stage.server.sign_in_answers(refusal)
 
     async def scene(client: PartnerClient) -> list[object]:
-        results: list[object] = list(
-            await asyncio.gather(*(one(client) for _ in range(8)), return_exceptions=True)
-        )
-        return [*results, *await asyncio.gather(one(client), return_exceptions=True)]
+        return [*await ends(client, 8), *await ends(client, 1)]
 
     results = stage.play(scene)
 
@@ -147,12 +146,7 @@ def test_a_refused_sign_in_is_final_and_quotes_nothing(stage: Stage, refusal: Re
 
 
 def test_a_sign_in_through_an_outage_is_repeated(stage: Stage) -> None:
-    answers = [
-        reply_error(502),
-        reply_error(429, Retry_After="7"),
-        Reply(body=b"<html>", headers={}),
-        Reply(cut=0, body=b"x"),
-    ]
+    answers = [reply_error(502), reply_error(429, Retry_After="7"), Reply(body=b"<html>"), Reply(cut=0, body=b"x")]
     stage.server.sign_in_answers(*answers, reply_data({"token": "t"}))
 
     stage.play(PartnerClient.sign_in)
@@ -165,10 +159,7 @@ def test_a_sign_in_that_never_answers_is_unreachable_once_for_all(stage: Stage) 
     """The reads that wait for it do not each begin their own series of attempts."""
     stage.server.sign_in_answers(reply_error(503))
 
-    async def scene(client: PartnerClient) -> list[object]:
-        return list(await asyncio.gather(*(one(client) for _ in range(8)), return_exceptions=True))
-
-    results = stage.play(scene)
+    results = stage.play(lambda client: ends(client, 8))
     assert all(isinstance(result, Unreachable) for result in results)
     assert stage.server.sign_ins == 6
 
@@ -225,12 +216,9 @@ def test_a_client_that_is_closed_during_a_sign_in_ends_it(stage: Stage) -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 409, 429, 500, 503, 200])
 def test_no_error_and_no_log_holds_a_secret_that_the_server_quotes(stage: Stage, status: int) -> None:
     quoted = f"{USERNAME} {PASSWORD} token-1 TOKEN-1 call +1 (555) 010-4477 or ann.o'neill@example.com"
-    body = {
-        "success": False,
-        "message": quoted,
-        "data": {"message": quoted, "errors": [{"field": quoted, "message": quoted}]},
-    }
-    stage.server.handler = lambda _: reply_json(body, status)
+    errors = [{"field": quoted, "message": quoted}]
+    body = {"success": False, "message": quoted, "data": {"message": quoted, "errors": errors}}
+    stage.server.answers(reply_json(body, status))
 
     with pytest.raises(VetlError) as caught:
         stage.play(one)

@@ -30,7 +30,6 @@ class Clock:
         self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
 
     def pace(self, file: Path, per_minute: int) -> SharedPace:
-        """Return a pace of one process that lives by this clock."""
         timing = Timing(sleep=self.sleep)
         return SharedPace(file, per_minute, timing, lambda _: START.timestamp() + self.seconds)
 
@@ -39,7 +38,6 @@ class Clock:
         await self._sleepers[-1][1]
 
     async def run(self, tasks: list[asyncio.Task[None]]) -> None:
-        """Run all tasks to their ends."""
         while not all(task.done() for task in tasks):
             for _ in range(5):
                 await asyncio.sleep(0)

@@ -22,22 +22,23 @@ SINCE = datetime(2026, 11, 1, tzinfo=UTC)
 Call = Callable[[PartnerPractice], Awaitable[Any]]
 
 
-CALLS: dict[tuple[str, str], Call] = {
-    ("POST", "/messages"): lambda p: p.send_message(MESSAGE),
-    ("POST", "/appointments"): lambda p: p.create_appointment(APPOINTMENT),
-    ("POST", "/staff_tasks"): lambda p: p.create_staff_task(NewStaffTask(title="Call back")),
-    ("PUT", "/staff_tasks/x"): lambda p: p.update_staff_task("x", {"status": "completed"}),
-    ("DELETE", "/staff_tasks/x"): lambda p: p.delete_staff_task("x"),
-}
-"""All that writes; `test_against_sandbox.py` calls every path and method."""
+CREATIONS: list[Call] = [
+    lambda p: p.send_message(MESSAGE),
+    lambda p: p.create_appointment(APPOINTMENT),
+    lambda p: p.create_staff_task(NewStaffTask(title="Call back")),
+]
+CHANGES: list[Call] = [
+    lambda p: p.update_staff_task("x", {"status": "completed"}),
+    lambda p: p.delete_staff_task("x"),
+]
+"""These are all that writes; `test_against_sandbox.py` calls every path and method."""
 
 
 def play(stage: Stage, call: Call, **arguments: Any) -> Any:
-    return stage.play(lambda client: _call(client, call, **arguments))
+    async def scene(client: PartnerClient) -> Any:
+        return await call(PartnerPractice(client, PRACTICE, **arguments))
 
-
-async def _call(client: PartnerClient, call: Call, **arguments: Any) -> Any:
-    return await call(PartnerPractice(client, PRACTICE, **arguments))
+    return stage.play(scene)
 
 
 async def rows(pages: Any) -> list[Any]:
@@ -50,12 +51,8 @@ def test_filters_go_out_under_the_names_that_this_server_has(stage: Stage) -> No
 
     play(stage, lambda p: rows(p.booking_sessions(SINCE, status="active")), names=names)
 
-    assert stage.server.asked[0].query == [
-        ("since", "2026-11-01T00:00:00Z"),
-        ("state", "active"),
-        ("p", "1"),
-        ("limit", "100"),
-    ]
+    query = stage.server.asked[0].query
+    assert query == [("since", "2026-11-01T00:00:00Z"), ("state", "active"), ("p", "1"), ("limit", "100")]
 
 
 def test_ids_are_text_new_fields_are_kept_and_new_values_pass(stage: Stage) -> None:
@@ -86,7 +83,7 @@ def test_a_message_with_a_reference_is_sent_again_after_a_502(stage: Stage) -> N
     assert [json.loads(asked.body)["reference_id"] for asked in stage.server.asked] == ["r-1", "r-1"]
 
 
-@pytest.mark.parametrize("what", [("POST", "/messages"), ("POST", "/appointments"), ("POST", "/staff_tasks")])
+@pytest.mark.parametrize("create", CREATIONS)
 @pytest.mark.parametrize(
     ("failure", "error"),
     [
@@ -96,33 +93,31 @@ def test_a_message_with_a_reference_is_sent_again_after_a_502(stage: Stage) -> N
     ],
 )
 def test_a_creation_with_an_unknown_result_is_never_repeated(
-    stage: Stage, what: tuple[str, str], failure: Reply, error: type[Exception]
+    stage: Stage, create: Call, failure: Reply, error: type[Exception]
 ) -> None:
     stage.server.answers(failure)
 
     with pytest.raises(error, match="the change may have been made, so check before you send it again"):
-        play(stage, CALLS[what])
+        play(stage, create)
 
     assert len(stage.server.asked) == 1
 
 
-@pytest.mark.parametrize("what", [("POST", "/messages"), ("POST", "/appointments"), ("POST", "/staff_tasks")])
+@pytest.mark.parametrize("create", CREATIONS)
 @pytest.mark.parametrize("refusal", [reply_error(429, Retry_After="1"), reply_error(401)])
-def test_a_creation_that_was_refused_for_now_is_sent_when_it_may_be(
-    stage: Stage, what: tuple[str, str], refusal: Reply
-) -> None:
+def test_a_creation_that_was_refused_for_now_is_sent_later(stage: Stage, create: Call, refusal: Reply) -> None:
     stage.server.answers(refusal, reply_data({"id": 1}, 201))
 
-    play(stage, CALLS[what])
+    play(stage, create)
 
     assert len(stage.server.asked) == 2
 
 
-@pytest.mark.parametrize("what", [("PUT", "/staff_tasks/x"), ("DELETE", "/staff_tasks/x")])
-def test_a_change_that_says_the_same_twice_is_repeated(stage: Stage, what: tuple[str, str]) -> None:
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_that_says_the_same_twice_is_repeated(stage: Stage, change: Call) -> None:
     stage.server.answers(reply_error(503), reply_data({"id": 1}))
 
-    play(stage, CALLS[what])
+    play(stage, change)
 
     assert len(stage.server.asked) == 2
 
@@ -131,7 +126,7 @@ def test_a_change_that_says_the_same_twice_is_repeated(stage: Stage, what: tuple
 def test_a_deletion_needs_no_data_to_be_done(stage: Stage, reply: Reply) -> None:
     stage.server.answers(reply)
 
-    play(stage, CALLS["DELETE", "/staff_tasks/x"])
+    play(stage, lambda p: p.delete_staff_task("x"))
 
     assert len(stage.server.asked) == 1
 

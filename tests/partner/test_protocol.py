@@ -1,17 +1,23 @@
-"""Written requests and parsed answers; for any bytes, only vetl's own errors are raised."""
+"""Written requests and parsed answers; for any bytes, only vetl's own errors are raised.
+
+A JSON record and its CSV row are the same call.
+"""
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzz.targets import HEADERS, TARGETS
-from pipelines.core.errors import ContractBroken, SignInRefused, TornAnswer
+from pipelines.core.errors import BadRecord, ContractBroken, SignInRefused, TornAnswer
 from pipelines.core.pages import Page
 from pipelines.partner import protocol, refusals
+from pipelines.partner.calls_csv import DURATION_PATTERN, render
 from pipelines.partner.protocol import Answer
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -227,3 +233,52 @@ def test_spoiled_seeds_hold(data: st.DataObject, name: str) -> None:
     start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(seed))] * 2)))
     word = data.draw(st.sampled_from(target.words).map(str.encode) | st.binary(max_size=6))
     target.one(seed[:start] + word + seed[end:])
+
+
+NEW_YORK = ZoneInfo("America/New_York")
+CALL = {
+    "id": "call-1",
+    "created_at": "2026-03-08T07:30:59.900Z",
+    "practice_name": "Harbor Animal Hospital",
+    "direction": "inbound",
+    "state": "in_progress",
+    "caller_type": "existing",
+    "client_name": "",
+    "patient_name": None,
+    "phone_number": "+15550104477",
+    "call_classification": "price_shopping",
+    "summary": 'Asked, "how much?"\nTwice.',
+    "customer_sentiment": "Very positive",
+    "outcome": "appointment_booked",
+    "booked": True,
+    "booking_intent": False,
+    "duration_seconds": 3725,
+}
+
+
+def test_a_record_is_seen_as_its_csv_row() -> None:
+    """The first minute of summer time: 07:30 UTC is 03:30, an hour earlier it was 01:30."""
+    shown = {field: value for field, value in CALL.items() if field not in ("id", "created_at", "practice_name")}
+    assert render(CALL, NEW_YORK) == {
+        **shown,
+        "called_at_local": datetime(2026, 3, 8, 3, 30),  # noqa: DTZ001 - practice-local
+        "practice": "Harbor Animal Hospital",
+        "client_name": None,
+        "customer_sentiment": "very_positive",
+    }
+
+
+def test_a_record_that_does_not_fit_names_its_fields_and_no_value() -> None:
+    with pytest.raises(BadRecord, match=r"unusable created_at, id$") as caught:
+        render({"created_at": "Ann O'Neill"}, NEW_YORK)
+    assert "Neill" not in repr(caught.value) + repr(caught.value.__cause__)
+
+
+@given(st.integers(0, 10**6))
+def test_durations_are_minutes_and_seconds_or_with_hours(seconds: int) -> None:
+    plain = re.match(DURATION_PATTERN, f"{seconds // 60}:{seconds % 60:02}")
+    hours = re.match(DURATION_PATTERN, f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}")
+    for match in (plain, hours):
+        assert match
+        parts = [int(part or 0) for part in match.groups()]
+        assert parts[0] * 3600 + parts[1] * 60 + parts[2] == seconds

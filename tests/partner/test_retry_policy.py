@@ -1,7 +1,12 @@
-"""A platform keeps vetl waiting for as long as the policy allows, and no longer; a quota may take its time."""
+"""A platform keeps vetl waiting for as long as the policy allows, and no longer; a quota may take its time.
+
+The number of requests at once, and the time between them.
+"""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,6 +26,7 @@ from support.scripted_server import (
 from pipelines.core.errors import RateLimited, Transient, Unreachable
 from pipelines.core.pages import Page
 from pipelines.partner.client import Limits, PartnerClient
+from pipelines.partner.limits import RateLimiter
 from pipelines.partner.protocol import Request
 from pipelines.partner.retry_policy import RetryPolicy, WaitBudget
 
@@ -165,3 +171,109 @@ def test_pauses_that_overlap_count_once_and_asking_spends_nothing(waits: list[tu
         expected = min(POLICY.max_wait - spent[who], POLICY.max_wait_total - spent["all"])
         assert budget.left(who) == pytest.approx(max(0.0, expected), abs=1e-6)
         time.seconds += later
+
+
+Scene = Callable[[RateLimiter, HeldTime], Coroutine[Any, Any, None]]
+
+
+def play(scene: Scene, *, ceiling: int = 8, per_minute: int | None = None) -> None:
+    async def run() -> None:
+        time = HeldTime()
+        async with asyncio.timeout(10):
+            await scene(RateLimiter("loc-001", ceiling, per_minute, WaitBudget(RetryPolicy(), time.timing)), time)
+
+    asyncio.run(run())
+
+
+async def passed(limiter: RateLimiter, work: Callable[[], Awaitable[object]] | None = None) -> None:
+    async with limiter.passing():
+        if work is not None:
+            await work()
+
+
+async def fails(limiter: RateLimiter, error: Transient) -> None:
+    with pytest.raises(type(error)):
+        async with limiter.passing():
+            raise error
+
+
+def test_no_answer_or_a_429_halves_and_each_round_that_goes_well_adds_one() -> None:
+    """No answer halves as a 429 does, without a pause; one request always gets in."""
+
+    async def scene(limiter: RateLimiter, time: HeldTime) -> None:
+        await fails(limiter, Unreachable("no answer"))
+        assert (limiter.limit, time.slept) == (4, [])
+        for _round in range(5):
+            await passed(limiter)
+        assert limiter.limit == 5
+        for _round in range(40):
+            await passed(limiter)
+        assert limiter.limit == 8
+        for _round in range(10):
+            await fails(limiter, RateLimited("429"))
+        assert limiter.limit == 1
+        await passed(limiter)
+
+    play(scene)
+
+
+def test_requests_that_were_on_their_way_together_halve_once() -> None:
+    async def scene(limiter: RateLimiter, _: HeldTime) -> None:
+        inside = asyncio.Barrier(8)
+
+        async def refused() -> None:
+            async with limiter.passing():
+                await inside.wait()
+                raise RateLimited("429")
+
+        results = await asyncio.gather(*(refused() for _ in range(8)), return_exceptions=True)
+        assert all(isinstance(result, RateLimited) for result in results)
+        assert limiter.limit == 4
+
+    play(scene)
+
+
+def test_pauses_without_retry_after_grow_until_something_goes_well() -> None:
+    async def scene(limiter: RateLimiter, time: HeldTime) -> None:
+        for _round in range(4):
+            await fails(limiter, RateLimited("429"))
+        await passed(limiter)
+        await fails(limiter, RateLimited("429"))
+        await passed(limiter)
+        assert time.slept == [1, 2, 4, 8, 1]
+
+    play(scene)
+
+
+def test_a_quota_per_minute_has_no_burst() -> None:
+    async def scene(limiter: RateLimiter, time: HeldTime) -> None:
+        started: list[float] = []
+
+        async def note() -> None:
+            started.append(time.seconds)
+
+        await asyncio.gather(*(passed(limiter, note) for _ in range(5)))
+        assert started == [1000.0, 1000.5, 1001.0, 1001.5, 1002.0]
+
+    play(scene, per_minute=120)
+
+
+@pytest.mark.parametrize("steps_before_the_end", range(6))
+def test_a_waiter_that_gives_up_leaves_no_place_taken(steps_before_the_end: int) -> None:
+    """This holds at any moment: before its turn, just as it gets the place, or inside."""
+
+    async def scene(limiter: RateLimiter, _: HeldTime) -> None:
+        leave = asyncio.Event()
+        holder = asyncio.create_task(passed(limiter, leave.wait))
+        await asyncio.sleep(0)
+        quitter = asyncio.create_task(passed(limiter, asyncio.Event().wait))
+        follower = asyncio.create_task(passed(limiter))
+        await asyncio.sleep(0)
+        leave.set()
+        for _step in range(steps_before_the_end):
+            await asyncio.sleep(0)
+        quitter.cancel()
+        await asyncio.gather(holder, follower)
+        await passed(limiter)
+
+    play(scene, ceiling=1)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +57,6 @@ def receiver(tmp_path: Path) -> Callable[..., AbstractContextManager[Receiver]]:
             loop.run(writer.close())
 
     return open_receiver
-
-
-@pytest.fixture
-def moment() -> datetime:
-    """Return the time of a receipt."""
-    return datetime(2026, 3, 1, 10, tzinfo=UTC)
 
 
 @pytest.fixture

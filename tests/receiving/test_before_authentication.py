@@ -99,9 +99,7 @@ def test_no_address_leads_anywhere_else(receiver: Opened) -> None:
 
 
 @pytest.mark.parametrize(("proxies", "limited"), [((), 10), (("127.0.0.0/8",), 0)])
-def test_only_a_configured_proxy_may_name_the_sender(
-    tmp_path: Path, proxies: tuple[str, ...], limited: int
-) -> None:
+def test_only_a_known_proxy_may_name_the_sender(tmp_path: Path, proxies: tuple[str, ...], limited: int) -> None:
     """A sender who could name another address each time would never be limited."""
     with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
         app = application(lambda: Trust((Secret(SECRET),)), GroupCommit(inbox), inbox.backlog)

@@ -32,8 +32,11 @@ class Platform:
 
 
 def caught_up(side: Side, platform: Platform, now: datetime = NOW) -> Caught:
-    catching = CatchUp(platform, side.warehouse, "run-2", now)
-    return asyncio.run(catching.messages("loc-001"))
+    return asyncio.run(CatchUp(platform, side.warehouse, "run-2", now).messages("loc-001"))
+
+
+def outreach_caught_up(side: Side, platform: Platform, now: datetime = NOW) -> Caught:
+    return asyncio.run(CatchUp(platform, side.warehouse, "run-2", now).outreach("loc-001"))
 
 
 def test_a_message_that_moved_on_without_a_webhook_is_caught_up(side: Side) -> None:
@@ -74,8 +77,7 @@ def test_outreach_that_contradicts_its_webhook_is_requested_as_often_as_its_age_
     platform = Platform({"r-1": {"id": "r-1", "status": "in_progress"}})
 
     for hours in range(2, 24 * 8, 2):
-        catching = CatchUp(platform, side.warehouse, "run-2", NOW + timedelta(hours=hours))
-        asyncio.run(catching.outreach("loc-001"))
+        outreach_caught_up(side, platform, NOW + timedelta(hours=hours))
 
     assert len(platform.asked) == 7
 
@@ -147,9 +149,8 @@ def test_outreach_that_ended_before_a_sync_has_seen_it_is_got_by_id(side: Side) 
     side.receive(("ai_outbound", outreach("r-1")), ("ai_outbound", outreach("r-2")))
     side.drain()
     platform = Platform({"r-1": {"id": "r-1", "status": "completed", "outcome": "booked"}})
-    catching = CatchUp(platform, side.warehouse, "run-2", NOW)
 
-    assert asyncio.run(catching.outreach("loc-001")).requested == 2
+    assert outreach_caught_up(side, platform).requested == 2
 
     assert side.rows("select id, outcome from raw.ai_outbound_requests") == [("r-1", "booked")]
-    assert asyncio.run(catching.outreach("loc-001")) == Caught()
+    assert outreach_caught_up(side, platform) == Caught()

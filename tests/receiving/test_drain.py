@@ -93,10 +93,8 @@ def test_a_repeated_reminder_is_stored_only_if_its_content_changed(side: Side) -
     )
     side.drain()
 
-    assert side.rows("select id, group_status from raw.service_reminder_events order by all") == [
-        ("g-1", "completed"),
-        ("g-1", "incomplete"),
-    ]
+    stored = side.rows("select id, group_status from raw.service_reminder_events order by all")
+    assert stored == [("g-1", "completed"), ("g-1", "incomplete")]
 
 
 UNREADABLE = {
@@ -128,18 +126,16 @@ def test_a_genuine_body_that_cannot_become_a_row_is_kept_with_the_reason(side: S
 def test_a_body_is_understood_however_it_is_written(side: Side) -> None:
     """Any JSON of the same meaning, in any encoding that JSON may have; ids as numbers, times in every form."""
     odd = "Größe 🐶"
+    error = {"error_message": odd}
     side.receive(
-        ("messages", json.dumps(message("m-1", error_message=odd), indent=4).encode() + b"\n"),
-        ("messages", b"\xef\xbb\xbf" + body_of(message("m-2", error_message=odd))),
-        ("messages", json.dumps(message("m-3", error_message=odd), ensure_ascii=False).encode()),
-        ("messages", json.dumps(message("m-4", error_message=odd)).encode("utf-16")),
-        ("messages", body_of({"id": 5, "status": "sent", "clinic_id": "loc-001", "error_message": odd})),
-        (
-            "messages",
-            body_of({"id": "m-6", "event": "message.sent", "clinic_id": "loc-001", "error_message": odd}),
-        ),
-        ("messages", body_of(message("m-7", occurred_at="2026-03-01T05:00:05.25-05:00", error_message=odd))),
-        ("messages", body_of(message("m-8", event="message.teleported", clinic_id=1, error_message=odd))),
+        ("messages", json.dumps(message("m-1", **error), indent=4).encode() + b"\n"),
+        ("messages", b"\xef\xbb\xbf" + body_of(message("m-2", **error))),
+        ("messages", json.dumps(message("m-3", **error), ensure_ascii=False).encode()),
+        ("messages", json.dumps(message("m-4", **error)).encode("utf-16")),
+        ("messages", body_of({"id": 5, "status": "sent", "clinic_id": "loc-001", **error})),
+        ("messages", body_of({"id": "m-6", "event": "message.sent", "clinic_id": "loc-001", **error})),
+        ("messages", body_of(message("m-7", occurred_at="2026-03-01T05:00:05.25-05:00", **error))),
+        ("messages", body_of(message("m-8", event="message.teleported", clinic_id=1, **error))),
     )
 
     assert side.drain().quarantined == 0

@@ -33,15 +33,6 @@ def entry(number: int) -> Entry:
     return Entry(Channel.MESSAGES, "loc-001", str(number).encode(), NOW + timedelta(seconds=number))
 
 
-def test_stored_deliveries_are_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
-    with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
-        assert inbox.keep([entry(1), entry(2), entry(1)]) == [True, True, False]
-    with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
-        assert [entry(1), entry(2)] == [item.entry for item in inbox.waiting(10)]
-        backlog = inbox.backlog()
-        assert (backlog.waiting, backlog.oldest, backlog.last) == (2, NOW + timedelta(seconds=1), 2)
-
-
 def test_a_commit_waits_for_the_disk(tmp_path: Path) -> None:
     """2 is FULL: the log is synced before a commit returns."""
     with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
@@ -123,7 +114,6 @@ def test_whoever_opens_and_closes_the_inbox_takes_nothing_along(tmp_path: Path) 
 
 
 def send_until_it_breaks(running: ReceiverProcess, numbers: "count[int]", acknowledged: list[str]) -> None:
-    """Send one sender's part of the load."""
     connection = running.connection()
     try:
         while True:

@@ -18,7 +18,14 @@ from sandbox.webhooks.faults import FORGED, HOSTILE, UNRELIABLE
 
 SECRETS = {"loc-001": "the-first=secret", "loc-002": "the-second-secret=="}
 """Each bound to its practice."""
-RAW = ("messages", "message_events", "outreach_events", "service_reminder_events")
+OUTREACH = "request_id, status, outcome, appointment_id"
+EVENTS = {
+    "messages": ("message_events", "practice_id, message_id, status", "clinic_id, id, status"),
+    "ai_outbound": ("outreach_events", f"practice_id, {OUTREACH}", f"clinic_id, {OUTREACH}"),
+    "service_reminders": ("service_reminder_events", *["practice_id, id, group_status"] * 2),
+}
+"""The table of each kind, its columns, and the fields of the webhook that they have."""
+RAW = ("messages", *(table for table, *_ in EVENTS.values()))
 
 
 class Side(WebhookSide):
@@ -41,33 +48,13 @@ class Side(WebhookSide):
 
     def check_events(self) -> None:
         """Assert that raw has each acknowledged content once, and nothing else."""
-        acknowledged = {
-            (item["clinic_id"], item["id"], item["status"])
-            for item in (attempt.payload for attempt in self.deliveries_of("messages"))
-        }
-        assert sorted(acknowledged) == sorted(
-            self.rows("select practice_id, message_id, status from raw.message_events")
-        )
-        ended = {
-            (
-                item.payload["clinic_id"],
-                item.payload["request_id"],
-                item.payload["status"],
-                item.payload["outcome"],
-                (item.payload["outcome_detail"] or {}).get("appointment_id"),
-            )
-            for item in self.deliveries_of("ai_outbound")
-        }
-        assert any(appointment for *_, appointment in ended)
-        columns = "practice_id, request_id, status, outcome, appointment_id"
-        assert sorted(ended, key=str) == sorted(self.rows(f"select {columns} from raw.outreach_events"), key=str)
-        reminded = {
-            (item.payload["practice_id"], item.payload["id"], item.payload["group_status"])
-            for item in self.deliveries_of("service_reminders")
-        }
-        assert reminded
-        columns = "practice_id, id, group_status"
-        assert sorted(reminded) == sorted(self.rows(f"select {columns} from raw.service_reminder_events"))
+        for kind, (table, columns, fields) in EVENTS.items():
+            sent = (item.payload for item in self.deliveries_of(kind))
+            flat = [payload | (payload.get("outcome_detail") or {}) for payload in sent]
+            acknowledged = {tuple(payload.get(field) for field in fields.split(", ")) for payload in flat}
+            stored = self.rows(f"select {columns} from raw.{table}")
+            assert sorted(acknowledged, key=str) == sorted(stored, key=str) != []
+        assert self.rows("select count(appointment_id) > 0 from raw.outreach_events") == [(True,)]
 
     def check_no_trace(self) -> None:
         """Assert that forged content is not in the inbox, the log, the warehouse or its tables."""

@@ -1,6 +1,7 @@
 """`vetl webhooks` as an operator uses it."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,10 @@ def warehouse() -> None:
     Warehouse.open(Path("warehouse/data/vetl.duckdb"), REGISTRY, lock_wait_seconds=0).close()
 
 
-def receive(moment: Any, *bodies: bytes) -> None:
+def receive(*bodies: bytes) -> None:
+    at = datetime(2026, 3, 1, 10, tzinfo=UTC)
     with Inbox.open(Path("warehouse/data/inbox.sqlite")) as inbox:
-        channel = Channel.MESSAGES
-        inbox.keep([Entry(channel, "loc-001", body, moment) for body in bodies])
+        inbox.keep([Entry(Channel.MESSAGES, "loc-001", body, at) for body in bodies])
 
 
 def test_serving_without_a_secret_is_a_wrong_configuration(capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,10 +41,8 @@ def test_serving_without_a_secret_is_a_wrong_configuration(capsys: pytest.Captur
     assert capsys.readouterr().err.startswith("vetl: VETL_WEBHOOKS__SECRETS: not set")
 
 
-def test_draining_without_a_platform_reports_the_skipped_reads(
-    capsys: pytest.CaptureFixture[str], moment: Any
-) -> None:
-    receive(moment, body_of(message()))
+def test_draining_without_a_platform_reports_the_skipped_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    receive(body_of(message()))
 
     assert app.execute(["webhooks", "drain", "--json"]) == 0
 
@@ -53,9 +52,9 @@ def test_draining_without_a_platform_reports_the_skipped_reads(
 
 
 def test_a_platform_that_refuses_us_costs_the_catching_up_only(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, moment: Any
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    receive(moment, body_of(message()))
+    receive(body_of(message()))
     with sandbox.running(practices=1, days=1, calls=1, frozen=True) as platform:
         for key, value in {"base_url": platform.base_url, "username": "x", "password": "y", "role": "z"}.items():
             monkeypatch.setenv(f"VETL_PARTNER__{key.upper()}", value)
@@ -85,11 +84,10 @@ def test_messages_are_got_by_ids_that_are_given_whosever_they_are(
 
 
 def test_a_quarantined_delivery_comes_in_once_it_is_understood(
-    capsys: pytest.CaptureFixture[str], moment: Any, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """This happens after an update of vetl, here of its rules for an id and a time."""
     receive(
-        moment,
         body_of(message("m-1", occurred_at="soon")),
         body_of({"message": "m-2", "status": "sent", "clinic_id": "loc-001"}),
         b"not JSON",
@@ -101,7 +99,7 @@ def test_a_quarantined_delivery_comes_in_once_it_is_understood(
 
     # The platform sends the first delivery again, correctly; vetl learns to read the second.
     Path("warehouse/data/inbox.sqlite").unlink()
-    receive(moment, body_of(message("m-1")))
+    receive(body_of(message("m-1")))
     app.execute(["webhooks", "drain", "--no-catch-up"])
 
     def id_of(payload: dict[str, Any]) -> str:
@@ -121,10 +119,10 @@ def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return json.loads(capsys.readouterr().out)
 
 
-def test_status_shows_waiting_and_quarantined_deliveries_and_the_last_one(
-    capsys: pytest.CaptureFixture[str], moment: Any
+def test_status_shows_waiting_and_quarantined_deliveries(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    receive(moment, body_of(message("m-1")), b"not JSON")
+    receive(body_of(message("m-1")), b"not JSON")
 
     before = status_of(capsys)
     assert before["lists"] == []
@@ -132,7 +130,7 @@ def test_status_shows_waiting_and_quarantined_deliveries_and_the_last_one(
     assert (before["inbox"]["quarantined"], before["inbox"]["error"]) == (0, None)
 
     app.execute(["webhooks", "drain", "--no-catch-up"])
-    receive(moment, b"nor this")
+    receive(b"nor this")
     after = status_of(capsys)
 
     assert (after["inbox"]["waiting"], after["inbox"]["quarantined"]) == (1, 1)
@@ -144,11 +142,11 @@ def test_status_shows_waiting_and_quarantined_deliveries_and_the_last_one(
     assert "03-01 10:00" in capsys.readouterr().out
 
 
-def test_status_needs_no_inbox_and_outlives_a_broken_one(capsys: pytest.CaptureFixture[str], moment: Any) -> None:
+def test_status_needs_no_inbox_and_outlives_a_broken_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["status"]) == 1
     assert "nothing has been synced yet" in capsys.readouterr().err
 
-    receive(moment, b"not JSON")
+    receive(b"not JSON")
     app.execute(["webhooks", "drain", "--no-catch-up"])
     capsys.readouterr()
     inbox = Path("warehouse/data/inbox.sqlite")
@@ -158,10 +156,8 @@ def test_status_needs_no_inbox_and_outlives_a_broken_one(capsys: pytest.CaptureF
     assert "file is not a database" in json.loads(capsys.readouterr().out)["inbox"]["error"]
 
 
-def test_status_answers_while_the_inbox_and_the_warehouse_are_in_use(
-    capsys: pytest.CaptureFixture[str], moment: Any
-) -> None:
-    receive(moment, body_of(message()))
+def test_status_answers_while_the_inbox_and_the_warehouse_are_in_use(capsys: pytest.CaptureFixture[str]) -> None:
+    receive(body_of(message()))
     app.execute(["webhooks", "drain", "--no-catch-up"])
     settings = load_settings()
     with (

@@ -10,15 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.list_model import CHOICES, RANGED, ListModel, Query
+from support.partner_requests import REQUESTS
 from support.partner_side import Partner, Row, at_fault, by_id
 
-PATHS = {
-    "phone_calls": "phone_calls",
-    "booking_sessions": "booking_sessions",
-    "appointments": "appointments",
-    "ai_outbound": "ai_outbound/requests",
-    "staff_tasks": "staff_tasks",
-}
+PATHS = {name: name for name in ("phone_calls", "booking_sessions", "appointments", "staff_tasks")}
+PATHS["ai_outbound"] = REQUESTS
 PRACTICES = ("loc-001", "loc-003")
 """New York, and Sydney, where the day begins long before that of UTC."""
 NAMES = {"start": "start_date", "end": "end_date", "page": "page", "per_page": "per_page", "status": "status"}
@@ -124,10 +120,6 @@ def rows_of_practices(partner: Partner, name: str) -> dict[str, tuple[list[Row],
     return found
 
 
-def assert_refused(answer: httpx.Response, parameters: list[str]) -> None:
-    assert sorted(map(str, at_fault(answer))) == sorted(parameters)
-
-
 def assert_page(answer: httpx.Response, model: ListModel, query: Query) -> None:
     """Require the page of the model; rows of the same time may come in any order."""
     body, wanted = answer.json(), model.page(query)
@@ -146,11 +138,7 @@ def test_a_list_answers_as_its_model(partner: Partner, name: str) -> None:
     zones = {practice.id: practice.zone for practice in platform.practices}
 
     @given(st.data())
-    @settings(
-        max_examples=examples(60),
-        suppress_health_check=[HealthCheck.too_slow],
-        report_multiple_bugs=False,
-    )
+    @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow], report_multiple_bugs=False)
     def check(data: st.DataObject) -> None:
         partner.act_for(data.draw(st.sampled_from(PRACTICES)))
         all_rows, few = whole[partner.practice_id]
@@ -164,7 +152,7 @@ def test_a_list_answers_as_its_model(partner: Partner, name: str) -> None:
         answer = partner.get(PATHS[name], **{names.get(key, key): value for key, value in query.items()})
         wrong = [names.get(parameter, parameter) for parameter in model.faults(query)]
         if wrong:
-            assert_refused(answer, wrong)
+            assert sorted(map(str, at_fault(answer))) == sorted(wrong)
         else:
             assert_page(answer, model, query)
 

@@ -72,35 +72,24 @@ def test_more_than_120_messages_a_minute_are_refused(partner: Partner) -> None:
     assert send(partner).status_code == 201
 
 
-@pytest.mark.parametrize(
-    ("practice", "given", "seen"),
-    [
-        ("loc-001", {}, [("sent", None), ("delivered", "rcs"), ("read", "rcs")]),
-        ("loc-001", {"recipient": to("06")}, [("sent", None), ("delivered", "rcs")]),
-        ("loc-001", {"channel": "sms"}, [("sent", "sms"), ("delivered", "sms")]),
-        ("loc-001", {"recipient": {"phone_number": PHONE}}, [("sent", None), ("delivered", "sms")]),
-        ("loc-002", {}, [("sent", None), ("delivered", "sms")]),
-        (
-            "loc-001",
-            {"recipient": {"phone_number": PHONE}, "channel": "rcs"},
-            [("sent", "rcs"), ("failed", "rcs")],
-        ),
-        ("loc-001", {"recipient": to("04"), "channel": "rcs"}, [("sent", "rcs"), ("failed", "rcs")]),
-    ],
-    ids=[
-        "RCS is delivered and read",
-        "RCS is delivered and never read",
-        "an SMS is never read",
-        "auto: the handset has no RCS",
-        "auto: the sender is not live",
-        "RCS alone, the handset has none",
-        "RCS alone, the attempt fails",
-    ],
-)
-def test_a_message_goes_its_way(
-    partner: Partner, practice: str, given: Row, seen: list[tuple[str, str | None]]
-) -> None:
+TO_PHONE = {"recipient": {"phone_number": PHONE}}
+Seen = list[tuple[str, str | None]]
+FAILED: Seen = [("sent", "rcs"), ("failed", "rcs")]
+WAYS: dict[str, tuple[str, Row, Seen]] = {
+    "RCS is delivered and read": ("loc-001", {}, [("sent", None), ("delivered", "rcs"), ("read", "rcs")]),
+    "RCS is never read": ("loc-001", {"recipient": to("06")}, [("sent", None), ("delivered", "rcs")]),
+    "an SMS is never read": ("loc-001", {"channel": "sms"}, [("sent", "sms"), ("delivered", "sms")]),
+    "auto: the handset has no RCS": ("loc-001", TO_PHONE, [("sent", None), ("delivered", "sms")]),
+    "auto: the sender is not live": ("loc-002", {}, [("sent", None), ("delivered", "sms")]),
+    "RCS alone, the handset has none": ("loc-001", {**TO_PHONE, "channel": "rcs"}, FAILED),
+    "RCS alone, the attempt fails": ("loc-001", {"recipient": to("04"), "channel": "rcs"}, FAILED),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_message_goes_its_way(partner: Partner, way: str) -> None:
     """It is 10:30 in Phoenix, whose RCS sender is not live, and 12:30 in New York, whose sender is live."""
+    practice, given, seen = WAYS[way]
     partner.act_for(practice)
     assert changes_of(partner, **{"recipient": {"phone_number": RCS_PHONE}, **given}) == seen
 

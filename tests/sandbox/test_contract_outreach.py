@@ -77,37 +77,23 @@ def test_a_gate_at_intake(partner: Partner, ending: str, channel: str, reason: s
     assert request["completed_at"] == request["created_at"]
 
 
-@pytest.mark.parametrize(
-    ("ending", "hours", "end", "waits"),
-    [
-        ("21", 1, ("suppressed", None, "client_inactive"), None),
-        ("24", 3, ("suppressed", None, "pet_deceased"), None),
-        ("25", 3, ("suppressed", None, "stopped"), None),
-        ("22", 3, ("completed", "opted_out", None), None),
-        ("01", 3, ("failed", "undeliverable", None), None),
-        ("39", 60, ("completed", "no_response", None), ("contacted_at", 48)),
-        ("27", 70, ("completed", "no_response", None), ("contacted_at", 49)),
-        ("26", 96.1, ("failed", None, None), ("created_at", 96)),
-    ],
-    ids=[
-        "inactive",
-        "pet deceased",
-        "stopped",
-        "opted out",
-        "undeliverable",
-        "48 hours of silence",
-        "a reply after an hour begins the window again",
-        "the sweeper, 96 hours after creation",
-    ],
-)
-def test_a_request_ends_for_good(
-    partner: Partner,
-    ending: str,
-    hours: float,
-    end: tuple[str, str | None, str | None],
-    waits: tuple[str, int] | None,
-) -> None:
+FINAL: dict[str, tuple[str, float, tuple[str | None, ...], tuple[str, int] | None]] = {
+    "inactive": ("21", 1, ("suppressed", None, "client_inactive"), None),
+    "pet deceased": ("24", 3, ("suppressed", None, "pet_deceased"), None),
+    "stopped": ("25", 3, ("suppressed", None, "stopped"), None),
+    "opted out": ("22", 3, ("completed", "opted_out", None), None),
+    "undeliverable": ("01", 3, ("failed", "undeliverable", None), None),
+    "48 hours of silence": ("39", 60, ("completed", "no_response", None), ("contacted_at", 48)),
+    "silence from a reply on": ("27", 70, ("completed", "no_response", None), ("contacted_at", 49)),
+    "the sweeper, 96 hours after creation": ("26", 96.1, ("failed", None, None), ("created_at", 96)),
+}
+"""The last digits of the number, when the request has ended, how, and how long after what."""
+
+
+@pytest.mark.parametrize("name", FINAL)
+def test_a_request_ends_for_good(partner: Partner, name: str) -> None:
     """A client who is inactive by then, or a request that never got out, was not contacted."""
+    ending, hours, end, waits = FINAL[name]
     request = made(reach_out(partner, contact_number=number(ending)), 201)
     partner.later(hours=hours)
     request = partner.page(f"{REQUESTS}/{request['id']}")
@@ -116,7 +102,7 @@ def test_a_request_ends_for_good(
     assert (request["error_message"] is not None) == (request["status"] == "failed")
     if waits is not None:
         since, waited = waits
-        ended_at, began_at = (datetime.fromisoformat(request[name]) for name in ("completed_at", since))
+        ended_at, began_at = (datetime.fromisoformat(request[at]) for at in ("completed_at", since))
         assert ended_at - began_at == timedelta(hours=waited)
     partner.later(hours=60)
     assert partner.page(f"{REQUESTS}/{request['id']}") == request

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from support.partner_requests import booking, reach_out, send
+from support.partner_requests import REQUESTS, booking, reach_out, send
 from support.partner_side import Partner, Row, at_fault, made
 
 
@@ -63,33 +63,25 @@ CLIENT = PATIENT = "10000001"
 """The first client and patient of the first practice."""
 
 
-def text_the_client(partner: Partner) -> httpx.Response:
-    return send(partner, recipient={"client_id": CLIENT})
-
-
-def contact_the_client(partner: Partner) -> httpx.Response:
-    return reach_out(partner, client_id=CLIENT)
-
-
-def task_about_them(partner: Partner) -> httpx.Response:
-    return partner.post("staff_tasks", {"title": "t", "client_id": CLIENT, "patient_id": PATIENT})
+def task(partner: Partner, **body: str) -> httpx.Response:
+    return partner.post("staff_tasks", {"title": "t", **body})
 
 
 @pytest.mark.parametrize(
-    ("ask", "fields"),
+    ("ask", "body", "fields"),
     [
-        (text_the_client, ["recipient.client_id"]),
-        (contact_the_client, ["client_id"]),
-        (task_about_them, ["client_id", "patient_id"]),
+        (send, {"recipient": {"client_id": CLIENT}}, ["recipient.client_id"]),
+        (reach_out, {"client_id": CLIENT}, ["client_id"]),
+        (task, {"client_id": CLIENT, "patient_id": PATIENT}, ["client_id", "patient_id"]),
     ],
 )
 def test_people_of_another_practice_are_unknown(
-    partner: Partner, ask: Callable[[Partner], httpx.Response], fields: list[str]
+    partner: Partner, ask: Callable[..., httpx.Response], body: Row, fields: list[str]
 ) -> None:
     """The clients are in Phoenix, and texts may go out there too."""
-    assert ask(partner).status_code in (200, 201)
+    assert ask(partner, **body).status_code in (200, 201)
     partner.act_for("loc-002")
-    assert at_fault(ask(partner)) == fields
+    assert at_fault(ask(partner, **body)) == fields
 
 
 def test_slots_and_patients_of_another_practice_are_none(partner: Partner) -> None:
@@ -103,13 +95,8 @@ def test_slots_and_patients_of_another_practice_are_none(partner: Partner) -> No
     made(partner.post("appointments", booking(partner, **ours)))
 
 
-PATHS = {
-    "phone_calls": "phone_calls",
-    "booking_sessions": "booking_sessions",
-    "ai_outbound": "ai_outbound/requests",
-    "clients": "clients",
-    "patients": "patients",
-}
+PATHS = {name: name for name in ("phone_calls", "booking_sessions", "clients", "patients")}
+PATHS["ai_outbound"] = REQUESTS
 
 
 @pytest.mark.parametrize("name", PATHS)

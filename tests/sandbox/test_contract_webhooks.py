@@ -43,9 +43,7 @@ def test_each_status_is_sent_once_and_in_order_with_the_message(
     assert {(body["clinic_id"], body["reference_id"]) for body in receiver.bodies} == {("loc-001", "ref-1")}
 
 
-def test_every_delivery_has_its_id_and_the_time_at_which_the_status_changed(
-    partner: Partner, receiver: Receiver
-) -> None:
+def test_every_delivery_has_its_id_and_the_time_of_the_change(partner: Partner, receiver: Receiver) -> None:
     """This also holds if the first attempts to deliver it failed."""
     receiver.answers = [500, 500]
     text(partner, receiver)
@@ -138,15 +136,8 @@ def test_a_queued_webhook_is_sent_within_the_hour(partner: Partner, receiver: Re
 
 
 REMINDER_REQUIRED = {
-    "practice_id",
-    "practice_name",
-    "id",
-    "client_id",
-    "patient_id",
-    "due_at",
-    "reminders",
-    "group_status",
-}
+    "practice_id", "practice_name", "id", "client_id", "patient_id", "due_at", "reminders", "group_status",
+}  # fmt: skip
 REMINDER_FIELDS = REMINDER_REQUIRED | {"remote_client_id", "remote_patient_id", "notification_rule_name"}
 
 

@@ -1,11 +1,24 @@
-"""The control interface and the handle: clock, switches, faults, writes, truth, requests."""
+"""The control interface and the handle: clock, switches, faults, writes, truth, requests.
+
+The commands `python -m sandbox` and `vetl sandbox serve`.
+"""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from support.partner_side import Partner, Row, at_fault
+
+from sandbox.__main__ import main
 
 
 def control(partner: Partner, path: str, body: Row | None = None, method: str | None = None) -> Any:
@@ -64,17 +77,8 @@ def test_rows_are_inserted_updated_and_deleted(partner: Partner) -> None:
     before = partner.truth("staff_tasks")
     first, second = (row["id"] for row in before[:2])
     odd = {"status": "SNOOZED", "colour": "red", "finalized_at": "yesterday", "cancellation_allowed": "maybe"}
-    done = control(
-        partner,
-        "mutate",
-        {
-            "practice_id": "loc-001",
-            "list": "staff_tasks",
-            "insert": [odd],
-            "update": {first: {"title": "Changed"}},
-            "delete": [second],
-        },
-    )
+    changes = {"insert": [odd], "update": {first: {"title": "Changed"}}, "delete": [second]}
+    done = control(partner, "mutate", {"practice_id": "loc-001", "list": "staff_tasks", **changes})
     read = {row["id"]: row for row in partner.everything("staff_tasks")}
     assert odd.items() <= read[done["inserted"][0]].items()
     assert read[first] == before[0] | {"title": "Changed", "updated_at": read[first]["updated_at"]}
@@ -92,9 +96,7 @@ def test_rows_are_inserted_updated_and_deleted(partner: Partner) -> None:
         ({"delete": [5]}, "delete.0"),
     ],
 )
-def test_a_write_that_breaks_a_list_is_refused_and_changes_nothing(
-    partner: Partner, writes: Row, field: str
-) -> None:
+def test_a_write_that_breaks_a_list_is_refused_whole(partner: Partner, writes: Row, field: str) -> None:
     before = partner.truth("staff_tasks")
     identity = before[0]["id"]
     body = json.loads(json.dumps(writes).replace("known", identity))
@@ -102,14 +104,6 @@ def test_a_write_that_breaks_a_list_is_refused_and_changes_nothing(
     assert at_fault(answer) == [field.replace("known", identity)]
     assert partner.everything("staff_tasks")
     assert partner.truth("staff_tasks") == before
-
-
-def test_a_written_row_is_got_by_its_id(partner: Partner) -> None:
-    row_id = partner.platform.insert("loc-001", "clients", {"name": "Ada", "phone": "+15550100"})
-    assert partner.page(f"clients/{row_id}")["name"] == "Ada"
-    assert [client["id"] for client in partner.page("clients", phone="+15550100")] == [row_id]
-    pet = partner.platform.insert("loc-001", "patients", {"name": "Byte", "client_id": row_id})
-    assert [patient["id"] for patient in partner.page("patients", client_id=row_id)] == [pet]
 
 
 def test_requests_are_counted_by_path(partner: Partner) -> None:
@@ -120,3 +114,67 @@ def test_requests_are_counted_by_path(partner: Partner) -> None:
     assert control(partner, "requests")["total"] == 4
     assert partner.platform.requests.count("staff_tasks") == 3
     assert partner.platform.requests.log[-1].practice_id == "loc-001"
+
+
+REPOSITORY = Path(__file__).parents[2]
+SMALL = ("--practices", "2", "--days", "3")
+
+
+@contextmanager
+def started(*arguments: str, command: Sequence[str] = ("-m", "sandbox")) -> Generator[subprocess.Popen[str]]:
+    whole = [sys.executable, *command, *arguments]
+    process = subprocess.Popen(whole, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_it_says_one_line_of_json_once_it_answers_and_ends_on_interrupt() -> None:
+    with started("--json", "--faults", "drifting", *SMALL) as process:
+        assert process.stdout is not None
+        description = json.loads(process.stdout.readline())
+        assert list(description) == ["base_url", "username", "password", "role", "webhook_secret", "practices"]
+        assert [list(practice) for practice in description["practices"]] == [["id", "name", "time_zone"]] * 2
+        faults = httpx.get(f"{description['base_url']}/_control/faults").json()["data"]
+        assert len(faults["rules"]) > 5
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, "", "")
+
+
+@pytest.mark.parametrize("arguments", [["--practices", "0"], ["--faults", "none", "--days", "-1"]])
+def test_senseless_arguments_are_one_line(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["sandbox", *arguments])
+    assert main() == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("sandbox: ")
+    assert err.count("\n") == 1
+
+
+def pasted(commands: list[str], folder: Path) -> str:
+    here = {"PYTHONPATH": str(REPOSITORY), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    script = "set -e\n" + "".join(commands)
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=os.environ | here, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_printed_commands_can_be_pasted(tmp_path: Path) -> None:
+    """Its curl lines read calls; with its settings vetl reads a list."""
+    with started(*SMALL, "--calls", "3000", command=("-m", "pipelines", "sandbox", "serve")) as process:
+        assert process.stdout is not None
+        lines = list(iter(process.stdout.readline, "  vetl run\n"))
+        curl, vetl = lines.index("With curl:\n"), lines.index("With vetl, in an empty folder:\n")
+        page = json.loads(pasted(lines[curl + 1 : vetl], tmp_path))["data"]
+        assert len(page["content"]) == 2
+        assert page["total_count"] > 1400  # 120 without --calls
+        sync = "vetl sync --endpoint staff_tasks --json"
+        report = json.loads(pasted([*lines[vetl + 1 :], sync], tmp_path))
+        assert "loc-002" in json.dumps(report)

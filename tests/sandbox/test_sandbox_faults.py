@@ -100,18 +100,13 @@ def test_a_created_task_may_be_in_doubt(partner: Partner, kind: Any) -> None:
     assert created["title"] == ("Call them" if kind == "edited" else "Call back")
 
 
-def pages(
-    partner: Partner, kind: Any, path: str = "staff_tasks", **query: Any
-) -> tuple[httpx.Response, httpx.Response]:
-    """Return a page without the fault and with it."""
-    right = partner.get(path, **query)
-    partner.platform.faults.set([Fault(kind, wait_seconds=0)])
-    return right, partner.get(path, **query)
-
-
-def spoiled(partner: Partner, kind: Any) -> httpx.Response:
-    partner.platform.faults.set([Fault(kind)])
-    return partner.get("phone_calls", format="csv")
+def pages(partner: Partner, *kinds: Any, path: str = "staff_tasks", **query: Any) -> list[httpx.Response]:
+    """Return a page without a fault, and with each of these."""
+    answers = [partner.get(path, **query)]
+    for kind in kinds:
+        partner.platform.faults.set([Fault(kind, wait_seconds=0)])
+        answers.append(partner.get(path, **query))
+    return answers
 
 
 def table(answer: httpx.Response) -> list[list[str]]:
@@ -119,11 +114,9 @@ def table(answer: httpx.Response) -> list[list[str]]:
 
 
 def test_a_csv_is_spoiled_in_one_way(partner: Partner) -> None:
-    right, marked = pages(partner, "csv_bom", "phone_calls", format="csv")
+    kinds = ("csv_bom", "csv_crlf", "csv_column_order", "csv_extra_column")
+    right, marked, windows, reversed_, wider = pages(partner, *kinds, path="phone_calls", format="csv")
     assert marked.content == b"\xef\xbb\xbf" + right.content
-    windows, reversed_, wider = (
-        spoiled(partner, kind) for kind in ("csv_crlf", "csv_column_order", "csv_extra_column")
-    )
     assert windows.content.splitlines()[0] == right.content.splitlines()[0]
     assert windows.content.count(b"\r\n") >= len(table(right))
     assert table(windows) == table(right)
@@ -133,7 +126,7 @@ def test_a_csv_is_spoiled_in_one_way(partner: Partner) -> None:
 
 @pytest.mark.parametrize(("kind", "path"), [("csv_bom", "phone_calls"), ("slow", "staff_tasks")])
 def test_faults_of_the_csv_and_slow_answers_leave_json_alone(partner: Partner, kind: str, path: str) -> None:
-    right, wrong = pages(partner, kind, path)
+    right, wrong = pages(partner, kind, path=path)
     assert wrong.content == right.content
 
 

@@ -11,6 +11,7 @@ from support.settings_file import HARBOR, SECRET, complaint, written
 from pipelines.core.errors import ConfigurationError
 from pipelines.settings import load_settings
 
+pytestmark = pytest.mark.usefixtures("empty_folder")
 MISTAKES = {
     "[partner]\nbase_url = x": "is not TOML: .*line 2",
     "practices = [": "is not TOML: .*",

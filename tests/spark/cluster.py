@@ -96,7 +96,6 @@ def _tick(site: Site, what: str, shards: int, *, kill: bool = False) -> Iterator
 
 
 def _kill_a_worker(site: Site) -> None:
-    """Return the process of a run that has begun to read."""
 
     def reading() -> str | None:
         enough = len(site.platform.requests) > 5 * len(site.platform.practices)
