@@ -202,7 +202,7 @@ def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(
     assert of_status(checks, "FAILED") - YELLOW == {("/".join(key.path), "certified") for key in LISTS}
     world.practices[gone] = taken
 
-    # The password is revoked when the first practice is read: its rows stay, and the marts are built.
+    # The password is revoked after the first practice is read: its rows stay, and the marts are built.
     right = place.platform.platform.credentials
     monkeypatch.setattr(runner, "PRACTICES_AT_ONCE", 1)
     place.platform.platform.faults = RevokedAt(place.platform.platform, gone)
