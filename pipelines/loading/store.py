@@ -60,7 +60,7 @@ def _batches(works: Sequence[Work]) -> Iterator[list[int]]:
     rows: Counter[str] = Counter()
     for place, (practice_id, endpoint, saves) in enumerate(works):
         batch = waiting.setdefault(endpoint.name, [])
-        more = sum(map(_rows_in, saves))
+        more = sum(map(_rows_to_store, saves))
         repeated = any(works[other][0] == practice_id for other in batch)
         if batch and (repeated or rows[endpoint.name] + more > ROWS_AT_ONCE):
             yield batch
@@ -71,7 +71,7 @@ def _batches(works: Sequence[Work]) -> Iterator[list[int]]:
     yield from waiting.values()
 
 
-def _rows_in(save: Save) -> int:
+def _rows_to_store(save: Save) -> int:
     match save:
         case MergeRows() | AttachDetails():
             return len(save.rows)
