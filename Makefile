@@ -163,7 +163,7 @@ RESOLVE := uv pip compile --quiet --universal --python-version 3.11 --generate-h
   --no-emit-find-links --no-header --no-annotate
 lock:  ## Resolve the dependencies anew (needs uv): all, those without a wheel, and those that vetl needs to run
 	$(RESOLVE) pyproject.toml --extra assistant --extra dashboard --extra report --extra forecast --extra notebook --extra deploy --extra workers --group dev \
-	  --no-emit-package vetl --no-emit-package halo --output-file requirements.lock
+	  --no-emit-package vetl-warehouse --no-emit-package halo --output-file requirements.lock
 	echo halo | $(RESOLVE) --no-deps --output-file requirements.built.lock -
 	$(RESOLVE) pyproject.toml --group build --constraint requirements.lock --output-file requirements.run.lock
 

@@ -4,10 +4,9 @@ from datetime import date
 from pathlib import Path
 
 from pydantic import SecretStr
-
-from pipelines.core.practice import Practice
-from pipelines.jobs.sync import run_sync
-from pipelines.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
+from vetl.core.practice import Practice
+from vetl.jobs.sync import run_sync
+from vetl.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
 
 
 def run(base_url: str, endpoint: str, start: date, folder: Path) -> None:

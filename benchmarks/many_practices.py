@@ -12,12 +12,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from pydantic import SecretStr
+from vetl.cli.sandbox import Platform, sandbox_process
+from vetl.core.practice import Practice
+from vetl.jobs.sync import run_sync
+from vetl.settings import PartnerSettings, Settings, WarehouseSettings
 
 from benchmarks.measured import Cost, measured
-from pipelines.cli.sandbox import Platform, sandbox_process
-from pipelines.core.practice import Practice
-from pipelines.jobs.sync import run_sync
-from pipelines.settings import PartnerSettings, Settings, WarehouseSettings
 
 FIVE_LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 SYNCS = ("first sync", "a tick without news", "the next tick")

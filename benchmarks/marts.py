@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from vetl import bundled
+from vetl.jobs.dbt_process import CHANGED_ONLY, DATA_ONLY, dbt_build, state_folder
+from vetl.loading.published.descriptions import grains, personal_columns
+from vetl.loading.published.publish import publish
+from vetl.settings.privacy import PrivacySettings
+
 from benchmarks.marts_world import CLOCK, PRACTICES, make, small_sync
-from pipelines import bundled
-from pipelines.jobs.dbt_process import CHANGED_ONLY, DATA_ONLY, dbt_build, state_folder
-from pipelines.loading.published.descriptions import grains, personal_columns
-from pipelines.loading.published.publish import publish
-from pipelines.settings.privacy import PrivacySettings
 
 _SHOWN = 12
 

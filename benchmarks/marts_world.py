@@ -11,15 +11,15 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import duckdb
+from vetl.core.pages import Row
+from vetl.core.practice import Practice
+from vetl.core.steps import MergeRows, ReplaceDays
+from vetl.endpoints import REGISTRY, by_name
+from vetl.loading.phone_calls.frames import parse_calls
+from vetl.loading.tables import RawTable, row_hash
+from vetl.loading.warehouse import Warehouse
 
 from benchmarks.ready_pages import HEADER
-from pipelines.core.pages import Row
-from pipelines.core.practice import Practice
-from pipelines.core.steps import MergeRows, ReplaceDays
-from pipelines.endpoints import REGISTRY, by_name
-from pipelines.loading.phone_calls.frames import parse_calls
-from pipelines.loading.tables import RawTable, row_hash
-from pipelines.loading.warehouse import Warehouse
 
 PRACTICES = tuple(
     Practice(f"loc-{number:03}", f"Practice {number}", "America/New_York", date(2024, 1, 1), f"Group {number % 5}")

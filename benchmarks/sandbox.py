@@ -76,7 +76,7 @@ def main() -> None:
 
 @contextmanager
 def _served(*arguments: str) -> Generator[tuple[subprocess.Popen[str], dict[str, Any]]]:
-    command = [sys.executable, "-m", "sandbox", "--json", *arguments]
+    command = [sys.executable, "-m", "vetl_sandbox", "--json", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - this interpreter
     try:
         assert process.stdout is not None

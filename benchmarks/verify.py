@@ -8,11 +8,11 @@ from datetime import date
 from pathlib import Path
 
 import duckdb
+from vetl.loading.published.digests import verify
+from vetl.loading.published.inputs import verify_inputs
+from vetl.loading.published.publish import publish
 
 from benchmarks.marts_world import PRACTICES, make
-from pipelines.loading.published.digests import verify
-from pipelines.loading.published.inputs import verify_inputs
-from pipelines.loading.published.publish import publish
 
 
 def main() -> None:

@@ -191,9 +191,9 @@ def request_body(identity: str) -> bytes:
 def started_receiver(folder: Path) -> tuple["subprocess.Popen[str]", str]:
     """Start `vetl webhooks serve` in a folder; return it with its host and port once it answers."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "pipelines", "webhooks", "serve", "--port", "0", "--json"],
+        [sys.executable, "-m", "vetl", "webhooks", "serve", "--port", "0", "--json"],
         cwd=folder,
-        env={**os.environ, "VETL_WEBHOOKS__SECRETS": SECRET, "PYTHONPATH": str(Path(__file__).parents[1])},
+        env={**os.environ, "VETL_WEBHOOKS__SECRETS": SECRET},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -18,7 +18,7 @@ def locked(chosen: Iterable[str], locks: Sequence[str]) -> str:
         SystemExit: the lock has none for one of them.
     """
     entries = {_name(entry): entry for lock in locks for entry in re.split(r"\n(?=\S)", lock.strip())}
-    wanted = sorted({_name(package) for package in chosen} - {"vetl"})
+    wanted = sorted({_name(package) for package in chosen} - {"vetl-warehouse"})
     if missing := [name for name in wanted if name not in entries]:
         raise SystemExit(f"not in the lock: {', '.join(missing)}; run `make lock`")
     return "\n".join(entries[name] for name in wanted)

@@ -12,7 +12,7 @@ try:
 except ImportError:
     sys.exit("python -m fuzz needs atheris, which has wheels for Python 3.11 and 3.12 only")
 
-with atheris.instrument_imports(include=["pipelines"]):
+with atheris.instrument_imports(include=["vetl"]):
     from fuzz.targets import TARGETS, Target
 
 

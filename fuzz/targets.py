@@ -9,16 +9,16 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipelines.core.errors import VetlError
-from pipelines.core.pages import CallsPage
-from pipelines.loading.phone_calls.frames import parse_calls
-from pipelines.partner import protocol, refusals, webhooks
-from pipelines.partner.calls_csv import COLUMNS, render
-from pipelines.partner.lists import typed
-from pipelines.partner.models import Appointment, BookingSession, Client, OutboundRequest, PhoneCall, StaffTask
-from pipelines.partner.protocol import Answer
-from pipelines.partner.webhooks import Channel, Secret
-from pipelines.reading.rows import instant, key_of
+from vetl.core.errors import VetlError
+from vetl.core.pages import CallsPage
+from vetl.loading.phone_calls.frames import parse_calls
+from vetl.partner import protocol, refusals, webhooks
+from vetl.partner.calls_csv import COLUMNS, render
+from vetl.partner.lists import typed
+from vetl.partner.models import Appointment, BookingSession, Client, OutboundRequest, PhoneCall, StaffTask
+from vetl.partner.protocol import Answer
+from vetl.partner.webhooks import Channel, Secret
+from vetl.reading.rows import instant, key_of
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 NEW_YORK = ZoneInfo("America/New_York")
@@ -182,4 +182,4 @@ TARGETS: Mapping[str, Target] = {
         ("clinic_id", "practice_id", "request_id", "message_id", "status", "\\ud800", "NaN", "outcome_detail"),
     ),
 }
-"""The targets, by the name of the module of `pipelines.partner` that each tests."""
+"""The targets, by the name of the module of `vetl.partner` that each tests."""

@@ -14,9 +14,8 @@ from support import (
     warm_dbt,
 )
 from support.examples import USUAL
-
-from pipelines.jobs import dbt_process
-from pipelines.partner import credential_cache
+from vetl.jobs import dbt_process
+from vetl.partner import credential_cache
 
 settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True, max_examples=USUAL)
 settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False, max_examples=500)

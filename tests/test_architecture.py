@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "pipelines"
+PACKAGE = ROOT / "pipelines" / "vetl"
 
 ONLY_IMPORTER = {
     "httpx": ("partner",),
@@ -30,7 +30,7 @@ ONLY_IMPORTER = {
     "sqlite3": ("sqlite_file.py", "receiving/inbox.py", "acting/ledger_rows.py", "notices/ledger.py"),
     "pyspark": ("jobs/spark_session.py",),
 }
-"""Third-party packages, and the parts of `pipelines` that may import each of them (path prefixes)."""
+"""Third-party packages, and the parts of `vetl` that may import each of them (path prefixes)."""
 
 FLOW = (
     "core",
@@ -96,7 +96,7 @@ IMPORTS = {
     },
     "orchestration": {"core", "settings", "endpoints", "loading", "receiving", "notices", "jobs", "bundled"},
 }
-"""Each package, and exactly the other parts of `pipelines` that it imports."""
+"""Each package, and exactly the other parts of `vetl` that it imports."""
 
 BESIDE = ("bundled", "drafts", "passwords", "sqlite_file")
 """Modules beside the packages, which any package may import."""
@@ -147,7 +147,7 @@ def test_a_package_imports_exactly_the_packages_it_stands_on(package: str) -> No
         name.split(".")[1]
         for module in modules(PACKAGE / package)
         for name in imports(module)
-        if within(name, "pipelines")
+        if within(name, "vetl")
     }
     assert inner - {package} == IMPORTS[package]
 
@@ -163,7 +163,7 @@ def test_no_arrow_points_upwards() -> None:
 @pytest.mark.parametrize("package", PURE)
 def test_pure_packages_do_no_io_and_import_only_pydantic(package: str) -> None:
     for module in modules(PACKAGE / package):
-        outside = {name.split(".")[0] for name in imports(module)} - {"pipelines", "pydantic", "pydantic_core"}
+        outside = {name.split(".")[0] for name in imports(module)} - {"vetl", "pydantic", "pydantic_core"}
         assert outside <= set(sys.stdlib_module_names), module
         assert outside.isdisjoint(NO_IO), module
 
@@ -171,20 +171,20 @@ def test_pure_packages_do_no_io_and_import_only_pydantic(package: str) -> None:
 def test_endpoints_never_import_each_other() -> None:
     for module in modules(PACKAGE / "endpoints"):
         if module.name != "__init__.py":
-            assert not any(within(name, "pipelines.endpoints") for name in imports(module)), module
+            assert not any(within(name, "vetl.endpoints") for name in imports(module)), module
 
 
 def test_the_sandbox_is_an_independent_reading_of_the_contract() -> None:
     """Both sides must read the contract independently, so that they do not share a mistake."""
     for module in modules(ROOT / "sandbox"):
-        assert not any(within(name, "pipelines") for name in imports(module)), module
+        assert not any(within(name, "vetl") for name in imports(module)), module
 
 
 def test_only_the_demo_and_sandbox_commands_know_the_sandbox() -> None:
     importers = {
         str(module.relative_to(PACKAGE))
         for module in modules(PACKAGE)
-        if any(within(name, "sandbox") for name in imports(module))
+        if any(within(name, "vetl_sandbox") for name in imports(module))
     }
     assert importers <= {"cli/demo.py", "cli/sandbox.py"}
 
@@ -192,7 +192,7 @@ def test_only_the_demo_and_sandbox_commands_know_the_sandbox() -> None:
 def test_a_class_of_one_name_is_one_thing() -> None:
     names = Counter(
         node.name
-        for module in modules(ROOT / "pipelines")
+        for module in modules(PACKAGE)
         for node in ast.walk(ast.parse(module.read_text("utf-8")))
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from typer.main import get_command
-
-from pipelines.cli.app import app
-from pipelines.endpoints import REGISTRY
-from pipelines.loading.published.descriptions import personal_columns
+from vetl.cli.app import app
+from vetl.endpoints import REGISTRY
+from vetl.loading.published.descriptions import personal_columns
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")

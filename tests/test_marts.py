@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-
-from pipelines.core.errors import Permanent
-from pipelines.loading.published.descriptions import personal_columns
+from vetl.core.errors import Permanent
+from vetl.loading.published.descriptions import personal_columns
 
 DESCRIPTION = """
 models:

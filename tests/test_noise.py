@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipelines.core.noise import count_interval, difference_interval, is_more_than_noise, outliers, share_interval
+from vetl.core.noise import count_interval, difference_interval, is_more_than_noise, outliers, share_interval
 
 COUNTS = st.integers(0, 10_000).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole)))
 

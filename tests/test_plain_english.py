@@ -30,7 +30,7 @@ MOST = {"where": 2.8, "tell": 0.3, "what": 2.5, "anew": 0.0}
 
 IF_OR_WHEN = re.compile(r"\b(?:if|when)\b")
 LEAST_CONDITIONS = 5.0
-"""The least "if" and "when" per 1,000 words of pipelines."""
+"""The least "if" and "when" per 1,000 words of vetl."""
 
 
 def python_lines(module: Path) -> Iterator[tuple[int, str]]:
@@ -63,7 +63,7 @@ def prose(package: str) -> tuple[Line, ...]:
     folder = ROOT / package
     if package.startswith("docs"):
         files = [(path, page_lines(path)) for path in sorted(folder.glob("*.md"))]
-    elif package == "pipelines":
+    elif package == "pipelines/vetl":
         files = [(path, python_lines(path)) for path in sorted(folder.glob("*.py"))]
     else:
         files = [(path, python_lines(path)) for path in sorted(folder.rglob("*.py"))]
@@ -76,10 +76,12 @@ def prose(package: str) -> tuple[Line, ...]:
 
 def packages() -> list[str]:
     """Return the packages that are counted one by one."""
-    parts = [f"pipelines/{path.name}" for path in sorted((ROOT / "pipelines").iterdir()) if path.is_dir()]
+    parts = [
+        f"pipelines/vetl/{path.name}" for path in sorted((ROOT / "pipelines" / "vetl").iterdir()) if path.is_dir()
+    ]
     python = [part for part in parts if prose(part)]
     return [
-        "pipelines",
+        "pipelines/vetl",
         *python,
         "sandbox",
         "tests",
@@ -114,4 +116,4 @@ def test_conditions_begin_with_if_or_when() -> None:
     lines = tuple(line for package in packages() if package.startswith("pipelines") for line in prose(package))
     rate = 1000 * sum(len(IF_OR_WHEN.findall(text.lower())) for _, _, text in lines) / size(lines)
 
-    assert rate >= LEAST_CONDITIONS, f'pipelines has {rate:.2f} "if" and "when" per 1,000 words'
+    assert rate >= LEAST_CONDITIONS, f'vetl has {rate:.2f} "if" and "when" per 1,000 words'

@@ -3,9 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
-
-from pipelines.core.pages import Changes
-from pipelines.core.results import EndpointResult, State, SyncResult
+from vetl.core.pages import Changes
+from vetl.core.results import EndpointResult, State, SyncResult
 
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 

@@ -10,10 +10,10 @@ from ipaddress import ip_address, ip_network
 from typing import NoReturn
 
 import streamlit as st
+from vetl.passwords import is_password_of
 
 from board.attempts import Attempts, network_of
 from board.config import Config
-from pipelines.passwords import is_password_of
 
 _LOOPBACK = "127.0.0.1"
 _attempts = Attempts()

@@ -8,8 +8,7 @@ from typing import Any
 
 import polars as pl
 from streamlit.components.v2 import component
-
-from pipelines.core.spreadsheets import harmless
+from vetl.core.spreadsheets import harmless
 
 _CSS = """
 button {

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import streamlit as st
+from vetl.core.noise import Interval, count_interval, difference_interval, is_more_than_noise
 
 from board.freshness import NAMED_AT_MOST
 from board.parts import Column, View
-from pipelines.core.noise import Interval, count_interval, difference_interval, is_more_than_noise
 
 Better = Literal["more", "less", "neither"]
 _COLOURS: dict[Better, Literal["normal", "inverse", "off"]] = {

@@ -9,14 +9,14 @@ from urllib.parse import quote
 
 import polars as pl
 import streamlit as st
+from vetl.core.errors import WrongUse
+from vetl.loading.published.figures.ask import MetricQuestion
 
 from board.charts import Chart, bars, localised, shortened, worded
 from board.downloads import download
 from board.published import REBUILD, MissingError, Published
 from board.scope import Scope
 from board.words import FEW, NOTHING, VALUED, Words, label
-from pipelines.core.errors import WrongUse
-from pipelines.loading.published.figures.ask import MetricQuestion
 
 Column = tuple[str, str]
 """A mart and one of its columns: the definition of a figure."""

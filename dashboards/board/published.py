@@ -12,11 +12,10 @@ from typing import Any
 import duckdb
 import polars as pl
 import streamlit as st
-
-from pipelines.core.errors import WarehouseError
-from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, answered
-from pipelines.loading.published.figures.catalogue import Metric, metrics_of
-from pipelines.loading.published.query import QueryResult
+from vetl.core.errors import WarehouseError
+from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, answered
+from vetl.loading.published.figures.catalogue import Metric, metrics_of
+from vetl.loading.published.query import QueryResult
 
 Identity = tuple[int, int, int, int]
 """Device, inode, size and time of change: another file under the same name has another identity."""

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
+from vetl.core.noise import Counts, Outlier, distance, is_far, share_interval
+from vetl.core.noise import outliers as outliers_of
 
 from board.figures import Figure
 from board.parts import View
 from board.scope import IN_PERIOD, closed
 from board.words import Words, named
-from pipelines.core.noise import Counts, Outlier, distance, is_far, share_interval
-from pipelines.core.noise import outliers as outliers_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from vetl.core.errors import LedgerError
+from vetl.notices.ledger import StoredEpisode, open_episodes
+
 from board.published import Published
-from pipelines.core.errors import LedgerError
-from pipelines.notices.ledger import StoredEpisode, open_episodes
 
 
 def out_now(ledger: Path | None, file: Published) -> list[StoredEpisode]:

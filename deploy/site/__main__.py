@@ -15,11 +15,10 @@ import duckdb
 import yaml
 from pydantic import SecretStr
 from typer.main import get_command
-
-from pipelines.cli.app import app
-from pipelines.endpoints import REGISTRY
-from pipelines.loading.warehouse import Warehouse
-from pipelines.settings import Settings
+from vetl.cli.app import app
+from vetl.endpoints import REGISTRY
+from vetl.loading.warehouse import Warehouse
+from vetl.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -9,10 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pipelines import bundled
-from pipelines.endpoints import REGISTRY
-from pipelines.jobs.dbt_process import COMMAND, environment
-from pipelines.loading.warehouse import Warehouse
+from vetl import bundled
+from vetl.endpoints import REGISTRY
+from vetl.jobs.dbt_process import COMMAND, environment
+from vetl.loading.warehouse import Warehouse
 
 
 def write_dbt_docs(target: Path) -> None:

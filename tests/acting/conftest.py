@@ -6,19 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import vetl_sandbox
 from support.act_world import DAYS, ActWorld, act_world, toml_of
 from support.sandbox_settings import credentials
 
-import sandbox
-
-Synced = tuple[sandbox.Handle, Path]
+Synced = tuple[vetl_sandbox.Handle, Path]
 
 
 @pytest.fixture(scope="session")
 def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Synced]:
     """Provide a platform, and a folder with a warehouse that is synced with it."""
     folder = tmp_path_factory.mktemp("synced")
-    with sandbox.running(practices=1, days=DAYS, calls=30, seed=5, frozen=True) as platform:
+    with vetl_sandbox.running(practices=1, days=DAYS, calls=30, seed=5, frozen=True) as platform:
         act_world(platform, folder).sync()
         yield platform, folder
 

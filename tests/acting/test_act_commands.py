@@ -6,9 +6,8 @@ from pathlib import Path
 import duckdb
 import pytest
 from support.act_world import PRACTICE, ActWorld, leaks, toml_of
-
-from pipelines.cli import app
-from pipelines.cli.commands import EXAMPLES
+from vetl.cli import app
+from vetl.cli.commands import EXAMPLES
 
 SIGN_IN = "/services/user/v1/auth/sign-in"
 COMMANDS = (

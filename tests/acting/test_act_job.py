@@ -7,12 +7,11 @@ from typing import Any
 import dagster as dg
 import pytest
 from support.act_world import ActWorld, leaks, toml_of
-
-from pipelines.jobs.act_status import utc_now
-from pipelines.jobs.status import read_status
-from pipelines.orchestration.acts import check_acts, known, ledger_of_acts
-from pipelines.orchestration.resources import VetlResource
-from sandbox import Fault
+from vetl.jobs.act_status import utc_now
+from vetl.jobs.status import read_status
+from vetl.orchestration.acts import check_acts, known, ledger_of_acts
+from vetl.orchestration.resources import VetlResource
+from vetl_sandbox import Fault
 
 
 @pytest.fixture

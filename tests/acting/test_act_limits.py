@@ -7,11 +7,10 @@ from datetime import timedelta
 import pytest
 from support.act_world import ActWorld, AtTasks, Leak, leaks
 from support.sandbox_settings import synced
-
-from pipelines.core.errors import ConfigurationError, LedgerError, WarehouseError, WrongUse
-from pipelines.jobs.act import apply_acts, plan_acts
-from pipelines.jobs.act_status import utc_now
-from sandbox import Fault
+from vetl.core.errors import ConfigurationError, LedgerError, WarehouseError, WrongUse
+from vetl.jobs.act import apply_acts, plan_acts
+from vetl.jobs.act_status import utc_now
+from vetl_sandbox import Fault
 
 TASKS = "POST */staff_tasks"
 

@@ -6,13 +6,12 @@ from datetime import timedelta
 import duckdb
 import pytest
 from support.act_world import PRACTICE, ActWorld, AtTasks, Leak, leaks
-
-from pipelines.jobs.act import apply_acts, plan_acts
-from pipelines.jobs.act_status import act_status
-from pipelines.jobs.forget import forget_person
-from pipelines.loading.published.query import query
-from pipelines.settings.act import TemplateSettings
-from sandbox import Fault
+from vetl.jobs.act import apply_acts, plan_acts
+from vetl.jobs.act_status import act_status
+from vetl.jobs.forget import forget_person
+from vetl.loading.published.query import query
+from vetl.settings.act import TemplateSettings
+from vetl_sandbox import Fault
 
 TASKS = "POST */staff_tasks"
 LATER = timedelta(minutes=16)

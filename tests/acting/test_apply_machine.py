@@ -16,18 +16,17 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from support.examples import examples
-
-from pipelines.acting.acts import OPEN, ActState, BookingRequest
-from pipelines.acting.applying import Applier
-from pipelines.acting.ledger import Ledger
-from pipelines.acting.planning import ActFacts, ActRules, make_plan
-from pipelines.acting.platform import ActLimits, ActPlatform, ApplyResult
-from pipelines.acting.reading import task_of
-from pipelines.acting.sighting import TasksRead
-from pipelines.core.errors import PracticeRefused, RequestRefused, Unreachable
-from pipelines.partner.models import StaffTask
-from pipelines.partner.request_models import NewStaffTask, StaffTaskChanges
-from pipelines.settings.act import TEMPLATE_FIELDS
+from vetl.acting.acts import OPEN, ActState, BookingRequest
+from vetl.acting.applying import Applier
+from vetl.acting.ledger import Ledger
+from vetl.acting.planning import ActFacts, ActRules, make_plan
+from vetl.acting.platform import ActLimits, ActPlatform, ApplyResult
+from vetl.acting.reading import task_of
+from vetl.acting.sighting import TasksRead
+from vetl.core.errors import PracticeRefused, RequestRefused, Unreachable
+from vetl.partner.models import StaffTask
+from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
+from vetl.settings.act import TEMPLATE_FIELDS
 
 SETTLE = timedelta(minutes=15)
 ENDS = ("answer", "lost", "failed", "late", "refused", "forbidden", "killed before", "killed after")

@@ -6,11 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipelines.acting.acts import ActState, BookingRequest, LedgerEntry
-from pipelines.acting.codes import code_of, codes_in, marked, reference_time
-from pipelines.acting.planning import ActFacts, ActRules, act_for, make_plan
-from pipelines.settings.act import TEMPLATE_FIELDS, TemplateSettings
+from vetl.acting.acts import ActState, BookingRequest, LedgerEntry
+from vetl.acting.codes import code_of, codes_in, marked, reference_time
+from vetl.acting.planning import ActFacts, ActRules, act_for, make_plan
+from vetl.settings.act import TEMPLATE_FIELDS, TemplateSettings
 
 AT = datetime(2026, 3, 1, 15, tzinfo=UTC)
 RULES = ActRules(

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 from support.act_world import PRACTICE, ActWorld, Leak, leaks
-
-from pipelines.jobs.act import apply_acts, plan_acts
-from pipelines.jobs.act_status import act_status
-from pipelines.settings import Settings
-from sandbox import Fault
+from vetl.jobs.act import apply_acts, plan_acts
+from vetl.jobs.act_status import act_status
+from vetl.settings import Settings
+from vetl_sandbox import Fault
 
 MESSAGES = "POST */messages"
 OPTED_OUT, ARRIVES = "+12125550100", "+12125550112"

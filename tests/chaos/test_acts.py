@@ -10,18 +10,17 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import vetl_sandbox
 from support.act_world import DAYS, ActWorld, act_world, leaks
 from support.killed_sync import impatient, processes
 from support.sandbox_settings import changed
-
-import sandbox
-from pipelines.acting.platform import ApplyResult
-from pipelines.core.errors import VetlError
-from pipelines.jobs.act import apply_acts, plan_acts
-from pipelines.settings import Settings
+from vetl.acting.platform import ApplyResult
+from vetl.core.errors import VetlError
+from vetl.jobs.act import apply_acts, plan_acts
+from vetl.settings import Settings
 
 LATER = timedelta(minutes=16)
-LOST = sandbox.Fault("closed", path="POST */staff_tasks", share=0.2, in_a_row=None)
+LOST = vetl_sandbox.Fault("closed", path="POST */staff_tasks", share=0.2, in_a_row=None)
 """The answer is lost after the task was made."""
 ROUNDS = 10
 """Applies that are left alone in the end. Several may be needed, because answers go on being lost."""
@@ -97,7 +96,7 @@ STORIES = [(1000, 50, seed) for seed in range(2)] if WHOLE else [(60, 8, 1)]
 def test_each_request_becomes_one_task_whatever_is_killed_or_lost(
     tmp_path: Path, requests: int, kills: int, seed: int
 ) -> None:
-    with sandbox.running(practices=1, days=DAYS, calls=30, seed=5, frozen=True) as platform:
+    with vetl_sandbox.running(practices=1, days=DAYS, calls=30, seed=5, frozen=True) as platform:
         world = act_world(platform, tmp_path)
         world.sync()
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import vetl_sandbox
 from support import servers, truth
 from support.claim_checker import Witness
 from support.killed_sync import sync_until_killed
@@ -24,16 +25,14 @@ from support.sandbox_settings import at, settings_for, synced
 from support.servers import Server
 from support.tcp_proxy import Door, door_before
 from support.warehouse_with_rows import ask
-
-import sandbox
-from pipelines.core.errors import ConfigurationError, VetlError
-from pipelines.core.list_read import Reconcile
-from pipelines.core.results import SyncResult
-from pipelines.jobs import client as jobs_client
-from pipelines.partner import client
-from pipelines.partner.retry_policy import RetryPolicy
-from pipelines.partner.timing import Timing
-from pipelines.settings import Settings
+from vetl.core.errors import ConfigurationError, VetlError
+from vetl.core.list_read import Reconcile
+from vetl.core.results import SyncResult
+from vetl.jobs import client as jobs_client
+from vetl.partner import client
+from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.timing import Timing
+from vetl.settings import Settings
 
 FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "8").rpartition("-")
 MENDED = () if "VETL_CHAOS_SEEDS" in os.environ else (47, 54, 81, 279, 289, 355)
@@ -44,20 +43,20 @@ PRACTICE = "loc-001"
 
 
 @pytest.fixture(scope="module")
-def platform() -> Iterator[sandbox.Handle]:
-    with sandbox.running(practices=1, days=DAYS, calls=60, seed=11, frozen=True) as handle:
+def platform() -> Iterator[vetl_sandbox.Handle]:
+    with vetl_sandbox.running(practices=1, days=DAYS, calls=60, seed=11, frozen=True) as handle:
         yield handle
 
 
 @pytest.fixture(scope="module")
-def door(platform: sandbox.Handle) -> Iterator[Door]:
+def door(platform: vetl_sandbox.Handle) -> Iterator[Door]:
     with door_before(platform.base_url) as door:
         yield door
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"seed-{seed}-")
 def test_no_certificate_is_false_and_at_rest_the_warehouse_equals_the_source(
-    platform: sandbox.Handle, door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+    platform: vetl_sandbox.Handle, door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.05))
     monkeypatch.setattr(client, "Timing", partial(Timing, now=platform.now))
@@ -120,7 +119,7 @@ def run(settings: Settings, server: Server, replay: str, reconcile: Reconcile = 
     return result
 
 
-def differences_of(platform: sandbox.Handle, settings: Settings, server: Server) -> list[str]:
+def differences_of(platform: vetl_sandbox.Handle, settings: Settings, server: Server) -> list[str]:
     """Return the differences of the lists that the server shows completely."""
     practice = settings.practices[0]
     shown = [name for name in server.endpoints if name not in server.hidden]

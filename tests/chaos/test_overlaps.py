@@ -18,6 +18,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import vetl_sandbox
 from support import forgetting, truth
 from support.concurrent_commands import KILLED, Command, Ended, overlap
 from support.deliveries import body_of, reminder
@@ -26,11 +27,9 @@ from support.practice_site import practice_table
 from support.sandbox_settings import credentials
 from support.small_project import small_project
 from support.warehouse_with_rows import ask
-
-import sandbox
-from pipelines.bundled import dbt_project
-from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox import Entry, Inbox
+from vetl.bundled import dbt_project
+from vetl.partner.webhooks import Channel
+from vetl.receiving.inbox import Entry, Inbox
 
 FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "40").rpartition("-")
 SEEDS = range(int(FIRST or 0), int(LAST))
@@ -65,8 +64,8 @@ OF_RUNS = {"marts.proof", "marts.report_revisions", "intermediate.int_lists_cert
 
 
 @pytest.fixture(scope="module")
-def platform() -> Iterator[sandbox.Handle]:
-    with sandbox.running(practices=1, days=DAYS, calls=30, seed=11, frozen=True) as handle:
+def platform() -> Iterator[vetl_sandbox.Handle]:
+    with vetl_sandbox.running(practices=1, days=DAYS, calls=30, seed=11, frozen=True) as handle:
         yield handle
 
 
@@ -79,7 +78,7 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="module")
-def synced_folder(platform: sandbox.Handle, project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def synced_folder(platform: vetl_sandbox.Handle, project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder in which every command ran once, with half of the history."""
     folder = tmp_path_factory.mktemp("before")
     platform.reset()  # a story of another project may have moved its clock
@@ -97,7 +96,7 @@ def synced_folder(platform: sandbox.Handle, project: Path, tmp_path_factory: pyt
 
 
 @pytest.fixture(scope="module")
-def person(platform: sandbox.Handle, synced_folder: Path) -> dict[str, str]:
+def person(platform: vetl_sandbox.Handle, synced_folder: Path) -> dict[str, str]:
     """Return a client whom the warehouse knows before a story begins."""
     known = {identity for (identity,) in ask(synced_folder / "vetl.duckdb", "select id from raw.clients")}
     drawn = (forgetting.client_to_forget(platform, Random(seed)) for seed in range(1000))
@@ -106,7 +105,7 @@ def person(platform: sandbox.Handle, synced_folder: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def true_marts(
-    platform: sandbox.Handle, project: Path, synced_folder: Path, tmp_path_factory: pytest.TempPathFactory
+    platform: vetl_sandbox.Handle, project: Path, synced_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """Return the warehouse after a story without disturbance; its marts are built in full."""
     folder = tmp_path_factory.mktemp("true") / "practice"
@@ -126,7 +125,7 @@ def true_marts(
     scope="module",
 )
 def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
-    platform: sandbox.Handle,
+    platform: vetl_sandbox.Handle,
     project: Path,
     synced_folder: Path,
     person: dict[str, str],
@@ -177,7 +176,7 @@ def rows_of_lists(warehouse: Path) -> dict[str, int]:
     return {name: ask(warehouse, count.format(table))[0][0] for name, table in LISTS.items()}
 
 
-def make_folder(platform: sandbox.Handle, synced_folder: Path, folder: Path) -> None:
+def make_folder(platform: vetl_sandbox.Handle, synced_folder: Path, folder: Path) -> None:
     """Make the folder of a story: half of the history is still to be read, and webhooks are waiting."""
     shutil.copytree(synced_folder, folder)
     config = folder / "vetl.toml"
@@ -189,11 +188,11 @@ def make_folder(platform: sandbox.Handle, synced_folder: Path, folder: Path) -> 
         inbox.keep([Entry(Channel.SERVICE_REMINDERS, "loc-001", body, received) for body in bodies])
 
 
-def first_day(platform: sandbox.Handle) -> date:
+def first_day(platform: vetl_sandbox.Handle) -> date:
     return platform.now().date() - timedelta(days=DAYS + 1)
 
 
-def run_alone(command: str, folder: Path, platform: sandbox.Handle, project: Path) -> None:
+def run_alone(command: str, folder: Path, platform: vetl_sandbox.Handle, project: Path) -> None:
     """Run a command alone; it must exit with 0."""
     (ended,) = overlap([Command(tuple(command.split()))], folder, credentials(platform), project)
     assert ended.exit_code == 0, ended

@@ -13,9 +13,8 @@ from support.expected.questions import ANSWERS, expected_marts
 from support.expected_inputs import known_from
 from support.mart_builds import build_marts_untested
 from support.story import START, Follower, following
-
-from pipelines.acting.codes import code_of
-from pipelines.acting.ledger import read_ledger
+from vetl.acting.codes import code_of
+from vetl.acting.ledger import read_ledger
 
 MONTHS = int(os.environ.get("VETL_ACTING_MONTHS", "12"))
 PRACTICES = ("loc-001", "loc-003")

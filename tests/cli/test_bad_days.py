@@ -11,24 +11,23 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+import vetl_sandbox
 from support.bad_days import DAYS, FULL_AT, PUBLISHED, WAREHOUSE, Site, at_work, on_a_full_disk
 from support.mart_builds import untested
 from support.practice_site import write_settings
 from support.small_project import small_project
-
-import sandbox
-from pipelines import bundled
-from pipelines.cli import app
-from pipelines.jobs import client as jobs_client
-from pipelines.partner.retry_policy import RetryPolicy
+from vetl import bundled
+from vetl.cli import app
+from vetl.jobs import client as jobs_client
+from vetl.partner.retry_policy import RetryPolicy
 
 ROOT = Path(__file__).parents[2]
 HISTORY_DAYS = 5
 
 
 @pytest.fixture(scope="module")
-def platform() -> Iterator[sandbox.Handle]:
-    with sandbox.running(practices=1, days=HISTORY_DAYS, calls=120, frozen=True) as handle:
+def platform() -> Iterator[vetl_sandbox.Handle]:
+    with vetl_sandbox.running(practices=1, days=HISTORY_DAYS, calls=120, frozen=True) as handle:
         yield handle
 
 
@@ -43,7 +42,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def after_a_run(platform: sandbox.Handle, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def after_a_run(platform: vetl_sandbox.Handle, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Provide a folder in which `vetl run` has succeeded."""
     folder = tmp_path_factory.mktemp("vetl")
     write_settings(folder, platform, practices=1, days=HISTORY_DAYS)
@@ -53,7 +52,7 @@ def after_a_run(platform: sandbox.Handle, tmp_path_factory: pytest.TempPathFacto
     return folder
 
 
-def enter(folder: Path, platform: sandbox.Handle, patch: pytest.MonkeyPatch) -> None:
+def enter(folder: Path, platform: vetl_sandbox.Handle, patch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("VETL_")]:
         patch.delenv(name)
     patch.chdir(folder)
@@ -65,7 +64,7 @@ def enter(folder: Path, platform: sandbox.Handle, patch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def site(
-    after_a_run: Path, platform: sandbox.Handle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    after_a_run: Path, platform: vetl_sandbox.Handle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Site]:
     folder = shutil.copytree(after_a_run, tmp_path / "site")
     enter(folder, platform, monkeypatch)

@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vetl_sandbox
 from support.mart_builds import untested
 from support.practice_site import write_settings
 from support.processes import answers
 from support.readme_example import PAGE, answered, example
 from support.small_project import small_project
-
-import sandbox
-from pipelines import bundled
-from pipelines.cli import app
-from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox import Entry, Inbox
+from vetl import bundled
+from vetl.cli import app
+from vetl.partner.webhooks import Channel
+from vetl.receiving.inbox import Entry, Inbox
 
 DAYS = 6
 DATA = Path("warehouse/data")
@@ -50,11 +49,11 @@ def _project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sandbox.Handle]:
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[vetl_sandbox.Handle]:
     """Provide a platform, and in the working directory a `vetl.toml` that points to it."""
     folder = tmp_path_factory.mktemp("vetl")
     with (
-        sandbox.running(practices=2, days=DAYS, calls=100, frozen=True) as platform,
+        vetl_sandbox.running(practices=2, days=DAYS, calls=100, frozen=True) as platform,
         pytest.MonkeyPatch.context() as patch,
     ):
         write_settings(folder, platform, practices=2, days=DAYS)
@@ -97,7 +96,7 @@ def test_an_unknown_name_is_exit_2_names_the_known_ones_and_does_nothing(
 
 
 @pytest.fixture(scope="module")
-def refused_run(platform: sandbox.Handle) -> dict[str, Any]:
+def refused_run(platform: vetl_sandbox.Handle) -> dict[str, Any]:
     """Return the report of `vetl run` after `vetl sync`, while the platform refuses every sign-in."""
     assert platform
     assert app.execute(["sync"]) == 0
@@ -189,7 +188,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path,
     browser.chmod(0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setenv("PYTHONPATH", str(Path(app.__file__).parents[2]))
         patch.setenv("VETL_WAREHOUSE__PATH", str(folder / "real.duckdb"))
         patch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
         with untested(), redirect_stdout(out):

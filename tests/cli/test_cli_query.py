@@ -15,8 +15,7 @@ from typing import BinaryIO
 import duckdb
 import polars as pl
 import pytest
-
-from pipelines.cli import app
+from vetl.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTE = 1_048_576
@@ -106,8 +105,8 @@ def started(
     *arguments: str, prefix: Sequence[str] = (), stdout: int | BinaryIO = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
     """Run `vetl query` as a process. `prefix` is a program that starts it."""
-    command = [*prefix, sys.executable, "-m", "pipelines", "query", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [*prefix, sys.executable, "-m", "vetl", "query", *arguments]
+    environment = {**os.environ}
     return subprocess.Popen(command, env=environment, stdout=stdout, stderr=subprocess.PIPE)
 
 

@@ -7,17 +7,16 @@ from typing import Any
 
 import duckdb
 import pytest
-
-from pipelines.cli import app
-from pipelines.core.pages import Certificate, Window, WindowKind
-from pipelines.core.practice import Practice
-from pipelines.core.steps import MergeRows
-from pipelines.endpoints import REGISTRY, by_name
-from pipelines.loading.control.activity import recorded
-from pipelines.loading.file_header import what_is_wrong
-from pipelines.loading.published.marts import Masking
-from pipelines.loading.published.record import Build, write_record
-from pipelines.loading.warehouse import Warehouse
+from vetl.cli import app
+from vetl.core.pages import Certificate, Window, WindowKind
+from vetl.core.practice import Practice
+from vetl.core.steps import MergeRows
+from vetl.endpoints import REGISTRY, by_name
+from vetl.loading.control.activity import recorded
+from vetl.loading.file_header import what_is_wrong
+from vetl.loading.published.marts import Masking
+from vetl.loading.published.record import Build, write_record
+from vetl.loading.warehouse import Warehouse
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 NOW = datetime(2026, 1, 16, 19, 30, tzinfo=UTC)
@@ -145,7 +144,7 @@ def test_watching_ends_with_an_interrupt_and_the_last_exit_code(
         if looks == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipelines.cli.status.time.sleep", interrupted)
+    monkeypatch.setattr("vetl.cli.status.time.sleep", interrupted)
 
     code, out, _ = status(capsys, "--watch")
 

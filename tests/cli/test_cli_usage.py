@@ -14,10 +14,9 @@ from pathlib import Path
 import duckdb
 import pytest
 import typer
-
-from pipelines import bundled
-from pipelines.cli import app
-from pipelines.core.errors import ConfigurationError, Unreachable
+from vetl import bundled
+from vetl.cli import app
+from vetl.core.errors import ConfigurationError, Unreachable
 
 ROOT = Path(app.__file__).resolve().parents[2]
 pytestmark = pytest.mark.usefixtures("empty_folder")
@@ -32,9 +31,9 @@ pytestmark = pytest.mark.usefixtures("empty_folder")
 )
 def test_the_start_of_a_command_imports_nothing_heavy(module: str, heavy: tuple[str, ...]) -> None:
     """Monitors run `vetl status` every few minutes; importing DuckDB takes three times as long as the rest."""
-    script = f"import sys; import pipelines.cli.{module}; print([name for name in {heavy} if name in sys.modules])"
+    script = f"import sys; import vetl.cli.{module}; print([name for name in {heavy} if name in sys.modules])"
 
-    command, environment = [sys.executable, "-c", script], {**os.environ, "PYTHONPATH": str(ROOT)}
+    command, environment = [sys.executable, "-c", script], {**os.environ}
     assert subprocess.check_output(command, env=environment, text=True).strip() == "[]"
 
 
@@ -112,7 +111,7 @@ def test_an_error_is_its_line_and_its_exit_code(
     def fails(*_: object, **__: object) -> int:
         raise error
 
-    monkeypatch.setattr("pipelines.cli.status.status", fails)
+    monkeypatch.setattr("vetl.cli.status.status", fails)
 
     assert app.execute(["status"]) == code
     err = capsys.readouterr().err
@@ -130,7 +129,7 @@ def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
         finally:
             raise ValueError("the connection is closed")
 
-    monkeypatch.setattr("pipelines.cli.lake.export", fails)
+    monkeypatch.setattr("vetl.cli.lake.export", fails)
 
     assert app.execute(["lake", "export"]) == 130
     assert capsys.readouterr().err == "vetl: interrupted. Progress saved; run again to continue\n"

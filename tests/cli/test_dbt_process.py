@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from support import warm_dbt
 from support.processes import holding
-
-from pipelines import bundled
-from pipelines.core.errors import BuildFailed, WarehouseBusy
-from pipelines.jobs import dbt_process
-from pipelines.jobs.dbt_process import (
+from vetl import bundled
+from vetl.core.errors import BuildFailed, WarehouseBusy
+from vetl.jobs import dbt_process
+from vetl.jobs.dbt_process import (
     BuildResult,
     dbt_build,
     environment,

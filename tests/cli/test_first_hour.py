@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 from typer.main import get_command
-
-from pipelines import bundled
-from pipelines.cli import app
-from pipelines.cli.commands import EXAMPLES, WITHOUT_SETTINGS
-from pipelines.cli.first_settings import ask, filled
-from pipelines.settings import load_settings
+from vetl import bundled
+from vetl.cli import app
+from vetl.cli.commands import EXAMPLES, WITHOUT_SETTINGS
+from vetl.cli.first_settings import ask, filled
+from vetl.settings import load_settings
 
 PRACTICE = '[[practices]]\nid = "loc-1"\nname = "Harbor"\ntime_zone = "UTC"\nhistory_start = 2026-01-01\n'
 ARGUMENTS = {

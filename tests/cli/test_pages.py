@@ -7,12 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import vetl_sandbox
 from support.mart_builds import untested
 from support.small_project import small_project
-
-import sandbox
-from pipelines import bundled
-from pipelines.cli import app
+from vetl import bundled
+from vetl.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "commands.md", *sorted((ROOT / "docs" / "how-to").glob("*.md")))
@@ -83,7 +82,7 @@ def test_every_command_of_readme_and_how_to_pages_works(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     reader = Reader(capfd)
-    with untested(), sandbox.running(practices=1, days=20, calls=200, frozen=True) as platform:
+    with untested(), vetl_sandbox.running(practices=1, days=20, calls=200, frozen=True) as platform:
         [practice] = platform.practices
         assert "vetl.toml" in reader.types("vetl init")
         _fill(tmp_path, platform)
@@ -127,7 +126,7 @@ def _is_quiet(output: str) -> bool:
     return all(line.startswith("warning: ") for line in output.splitlines())
 
 
-def _fill(folder: Path, platform: sandbox.Handle) -> None:
+def _fill(folder: Path, platform: vetl_sandbox.Handle) -> None:
     """Carry out steps 2 and 3 of the first practice, with a time zone that is not the practice's."""
     [practice] = platform.practices
     settings = folder / "vetl.toml"

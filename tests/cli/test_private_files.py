@@ -8,12 +8,11 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+import vetl_sandbox
 from support.deliveries import message
 from support.receiver_process import ReceiverProcess
-
-import sandbox
-from pipelines.settings import load_settings
-from pipelines.settings.exposure import exposed
+from vetl.settings import load_settings
+from vetl.settings.exposure import exposed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,9 +21,9 @@ def vetl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command with the umask of most operators."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
     return subprocess.run(
-        [sys.executable, "-m", "pipelines", *arguments],
+        [sys.executable, "-m", "vetl", *arguments],
         cwd=folder,
-        env={**environment, "PYTHONPATH": str(ROOT)},
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
@@ -38,7 +37,7 @@ def others_can_reach(folder: Path) -> list[str]:
 
 def test_files_with_personal_data_are_readable_by_their_owner_only(tmp_path: Path) -> None:
     """Warehouse, inbox, status and their folders are private; dbt inherits the same umask."""
-    with sandbox.running(practices=1, days=1, calls=1, frozen=True) as platform:
+    with vetl_sandbox.running(practices=1, days=1, calls=1, frozen=True) as platform:
         with urlopen(f"{platform.base_url}/vetl.toml") as settings:
             (tmp_path / "vetl.toml").write_bytes(settings.read())
         keys = ("username", "password", "role")

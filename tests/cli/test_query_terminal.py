@@ -56,11 +56,10 @@ class Terminal:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
         environment = {name: value for name, value in inherited.items() if name not in {"COLUMNS", "LINES"}}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "pipelines", "query", *arguments],
+            [sys.executable, "-m", "vetl", "query", *arguments],
             cwd=folder,
             env={
                 **environment,
-                "PYTHONPATH": str(ROOT),
                 "VETL_WAREHOUSE__PUBLISHED": str(folder / "analytics.duckdb"),
                 "XDG_STATE_HOME": str(folder / "state"),
                 "TERM": "xterm",

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 import structlog
 from structlog.testing import capture_logs
-
-from pipelines.core.errors import ConfigurationError, NotFound, SignInRefused, Unreachable, VetlError
-from pipelines.core.pages import Changes
-from pipelines.core.results import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
-from pipelines.jobs.processes import ShardRead, side_by_side
-from pipelines.settings import Settings, WarehouseSettings
+from vetl.core.errors import ConfigurationError, NotFound, SignInRefused, Unreachable, VetlError
+from vetl.core.pages import Changes
+from vetl.core.results import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
+from vetl.jobs.processes import ShardRead, side_by_side
+from vetl.settings import Settings, WarehouseSettings
 
 _log = structlog.stdlib.get_logger("vetl.test")
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from support.processes import until
 from support.warehouse_with_rows import Filled
-
-from pipelines.cli import app
+from vetl.cli import app
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = """
@@ -34,8 +33,8 @@ history_start = 2025-01-01
 @contextmanager
 def started(*arguments: str) -> Generator[subprocess.Popen[bytes]]:
     """Run a command in a process of its own, which heeds Ctrl-C although a suite in the background does not."""
-    command = ["env", "--default-signal=INT", sys.executable, "-m", "pipelines", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "vetl", *arguments]
+    environment = {**os.environ}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process

@@ -7,13 +7,12 @@ from datetime import UTC, datetime, timedelta
 from threading import Event
 
 import pytest
-
-from pipelines.cli import progress as shown
-from pipelines.cli.output import direct, say
-from pipelines.cli.progress import showing_lists, showing_nodes
-from pipelines.cli.terminal import TableColumn, print_table
-from pipelines.cli.times import ago, in_words, local
-from pipelines.core.results import Progress, Waiting
+from vetl.cli import progress as shown
+from vetl.cli.output import direct, say
+from vetl.cli.progress import showing_lists, showing_nodes
+from vetl.cli.terminal import TableColumn, print_table
+from vetl.cli.times import ago, in_words, local
+from vetl.core.results import Progress, Waiting
 
 COLUMNS = (TableColumn("practice"), TableColumn("state"), TableColumn("rows", 1), TableColumn("evidence", 2))
 ROWS = [("loc-001", "certified", 1200, "one page is one snapshot"), ("loc-002", "failed", 3, "")]

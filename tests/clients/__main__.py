@@ -7,11 +7,10 @@ import venv
 from pathlib import Path
 
 import duckdb
-
-from pipelines.core.privacy import Treatments
-from pipelines.loading.published.contacts import write_contacts
-from pipelines.loading.published.parquet import write_parquet
-from pipelines.loading.published.publish import publish
+from vetl.core.privacy import Treatments
+from vetl.loading.published.contacts import write_contacts
+from vetl.loading.published.parquet import write_parquet
+from vetl.loading.published.publish import publish
 
 VERSIONS = ("1.1.3", "1.4.0", "2.0.0")
 FRAMES = ("pandas", "polars", "pyarrow")

@@ -43,7 +43,7 @@ def test_a_proxys_header_is_asked_for(opened: Open, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("host", ["0.0.0.0", "vetl.example.com"])
 def test_it_does_not_start_for_everybody(tmp_path: Path, host: str) -> None:
     (tmp_path / "vetl.toml").write_text('[warehouse]\npublished = "none.duckdb"\n')
-    command = [sys.executable, "-m", "pipelines", "dashboard", "--host", host]
+    command = [sys.executable, "-m", "vetl", "dashboard", "--host", host]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
 
     assert done.returncode == 2

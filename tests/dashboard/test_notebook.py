@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from support.dashboard_browser import answered
 from support.dashboard_pages import Ask
-
-from pipelines.bundled import dashboards
+from vetl.bundled import dashboards
 
 
 def test_every_cell_shows_the_marts_numbers(published: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,8 +30,8 @@ def test_every_cell_shows_the_marts_numbers(published: Path, ask: Ask, monkeypat
 def test_the_command_writes_a_notebook_once_and_serves_it(published: Path, tmp_path: Path) -> None:
     (tmp_path / "vetl.toml").write_text(f'[warehouse]\npublished = "{published}"\n')
     clean = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-    environment = {**clean, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUNBUFFERED": "1"}
-    command = [sys.executable, "-m", "pipelines", "notebook"]
+    environment = {**clean, "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "vetl", "notebook"]
     for _ in range(2):
         process = subprocess.Popen(
             command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -12,8 +12,7 @@ from board.pages import PAGES
 from board.published import MissingError, now_published
 from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Ask, Copied, Open
-
-from pipelines.passwords import is_password_of, set_password
+from vetl.passwords import is_password_of, set_password
 
 PATHS = ["", *(page.path for page in PAGES[1:])]
 """The first page has the bare address."""

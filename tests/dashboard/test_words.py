@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 from board.downloads import guarded
 from board.words import NOTHING, words_for
-
-from pipelines.core.text import cell
+from vetl.core.text import cell
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from dagster._core.instance.config import dagster_instance_config
-
-from pipelines.settings import ENVIRONMENT_ONLY
+from vetl.settings import ENVIRONMENT_ONLY
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -84,7 +83,7 @@ def test_the_packages_that_pip_chose_are_taken_from_the_lock(tmp_path: Path) -> 
         command = [sys.executable, str(DEPLOY / "locked.py"), str(report), str(lock)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    chosen = locked("vetl", "Dagster_DBT", "uvicorn")
+    chosen = locked("vetl-warehouse", "Dagster_DBT", "uvicorn")
     assert re.findall(r"^([\w-]+)[\[=]", chosen.stdout, re.MULTILINE) == ["dagster-dbt", "uvicorn"]
     assert chosen.stdout.count("--hash=") >= 2
     assert "not in the lock: unheard-of" in locked("unheard-of").stderr

@@ -9,19 +9,18 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import vetl_sandbox
 from support import truth
 from support.claim_checker import LISTS, Witness
 from support.dagster_site import BIN, Site, site_of
 from support.processes import until
+from vetl import bundled
+from vetl.endpoints import REGISTRY
+from vetl.loading.control.snapshot import read_snapshot, snapshot_path
+from vetl.orchestration.list_status import list_statuses
+from vetl.settings import load_settings
 
-import sandbox
-from pipelines import bundled
-from pipelines.endpoints import REGISTRY
-from pipelines.loading.control.snapshot import read_snapshot, snapshot_path
-from pipelines.orchestration.list_status import list_statuses
-from pipelines.settings import load_settings
-
-SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
+SLOW = vetl_sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
 
 
 def rows_told(warehouse: Path) -> int:

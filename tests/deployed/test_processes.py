@@ -15,10 +15,9 @@ from typing import Any
 
 import duckdb
 import pytest
+import vetl_sandbox
 from support.practice_site import write_settings
 from support.processes import answers, free_port, graphql, postgres, running, until
-
-import sandbox
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -79,12 +78,12 @@ def written(folder: Path, platform: Any) -> dict[str, str]:
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Generator[Deployment]:
     folder = tmp_path_factory.mktemp("deployed")
     with ExitStack() as stack:
-        platform = stack.enter_context(sandbox.running(practices=2, days=10, calls=120))
+        platform = stack.enter_context(vetl_sandbox.running(practices=2, days=10, calls=120))
         environment = written(folder, platform)
         ports = json.loads(environment.pop("PORTS"))
         stack.enter_context(postgres(folder, ports["postgres"]))
         pages, hooks = free_port(), free_port()
-        served = ["-h", "127.0.0.1", "-p", str(ports["code"]), "-m", "pipelines.definitions"]
+        served = ["-h", "127.0.0.1", "-p", str(ports["code"]), "-m", "vetl.definitions"]
         workspace = ["-w", str(folder / "workspace.yaml")]
         code = [str(BIN / "dagster"), "code-server", "start", *served]
         check = [str(BIN / "dagster"), "api", "grpc-health-check", "-p", str(ports["code"])]

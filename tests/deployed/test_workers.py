@@ -7,16 +7,15 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import vetl_sandbox
 from support import truth
 from support.dagster_site import Site, kubernetes_site, workers_site
 from support.processes import until
+from vetl.loading.layout import shards_of
+from vetl.orchestration.list_status import list_statuses
+from vetl.settings import load_settings
 
-import sandbox
-from pipelines.loading.layout import shards_of
-from pipelines.orchestration.list_status import list_statuses
-from pipelines.settings import load_settings
-
-SLOW = sandbox.Fault("slow", in_a_row=None, wait_seconds=0.2)
+SLOW = vetl_sandbox.Fault("slow", in_a_row=None, wait_seconds=0.2)
 SHARDS = "[warehouse.shards]\nnorth = ['loc-001', 'loc-002']\nsouth = ['loc-003', 'loc-004']\n"
 
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 from support.platform_and_settings import PRACTICE, Clinic, findings_by_check
-
-from pipelines.cli.app import execute
-from pipelines.core.errors import ConfigurationError
-from pipelines.discovery.report import Correction, Examined, Finding, Report
-from pipelines.jobs.doctor_settings import mend
+from vetl.cli.app import execute
+from vetl.core.errors import ConfigurationError
+from vetl.discovery.report import Correction, Examined, Finding, Report
+from vetl.jobs.doctor_settings import mend
 
 CALLS, TASKS = ("--endpoint", "phone_calls"), ("--endpoint", "staff_tasks")
 

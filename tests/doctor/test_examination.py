@@ -12,16 +12,15 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from pipelines.core.endpoint import QueryNames
-from pipelines.core.errors import RequestRefused
-from pipelines.core.list_read import Reading
-from pipelines.core.pages import Page
-from pipelines.core.steps import GetRecords, Learnt, ReadPage
-from pipelines.discovery.examination import discover
-from pipelines.discovery.people import check_clients
-from pipelines.discovery.report import Finding
-from pipelines.discovery.time_zone import (
+from vetl.core.endpoint import QueryNames
+from vetl.core.errors import RequestRefused
+from vetl.core.list_read import Reading
+from vetl.core.pages import Page
+from vetl.core.steps import GetRecords, Learnt, ReadPage
+from vetl.discovery.examination import discover
+from vetl.discovery.people import check_clients
+from vetl.discovery.report import Finding
+from vetl.discovery.time_zone import (
     USUAL,
     Pair,
     check_zone,
@@ -31,7 +30,7 @@ from pipelines.discovery.time_zone import (
     pairs,
     zones_that_fit,
 )
-from pipelines.endpoints import by_name
+from vetl.endpoints import by_name
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 

@@ -9,21 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vetl_sandbox
 from support import truth
 from support.sandbox_settings import settings_for, synced
-
-import sandbox
-from pipelines.core.results import SyncResult
-from pipelines.jobs import client as jobs_client
-from pipelines.partner.retry_policy import RetryPolicy
-from pipelines.settings import Settings
+from vetl.core.results import SyncResult
+from vetl.jobs import client as jobs_client
+from vetl.partner.retry_policy import RetryPolicy
+from vetl.settings import Settings
 
 
 @dataclass
 class Practices:
     """A platform, a warehouse that follows it, and queries about both."""
 
-    platform: sandbox.Handle
+    platform: vetl_sandbox.Handle
     settings: Settings
 
     def sync(self, **chosen: Any) -> SyncResult:
@@ -62,10 +61,12 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
     with ExitStack() as stack:
 
         def open_platform(
-            *, days: int = 60, switches: sandbox.Switches | None = None, parameters: Any = None, **world: Any
+            *, days: int = 60, switches: vetl_sandbox.Switches | None = None, parameters: Any = None, **world: Any
         ) -> Practices:
             arguments: Any = {"practices": 2, "calls": 1500, "seed": 7, **world}
-            handle = stack.enter_context(sandbox.running(frozen=True, days=days, switches=switches, **arguments))
+            handle = stack.enter_context(
+                vetl_sandbox.running(frozen=True, days=days, switches=switches, **arguments)
+            )
             return Practices(handle, settings_for(handle, tmp_path, days, parameters))
 
         yield open_platform

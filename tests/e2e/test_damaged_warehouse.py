@@ -6,13 +6,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import vetl_sandbox
 from support.practice_site import write_settings
 from support.sandbox_settings import credentials
-
-import sandbox
-from pipelines.cli.app import execute
-from pipelines.jobs import client as jobs_client
-from pipelines.partner.retry_policy import RetryPolicy
+from vetl.cli.app import execute
+from vetl.jobs import client as jobs_client
+from vetl.partner.retry_policy import RetryPolicy
 
 DAYS = 10
 PLAIN = ("sync", "reconcile", "publish", "lake export", "quarantine list", "quarantine retry", "webhooks drain")
@@ -41,7 +40,7 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Make a folder with settings, after a first sync; its platform still answers."""
     folder = tmp_path_factory.mktemp("synced")
     with (
-        sandbox.running(practices=1, days=DAYS, calls=300, seed=5, frozen=True) as platform,
+        vetl_sandbox.running(practices=1, days=DAYS, calls=300, seed=5, frozen=True) as platform,
         pytest.MonkeyPatch.context() as patch,
     ):
         files = "[warehouse]\npath = 'vetl.duckdb'\npublished = 'analytics.duckdb'\n[lake]\npath = 'lake'"

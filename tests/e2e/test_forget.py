@@ -10,19 +10,18 @@ from random import Random
 
 import duckdb
 import pytest
+import vetl_sandbox
 from support import forgetting
 from support.forgetting import PRACTICE
 from support.mart_builds import build_marts_untested
 from support.sandbox_settings import changed, synced
 from support.warehouse_with_rows import ask
-
-import sandbox
-from pipelines.cli import app, forget
-from pipelines.jobs.act_plan import plan_file
-from pipelines.jobs.build import publish_marts
-from pipelines.jobs.drain import run_drain
-from pipelines.loading.published.retention import kept
-from pipelines.settings import Settings
+from vetl.cli import app, forget
+from vetl.jobs.act_plan import plan_file
+from vetl.jobs.build import publish_marts
+from vetl.jobs.drain import run_drain
+from vetl.loading.published.retention import kept
+from vetl.settings import Settings
 
 DAYS = 6
 
@@ -42,7 +41,7 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Provide a synced platform of one practice; all optional files are published too."""
     folder = tmp_path_factory.mktemp("forget")
-    with sandbox.running(frozen=True, days=DAYS, practices=1, calls=80, seed=3) as platform:
+    with vetl_sandbox.running(frozen=True, days=DAYS, practices=1, calls=80, seed=3) as platform:
         settings = forgetting.settings_that_keep_everything(platform, folder / "site", DAYS)
         person = forgetting.client_to_forget(platform, Random(1))
         synced(settings)

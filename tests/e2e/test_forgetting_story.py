@@ -14,22 +14,21 @@ from pathlib import Path
 from random import Random
 
 import pytest
+import vetl_sandbox
 from support import forgetting
 from support.forgetting import PRACTICE
 from support.mart_builds import build_marts_untested
 from support.sandbox_settings import synced
 from support.small_project import few_models
 from support.warehouse_with_rows import ask
-
-import sandbox
-from pipelines.core.errors import WarehouseError
-from pipelines.core.list_read import Reconcile
-from pipelines.jobs.build import publish_marts
-from pipelines.jobs.drain import run_drain
-from pipelines.jobs.forget_plan import plan_file
-from pipelines.jobs.lake import run_export
-from pipelines.jobs.quarantine import retry
-from pipelines.settings import Settings
+from vetl.core.errors import WarehouseError
+from vetl.core.list_read import Reconcile
+from vetl.jobs.build import publish_marts
+from vetl.jobs.drain import run_drain
+from vetl.jobs.forget_plan import plan_file
+from vetl.jobs.lake import run_export
+from vetl.jobs.quarantine import retry
+from vetl.settings import Settings
 
 FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "40").rpartition("-")
 DAYS = 4
@@ -38,8 +37,8 @@ PEOPLE = 3
 
 
 @pytest.fixture(scope="module")
-def platform() -> Iterator[sandbox.Handle]:
-    with sandbox.running(practices=1, days=DAYS, calls=30, seed=11, frozen=True) as handle:
+def platform() -> Iterator[vetl_sandbox.Handle]:
+    with vetl_sandbox.running(practices=1, days=DAYS, calls=30, seed=11, frozen=True) as handle:
         yield handle
 
 
@@ -52,7 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @dataclass
 class Story:
-    platform: sandbox.Handle
+    platform: vetl_sandbox.Handle
     settings: Settings
     rng: Random
     person: dict[str, str]
@@ -114,7 +113,9 @@ def calls_here(settings: Settings) -> tuple[int, int]:
 
 
 @pytest.fixture(scope="module")
-def begun(platform: sandbox.Handle, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, str]]]:
+def begun(
+    platform: vetl_sandbox.Handle, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[dict[str, str]]]:
     """Return the folder with which all stories begin, built and published, and the clients to choose from."""
     folder, rng = tmp_path_factory.mktemp("begun") / "site", Random(0)
     settings = forgetting.settings_that_keep_everything(platform, folder, DAYS)
@@ -129,7 +130,7 @@ def begun(platform: sandbox.Handle, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.mark.parametrize("seed", range(int(FIRST or 0), int(LAST)), ids=lambda seed: f"seed-{seed}-")
 def test_who_was_forgotten_is_nowhere_and_stays_so(
-    platform: sandbox.Handle, begun: tuple[Path, list[dict[str, str]]], tmp_path: Path, seed: int
+    platform: vetl_sandbox.Handle, begun: tuple[Path, list[dict[str, str]]], tmp_path: Path, seed: int
 ) -> None:
     platform.reset()
     rng = Random(seed)

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from zlib import crc32
 
+import vetl_sandbox
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from support import truth
@@ -19,12 +20,10 @@ from support.lying_proxy import lying
 from support.mart_builds import build_marts_untested
 from support.sandbox_settings import at, changed, settings_for, synced
 from support.warehouse_with_rows import ask
-
-import sandbox
-from pipelines.jobs.build import publish_marts
-from pipelines.jobs.drain import run_drain
-from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox import Entry, Inbox
+from vetl.jobs.build import publish_marts
+from vetl.jobs.drain import run_drain
+from vetl.partner.webhooks import Channel
+from vetl.receiving.inbox import Entry, Inbox
 
 KNOWN: tuple[Any, ...] = (
     "0001-01-01T00:00:00Z",
@@ -134,7 +133,7 @@ def keep_deliveries(inbox: Path, spoiler: Spoiler, practice: str) -> None:
 def test_a_value_of_any_kind_costs_its_row_only(drawn: list[Any]) -> None:
     """Many values in one warehouse: two syncs, the second over stored rows, deliveries, a build, a publication."""
     spoiler = Spoiler([*KNOWN, *drawn])
-    running = sandbox.running(practices=2, calls=300, days=9, seed=7, frozen=True)
+    running = vetl_sandbox.running(practices=2, calls=300, days=9, seed=7, frozen=True)
     with running as platform, TemporaryDirectory() as folder:
         plain = settings_for(platform, Path(folder), 9)
         ours = changed(plain, webhooks={"inbox": Path(folder) / "inbox.sqlite"})

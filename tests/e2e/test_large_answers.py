@@ -9,12 +9,11 @@ from typing import Any
 from support.killed_sync import processes
 from support.lying_proxy import lying
 from support.sandbox_settings import at, synced
-
-from pipelines.core.pages import CallsPage, Page
-from pipelines.core.steps import AttachDetails, MergeRows, ReplaceDays
-from pipelines.loading.frames import LONG_ROW
-from pipelines.partner.protocol import LARGEST_CSV, LARGEST_JSON
-from pipelines.settings import Settings
+from vetl.core.pages import CallsPage, Page
+from vetl.core.steps import AttachDetails, MergeRows, ReplaceDays
+from vetl.loading.frames import LONG_ROW
+from vetl.partner.protocol import LARGEST_CSV, LARGEST_JSON
+from vetl.settings import Settings
 
 MOST = 400
 """MiB of a process that syncs, as docs/security.md says."""

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from support.killed_sync import processes
 from support.sandbox_settings import synced
-
-from pipelines.jobs import client as jobs_client
-from pipelines.partner.retry_policy import RetryPolicy
-from pipelines.settings import Settings
+from vetl.jobs import client as jobs_client
+from vetl.partner.retry_policy import RetryPolicy
+from vetl.settings import Settings
 
 ROOM = 1024 * 2**20
 """Bytes of address space beside those of a sync of an honest list: threads of DuckDB and polars reserve some."""

@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vetl_sandbox
 from support.killed_sync import sync_until_killed
 from support.lying_proxy import lying
 from support.sandbox_settings import at, changed
 from support.tcp_proxy import Door, door_before
-
-import sandbox
-from pipelines.core.errors import ConfigurationError, SignInRefused, Unreachable
-from pipelines.core.results import Progress, Waiting
-from pipelines.endpoints import REGISTRY
-from pipelines.loading.control.snapshot import snapshot_path
-from pipelines.loading.warehouse import Warehouse
+from vetl.core.errors import ConfigurationError, SignInRefused, Unreachable
+from vetl.core.results import Progress, Waiting
+from vetl.endpoints import REGISTRY
+from vetl.loading.control.snapshot import snapshot_path
+from vetl.loading.warehouse import Warehouse
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
 BUSY = {"practices": 1, "calls": 400, "days": 40}
@@ -36,7 +35,7 @@ def failures(result: Any) -> dict[str, str]:
 def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(opened: Any) -> None:
     practices = opened(**SMALL)
     practices.sync()
-    practices.platform.faults.set([sandbox.Fault("status", path="*/appointments", in_a_row=None)])
+    practices.platform.faults.set([vetl_sandbox.Fault("status", path="*/appointments", in_a_row=None)])
 
     result = practices.sync()
 

@@ -11,20 +11,19 @@ from typing import Any
 
 import duckdb
 import pytest
+import vetl_sandbox
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from support.lying_proxy import lying
 from support.sandbox_settings import at, changed, settings_for
 from support.warehouse_with_rows import ask
-
-import sandbox
-from pipelines.bundled import dbt_project
-from pipelines.cli import app, run, status
-from pipelines.jobs.dbt_process import state_folder
-from pipelines.jobs.quarantine import quarantined_rows
-from pipelines.loading.published.descriptions import personal_columns
-from pipelines.loading.published.parquet import parquet_folder
-from pipelines.settings import Settings
+from vetl.bundled import dbt_project
+from vetl.cli import app, run, status
+from vetl.jobs.dbt_process import state_folder
+from vetl.jobs.quarantine import quarantined_rows
+from vetl.loading.published.descriptions import personal_columns
+from vetl.loading.published.parquet import parquet_folder
+from vetl.settings import Settings
 
 DAYS = 12
 DASHBOARD = Path(__file__).parents[2] / "dashboards" / "app.py"
@@ -59,7 +58,7 @@ def spellings(person: dict[str, Any]) -> list[str]:
     return [name, phone, person["email"], f"a friend, {name}", f"call {phone[:-7]} {phone[-7:-4]}-{phone[-4:]}"]
 
 
-def hostile(platform: sandbox.Handle) -> tuple[dict[str, Any], Any]:
+def hostile(platform: vetl_sandbox.Handle) -> tuple[dict[str, Any], Any]:
     """A client of the platform, and a function that puts their values into fields of other rows."""
     practice = platform.describe()["practices"][0]["id"]
     person = next(
@@ -89,7 +88,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
         pytest.MonkeyPatch.context() as patched,
         redirect_stdout(said),
         redirect_stderr(said),
-        sandbox.running(practices=1, calls=150, days=DAYS, seed=3, frozen=True) as platform,
+        vetl_sandbox.running(practices=1, calls=150, days=DAYS, seed=3, frozen=True) as platform,
     ):
         person, change = hostile(platform)
         with lying(platform.base_url, change) as address:

@@ -7,9 +7,8 @@ from typing import Any
 import duckdb
 import pytest
 from support.warehouse_with_rows import ask
-
-from pipelines.jobs.quarantine import quarantined_rows, retry
-from pipelines.loading.frames import LONG_ROW, LONG_ROWS, TOO_LONG
+from vetl.jobs.quarantine import quarantined_rows, retry
+from vetl.loading.frames import LONG_ROW, LONG_ROWS, TOO_LONG
 
 
 def test_a_bad_row_loses_only_itself_and_a_retry_stores_it_once_it_is_valid(opened: Any) -> None:

@@ -6,9 +6,8 @@ from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipelines.engine.protocols import Take
-from pipelines.engine.room import LARGE, MOST_BESIDE_HUGE, MOST_IN_MEMORY, ListRoom, Room
+from vetl.engine.protocols import Take
+from vetl.engine.room import LARGE, MOST_BESIDE_HUGE, MOST_IN_MEMORY, ListRoom, Room
 
 PIECE = LARGE // 2
 

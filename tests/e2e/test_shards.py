@@ -5,25 +5,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vetl_sandbox
 from support.mart_builds import build_marts_untested
 from support.sandbox_settings import changed, settings_for, synced
 from support.small_project import few_models
 from support.warehouse_with_rows import ask
-
-import sandbox
-from pipelines.jobs.act import apply_acts, plan_acts
-from pipelines.jobs.build import publish_marts, reason_to_build
-from pipelines.jobs.drain import run_drain
-from pipelines.jobs.forget import forget_person
-from pipelines.jobs.lake import run_export
-from pipelines.jobs.shards import parts
-from pipelines.jobs.status import read_status
-from pipelines.loading.layout import shards_of
-from pipelines.loading.published.inputs import verify_inputs
-from pipelines.loading.published.query import query
-from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox import Entry, Inbox
-from pipelines.settings import Settings
+from vetl.jobs.act import apply_acts, plan_acts
+from vetl.jobs.build import publish_marts, reason_to_build
+from vetl.jobs.drain import run_drain
+from vetl.jobs.forget import forget_person
+from vetl.jobs.lake import run_export
+from vetl.jobs.shards import parts
+from vetl.jobs.status import read_status
+from vetl.loading.layout import shards_of
+from vetl.loading.published.inputs import verify_inputs
+from vetl.loading.published.query import query
+from vetl.partner.webhooks import Channel
+from vetl.receiving.inbox import Entry, Inbox
+from vetl.settings import Settings
 
 DAYS = 5
 
@@ -68,13 +67,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def platform() -> Iterator[sandbox.Handle]:
-    with sandbox.running(practices=3, calls=90, days=DAYS, seed=5, frozen=True) as running:
+def platform() -> Iterator[vetl_sandbox.Handle]:
+    with vetl_sandbox.running(practices=3, calls=90, days=DAYS, seed=5, frozen=True) as running:
         yield running
 
 
 def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
-    platform: sandbox.Handle, tmp_path: Path
+    platform: vetl_sandbox.Handle, tmp_path: Path
 ) -> None:
     """Marts built over two files equal those built after the files were merged."""
     settings = settings_for(platform, tmp_path, DAYS)
@@ -114,7 +113,7 @@ def test_shards_are_read_side_by_side_and_become_one_file_without_reading_again(
 
 
 def test_webhooks_exports_and_forgetting_find_the_shard_of_a_practice(
-    platform: sandbox.Handle, tmp_path: Path
+    platform: vetl_sandbox.Handle, tmp_path: Path
 ) -> None:
     settings = settings_for(platform, tmp_path, DAYS)
     ids = [practice.id for practice in settings.practices]

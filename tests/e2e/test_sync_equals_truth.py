@@ -9,10 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from support.truth import lacking_details
 from support.warehouse_with_rows import ask
-
-from pipelines.core.endpoint import DateWindows
-from pipelines.loading import warehouse
-from pipelines.strategies.phone_calls.crowded_days import PROVEN
+from vetl.core.endpoint import DateWindows
+from vetl.loading import warehouse
+from vetl.strategies.phone_calls.crowded_days import PROVEN
 
 
 def certified(result: Any) -> bool:

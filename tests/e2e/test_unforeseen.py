@@ -5,12 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-
-from pipelines.core.errors import ConfigurationError
-from pipelines.core.steps import Flush, Plan
-from pipelines.engine import sync as engine
-from pipelines.jobs.doctor import run_doctor
-from pipelines.loading.warehouse import Warehouse
+from vetl.core.errors import ConfigurationError
+from vetl.core.steps import Flush, Plan
+from vetl.engine import sync as engine
+from vetl.jobs.doctor import run_doctor
+from vetl.loading.warehouse import Warehouse
 
 VALUE = "Jane Doeling 212-555-0199"
 

@@ -11,8 +11,7 @@ from support.lying_proxy import lying
 from support.sandbox_settings import at
 from support.truth import lacking_details
 from support.warehouse_with_rows import ask
-
-from pipelines.settings import Settings
+from vetl.settings import Settings
 
 LISTS = ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 SMALL = {"practices": 1, "calls": 60, "days": 8}

@@ -16,17 +16,16 @@ from typing import Any
 
 import duckdb
 import pytest
+import vetl_sandbox
 from support import truth
 from support.practice_site import practice_table
 from support.sandbox_settings import credentials, settings_for, synced
 from support.warehouse_with_rows import ask
-
-import sandbox
-from pipelines import bundled
-from pipelines.cli import app
-from pipelines.endpoints import REGISTRY
-from pipelines.loading.control.snapshot import snapshot_path
-from pipelines.loading.warehouse import Warehouse
+from vetl import bundled
+from vetl.cli import app
+from vetl.endpoints import REGISTRY
+from vetl.loading.control.snapshot import snapshot_path
+from vetl.loading.warehouse import Warehouse
 
 LEFT = Path(__file__).parents[1] / "support" / "warehouse-0.1.0"
 
@@ -107,7 +106,7 @@ def test_a_sync_continues_that_of_0_1_0(tmp_path: Path) -> None:
     put_back(path)
     lists = {name: table for name, table in truth.LISTS.items() if name not in ("clients", "patients")}
     old = {row for table in lists.values() for row in rows(path, f"raw.{table}", "id")}
-    with sandbox.running(practices=1, days=2, calls=20, frozen=True) as platform:
+    with vetl_sandbox.running(practices=1, days=2, calls=20, frozen=True) as platform:
         platform.advance(timedelta(days=1, minutes=30))
         settings = settings_for(platform, tmp_path, days=5)
 
@@ -139,7 +138,7 @@ def newer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Provide a warehouse that a later version has migrated, and a platform that answers."""
     with (
         pytest.MonkeyPatch.context() as patch,
-        sandbox.running(practices=1, days=1, calls=5, frozen=True) as platform,
+        vetl_sandbox.running(practices=1, days=1, calls=5, frozen=True) as platform,
     ):
         patch.chdir(tmp_path_factory.mktemp("newer"))
         _make_newer()

@@ -11,15 +11,14 @@ from typing import Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipelines.core.errors import ContractBroken, WarehouseError
-from pipelines.core.pages import Certificate, Changes, Window, WindowKind
-from pipelines.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save
-from pipelines.endpoints import REGISTRY
-from pipelines.engine.protocols import ListQuestion, Store, Work
-from pipelines.engine.room import MOST_IN_MEMORY, ListRoom, Room
-from pipelines.engine.write_buffer import BYTES_A_ROW, WriteBuffer, rows_in
-from pipelines.engine.writer import Writer
+from vetl.core.errors import ContractBroken, WarehouseError
+from vetl.core.pages import Certificate, Changes, Window, WindowKind
+from vetl.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save
+from vetl.endpoints import REGISTRY
+from vetl.engine.protocols import ListQuestion, Store, Work
+from vetl.engine.room import MOST_IN_MEMORY, ListRoom, Room
+from vetl.engine.write_buffer import BYTES_A_ROW, WriteBuffer, rows_in
+from vetl.engine.writer import Writer
 
 TASKS = REGISTRY[0]
 START = datetime(2026, 11, 21, tzinfo=UTC)

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-
-from pipelines.forecasting import FEWEST_WEEKS, MOST_WEEKS
-from pipelines.forecasting.practices import DAYS, ForecastInput, predictions
-from sandbox.world.hours import HOUR, hours_of, month_of, to_local
-from sandbox.world.practices import Practice, practices
+from vetl.forecasting import FEWEST_WEEKS, MOST_WEEKS
+from vetl.forecasting.practices import DAYS, ForecastInput, predictions
+from vetl_sandbox.world.hours import HOUR, hours_of, month_of, to_local
+from vetl_sandbox.world.practices import Practice, practices
 
 FIRST = datetime(2024, 1, 1)  # noqa: DTZ001 - the wall clock
 """A Monday."""

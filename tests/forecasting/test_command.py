@@ -12,11 +12,10 @@ import duckdb
 import pytest
 from support.practice_site import practice_tables
 from support.published import published_once
-
-from pipelines.cli import app
-from pipelines.jobs import forecast
-from pipelines.orchestration.forecasts import forecasts
-from pipelines.orchestration.resources import VetlResource
+from vetl.cli import app
+from vetl.jobs import forecast
+from vetl.orchestration.forecasts import forecasts
+from vetl.orchestration.resources import VetlResource
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
 
@@ -89,7 +88,7 @@ def test_without_the_extra_one_line_names_it(config: Path, monkeypatch: pytest.M
     monkeypatch.setattr(forecast, "find_spec", {"statsforecast": None}.__getitem__)
 
     assert app.execute(["--config", str(config), "forecast"]) == 2
-    assert "pip install 'vetl[forecast]'" in capsys.readouterr().err
+    assert "pip install 'vetl-warehouse[forecast]'" in capsys.readouterr().err
 
 
 def test_a_practice_says_why_it_has_no_forecast() -> None:

@@ -1,7 +1,7 @@
 """Calls that change all the time, read into a real warehouse: days replaced, keys kept, details matched.
 
 The stories and their invariants are those of `tests/strategies/test_call_machine.py`. Saves of the strategy go
-through `pipelines.loading`, and keys are added here.
+through `vetl.loading`, and keys are added here.
 """
 
 from collections import Counter, defaultdict
@@ -19,11 +19,10 @@ from support.examples import examples
 from support.model_calls import CsvRow, ModelCalls
 from support.moving_calls import TURNS, ZONE, Practice
 from support.warehouse_with_rows import Filled, call_line, csv_page
-
-from pipelines.core.steps import Question, Save
-from pipelines.endpoints.phone_calls import PHONE_CALLS
-from pipelines.loading.phone_calls.frames import CallTexts
-from pipelines.partner.calls_csv import COLUMNS
+from vetl.core.steps import Question, Save
+from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.loading.phone_calls.frames import CallTexts
+from vetl.partner.calls_csv import COLUMNS
 
 CELLS = ("phone_number", "state", "client_name", "outcome", "summary")
 SHOWN = "strftime(called_at_local, '%Y-%m-%d %H:%M'), " + ", ".join(f"coalesce({name}, '')" for name in CELLS)

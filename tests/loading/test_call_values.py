@@ -14,13 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.warehouse_with_rows import HEADER, CsvAnswer, call_line, call_record, csv_page
-
-from pipelines.core.errors import ContractBroken, TornAnswer
-from pipelines.loading.phone_calls.frames import HEADERS, CallTexts, parse_calls, split
-from pipelines.loading.phone_calls.times import add_called_at, folds
-from pipelines.loading.phone_calls.values import CallValues, read_values
-from pipelines.partner.calls_csv import COLUMNS
-from pipelines.partner.models import CALL_OUTCOMES
+from vetl.core.errors import ContractBroken, TornAnswer
+from vetl.loading.phone_calls.frames import HEADERS, CallTexts, parse_calls, split
+from vetl.loading.phone_calls.times import add_called_at, folds
+from vetl.loading.phone_calls.values import CallValues, read_values
+from vetl.partner.calls_csv import COLUMNS
+from vetl.partner.models import CALL_OUTCOMES
 
 
 def values_of(*lines: str) -> CallValues:

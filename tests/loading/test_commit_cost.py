@@ -13,15 +13,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
-
-from pipelines.core.endpoint import DateWindows, Endpoint
-from pipelines.core.steps import IdsWithStatus, MissingRecords, ReferencedIds, StatusCounts
-from pipelines.endpoints import REGISTRY, by_name
-from pipelines.endpoints.clients import CLIENTS
-from pipelines.endpoints.received import RECEIVED
-from pipelines.loading import connection, warehouse
-from pipelines.loading.connection import MEMORY_FOR_ROWS, attach, limit_memory, same_key
-from pipelines.loading.frames import LONG_ROW
+from vetl.core.endpoint import DateWindows, Endpoint
+from vetl.core.steps import IdsWithStatus, MissingRecords, ReferencedIds, StatusCounts
+from vetl.endpoints import REGISTRY, by_name
+from vetl.endpoints.clients import CLIENTS
+from vetl.endpoints.received import RECEIVED
+from vetl.loading import connection, warehouse
+from vetl.loading.connection import MEMORY_FOR_ROWS, attach, limit_memory, same_key
+from vetl.loading.frames import LONG_ROW
 
 MERGED = [item for item in (*REGISTRY, *RECEIVED) if not isinstance(item.strategy, DateWindows)]
 
@@ -143,7 +142,7 @@ def test_referenced_ids_are_unknown_ones_first_then_those_read_longest_ago(fille
 
 
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["support.quiet_end", "pipelines.loading.connection"])
+processes.set_forkserver_preload(["support.quiet_end", "vetl.loading.connection"])
 
 COMMITS, ROWS = 9, 500
 """The rows of these commits are more than DuckDB reads at once, which is 2,048."""

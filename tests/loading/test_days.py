@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import DAY, START, Filled, call_line, call_record, csv_page
-
-from pipelines.core.errors import ContractBroken
-from pipelines.core.pages import Changes
-from pipelines.core.steps import AttachDetails, MissingRecords, ReplaceDays
+from vetl.core.errors import ContractBroken
+from vetl.core.pages import Changes
+from vetl.core.steps import AttachDetails, MissingRecords, ReplaceDays
 
 NEXT = DAY + timedelta(days=1)
 HOUR = timedelta(hours=1)

@@ -14,10 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import DAY, Filled, call_line, call_record, csv_page
-
-from pipelines.core.pages import Changes, Page, Window, WindowKind
-from pipelines.core.steps import AttachDetails, DaysLackingDetails, ReplaceDays
-from pipelines.reading.paging import Pass, certificate
+from vetl.core.pages import Changes, Page, Window, WindowKind
+from vetl.core.steps import AttachDetails, DaysLackingDetails, ReplaceDays
+from vetl.reading.paging import Pass, certificate
 
 
 def test_details_are_attached_without_a_version_or_a_later_load(filled: Filled) -> None:

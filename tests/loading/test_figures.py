@@ -7,10 +7,9 @@ from typing import Any
 import duckdb
 import pytest
 from support.raw_tables import create_warehouse
-
-from pipelines.loading.published.figures.evidence import Evidence, doubts_of
-from pipelines.loading.published.figures.reads import reads_of
-from pipelines.loading.published.query import QueryResult
+from vetl.loading.published.figures.evidence import Evidence, doubts_of
+from vetl.loading.published.figures.reads import reads_of
+from vetl.loading.published.query import QueryResult
 
 WINDOWS = [
     ("2026-01-01", "2026-01-11"),

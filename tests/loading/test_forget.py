@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from support import forgotten_client as client
 from support.warehouse_with_rows import DAY, HARBOR, Filled, ask, call_line
-
-from pipelines.loading.compact import rewrite
-from pipelines.loading.residue import elsewhere
+from vetl.loading.compact import rewrite
+from vetl.loading.residue import elsewhere
 
 
 @pytest.fixture

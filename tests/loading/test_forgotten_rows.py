@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from support import forgotten_client as client
 from support.warehouse_with_rows import Filled, call_line, call_record
-
-from pipelines.core.steps import ReferencedIds
-from pipelines.loading.compact import rewrite
+from vetl.core.steps import ReferencedIds
+from vetl.loading.compact import rewrite
 
 NEXT_DAY = date(2025, 5, 2)
 SHE = {"client_name": client.NAME, "phone_number": client.PHONE}

@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipelines.endpoints import by_name
-from pipelines.loading.frames import Shape, Typed, typed
+from vetl.endpoints import by_name
+from vetl.loading.frames import Shape, Typed, typed
 
 SESSIONS = by_name("booking_sessions")
 CLIENTS = by_name("clients")

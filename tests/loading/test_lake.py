@@ -9,11 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from support.lakes import export_until_killed, manifest, rows, storage
 from support.warehouse_with_rows import Filled, call_line
-
-from pipelines.core.errors import LakeError
-from pipelines.loading.connection import PRIVATE
-from pipelines.loading.lake.export import Exported, export_private
-from pipelines.loading.lake.tables import lake_tables
+from vetl.core.errors import LakeError
+from vetl.loading.connection import PRIVATE
+from vetl.loading.lake.export import Exported, export_private
+from vetl.loading.lake.tables import lake_tables
 
 MAY, JUNE = "2025-05", "2025-06"
 AT = "2025-05-03T10:00:00Z"

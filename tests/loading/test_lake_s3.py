@@ -9,12 +9,11 @@ import pytest
 from pyarrow import fs
 from pydantic import SecretStr
 from support.warehouse_with_rows import Filled, call_line
-
-from pipelines.core.errors import LakeError
-from pipelines.jobs.lake import private_lake, run_export
-from pipelines.loading.lake.export import read_manifest
-from pipelines.settings import Settings, WarehouseSettings
-from pipelines.settings.lake import LakeSettings
+from vetl.core.errors import LakeError
+from vetl.jobs.lake import private_lake, run_export
+from vetl.loading.lake.export import read_manifest
+from vetl.settings import Settings, WarehouseSettings
+from vetl.settings.lake import LakeSettings
 
 SECRET = "not for any log"
 

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.warehouse_with_rows import HARBOR, Filled, call_line
-
-from pipelines.loading.control.phone_numbers import e164, region_of
-from pipelines.loading.mentions import Mentions, known_email, known_id, known_name, known_number
+from vetl.loading.control.phone_numbers import e164, region_of
+from vetl.loading.mentions import Mentions, known_email, known_id, known_name, known_number
 
 KEY = b"a key of tests"
 ID, MAIL, NUMBER = "forgotten-1", "forgotten-1@invalid", "+99900000000001"

@@ -11,12 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import DAY, START, Filled, call_line, call_record, csv_page
-
-from pipelines.core.endpoint import Endpoint
-from pipelines.core.pages import Changes
-from pipelines.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays, Save
-from pipelines.endpoints import by_name
-from pipelines.loading import prepare
+from vetl.core.endpoint import Endpoint
+from vetl.core.pages import Changes
+from vetl.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays, Save
+from vetl.endpoints import by_name
+from vetl.loading import prepare
 
 HOUR = timedelta(hours=1)
 

@@ -9,12 +9,11 @@ from pathlib import Path
 import duckdb
 import pytest
 from support.warehouse_with_rows import ask
-
-from pipelines.core.errors import WarehouseError
-from pipelines.core.privacy import Treatments
-from pipelines.drafts import draft_for, replace_text
-from pipelines.loading.published.contacts import contacts_file, remove_contacts, write_contacts
-from pipelines.loading.published.publish import publish
+from vetl.core.errors import WarehouseError
+from vetl.core.privacy import Treatments
+from vetl.drafts import draft_for, replace_text
+from vetl.loading.published.contacts import contacts_file, remove_contacts, write_contacts
+from vetl.loading.published.publish import publish
 
 PII: Treatments = {"clients": {"name": "null"}}
 SECRET = "VETL_PARTNER__PASSWORD=kept\n"
@@ -114,7 +113,7 @@ def test_a_text_is_replaced_for_its_owner_alone_and_a_link_in_its_place_is_not_f
 WRITER = """
 import sys
 from pathlib import Path
-from pipelines.drafts import draft_for
+from vetl.drafts import draft_for
 with draft_for(Path(sys.argv[1])) as draft:
     draft.write_text("clear names")
     print(draft, flush=True)

@@ -9,10 +9,9 @@ from pathlib import Path
 import duckdb
 import pytest
 from support.warehouse_with_rows import ask
-
-from pipelines.core.errors import WarehouseError
-from pipelines.core.privacy import Treatments
-from pipelines.loading.published.publish import publish
+from vetl.core.errors import WarehouseError
+from vetl.core.privacy import Treatments
+from vetl.loading.published.publish import publish
 
 PII: Treatments = {"clients": {"name": "hash", "born": "hash"}, "daily": {}}
 

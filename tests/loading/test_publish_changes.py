@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import ask
-
-from pipelines.core.privacy import Treatment, Treatments
-from pipelines.loading.published.digests import verify
-from pipelines.loading.published.last_publication import PublicationRecord, read_record
-from pipelines.loading.published.marts import Masking
-from pipelines.loading.published.publish import Published, publish
-from pipelines.loading.published.record import Build, how_to_publish, write_record
+from vetl.core.privacy import Treatment, Treatments
+from vetl.loading.published.digests import verify
+from vetl.loading.published.last_publication import PublicationRecord, read_record
+from vetl.loading.published.marts import Masking
+from vetl.loading.published.publish import Published, publish
+from vetl.loading.published.record import Build, how_to_publish, write_record
 
 PII: Treatments = {"clients": {"name": "hash"}, "ages": {}}
 GRAINS = {"clients": ("practice_id", "id"), "ages": ("id",)}

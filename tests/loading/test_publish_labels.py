@@ -10,13 +10,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import ask
-
-from pipelines.core.labels import COMMON_WORDS, LABELS, is_label
-from pipelines.core.privacy import Treatments
-from pipelines.endpoints import REGISTRY
-from pipelines.endpoints.received import RECEIVED
-from pipelines.loading.published.descriptions import personal_columns
-from pipelines.loading.published.publish import publish
+from vetl.core.labels import COMMON_WORDS, LABELS, is_label
+from vetl.core.privacy import Treatments
+from vetl.endpoints import REGISTRY
+from vetl.endpoints.received import RECEIVED
+from vetl.loading.published.descriptions import personal_columns
+from vetl.loading.published.publish import publish
 
 ROOT = Path(__file__).resolve().parents[2]
 PII: Treatments = {

@@ -14,14 +14,13 @@ import duckdb
 import polars as pl
 import pytest
 from support.warehouse_with_rows import ask
-
-from pipelines.core.errors import WarehouseError
-from pipelines.core.privacy import Treatments
-from pipelines.loading.published.contacts import contacts_file, remove_contacts, write_contacts
-from pipelines.loading.published.parquet import parquet_folder, remove_parquet, write_parquet
-from pipelines.loading.published.publish import publish
-from pipelines.loading.published.query import query
-from pipelines.loading.published.retention import kept, roll_back
+from vetl.core.errors import WarehouseError
+from vetl.core.privacy import Treatments
+from vetl.loading.published.contacts import contacts_file, remove_contacts, write_contacts
+from vetl.loading.published.parquet import parquet_folder, remove_parquet, write_parquet
+from vetl.loading.published.publish import publish
+from vetl.loading.published.query import query
+from vetl.loading.published.retention import kept, roll_back
 
 PII: Treatments = {
     "clients": {"name": "hash", "phone": "hash", "email": "hash"},

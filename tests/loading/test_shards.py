@@ -14,16 +14,15 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.raw_tables import create_warehouse
 from support.warehouse_with_rows import START, ask, call_line, csv_page
-
-from pipelines.core.errors import WarehouseError
-from pipelines.core.practice import Practice
-from pipelines.core.steps import ReplaceDays
-from pipelines.endpoints import REGISTRY, by_name
-from pipelines.loading import shards
-from pipelines.loading.connection import attach_shards
-from pipelines.loading.layout import read_layout, shards_of, written_files
-from pipelines.loading.shards import arrange, gather
-from pipelines.loading.warehouse import Warehouse
+from vetl.core.errors import WarehouseError
+from vetl.core.practice import Practice
+from vetl.core.steps import ReplaceDays
+from vetl.endpoints import REGISTRY, by_name
+from vetl.loading import shards
+from vetl.loading.connection import attach_shards
+from vetl.loading.layout import read_layout, shards_of, written_files
+from vetl.loading.shards import arrange, gather
+from vetl.loading.warehouse import Warehouse
 
 PRACTICES = [Practice(f"p{number}", f"Practice {number}", "UTC", date(2025, 1, 1)) for number in range(5)]
 IDS = [practice.id for practice in PRACTICES]

@@ -8,8 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from support.warehouse_with_rows import HARBOR, Filled
-
-from pipelines.loading.control.staleness import has_passed, news
+from vetl.loading.control.staleness import has_passed, news
 
 CLOCK = datetime(2025, 5, 14, 12, tzinfo=UTC)
 BOUNDARY = CLOCK + timedelta(hours=6)

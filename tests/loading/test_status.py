@@ -9,15 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import START, Filled
-
-from pipelines import bundled
-from pipelines.core.errors import WarehouseError
-from pipelines.core.pages import Certificate, Window, WindowKind
-from pipelines.core.steps import MergeRows
-from pipelines.endpoints import by_name
-from pipelines.loading.control.activity import activity_path, read_activity, record_failure, recorded
-from pipelines.loading.control.list_status import list_status_of
-from pipelines.loading.control.snapshot import Snapshot, read_snapshot, snapshot_path
+from vetl import bundled
+from vetl.core.errors import WarehouseError
+from vetl.core.pages import Certificate, Window, WindowKind
+from vetl.core.steps import MergeRows
+from vetl.endpoints import by_name
+from vetl.loading.control.activity import activity_path, read_activity, record_failure, recorded
+from vetl.loading.control.list_status import list_status_of
+from vetl.loading.control.snapshot import Snapshot, read_snapshot, snapshot_path
 
 LISTS = ("booking_sessions", "appointments", "staff_tasks")
 HOUR = timedelta(hours=1)

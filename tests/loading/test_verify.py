@@ -15,17 +15,16 @@ from support.examples import examples
 from support.random_rows import CLOCKS, PRACTICES, random_tables
 from support.raw_tables import create_warehouse
 from support.warehouse_with_rows import ask
-
-from pipelines.bundled import dbt_project
-from pipelines.core.errors import WarehouseError
-from pipelines.endpoints import REGISTRY
-from pipelines.endpoints.received import RECEIVED
-from pipelines.loading.published.descriptions import personal_columns
-from pipelines.loading.published.digests import DIGESTS, Leaf, verify
-from pipelines.loading.published.inputs import verify_inputs
-from pipelines.loading.published.publish import publish
-from pipelines.loading.tables import RawTable, row_hash
-from pipelines.settings.privacy import PrivacySettings
+from vetl.bundled import dbt_project
+from vetl.core.errors import WarehouseError
+from vetl.endpoints import REGISTRY
+from vetl.endpoints.received import RECEIVED
+from vetl.loading.published.descriptions import personal_columns
+from vetl.loading.published.digests import DIGESTS, Leaf, verify
+from vetl.loading.published.inputs import verify_inputs
+from vetl.loading.published.publish import publish
+from vetl.loading.tables import RawTable, row_hash
+from vetl.settings.privacy import PrivacySettings
 
 OTHER = {
     "VARCHAR": "coalesce({0}, '') || 'x'",

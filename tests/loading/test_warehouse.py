@@ -11,16 +11,15 @@ import pytest
 from pydantic import create_model
 from support.processes import holding
 from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
-
-from pipelines.core.endpoint import Endpoint, UpdatedWindows
-from pipelines.core.errors import WarehouseBusy, WarehouseError
-from pipelines.core.pages import Certificate, Changes, Window, WindowKind
-from pipelines.core.records import Record, Text
-from pipelines.core.steps import MergeRows, MoveCursor
-from pipelines.endpoints import REGISTRY, by_name
-from pipelines.loading import store
-from pipelines.loading.failures import as_vetl_errors, as_warehouse_error
-from pipelines.loading.warehouse import Warehouse
+from vetl.core.endpoint import Endpoint, UpdatedWindows
+from vetl.core.errors import WarehouseBusy, WarehouseError
+from vetl.core.pages import Certificate, Changes, Window, WindowKind
+from vetl.core.records import Record, Text
+from vetl.core.steps import MergeRows, MoveCursor
+from vetl.endpoints import REGISTRY, by_name
+from vetl.loading import store
+from vetl.loading.failures import as_vetl_errors, as_warehouse_error
+from vetl.loading.warehouse import Warehouse
 
 CLIENTS = by_name("clients")
 

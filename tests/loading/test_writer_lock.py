@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from support.processes import holding
-
-from pipelines.core.errors import WarehouseBusy, WarehouseError
-from pipelines.loading.writer_lock import held_descriptors, writing
+from vetl.core.errors import WarehouseBusy, WarehouseError
+from vetl.loading.writer_lock import held_descriptors, writing
 
 HOLD = (
-    "import sys; from pathlib import Path; from pipelines.loading.writer_lock import writing\n"
+    "import sys; from pathlib import Path; from vetl.loading.writer_lock import writing\n"
     "with writing(Path(sys.argv[1]), lock_wait_seconds=0, shared=sys.argv[2] == 'shared'):\n"
     "    print('held', flush=True); sys.stdin.read()"
 )

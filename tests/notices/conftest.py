@@ -9,9 +9,8 @@ from support.mail_server import Mailbox, mail_server
 from support.published import published_once
 from support.sandbox_settings import changed
 from support.warehouse_with_rows import ask
-
-from pipelines.core.practice import Practice
-from pipelines.settings import Settings, load_settings
+from vetl.core.practice import Practice
+from vetl.settings import Settings, load_settings
 
 
 @pytest.fixture(scope="session")

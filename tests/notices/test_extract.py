@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 from support.practice_site import practice_table
 from support.warehouse_with_rows import ask as rows_of
-
-from pipelines.cli import app
-from pipelines.core.errors import WarehouseError
-from pipelines.loading.published.digests import verify
-from pipelines.loading.published.extract import extract
-from pipelines.loading.published.figures.ask import MetricQuestion, ask
+from vetl.cli import app
+from vetl.core.errors import WarehouseError
+from vetl.loading.published.digests import verify
+from vetl.loading.published.extract import extract
+from vetl.loading.published.figures.ask import MetricQuestion, ask
 
 
 def test_a_file_for_a_group_has_its_practices_alone(

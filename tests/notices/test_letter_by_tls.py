@@ -12,11 +12,10 @@ from support.certificates import self_signed
 from support.mail_server import Mailbox, mail_server
 from support.practice_site import practice_tables, vetl_resource
 from support.sandbox_settings import changed
-
-from pipelines.jobs.report import report
-from pipelines.orchestration.letters import letters
-from pipelines.settings import Settings
-from pipelines.settings.report import Reader
+from vetl.jobs.report import report
+from vetl.orchestration.letters import letters
+from vetl.settings import Settings
+from vetl.settings.report import Reader
 
 PASSWORD = "k7-mail-Qx2-zz"
 
@@ -64,7 +63,7 @@ def test_a_server_whose_certificate_is_trusted_gets_the_letter_encrypted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
-    monkeypatch.setattr("pipelines.notices.mail.is_local", str.isdecimal)  # as if it were elsewhere
+    monkeypatch.setattr("vetl.notices.mail.is_local", str.isdecimal)  # as if it were elsewhere
 
     done = report(over(settings, secure.port, tmp_path))
 
@@ -93,7 +92,7 @@ def test_on_the_port_of_smtps_the_connection_begins_with_tls(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
     with mail_server(ssl_context=tls) as mailbox:
-        monkeypatch.setattr("pipelines.notices.mail._TLS_FROM_THE_START", mailbox.port)
+        monkeypatch.setattr("vetl.notices.mail._TLS_FROM_THE_START", mailbox.port)
         signed = over(settings, mailbox.port, tmp_path)
         done = report(changed(signed, alerts={"smtp_username": None, "smtp_password": None}))
 

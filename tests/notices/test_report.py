@@ -10,13 +10,12 @@ from pydantic import SecretStr
 from support.hook_receiver import receiving
 from support.mail_server import Mailbox
 from support.warehouse_with_rows import ask
-
-from pipelines.jobs.report import letters, preview, report
-from pipelines.notices.ledger import NoticeLedger, StoredEpisode
-from pipelines.notices.letter_text import as_text
-from pipelines.notices.webhook import payload
-from pipelines.settings import Settings
-from pipelines.settings.report import Reader, ReportSettings
+from vetl.jobs.report import letters, preview, report
+from vetl.notices.ledger import NoticeLedger, StoredEpisode
+from vetl.notices.letter_text import as_text
+from vetl.notices.webhook import payload
+from vetl.settings import Settings
+from vetl.settings.report import Reader, ReportSettings
 
 
 @pytest.fixture
@@ -111,7 +110,7 @@ def test_a_letter_that_was_refused_is_sent_by_the_next_run_and_others_once(
 def test_a_server_elsewhere_must_offer_tls(
     reporting: Settings, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.notices.mail.is_local", str.isdecimal)
+    monkeypatch.setattr("vetl.notices.mail.is_local", str.isdecimal)
 
     [mail, _] = report(reporting, ["One"]).deliveries
 

@@ -7,20 +7,19 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import vetl_sandbox
 from support.mail_server import Mailbox, mail_server
 from support.mart_builds import untested
 from support.run_once import shared_result
 from support.sandbox_settings import changed, settings_for
 from support.warehouse_with_rows import ask
-
-import sandbox
-from pipelines.cli.run import run_everything
-from pipelines.jobs.forecast import Forecast, forecast
-from pipelines.jobs.report import report
-from pipelines.notices.ledger import open_episodes
-from pipelines.settings import Settings
-from pipelines.settings.report import Reader
-from sandbox.world.characters import Character, Spell
+from vetl.cli.run import run_everything
+from vetl.jobs.forecast import Forecast, forecast
+from vetl.jobs.report import report
+from vetl.notices.ledger import open_episodes
+from vetl.settings import Settings
+from vetl.settings.report import Reader
+from vetl_sandbox.world.characters import Character, Spell
 
 START, DAYS = datetime(2026, 4, 6, 12, tzinfo=UTC), 50
 WEEK = timedelta(days=7)
@@ -63,7 +62,7 @@ def lived(folder: Path) -> Story:
         untested(),
         chdir(folder),
         mail_server() as mailbox,
-        sandbox.running(frozen=True, start=START, days=DAYS, practices=4, characters=CHARACTERS) as platform,
+        vetl_sandbox.running(frozen=True, start=START, days=DAYS, practices=4, characters=CHARACTERS) as platform,
     ):
         every = settings = _settings(platform, folder, mailbox)
         story.names = {practice.id: practice.name for practice in every.practices}
@@ -93,7 +92,7 @@ def _calls_next_week(settings: Settings) -> tuple[float, int]:
     return expected, counted
 
 
-def _settings(platform: sandbox.Handle, folder: Path, mailbox: Mailbox) -> Settings:
+def _settings(platform: vetl_sandbox.Handle, folder: Path, mailbox: Mailbox) -> Settings:
     files = {"folder": folder / "letters", "ledger": folder / "letters.sqlite"}
     return changed(
         settings_for(platform, folder, DAYS),

@@ -11,15 +11,14 @@ import duckdb
 import pytest
 from support.mail_server import Mailbox
 from support.sandbox_settings import changed
-
-from pipelines import bundled
-from pipelines.core.errors import ConfigurationError, WrongUse
-from pipelines.jobs.watch import judge, send_notices
-from pipelines.loading.published.figures.periods import PeriodValue
-from pipelines.notices.ledger import NoticeLedger, open_episodes
-from pipelines.notices.watching import Judged, episodes
-from pipelines.settings import Settings, load_settings
-from pipelines.settings.watch import Threshold, WatchSettings
+from vetl import bundled
+from vetl.core.errors import ConfigurationError, WrongUse
+from vetl.jobs.watch import judge, send_notices
+from vetl.loading.published.figures.periods import PeriodValue
+from vetl.notices.ledger import NoticeLedger, open_episodes
+from vetl.notices.watching import Judged, episodes
+from vetl.settings import Settings, load_settings
+from vetl.settings.watch import Threshold, WatchSettings
 
 CALLS = Threshold(measure="calls", where=("direction=inbound",), by="day", unusual=True)
 

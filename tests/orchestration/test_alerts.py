@@ -8,12 +8,11 @@ import pytest
 from support.hook_receiver import receiving
 from support.mail_server import mail_server
 from support.practice_site import vetl_resource
-
-from pipelines.core.errors import ConfigurationError
-from pipelines.orchestration import alerts
-from pipelines.orchestration.alerts import Alert, alert_of, alerts_sensor
-from pipelines.settings import load_settings
-from pipelines.settings.schedule import AlertSettings, ScheduleSettings
+from vetl.core.errors import ConfigurationError
+from vetl.orchestration import alerts
+from vetl.orchestration.alerts import Alert, alert_of, alerts_sensor
+from vetl.settings import load_settings
+from vetl.settings.schedule import AlertSettings, ScheduleSettings
 
 
 def fail(instance: dg.DagsterInstance, error: Exception) -> Any:

@@ -10,11 +10,10 @@ import dagster as dg
 import duckdb
 import pytest
 from support.practice_site import practice_tables, vetl_resource
-
-from pipelines.orchestration.checks import LIST_CHECKS, check_lists
-from pipelines.orchestration.lists import raw_key
-from pipelines.orchestration.published import PUBLISHED
-from pipelines.orchestration.published_checks import check_published
+from vetl.orchestration.checks import LIST_CHECKS, check_lists
+from vetl.orchestration.lists import raw_key
+from vetl.orchestration.published import PUBLISHED
+from vetl.orchestration.published_checks import check_published
 
 KEY = raw_key("staff_tasks")
 

@@ -18,22 +18,21 @@ from support.deliveries import body_of, message
 from support.practice_site import site
 from support.processes import answers, free_port, graphql, running, until
 from support.small_project import few_models
-
-from pipelines.endpoints import REGISTRY
-from pipelines.engine import runner
-from pipelines.jobs.forget_plan import ForgetPlan, keep_plans, read_plans
-from pipelines.loading.published.query import query
-from pipelines.loading.warehouse import Warehouse
-from pipelines.orchestration import dbt
-from pipelines.orchestration.lists import raw_key
-from pipelines.orchestration.location import vetl_definitions
-from pipelines.orchestration.read_config import Again, run_config
-from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox import Entry, Inbox
-from pipelines.settings import load_settings
-from sandbox import Fault
-from sandbox.faults import Faults
-from sandbox.platform import Credentials
+from vetl.endpoints import REGISTRY
+from vetl.engine import runner
+from vetl.jobs.forget_plan import ForgetPlan, keep_plans, read_plans
+from vetl.loading.published.query import query
+from vetl.loading.warehouse import Warehouse
+from vetl.orchestration import dbt
+from vetl.orchestration.lists import raw_key
+from vetl.orchestration.location import vetl_definitions
+from vetl.orchestration.read_config import Again, run_config
+from vetl.partner.webhooks import Channel
+from vetl.receiving.inbox import Entry, Inbox
+from vetl.settings import load_settings
+from vetl_sandbox import Fault
+from vetl_sandbox.faults import Faults
+from vetl_sandbox.platform import Credentials
 
 CHECKS = """{ assetNodes { assetKey { path } assetChecksOrError { ... on AssetChecks { checks { name
   executionForLatestMaterialization { status runId evaluation { success severity description } } } } } } }"""
@@ -152,7 +151,7 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Place]:
         definitions = vetl_definitions(config)
         instance = stack.enter_context(dg.DagsterInstance.from_config(str(home)))
         port = free_port()
-        command = f"{BIN / 'dagster-webserver'} -m pipelines.definitions -h 127.0.0.1 -p {port}".split()
+        command = f"{BIN / 'dagster-webserver'} -m vetl.definitions -h 127.0.0.1 -p {port}".split()
         stack.enter_context(running(command, tmp_path, dict(os.environ)))
         pages = f"http://127.0.0.1:{port}"
         until("Dagster's pages", lambda: answers(f"{pages}/server_info"))

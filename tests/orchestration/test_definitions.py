@@ -7,23 +7,22 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-
-from pipelines.core.endpoint import Endpoint
-from pipelines.endpoints import REGISTRY
-from pipelines.orchestration.areas import ELSEWHERE
-from pipelines.orchestration.checks import LIST_CHECKS
-from pipelines.orchestration.dbt import manifest_of, reason_of
-from pipelines.orchestration.lists import raw_key
-from pipelines.orchestration.practices import PRACTICES
-from pipelines.orchestration.resources import WRITER_POOL
-from pipelines.settings import Settings, WarehouseSettings
+from vetl.core.endpoint import Endpoint
+from vetl.endpoints import REGISTRY
+from vetl.orchestration.areas import ELSEWHERE
+from vetl.orchestration.checks import LIST_CHECKS
+from vetl.orchestration.dbt import manifest_of, reason_of
+from vetl.orchestration.lists import raw_key
+from vetl.orchestration.practices import PRACTICES
+from vetl.orchestration.resources import WRITER_POOL
+from vetl.settings import Settings, WarehouseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def definitions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.Definitions]:
-    from pipelines.definitions import defs  # noqa: PLC0415 - importing dbt takes seconds in every process that collects tests
+    from vetl.definitions import defs  # noqa: PLC0415 - importing dbt takes seconds in every process that collects tests
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("location"))

@@ -7,14 +7,13 @@ from typing import Any
 import dagster as dg
 import pytest
 from support.practice_site import practice_tables, vetl_resource
-
-from pipelines.core.errors import Unreachable, VetlError
-from pipelines.core.pages import Changes
-from pipelines.core.results import EndpointResult, State, SyncResult
-from pipelines.orchestration import lists
-from pipelines.orchestration.areas import Areas
-from pipelines.orchestration.lists import list_assets, raw_key
-from pipelines.orchestration.practices import NAME
+from vetl.core.errors import Unreachable, VetlError
+from vetl.core.pages import Changes
+from vetl.core.results import EndpointResult, State, SyncResult
+from vetl.orchestration import lists
+from vetl.orchestration.areas import Areas
+from vetl.orchestration.lists import list_assets, raw_key
+from vetl.orchestration.practices import NAME
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)

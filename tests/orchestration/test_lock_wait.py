@@ -12,14 +12,13 @@ from typing import Any
 
 import dagster as dg
 import pytest
-
-from pipelines.core.errors import WarehouseBusy
-from pipelines.endpoints import REGISTRY
-from pipelines.jobs.build import wait_for_writer
-from pipelines.loading.warehouse import Warehouse
-from pipelines.orchestration.lock_wait import retry_while_locked, wait_for_lock
-from pipelines.orchestration.resources import as_failures
-from pipelines.settings import Settings, load_settings
+from vetl.core.errors import WarehouseBusy
+from vetl.endpoints import REGISTRY
+from vetl.jobs.build import wait_for_writer
+from vetl.loading.warehouse import Warehouse
+from vetl.orchestration.lock_wait import retry_while_locked, wait_for_lock
+from vetl.orchestration.resources import as_failures
+from vetl.settings import Settings, load_settings
 
 Patience = Callable[[float], Settings]
 """Returns settings that wait so many seconds."""

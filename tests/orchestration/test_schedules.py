@@ -6,14 +6,13 @@ from typing import Any
 
 import dagster as dg
 import pytest
-
-from pipelines.core.errors import ConfigurationError
-from pipelines.orchestration.checks import USUAL_HOURS
-from pipelines.orchestration.read_config import READ_AGAIN
-from pipelines.orchestration.schedules import AFTER_LISTS, EVERYTHING, LISTS, WATCH, schedules
-from pipelines.orchestration.sensors import after_lists_sensors
-from pipelines.settings import load_settings
-from pipelines.settings.schedule import ScheduleSettings, open_hours
+from vetl.core.errors import ConfigurationError
+from vetl.orchestration.checks import USUAL_HOURS
+from vetl.orchestration.read_config import READ_AGAIN
+from vetl.orchestration.schedules import AFTER_LISTS, EVERYTHING, LISTS, WATCH, schedules
+from vetl.orchestration.sensors import after_lists_sensors
+from vetl.settings import load_settings
+from vetl.settings.schedule import ScheduleSettings, open_hours
 
 SEVEN = datetime(2026, 1, 1, 7, tzinfo=UTC)
 

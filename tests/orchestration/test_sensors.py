@@ -9,15 +9,14 @@ import pytest
 from support.deliveries import body_of, message
 from support.practice_site import practice_tables, vetl_resource
 from support.warehouse_with_rows import ask
-
-from pipelines.orchestration.areas import Areas
-from pipelines.orchestration.practices import NAME, practices_sensor
-from pipelines.orchestration.received import received_tables
-from pipelines.orchestration.resources import VetlResource
-from pipelines.orchestration.sensors import inbox_sensors
-from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox import Entry, Inbox
-from pipelines.settings.schedule import ScheduleSettings
+from vetl.orchestration.areas import Areas
+from vetl.orchestration.practices import NAME, practices_sensor
+from vetl.orchestration.received import received_tables
+from vetl.orchestration.resources import VetlResource
+from vetl.orchestration.sensors import inbox_sensors
+from vetl.partner.webhooks import Channel
+from vetl.receiving.inbox import Entry, Inbox
+from vetl.settings.schedule import ScheduleSettings
 
 RECEIVED_TABLES = received_tables(Areas({"nodes": {}, "sources": {}, "child_map": {}}))
 [INBOX] = inbox_sensors(ScheduleSettings())

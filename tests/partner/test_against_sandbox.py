@@ -13,20 +13,19 @@ from urllib.request import urlopen
 from zoneinfo import ZoneInfo
 
 import pytest
+import vetl_sandbox
 from pydantic import SecretStr
 from support.partner_requests import booking
 from support.partner_side import Partner
-
-import sandbox
-from pipelines.core.errors import ConfigurationError
-from pipelines.core.records import KnownValues, Record
-from pipelines.partner import models
-from pipelines.partner.blocking import BlockingPractice
-from pipelines.partner.client import Account
-from pipelines.partner.lists import Records
-from pipelines.partner.practice import PartnerPractice
-from pipelines.partner.request_models import NewStaffTask, StaffTaskChanges
-from pipelines.partner.webhook_models import Message
+from vetl.core.errors import ConfigurationError
+from vetl.core.records import KnownValues, Record
+from vetl.partner import models
+from vetl.partner.blocking import BlockingPractice
+from vetl.partner.client import Account
+from vetl.partner.lists import Records
+from vetl.partner.practice import PartnerPractice
+from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
+from vetl.partner.webhook_models import Message
 
 PRACTICE = "loc-001"
 GOT_BY_ID = {
@@ -40,13 +39,13 @@ PUBLIC = [name for name, _ in inspect.getmembers(PartnerPractice, inspect.isfunc
 
 
 @pytest.fixture(scope="module")
-def platform() -> Iterator[sandbox.Handle]:
-    with sandbox.running(practices=1, days=20, calls=150, seed=3, frozen=True) as handle:
+def platform() -> Iterator[vetl_sandbox.Handle]:
+    with vetl_sandbox.running(practices=1, days=20, calls=150, seed=3, frozen=True) as handle:
         yield handle
 
 
 @pytest.fixture
-def practice(platform: sandbox.Handle) -> Iterator[BlockingPractice]:
+def practice(platform: vetl_sandbox.Handle) -> Iterator[BlockingPractice]:
     account = Account(platform.base_url, platform.username, SecretStr(platform.password), platform.role)
     with BlockingPractice(account, PRACTICE) as practice:
         yield practice
@@ -56,9 +55,9 @@ def ids(pages: Iterator[Records[Any]]) -> set[str]:
     return {record.id for page in pages for record in page.records}
 
 
-def test_a_csv_that_was_cut_short_is_read_again(platform: sandbox.Handle, practice: BlockingPractice) -> None:
+def test_a_csv_that_was_cut_short_is_read_again(platform: vetl_sandbox.Handle, practice: BlockingPractice) -> None:
     """Its status is 200 and its length right: only its own headers show the fault."""
-    platform.faults.set([sandbox.Fault("truncated_csv", path="*/phone_calls", most=1)])
+    platform.faults.set([vetl_sandbox.Fault("truncated_csv", path="*/phone_calls", most=1)])
 
     page = practice.phone_calls_csv()
 
@@ -81,13 +80,15 @@ RECORDS: dict[str, type[Record]] = {
 TIME = models.StaffTask.model_fields["created_at"].annotation
 
 
-def description(platform: sandbox.Handle) -> dict[str, Any]:
+def description(platform: vetl_sandbox.Handle) -> dict[str, Any]:
     with urlopen(f"{platform.base_url}/openapi.json") as answer:
         return json.load(answer)
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_both_readings_of_the_contract_have_equal_fields_and_values(platform: sandbox.Handle, name: str) -> None:
+def test_both_readings_of_the_contract_have_equal_fields_and_values(
+    platform: vetl_sandbox.Handle, name: str
+) -> None:
     """Vetl and the sandbox each have their own lists of them, written independently."""
     described = description(platform)["components"]["schemas"][name]["properties"]
     fields = RECORDS[name].model_fields
@@ -102,7 +103,7 @@ def test_both_readings_of_the_contract_have_equal_fields_and_values(platform: sa
 
 
 @pytest.fixture
-def open_hours(platform: sandbox.Handle) -> None:
+def open_hours(platform: vetl_sandbox.Handle) -> None:
     """Texts go out from 8am to 9pm practice local time: move to noon."""
     local = platform.now().astimezone(ZoneInfo(platform.practices[0].time_zone))
     platform.advance(timedelta(hours=(12 - local.hour) % 24))
@@ -129,7 +130,7 @@ OF_THE_SANDBOX = {("GET", "open_times"), ("POST", "ai_outbound/requests")}
 """Paths that the contract does not show, so no client can call them."""
 
 
-def operations(platform: sandbox.Handle) -> set[tuple[str, str]]:
+def operations(platform: vetl_sandbox.Handle) -> set[tuple[str, str]]:
     return {
         (method.upper(), path.rpartition("/v1/")[2])
         for path, methods in description(platform)["paths"].items()
@@ -140,7 +141,7 @@ def operations(platform: sandbox.Handle) -> set[tuple[str, str]]:
 
 @pytest.mark.usefixtures("open_hours")
 def test_every_path_and_method_of_the_interface_is_called_and_answers(
-    platform: sandbox.Handle, practice: BlockingPractice
+    platform: vetl_sandbox.Handle, practice: BlockingPractice
 ) -> None:
     """Every list is read whole, each record is found by its id, people also by name; what is made is there."""
     platform.requests.clear()

@@ -23,10 +23,9 @@ from support.scripted_server import (
     reply_data,
     reply_page,
 )
-
-from pipelines.core.errors import ConfigurationError, Unreachable
-from pipelines.partner.client import Account, PartnerClient
-from pipelines.partner.headers import http_date
+from vetl.core.errors import ConfigurationError, Unreachable
+from vetl.partner.client import Account, PartnerClient
+from vetl.partner.headers import http_date
 
 
 async def signed_in(base_url: str, **account: Any) -> datetime:

@@ -20,13 +20,12 @@ from support.scripted_server import (
     reply_page,
     until,
 )
-
-from pipelines.core.errors import ContractBroken, RequestRefused, TooLarge, TornAnswer, Unreachable, VetlError
-from pipelines.core.pages import CallsPage, Page
-from pipelines.partner import wire
-from pipelines.partner.client import Limits, PartnerClient
-from pipelines.partner.protocol import LARGEST_JSON
-from pipelines.partner.retry_policy import RetryPolicy
+from vetl.core.errors import ContractBroken, RequestRefused, TooLarge, TornAnswer, Unreachable, VetlError
+from vetl.core.pages import CallsPage, Page
+from vetl.partner import wire
+from vetl.partner.client import Limits, PartnerClient
+from vetl.partner.protocol import LARGEST_JSON
+from vetl.partner.retry_policy import RetryPolicy
 
 WHOLE = reply_page([{"id": "1"}])
 

@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 from support.scripted_server import PRACTICE, Reply, Stage, one, reply_data, reply_error, reply_page
-
-from pipelines.core.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer
-from pipelines.core.pages import CallsPage, Page, Row
-from pipelines.partner.client import Limits, PartnerClient
-from pipelines.partner.protocol import CsvAnswer
+from vetl.core.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer
+from vetl.core.pages import CallsPage, Page, Row
+from vetl.partner.client import Limits, PartnerClient
+from vetl.partner.protocol import CsvAnswer
 
 SERVER_NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 CSV_HEADERS = {"Content-Type": "text/csv", "X-Total-Count": "1", "x-page": "0", "X-PER-PAGE": "5000"}

@@ -20,8 +20,7 @@ from support.scripted_server import (
     reply_page,
     until,
 )
-
-from pipelines.core.errors import (
+from vetl.core.errors import (
     ConfigurationError,
     ContractBroken,
     PracticeRefused,
@@ -29,8 +28,8 @@ from pipelines.core.errors import (
     Unreachable,
     VetlError,
 )
-from pipelines.core.pages import Page
-from pipelines.partner.client import Limits, PartnerClient
+from vetl.core.pages import Page
+from vetl.partner.client import Limits, PartnerClient
 
 
 def only_for(*tokens: str) -> Callable[[ReceivedRequest], Reply]:

@@ -21,11 +21,10 @@ from support.scripted_server import (
     reply_json,
     reply_page,
 )
-
-from pipelines.core.errors import PracticeRefused, SignInRefused
-from pipelines.partner.client import Account, PartnerClient
-from pipelines.partner.credential_cache import AcceptedCredentials
-from pipelines.partner.retry_policy import RetryPolicy
+from vetl.core.errors import PracticeRefused, SignInRefused
+from vetl.partner.client import Account, PartnerClient
+from vetl.partner.credential_cache import AcceptedCredentials
+from vetl.partner.retry_policy import RetryPolicy
 
 REFUSAL = reply_json({"success": False, "data": None, "message": "no"})
 

@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipelines.partner import headers
-from pipelines.partner.redaction import LINE_LENGTH, loggable_query, redact
+from vetl.partner import headers
+from vetl.partner.redaction import LINE_LENGTH, loggable_query, redact
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 

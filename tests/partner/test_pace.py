@@ -13,9 +13,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipelines.partner.pace import Place, SharedPace
-from pipelines.partner.timing import Timing
+from vetl.partner.pace import Place, SharedPace
+from vetl.partner.timing import Timing
 
 START = datetime(2025, 6, 1, tzinfo=UTC)
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 from support.scripted_server import PRACTICE, Reply, Stage, reply_data, reply_error, reply_json, reply_page
-
-from pipelines.core.errors import ContractBroken, NotSent, TornAnswer, Unreachable
-from pipelines.partner.client import PartnerClient
-from pipelines.partner.lists import ListParameters
-from pipelines.partner.practice import PartnerPractice
-from pipelines.partner.request_models import NewStaffTask
+from vetl.core.errors import ContractBroken, NotSent, TornAnswer, Unreachable
+from vetl.partner.client import PartnerClient
+from vetl.partner.lists import ListParameters
+from vetl.partner.practice import PartnerPractice
+from vetl.partner.request_models import NewStaffTask
 
 ROOT = "/services/core/open_api/v1"
 MESSAGE = {"recipient": {"client_id": "c-1"}, "fallback_text": "See you at 9."}

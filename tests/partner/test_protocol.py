@@ -12,13 +12,13 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from vetl.core.errors import BadRecord, ContractBroken, SignInRefused, TornAnswer
+from vetl.core.pages import Page
+from vetl.partner import protocol, refusals
+from vetl.partner.calls_csv import DURATION_PATTERN, render
+from vetl.partner.protocol import Answer
 
 from fuzz.targets import HEADERS, TARGETS
-from pipelines.core.errors import BadRecord, ContractBroken, SignInRefused, TornAnswer
-from pipelines.core.pages import Page
-from pipelines.partner import protocol, refusals
-from pipelines.partner.calls_csv import DURATION_PATTERN, render
-from pipelines.partner.protocol import Answer
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 

@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import vetl_sandbox
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from support.partner_side import Partner, at_fault, made
-
-import sandbox
-from pipelines.core.errors import NotSent
-from pipelines.partner.request_models import (
+from vetl.core.errors import NotSent
+from vetl.partner.request_models import (
     Card,
     NewAppointment,
     NewMessage,
@@ -54,7 +53,7 @@ def faults(model: type[BaseModel], fields: Fields | BaseModel) -> dict[str | Non
 def partner() -> Iterator[Partner]:
     """Provide a partner of the sandbox, at noon."""
     noon = datetime(2026, 3, 2, 18, tzinfo=UTC)
-    with sandbox.running(practices=1, days=2, calls=1, frozen=True, start=noon) as platform:
+    with vetl_sandbox.running(practices=1, days=2, calls=1, frozen=True, start=noon) as platform:
         yield Partner(platform)
 
 

@@ -22,13 +22,12 @@ from support.scripted_server import (
     reply_error,
     reply_page,
 )
-
-from pipelines.core.errors import RateLimited, Transient, Unreachable
-from pipelines.core.pages import Page
-from pipelines.partner.client import Limits, PartnerClient
-from pipelines.partner.limits import RateLimiter
-from pipelines.partner.protocol import Request
-from pipelines.partner.retry_policy import RetryPolicy, WaitBudget
+from vetl.core.errors import RateLimited, Transient, Unreachable
+from vetl.core.pages import Page
+from vetl.partner.client import Limits, PartnerClient
+from vetl.partner.limits import RateLimiter
+from vetl.partner.protocol import Request
+from vetl.partner.retry_policy import RetryPolicy, WaitBudget
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "staff_tasks")
 POLICY = RetryPolicy()

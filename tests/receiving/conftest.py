@@ -10,12 +10,11 @@ import httpx
 import pytest
 from support.deliveries import SECRET, body_of, signed
 from support.drain_side import Side
-
-from pipelines.partner.webhooks import Secret
-from pipelines.receiving.admission import Trust
-from pipelines.receiving.app import Bounds, application
-from pipelines.receiving.group_commit import GroupCommit
-from pipelines.receiving.inbox import Inbox, WaitingDelivery
+from vetl.partner.webhooks import Secret
+from vetl.receiving.admission import Trust
+from vetl.receiving.app import Bounds, application
+from vetl.receiving.group_commit import GroupCommit
+from vetl.receiving.inbox import Inbox, WaitingDelivery
 
 TRUST = Trust((Secret(SECRET),))
 

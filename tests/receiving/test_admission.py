@@ -15,12 +15,11 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 from support.deliveries import SECRET, body_of, message, outreach, reminder, signed
 from support.receiver_process import ROOT
-
-from pipelines.partner.webhooks import Secret, secrets_from, signature
-from pipelines.receiving.admission import Suspects, Trust
-from pipelines.receiving.app import Bounds
-from pipelines.receiving.serving import trust_of
-from pipelines.settings import WebhooksSettings
+from vetl.partner.webhooks import Secret, secrets_from, signature
+from vetl.receiving.admission import Suspects, Trust
+from vetl.receiving.app import Bounds
+from vetl.receiving.serving import trust_of
+from vetl.settings import WebhooksSettings
 
 Opened = Callable[..., AbstractContextManager[Any]]
 MARK = "Rover-Smith"

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 from support.deliveries import SECRET, message
 from support.receiver_process import ReceiverProcess, served
-
-from pipelines.partner.webhooks import Secret
-from pipelines.receiving.admission import Trust
-from pipelines.receiving.app import Bounds, application
-from pipelines.receiving.budget import Budget, Exhausted
-from pipelines.receiving.group_commit import GroupCommit
-from pipelines.receiving.inbox import Inbox
+from vetl.partner.webhooks import Secret
+from vetl.receiving.admission import Trust
+from vetl.receiving.app import Bounds, application
+from vetl.receiving.budget import Budget, Exhausted
+from vetl.receiving.group_commit import GroupCommit
+from vetl.receiving.inbox import Inbox
 
 Opened = Callable[..., AbstractContextManager[Any]]
 MEGABYTE = 1_048_576

@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 import pytest
 from support.deliveries import message, outreach
 from support.drain_side import NOW, Side
-
-from pipelines.core.errors import PracticeRefused, RequestRefused, Unreachable, VetlError
-from pipelines.core.pages import Row
-from pipelines.receiving.catch_up import CatchUp, Caught
+from vetl.core.errors import PracticeRefused, RequestRefused, Unreachable, VetlError
+from vetl.core.pages import Row
+from vetl.receiving.catch_up import CatchUp, Caught
 
 
 class Platform:

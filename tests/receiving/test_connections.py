@@ -13,13 +13,12 @@ from urllib.parse import urlsplit
 import pytest
 from support.deliveries import SECRET, body_of, message, signed
 from support.receiver_process import HeldInbox, ReceiverProcess, served
-
-from pipelines.partner.webhooks import Secret
-from pipelines.receiving.admission import Trust
-from pipelines.receiving.app import application
-from pipelines.receiving.connections import Crowd
-from pipelines.receiving.group_commit import GroupCommit
-from pipelines.receiving.inbox import Backlog
+from vetl.partner.webhooks import Secret
+from vetl.receiving.admission import Trust
+from vetl.receiving.app import application
+from vetl.receiving.connections import Crowd
+from vetl.receiving.group_commit import GroupCommit
+from vetl.receiving.inbox import Backlog
 
 TRUST = Trust((Secret(SECRET),))
 HEAD = b"POST /webhooks/messages HTTP/1.1\r\nHost: receiver\r\n"

@@ -13,16 +13,15 @@ from support.deliveries import body_of, message, outreach, reminder
 from support.drain_side import NOW, Side
 from support.examples import examples
 from support.lakes import storage
-
-from pipelines.core.errors import InboxError
-from pipelines.core.practice import problem_of_id
-from pipelines.endpoints import REGISTRY
-from pipelines.loading.lake.export import export_private
-from pipelines.loading.warehouse import Warehouse
-from pipelines.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, row
-from pipelines.partner.webhooks import message as message_of
-from pipelines.receiving.drain import intakes
-from pipelines.receiving.inbox import Entry, Inbox, WaitingDelivery
+from vetl.core.errors import InboxError
+from vetl.core.practice import problem_of_id
+from vetl.endpoints import REGISTRY
+from vetl.loading.lake.export import export_private
+from vetl.loading.warehouse import Warehouse
+from vetl.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, row
+from vetl.partner.webhooks import message as message_of
+from vetl.receiving.drain import intakes
+from vetl.receiving.inbox import Entry, Inbox, WaitingDelivery
 
 
 def test_every_table_has_the_fields_of_its_webhook_and_the_body_as_it_came(side: Side) -> None:

@@ -18,12 +18,11 @@ import pytest
 import structlog
 from support.deliveries import body_of, message, signed
 from support.receiver_process import INBOX, ROOT, HeldInbox, ReceiverProcess
-
-from pipelines.core.errors import InboxError
-from pipelines.partner.webhooks import Channel
-from pipelines.receiving.app import Bounds
-from pipelines.receiving.group_commit import Full, GroupCommit
-from pipelines.receiving.inbox import Entry, Inbox
+from vetl.core.errors import InboxError
+from vetl.partner.webhooks import Channel
+from vetl.receiving.app import Bounds
+from vetl.receiving.group_commit import Full, GroupCommit
+from vetl.receiving.inbox import Entry, Inbox
 
 Opened = Callable[..., AbstractContextManager[Any]]
 NOW = datetime(2026, 3, 1, 10, tzinfo=UTC)
@@ -93,7 +92,7 @@ def test_a_log_that_cannot_be_written_changes_no_answer(receiver: Opened) -> Non
 
 OPENED_AND_CLOSED = """
 import sys, pathlib
-from pipelines.receiving.inbox import Inbox
+from vetl.receiving.inbox import Inbox
 with Inbox.open(pathlib.Path(sys.argv[1])) as inbox:
     inbox.settle([item.number for item in inbox.waiting(10)])
 """

@@ -8,13 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import vetl_sandbox
 from support.receiver_process import ReceiverProcess
 from support.webhook_side import FALSE, NUMBERS, WebhookSide
-
-import sandbox
-from pipelines.jobs.drain import run_drain
-from sandbox import WebhookFault
-from sandbox.webhooks.faults import FORGED, HOSTILE, UNRELIABLE
+from vetl.jobs.drain import run_drain
+from vetl_sandbox import WebhookFault
+from vetl_sandbox.webhooks.faults import FORGED, HOSTILE, UNRELIABLE
 
 SECRETS = {"loc-001": "the-first=secret", "loc-002": "the-second-secret=="}
 """Each bound to its practice."""
@@ -31,7 +30,7 @@ RAW = ("messages", *(table for table, *_ in EVENTS.values()))
 class Side(WebhookSide):
     """A platform whose receiver is a process."""
 
-    def __init__(self, platform: sandbox.Handle, folder: Path, receiver: ReceiverProcess) -> None:
+    def __init__(self, platform: vetl_sandbox.Handle, folder: Path, receiver: ReceiverProcess) -> None:
         super().__init__(platform, folder, receiver.inbox)
         self.receiver = receiver
         platform.set(webhook_secrets=SECRETS, webhooks_to=f"{receiver.url}/webhooks")
@@ -70,7 +69,7 @@ class Side(WebhookSide):
 def side(tmp_path: Path) -> Iterator[Side]:
     secrets = ",".join(f"{practice}={secret}" for practice, secret in SECRETS.items())
     with (
-        sandbox.running(practices=2, days=5, calls=50, frozen=True, seed=3) as platform,
+        vetl_sandbox.running(practices=2, days=5, calls=50, frozen=True, seed=3) as platform,
         ReceiverProcess(tmp_path, secrets) as receiver,
     ):
         yield Side(platform, tmp_path, receiver)

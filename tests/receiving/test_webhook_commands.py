@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vetl_sandbox
 from support.deliveries import body_of, message
 from support.webhook_side import WebhookSide
-
-import sandbox
-from pipelines.cli import app
-from pipelines.core.pages import Changes
-from pipelines.endpoints import REGISTRY
-from pipelines.jobs.drain import run_drain
-from pipelines.loading.warehouse import Warehouse
-from pipelines.partner import webhooks
-from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox import Entry, Inbox
-from pipelines.settings import load_settings
+from vetl.cli import app
+from vetl.core.pages import Changes
+from vetl.endpoints import REGISTRY
+from vetl.jobs.drain import run_drain
+from vetl.loading.warehouse import Warehouse
+from vetl.partner import webhooks
+from vetl.partner.webhooks import Channel
+from vetl.receiving.inbox import Entry, Inbox
+from vetl.settings import load_settings
 
 pytestmark = pytest.mark.usefixtures("empty_folder", "configured", "warehouse")
 
@@ -55,7 +54,7 @@ def test_a_platform_that_refuses_us_costs_the_catching_up_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receive(body_of(message()))
-    with sandbox.running(practices=1, days=1, calls=1, frozen=True) as platform:
+    with vetl_sandbox.running(practices=1, days=1, calls=1, frozen=True) as platform:
         for key, value in {"base_url": platform.base_url, "username": "x", "password": "y", "role": "z"}.items():
             monkeypatch.setenv(f"VETL_PARTNER__{key.upper()}", value)
         code = app.execute(["webhooks", "drain", "--json"])
@@ -68,7 +67,7 @@ def test_a_platform_that_refuses_us_costs_the_catching_up_only(
 def test_messages_are_got_by_ids_that_are_given_whosever_they_are(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    with sandbox.running(practices=2, days=1, calls=1, frozen=True) as platform:
+    with vetl_sandbox.running(practices=2, days=1, calls=1, frozen=True) as platform:
         side = WebhookSide(platform, tmp_path, tmp_path / "inbox.sqlite")
         side.into_sending_hours()
         sent = [side.send_message(12, "loc-001"), side.send_message(13, "loc-002")]

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
+import vetl_sandbox
 from support.hook_receiver import Receiver, receiving
 from support.partner_side import Partner
-
-import sandbox
-from sandbox import Handle, Switches, World
+from vetl_sandbox import Handle, Switches, World
 
 LONG = 10 * 365 * 86_400  # tests move the clock by weeks
 
@@ -19,7 +18,7 @@ def world() -> World:
 
 @pytest.fixture(scope="session")
 def server(world: World) -> Iterator[Handle]:
-    with sandbox.running(world, frozen=True, switches=Switches(token_lifetime_seconds=LONG)) as handle:
+    with vetl_sandbox.running(world, frozen=True, switches=Switches(token_lifetime_seconds=LONG)) as handle:
         yield handle
 
 

@@ -12,8 +12,7 @@ import pytest
 from support.hook_receiver import Receiver
 from support.partner_requests import PHONE, number, reach_out, send, to
 from support.partner_side import Partner, Row, made
-
-from sandbox import WebhookFault
+from vetl_sandbox import WebhookFault
 
 
 def cause_message_webhook(partner: Partner, url: str) -> None:

@@ -4,8 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.partner_side import Partner, Row, at_fault, by_id, made
-
-from sandbox.stamps import stamp
+from vetl_sandbox.stamps import stamp
 
 TITLE = {"title": st.sampled_from(["Call back", "Another"])}
 FIELDS = {

@@ -1,6 +1,6 @@
 """The control interface and the handle: clock, switches, faults, writes, truth, requests.
 
-The commands `python -m sandbox` and `vetl sandbox serve`.
+The commands `python -m vetl_sandbox` and `vetl sandbox serve`.
 """
 
 import json
@@ -17,8 +17,7 @@ from typing import Any
 import httpx
 import pytest
 from support.partner_side import Partner, Row, at_fault
-
-from sandbox.__main__ import main
+from vetl_sandbox.__main__ import main
 
 
 def control(partner: Partner, path: str, body: Row | None = None, method: str | None = None) -> Any:
@@ -121,7 +120,7 @@ SMALL = ("--practices", "2", "--days", "3")
 
 
 @contextmanager
-def started(*arguments: str, command: Sequence[str] = ("-m", "sandbox")) -> Generator[subprocess.Popen[str]]:
+def started(*arguments: str, command: Sequence[str] = ("-m", "vetl_sandbox")) -> Generator[subprocess.Popen[str]]:
     whole = [sys.executable, *command, *arguments]
     process = subprocess.Popen(whole, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -157,7 +156,7 @@ def test_senseless_arguments_are_one_line(
 
 
 def pasted(commands: list[str], folder: Path) -> str:
-    here = {"PYTHONPATH": str(REPOSITORY), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    here = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     script = "set -e\n" + "".join(commands)
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=os.environ | here, capture_output=True, text=True, check=False
@@ -168,7 +167,7 @@ def pasted(commands: list[str], folder: Path) -> str:
 
 def test_the_printed_commands_can_be_pasted(tmp_path: Path) -> None:
     """Its curl lines read calls; with its settings vetl reads a list."""
-    with started(*SMALL, "--calls", "3000", command=("-m", "pipelines", "sandbox", "serve")) as process:
+    with started(*SMALL, "--calls", "3000", command=("-m", "vetl", "sandbox", "serve")) as process:
         assert process.stdout is not None
         lines = list(iter(process.stdout.readline, "  vetl run\n"))
         curl, vetl = lines.index("With curl:\n"), lines.index("With vetl, in an empty folder:\n")

@@ -9,8 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from support.partner_side import SIGN_IN, Partner, by_id
-
-from sandbox.faults import Fault, Faults
+from vetl_sandbox.faults import Fault, Faults
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,11 @@ from jsonschema import Draft202012Validator
 from starlette.routing import Mount, Route
 from support.hook_receiver import Receiver
 from support.partner_side import ROOT, Partner
-
-from sandbox.faults import KINDS
-from sandbox.openapi.records import NAMES
-from sandbox.server.control import ROUTES
-from sandbox.switches import ListSwitches, Switches
-from sandbox.webhooks.faults import KINDS as WEBHOOK_KINDS
+from vetl_sandbox.faults import KINDS
+from vetl_sandbox.openapi.records import NAMES
+from vetl_sandbox.server.control import ROUTES
+from vetl_sandbox.switches import ListSwitches, Switches
+from vetl_sandbox.webhooks.faults import KINDS as WEBHOOK_KINDS
 
 OTHERWISE: dict[str, Any] = {
     "timestamps": "practice",

@@ -17,9 +17,8 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi import checks
 from support.examples import examples
 from support.partner_side import Partner
-
-from sandbox import Fault, Switches
-from sandbox.openapi.description import describe
+from vetl_sandbox import Fault, Switches
+from vetl_sandbox.openapi.description import describe
 
 CHECKS = [
     not_a_server_error,

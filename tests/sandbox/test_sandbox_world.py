@@ -3,12 +3,11 @@
 from datetime import date, timedelta
 
 import pytest
+import vetl_sandbox
+import vetl_sandbox.platform
 from support.partner_side import Partner, by_id
-
-import sandbox
-import sandbox.platform
-from sandbox import World
-from sandbox.world import LISTS
+from vetl_sandbox import World
+from vetl_sandbox.world import LISTS
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -74,7 +73,7 @@ def test_lists_that_were_put_away_come_back_the_same(partner: Partner, monkeypat
     partner.platform.update("loc-001", "staff_tasks", task, {"title": "written"})
     before = {key: partner.platform.truth(*key) for key in keys}
     rows = at_hand()
-    monkeypatch.setattr(sandbox.platform, "_ROWS_AT_HAND", 1000)
+    monkeypatch.setattr(vetl_sandbox.platform, "_ROWS_AT_HAND", 1000)
     platform.table("loc-001", "phone_calls").put_away()
     for _ in range(2):
         assert {key: partner.platform.truth(*key) for key in keys} == before

@@ -15,15 +15,14 @@ import pytest
 import yaml
 from pydantic import BaseModel, SecretStr
 from support.settings_file import HARBOR, SECRET, complaint, written
-
-from pipelines import bundled
-from pipelines.core.endpoint import QueryNames
-from pipelines.core.errors import ConfigurationError
-from pipelines.core.practice import Practice
-from pipelines.core.privacy import PersonalClass
-from pipelines.jobs.build import weak_key
-from pipelines.settings import ENVIRONMENT_ONLY, Login, Settings, load_settings
-from pipelines.settings.definitions import DefinitionsSettings
+from vetl import bundled
+from vetl.core.endpoint import QueryNames
+from vetl.core.errors import ConfigurationError
+from vetl.core.practice import Practice
+from vetl.core.privacy import PersonalClass
+from vetl.jobs.build import weak_key
+from vetl.settings import ENVIRONMENT_ONLY, Login, Settings, load_settings
+from vetl.settings.definitions import DefinitionsSettings
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 

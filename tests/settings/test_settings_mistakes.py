@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.settings_file import HARBOR, SECRET, complaint, written
-
-from pipelines.core.errors import ConfigurationError
-from pipelines.settings import load_settings
+from vetl.core.errors import ConfigurationError
+from vetl.settings import load_settings
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 MISTAKES = {

@@ -15,12 +15,11 @@ from pydantic import SecretStr
 from spark.on_spark import build
 from spark.tables import compared, published_alike
 from support.month_of_events import PRACTICES, play_month
-
-from pipelines.endpoints import REGISTRY
-from pipelines.jobs.build import build_marts, publish_marts
-from pipelines.jobs.logs import configure_logs
-from pipelines.loading.warehouse import Warehouse
-from pipelines.settings import Settings, WarehouseSettings
+from vetl.endpoints import REGISTRY
+from vetl.jobs.build import build_marts, publish_marts
+from vetl.jobs.logs import configure_logs
+from vetl.loading.warehouse import Warehouse
+from vetl.settings import Settings, WarehouseSettings
 
 _KEY = SecretStr("4f0c1d2e3b5a69788796a5b4c3d2e1f0")
 

@@ -24,13 +24,12 @@ from spark.tables import compared, published_alike
 from support import truth
 from support.dagster_site import DONE, Site, workers_site
 from support.processes import until
-
-from pipelines.jobs.build import build_marts, publish_marts
-from pipelines.jobs.logs import configure_logs
-from pipelines.jobs.shards import parts
-from pipelines.orchestration.list_status import list_statuses
-from pipelines.orchestration.schedules import AFTER_LISTS, LISTS
-from pipelines.settings import Settings, load_settings
+from vetl.jobs.build import build_marts, publish_marts
+from vetl.jobs.logs import configure_logs
+from vetl.jobs.shards import parts
+from vetl.orchestration.list_status import list_statuses
+from vetl.orchestration.schedules import AFTER_LISTS, LISTS
+from vetl.settings import Settings, load_settings
 
 PATIENCE = 3600
 SCHEDULE = 'hourly = "* * * * *"\nnightly = "off"\nweekly = "off"\nwatch = "off"\nby_shard = true\n'
@@ -56,7 +55,7 @@ def main() -> int:
     }
     world = {"practices": options.practices, "days": options.days, "calls": options.practices * 30}
     more = f"[warehouse]\nshards = {options.shards}\n[schedule]\n{SCHEDULE}"
-    with workers_site(folder, beside, location="pipelines.definitions", more=more, **world) as site:
+    with workers_site(folder, beside, location="vetl.definitions", more=more, **world) as site:
         settings = load_settings(site.config)
         site.start_sensor(AFTER_LISTS)
         unlike = [*_tick(site, "first sync", options.shards, kill=True), *_wrong(site, settings)]

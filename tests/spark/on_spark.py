@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from pipelines.jobs.dbt_process import PUBLISHED_ONLY, Advance, BuildResult, state_folder
-from pipelines.jobs.lake import run_export
-from pipelines.jobs.spark import dbt_on_spark, publish_from
-from pipelines.settings import Settings
-from pipelines.settings.lake import LakeSettings, SparkSettings
+from vetl.jobs.dbt_process import PUBLISHED_ONLY, Advance, BuildResult, state_folder
+from vetl.jobs.lake import run_export
+from vetl.jobs.spark import dbt_on_spark, publish_from
+from vetl.settings import Settings
+from vetl.settings.lake import LakeSettings, SparkSettings
 
 _DEFAULTS = {
     "spark.driver.memory": "2g",

@@ -8,10 +8,9 @@ from spark.on_spark import SparkBuild, build
 from spark.servers import connect
 from spark.tables import compared
 from support.month_of_events import play_month
-
-from pipelines.core.errors import BuildFailed
-from pipelines.jobs.build import build_marts
-from pipelines.settings import Settings, WarehouseSettings
+from vetl.core.errors import BuildFailed
+from vetl.jobs.build import build_marts
+from vetl.settings import Settings, WarehouseSettings
 
 PYTHON = Path(__file__).parents[2] / "build" / "spark" / "venv" / "bin" / "python"
 """The Python of the environment that the target makes, because vetl's own has no pyspark."""

@@ -18,12 +18,11 @@ from support import certificate_claims as claims
 from support import model_driver
 from support.model_driver import Driver, Killed, reading_of
 from support.model_store import Mentions, People
-
-from pipelines.core.errors import Unreachable
-from pipelines.core.list_read import Margins, Outcome, Reconcile
-from pipelines.endpoints.clients import CLIENTS
-from pipelines.strategies import read_list
-from pipelines.strategies.by_reference import LOOKS
+from vetl.core.errors import Unreachable
+from vetl.core.list_read import Margins, Outcome, Reconcile
+from vetl.endpoints.clients import CLIENTS
+from vetl.strategies import read_list
+from vetl.strategies.by_reference import LOOKS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -8,10 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pipelines.reading.coverage import Coverage
-from pipelines.reading.rows import LONGEST_KEY, evidence_of, instant, key_of, key_of_id, updated_at
-from pipelines.strategies.cursors import DaysCursor
+from vetl.reading.coverage import Coverage
+from vetl.reading.rows import LONGEST_KEY, evidence_of, instant, key_of, key_of_id, updated_at
+from vetl.strategies.cursors import DaysCursor
 
 EPOCH = date(2026, 1, 1)
 spans = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=12)

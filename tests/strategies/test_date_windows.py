@@ -9,15 +9,14 @@ import pytest
 from support.call_store import CallStore
 from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver, Killed, reading_of
-
-from pipelines.core.endpoint import DateWindows
-from pipelines.core.list_read import Outcome
-from pipelines.core.pages import Page, Row, Window
-from pipelines.core.steps import ReadPage
-from pipelines.endpoints.phone_calls import PHONE_CALLS
-from pipelines.reading.paging import Pass
-from pipelines.strategies.phone_calls import date_windows
-from pipelines.strategies.phone_calls.crowded_days import PROVEN, rows_at
+from vetl.core.endpoint import DateWindows
+from vetl.core.list_read import Outcome
+from vetl.core.pages import Page, Row, Window
+from vetl.core.steps import ReadPage
+from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.reading.paging import Pass
+from vetl.strategies.phone_calls import date_windows
+from vetl.strategies.phone_calls.crowded_days import PROVEN, rows_at
 
 HISTORY = date(2026, 1, 10)
 NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)

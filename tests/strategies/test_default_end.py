@@ -11,9 +11,8 @@ import pytest
 from support.model_driver import each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-
-from pipelines.core.endpoint import Endpoint, QueryNames
-from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
+from vetl.core.endpoint import Endpoint, QueryNames
+from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
 
 LISTS = each_list("booking_sessions", "appointments")
 NO_START = QueryNames(start="commencing")

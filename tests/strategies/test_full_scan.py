@@ -12,15 +12,14 @@ from support import model_source
 from support.model_driver import Driver, each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-
-from pipelines.core.endpoint import Endpoint
-from pipelines.endpoints.ai_outbound import AI_OUTBOUND
-from pipelines.endpoints.appointments import APPOINTMENTS
-from pipelines.endpoints.staff_tasks import STAFF_TASKS
-from pipelines.reading.conventions import QueryConventions, Saving
-from pipelines.reading.following import MOST_KEPT, kept_bytes
-from pipelines.reading.paging import read_pass
-from pipelines.reading.whole_list import WHOLE, read_whole_list
+from vetl.core.endpoint import Endpoint
+from vetl.endpoints.ai_outbound import AI_OUTBOUND
+from vetl.endpoints.appointments import APPOINTMENTS
+from vetl.endpoints.staff_tasks import STAFF_TASKS
+from vetl.reading.conventions import QueryConventions, Saving
+from vetl.reading.following import MOST_KEPT, kept_bytes
+from vetl.reading.paging import read_pass
+from vetl.reading.whole_list import WHOLE, read_whole_list
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 

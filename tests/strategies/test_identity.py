@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from support.model_driver import Driver, each_list, reading_of, sync
 from support.model_source import START, ModelSource
 from support.model_store import ModelStore
-
-from pipelines.core.endpoint import Endpoint
-from pipelines.core.pages import Page, Row
-from pipelines.core.steps import ReadPage
-from pipelines.discovery.capability_store import capabilities_of
-from pipelines.discovery.identity import TOO_MANY, Identity, compared, look_first
-from pipelines.endpoints.staff_tasks import STAFF_TASKS
+from vetl.core.endpoint import Endpoint
+from vetl.core.pages import Page, Row
+from vetl.core.steps import ReadPage
+from vetl.discovery.capability_store import capabilities_of
+from vetl.discovery.identity import TOO_MANY, Identity, compared, look_first
+from vetl.endpoints.staff_tasks import STAFF_TASKS
 
 
 def rows(*contents: object, ids: str = "") -> list[Row]:

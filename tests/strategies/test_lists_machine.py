@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 from support import certificate_claims as claims
 from support.model_source import START, Manners
 from support.strategy_machine import EndedReading, StrategyMachine
-
-from pipelines.core.endpoint import QueryNames
-from pipelines.core.pages import Row
-from pipelines.endpoints.ai_outbound import AI_OUTBOUND
-from pipelines.endpoints.appointments import APPOINTMENTS
-from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
-from pipelines.endpoints.staff_tasks import STAFF_TASKS
-from pipelines.reading import coverage
-from pipelines.reading.certified import UNITED_PASSES
-from pipelines.reading.rows import instant
-from pipelines.reading.window_read import ROWS_PER_WINDOW_ALLOWED, WINDOWS_ALLOWED
-from pipelines.strategies.cursors import WindowsCursor
-from pipelines.strategies.newest_first import ATTEMPTS
+from vetl.core.endpoint import QueryNames
+from vetl.core.pages import Row
+from vetl.endpoints.ai_outbound import AI_OUTBOUND
+from vetl.endpoints.appointments import APPOINTMENTS
+from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
+from vetl.endpoints.staff_tasks import STAFF_TASKS
+from vetl.reading import coverage
+from vetl.reading.certified import UNITED_PASSES
+from vetl.reading.rows import instant
+from vetl.reading.window_read import ROWS_PER_WINDOW_ALLOWED, WINDOWS_ALLOWED
+from vetl.strategies.cursors import WindowsCursor
+from vetl.strategies.newest_first import ATTEMPTS
 
 NAMES = (
     QueryNames(),

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from support.model_driver import each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-
-from pipelines.core.endpoint import Endpoint
-from pipelines.endpoints import by_name
-from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
-from pipelines.reading import certified, following, paging
+from vetl.core.endpoint import Endpoint
+from vetl.endpoints import by_name
+from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
+from vetl.reading import certified, following, paging
 
 STATUSES = {
     "booking_sessions": ("active", "completed"),

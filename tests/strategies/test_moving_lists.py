@@ -11,11 +11,10 @@ from support import certificate_claims
 from support.model_driver import each_list, paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-
-from pipelines.core.endpoint import Endpoint
-from pipelines.endpoints.ai_outbound import AI_OUTBOUND
-from pipelines.endpoints.appointments import APPOINTMENTS
-from pipelines.endpoints.staff_tasks import STAFF_TASKS
+from vetl.core.endpoint import Endpoint
+from vetl.endpoints.ai_outbound import AI_OUTBOUND
+from vetl.endpoints.appointments import APPOINTMENTS
+from vetl.endpoints.staff_tasks import STAFF_TASKS
 
 Event = Callable[[], object]
 

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.model_driver import Driver
 from support.model_store import ModelStore
-
-from pipelines.core.errors import RequestRefused, Unreachable
-from pipelines.core.pages import Page
-from pipelines.core.steps import Plan, ReadPage, do
-from pipelines.discovery.pagination import PageNumbers, find_pages
+from vetl.core.errors import RequestRefused, Unreachable
+from vetl.core.pages import Page
+from vetl.core.steps import Plan, ReadPage, do
+from vetl.discovery.pagination import PageNumbers, find_pages
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 BEFORE_THE_FIRST = ("repeats", "refused", "empty", "breaks")

@@ -10,11 +10,10 @@ import pytest
 from support.model_driver import each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-
-from pipelines.core.endpoint import Endpoint
-from pipelines.core.errors import NotFound, PracticeRefused, RequestRefused, Unreachable, VetlError
-from pipelines.core.pages import Page
-from pipelines.core.steps import ReadPage
+from vetl.core.endpoint import Endpoint
+from vetl.core.errors import NotFound, PracticeRefused, RequestRefused, Unreachable, VetlError
+from vetl.core.pages import Page
+from vetl.core.steps import ReadPage
 
 STATUSES = ("active", "received", "pending", "completed")
 

@@ -7,14 +7,13 @@ import pytest
 from support.model_driver import Driver, reading_of
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-
-from pipelines.core.capabilities import Result
-from pipelines.core.endpoint import QueryNames
-from pipelines.discovery.examination import discover
-from pipelines.discovery.probes import ListKnowledge
-from pipelines.discovery.sizes import check_size
-from pipelines.discovery.statuses import check_statuses
-from pipelines.endpoints import by_name
+from vetl.core.capabilities import Result
+from vetl.core.endpoint import QueryNames
+from vetl.discovery.examination import discover
+from vetl.discovery.probes import ListKnowledge
+from vetl.discovery.sizes import check_size
+from vetl.discovery.statuses import check_statuses
+from vetl.endpoints import by_name
 
 UNKNOWN = "a_name_that_nobody_tries"
 STATUSES = ("active", "completed", "abandoned")

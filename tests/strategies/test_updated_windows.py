@@ -10,9 +10,8 @@ from support.examples import examples
 from support.model_driver import paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-
-from pipelines.core.endpoint import QueryNames
-from pipelines.endpoints.booking_sessions import BOOKING_SESSIONS
+from vetl.core.endpoint import QueryNames
+from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
 
 
 def filled(seed: int, kind: Manners, rows: int) -> tuple[ModelSource, ModelStore]:

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import vetl_sandbox
 from support.practice_site import practice_table
 from support.sandbox_settings import changed, settings_for, synced
-
-import sandbox
-from pipelines.acting.codes import codes_in
-from pipelines.jobs.act import apply_acts, plan_acts
-from pipelines.settings import Settings
-from sandbox import Fault
-from sandbox.faults import Faults
+from vetl.acting.codes import codes_in
+from vetl.jobs.act import apply_acts, plan_acts
+from vetl.settings import Settings
+from vetl_sandbox import Fault
+from vetl_sandbox.faults import Faults
 
 PRACTICE = "loc-001"
 DAYS = 3
@@ -68,7 +67,7 @@ def leaks(count: int) -> list[Leak]:
 class ActWorld:
     """A platform and the settings of a user who acts for its practice."""
 
-    platform: sandbox.Handle
+    platform: vetl_sandbox.Handle
     settings: Settings
 
     def act(self, **changes: Any) -> Settings:
@@ -125,7 +124,7 @@ class ActWorld:
         return apply_acts(settings, plan_acts(settings, None).digest)
 
 
-def act_world(platform: sandbox.Handle, folder: Path, **act: Any) -> ActWorld:
+def act_world(platform: vetl_sandbox.Handle, folder: Path, **act: Any) -> ActWorld:
     """Return a world in which acting is on, without caps that matter."""
     wanted = {"enabled": True, "practices": (PRACTICE,), "per_practice_per_day": 10_000, "per_day": 10_000}
     files = {"ledger": folder / "acts.sqlite", "stop_file": folder / "act.stop"}

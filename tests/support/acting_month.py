@@ -5,13 +5,12 @@ from pathlib import Path
 
 from support.random_rows import Row
 from support.story import Follower
-
-from pipelines.acting.codes import code_of, codes_in
-from pipelines.acting.ledger import read_ledger
-from pipelines.acting.planning import ActPlan
-from pipelines.jobs.act import apply_acts, plan_acts
-from pipelines.loading.published.query import query
-from pipelines.settings.act import ActSettings
+from vetl.acting.codes import code_of, codes_in
+from vetl.acting.ledger import read_ledger
+from vetl.acting.planning import ActPlan
+from vetl.jobs.act import apply_acts, plan_acts
+from vetl.loading.published.query import query
+from vetl.settings.act import ActSettings
 
 KIND = "call_back"
 

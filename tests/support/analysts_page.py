@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from pipelines.bundled import analysts_page
-from pipelines.cli.questions import WORKED
-from pipelines.core.text import markdown
-from pipelines.loading.published.query import query
+from vetl.bundled import analysts_page
+from vetl.cli.questions import WORKED
+from vetl.core.text import markdown
+from vetl.loading.published.query import query
 
 PAGE = analysts_page()
 

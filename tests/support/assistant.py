@@ -11,7 +11,7 @@ from anyio.from_thread import BlockingPortal
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-VETL: tuple[str, ...] = (sys.executable, "-c", "from pipelines.cli.app import main; main()")
+VETL: tuple[str, ...] = (sys.executable, "-c", "from vetl.cli.app import main; main()")
 
 
 class Assistant:

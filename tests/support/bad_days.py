@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+import vetl_sandbox
 from support.practice_site import practice_table
 from support.processes import until
-
-import sandbox
-from pipelines import bundled
-from pipelines.cli import app
-from pipelines.jobs.act import plan_acts
-from pipelines.loading.control.activity import read_activity
-from pipelines.settings import load_settings
+from vetl import bundled
+from vetl.cli import app
+from vetl.jobs.act import plan_acts
+from vetl.loading.control.activity import read_activity
+from vetl.settings import load_settings
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 PUBLISHED = Path("warehouse/data/analytics.duckdb")
@@ -34,7 +33,7 @@ FULL_AT = 1 << 14
 class Site:
     """The working directory: settings, a warehouse, and a published file; the platform answers."""
 
-    platform: sandbox.Handle
+    platform: vetl_sandbox.Handle
     patch: pytest.MonkeyPatch
 
     def vetl(self, *arguments: str) -> int:
@@ -80,7 +79,7 @@ def on_a_full_disk(*arguments: str, full_at: int = FULL_AT) -> int:
 def _command(*arguments: str) -> list[str]:
     project = str(bundled.dbt_project())
     script = (
-        "from pathlib import Path; from pipelines import bundled; from pipelines.cli.app import main;"
+        "from pathlib import Path; from vetl import bundled; from vetl.cli.app import main;"
         f" bundled.dbt_project = lambda: Path({project!r}); main()"
     )
     return [sys.executable, "-c", script, *arguments]
@@ -169,7 +168,7 @@ def warehouse_becomes(change: Callable[[bytes], bytes]) -> Event:
 def task_unknown(site: Site) -> None:
     """The clock of the platform is months behind that of this machine, so the request is old at once."""
     site.add("[act]\nenabled = true\npractices = ['loc-001']\nper_practice_per_day = 1\n")
-    site.platform.faults.set([sandbox.Fault("status", path="POST */staff_tasks", in_a_row=None)])
+    site.platform.faults.set([vetl_sandbox.Fault("status", path="POST */staff_tasks", in_a_row=None)])
     assert site.vetl("act", "apply", plan_acts(load_settings(), None).digest) == 3
 
 

@@ -10,11 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from support.call_store import CallStore
 from support.model_calls import ModelCalls
 from support.moving_calls import HISTORY, MINUTES, MOTIONS, TURNS, ZONE, Practice
-
-from pipelines.reading import coverage
-from pipelines.strategies.cursors import DaysCursor
-from pipelines.strategies.phone_calls.crowded_days import PASSES
-from pipelines.strategies.phone_calls.date_windows import FILLED, MOST_DAYS
+from vetl.reading import coverage
+from vetl.strategies.cursors import DaysCursor
+from vetl.strategies.phone_calls.crowded_days import PASSES
+from vetl.strategies.phone_calls.date_windows import FILLED, MOST_DAYS
 
 motions = st.lists(st.sampled_from(MOTIONS), max_size=4)
 details = st.sampled_from(["all", "recent", "off"])

@@ -8,9 +8,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from support.model_calls import Call, CsvRow
-
-from pipelines.core.pages import Certificate
-from pipelines.core.steps import (
+from vetl.core.pages import Certificate
+from vetl.core.steps import (
     AttachDetails,
     CallsHere,
     CallsPerDay,
@@ -21,7 +20,7 @@ from pipelines.core.steps import (
     ReplaceDays,
     Step,
 )
-from pipelines.loading.phone_calls.times import days_between as span
+from vetl.loading.phone_calls.times import days_between as span
 
 Details = tuple[str, str | None, str | None]
 STATE = 2

@@ -27,9 +27,8 @@ from itertools import pairwise
 
 from support.model_source import ModelSource, Version
 from support.model_store import ModelStore
-
-from pipelines.core.pages import Certificate, Row
-from pipelines.reading.rows import instant
+from vetl.core.pages import Certificate, Row
+from vetl.reading.rows import instant
 
 Where = Callable[[Row], bool]
 """Return whether a claim is about this version."""

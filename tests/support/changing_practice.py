@@ -7,11 +7,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from support.warehouse_with_rows import HARBOR, Filled, call_line, call_record, csv_page
-
-from pipelines.core.practice import Practice
-from pipelines.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays
-from pipelines.endpoints.received import OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
-from pipelines.loading.received import Intake
+from vetl.core.practice import Practice
+from vetl.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays
+from vetl.endpoints.received import OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
+from vetl.loading.received import Intake
 
 Row = dict[str, Any]
 PRACTICES = (

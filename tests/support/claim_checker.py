@@ -11,11 +11,10 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import duckdb
+import vetl_sandbox
 from support import truth
-
-import sandbox
-from pipelines.core.results import SyncResult
-from pipelines.settings import Settings
+from vetl.core.results import SyncResult
+from vetl.settings import Settings
 
 Row = Mapping[str, Any]
 LISTS: Final = ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
@@ -31,7 +30,7 @@ class Witness:
     """Watches some lists of one practice. If `lies`, answers may have wrong values, and only rows are compared."""
 
     def __init__(
-        self, platform: sandbox.Handle, settings: Settings, lists: Collection[str], *, zone: str, lies: bool
+        self, platform: vetl_sandbox.Handle, settings: Settings, lists: Collection[str], *, zone: str, lies: bool
     ) -> None:
         self._platform, self._practice = platform, settings.practices[0].id
         self._warehouse, self._lists = settings.warehouse.path, lists

@@ -14,22 +14,21 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from support import warm_dbt
-
-from pipelines import bundled
-from pipelines.cli import process_exit
-from pipelines.cli.app import execute
-from pipelines.jobs import client as jobs_client
-from pipelines.jobs import dbt_process
-from pipelines.partner import credential_cache
-from pipelines.partner.retry_policy import RetryPolicy
+from vetl import bundled
+from vetl.cli import process_exit
+from vetl.cli.app import execute
+from vetl.jobs import client as jobs_client
+from vetl.jobs import dbt_process
+from vetl.partner import credential_cache
+from vetl.partner.retry_policy import RetryPolicy
 
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(
     [
         "support.quiet_end",
         "support.concurrent_commands",
-        *(f"pipelines.cli.{name}" for name in ("forget", "lake", "quarantine", "reconcile", "run", "webhooks")),
-        "pipelines.jobs.drain",
+        *(f"vetl.cli.{name}" for name in ("forget", "lake", "quarantine", "reconcile", "run", "webhooks")),
+        "vetl.jobs.drain",
     ]
 )
 

@@ -12,19 +12,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from support import warm_dbt
-
-from pipelines.bundled import dbt_project
-from sandbox import Handle
-from sandbox.contract import ROOT as INTERFACE
-from sandbox.server.auth import practice_of
-from sandbox.server.envelopes import success
+from vetl.bundled import dbt_project
+from vetl_sandbox import Handle
+from vetl_sandbox.contract import ROOT as INTERFACE
+from vetl_sandbox.server.auth import practice_of
+from vetl_sandbox.server.envelopes import success
 
 ROOT = Path(__file__).resolve().parents[2]
 CREATED = "2025-05-01T12:00:00Z"
 
 ENDPOINT = """
-from pipelines.core.endpoint import Endpoint, FullScan
-from pipelines.core.records import Instant, Record, Text
+from vetl.core.endpoint import Endpoint, FullScan
+from vetl.core.records import Instant, Record, Text
 
 class Estimate(Record):
     id: Text
@@ -84,14 +83,14 @@ def checkout_with_estimates(folder: Path) -> Path:
     shutil.copytree(dbt_project(), folder / "dbt", ignore=skip)
     for name in ("sandbox", "warehouse", "dashboards"):
         (folder / name).symlink_to(ROOT / name)
-    endpoints, staging = folder / "pipelines/endpoints", folder / "dbt/models/staging/partner"
+    endpoints, staging = folder / "pipelines/vetl/endpoints", folder / "dbt/models/staging/partner"
     (endpoints / "estimates.py").write_text(ENDPOINT, "utf-8")
     (staging / "stg_partner__estimates.sql").write_text(SQL, "utf-8")
     (staging / "stg_partner__estimates.yml").write_text(YML, "utf-8")
     registry = (endpoints / "__init__.py").read_text("utf-8")
     registry = registry.replace("    STAFF_TASKS,\n", "    STAFF_TASKS,\n    ESTIMATES,\n")
-    imported = "from pipelines.endpoints.estimates import ESTIMATES\nfrom pipelines.endpoints.patients"
-    registry = registry.replace("from pipelines.endpoints.patients", imported)
+    imported = "from vetl.endpoints.estimates import ESTIMATES\nfrom vetl.endpoints.patients"
+    registry = registry.replace("from vetl.endpoints.patients", imported)
     (endpoints / "__init__.py").write_text(registry, "utf-8")
     return folder
 
@@ -99,9 +98,9 @@ def checkout_with_estimates(folder: Path) -> Path:
 DAGSTER = """
 import json, shutil, sys
 import dagster as dg
-from pipelines.definitions import vetl_definitions
-from pipelines.jobs import dbt_process
-from pipelines.orchestration import dbt
+from vetl.definitions import vetl_definitions
+from vetl.jobs import dbt_process
+from vetl.orchestration import dbt
 dbt_process.COMMAND = (sys.argv[2],)
 find = shutil.which
 dbt.shutil.which = lambda name, **more: sys.argv[2] if name == "dbt" else find(name, **more)
@@ -131,7 +130,7 @@ def run_everything(checkout: Path, config: Path) -> dict[str, Any]:
     """Run that job in a process of its own, which imports the checkout; return its events."""
     done = subprocess.run(
         [sys.executable, "-c", DAGSTER, str(config), str(warm_dbt.program(checkout))],
-        env={**os.environ, "PYTHONPATH": str(checkout)},
+        env={**os.environ, "PYTHONPATH": str(checkout / "pipelines")},
         cwd=checkout,
         capture_output=True,
         text=True,
@@ -143,7 +142,7 @@ def run_everything(checkout: Path, config: Path) -> dict[str, Any]:
 
 ROOM = "Room 3"
 FIELD = {
-    "pipelines/partner/models.py": (
+    "pipelines/vetl/partner/models.py": (
         "    reference_time_at: Instant | None = None\n",
         "    room: Text | None = None\n",
     ),

@@ -12,16 +12,15 @@ from typing import Any
 from unittest.mock import patch
 
 import dagster as dg
+import vetl_sandbox
 import yaml
 from support.kubernetes_api import Cluster, kubernetes
 from support.practice_site import write_settings
 from support.processes import answers, free_port, graphql, postgres, running, until
 from support.sandbox_settings import credentials
-
-import sandbox
-from pipelines.endpoints import REGISTRY
-from pipelines.orchestration.practices import NAME
-from sandbox.clock import START
+from vetl.endpoints import REGISTRY
+from vetl.orchestration.practices import NAME
+from vetl_sandbox.clock import START
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -45,7 +44,7 @@ DONE = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunS
 class Site:
     """`vetl dagster dev` over a sandbox: pages, daemon and code location, with the `dagster.yaml` that ships."""
 
-    platform: sandbox.Handle
+    platform: vetl_sandbox.Handle
     config: Path
     pages: str
     instance: dg.DagsterInstance
@@ -136,7 +135,7 @@ def site_of(
         "slots_after_run_end_seconds: 60", "slots_after_run_end_seconds: 1\n  poll_interval_seconds: 1"
     )
     (home / "dagster.yaml").write_text(quick, "utf-8")
-    with sandbox.running(practices=practices, days=days, calls=calls, start=start, frozen=True) as platform:
+    with vetl_sandbox.running(practices=practices, days=days, calls=calls, start=start, frozen=True) as platform:
         config = write_settings(folder, platform, practices=practices, days=days, more=more)
         plain = {name: value for name, value in os.environ.items() if not name.startswith(("VETL_", "DAGSTER_"))}
         environment = {

@@ -38,11 +38,10 @@ def serving(published: Path, folder: Path, **environment: str) -> Generator[Dash
     port = free_port()
     (folder / "vetl.toml").write_text(f'[warehouse]\npublished = "analytics.duckdb"\n[dashboard]\nport = {port}\n')
     clean = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-    root = str(Path(__file__).parents[2])
     process = subprocess.Popen(
-        [sys.executable, "-m", "pipelines", "dashboard"],
+        [sys.executable, "-m", "vetl", "dashboard"],
         cwd=folder,
-        env={**clean, "PYTHONPATH": root, **environment},
+        env={**clean, **environment},
         stderr=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from support.warm_dbt import Done, dbt
-
-from pipelines.bundled import dbt_project
-from pipelines.jobs.build import dbt_variables
-from pipelines.jobs.dbt_process import as_options, environment
-from pipelines.settings import Settings
+from vetl.bundled import dbt_project
+from vetl.jobs.build import dbt_variables
+from vetl.jobs.dbt_process import as_options, environment
+from vetl.settings import Settings
 
 VARIABLES = as_options(dbt_variables(Settings.model_construct()))
 """The variables that vetl passes: a project is parsed once for the same variables (`support.warm_dbt_server`)."""

@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from support.deliveries import body_of
-
-from pipelines.core.pages import Changes
-from pipelines.core.practice import Practice
-from pipelines.endpoints import REGISTRY
-from pipelines.loading.warehouse import Warehouse
-from pipelines.partner.webhooks import Channel, parse_delivery
-from pipelines.receiving.drain import drain
-from pipelines.receiving.inbox import Entry, Inbox
+from vetl.core.pages import Changes
+from vetl.core.practice import Practice
+from vetl.endpoints import REGISTRY
+from vetl.loading.warehouse import Warehouse
+from vetl.partner.webhooks import Channel, parse_delivery
+from vetl.receiving.drain import drain
+from vetl.receiving.inbox import Entry, Inbox
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PRACTICE = Practice("loc-001", "Harbor", "America/New_York", date(2026, 1, 1))

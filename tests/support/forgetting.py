@@ -18,25 +18,24 @@ from pathlib import Path
 from random import Random
 
 import duckdb
+import vetl_sandbox
 from support import warm_dbt
 from support.killed_sync import processes
 from support.mart_builds import untested
 from support.sandbox_settings import changed, settings_for
-
-import sandbox
-from pipelines import bundled
-from pipelines.jobs import dbt_process
-from pipelines.jobs.forget import Forgetting, build_in_full, finish_forgettings, forget_person
-from pipelines.loading.connection import quoted
-from pipelines.partner.webhooks import Channel
-from pipelines.receiving.inbox import Entry, Inbox
-from pipelines.settings import Settings
+from vetl import bundled
+from vetl.jobs import dbt_process
+from vetl.jobs.forget import Forgetting, build_in_full, finish_forgettings, forget_person
+from vetl.loading.connection import quoted
+from vetl.partner.webhooks import Channel
+from vetl.receiving.inbox import Entry, Inbox
+from vetl.settings import Settings
 
 PRACTICE = "loc-001"
 TEXTS = ("VARCHAR", "JSON")
 
 
-def settings_that_keep_everything(platform: sandbox.Handle, folder: Path, days: int) -> Settings:
+def settings_that_keep_everything(platform: vetl_sandbox.Handle, folder: Path, days: int) -> Settings:
     return changed(
         settings_for(platform, folder, days),
         warehouse={"contacts": True, "parquet": True, "lock_wait_seconds": 60, "keep": 3},
@@ -45,7 +44,7 @@ def settings_that_keep_everything(platform: sandbox.Handle, folder: Path, days: 
     )
 
 
-def client_to_forget(platform: sandbox.Handle, rng: Random) -> dict[str, str]:
+def client_to_forget(platform: vetl_sandbox.Handle, rng: Random) -> dict[str, str]:
     """Return a client with calls whose name and number no other client has."""
     clients = list(platform.truth(PRACTICE, "clients"))
     calls = list(platform.truth(PRACTICE, "phone_calls"))

@@ -5,11 +5,10 @@ from datetime import datetime
 from typing import Any
 
 from support.warehouse_with_rows import Filled, call_line, call_record
-
-from pipelines.core.pages import Changes
-from pipelines.endpoints.received import MESSAGE_EVENTS, SERVICE_REMINDER_EVENTS
-from pipelines.loading.received import Intake
-from pipelines.partner.webhooks import Channel, parse_delivery, row
+from vetl.core.pages import Changes
+from vetl.endpoints.received import MESSAGE_EVENTS, SERVICE_REMINDER_EVENTS
+from vetl.loading.received import Intake
+from vetl.partner.webhooks import Channel, parse_delivery, row
 
 NAME, PHONE, MAIL = "Jané Dœ-Smith", "+12125550199", "jane.doe@example.com"
 ID, REMOTE = "7f3c2a10-jane", "remote-4471"

@@ -7,15 +7,15 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from pipelines.jobs import client as jobs_client
-from pipelines.partner import client
-from pipelines.partner.retry_policy import RetryPolicy
-from pipelines.partner.timing import Timing
-from pipelines.settings import Settings
+from vetl.jobs import client as jobs_client
+from vetl.partner import client
+from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.timing import Timing
+from vetl.settings import Settings
 
 processes = multiprocessing.get_context("forkserver")
 # The server imports vetl once; each process that it forks starts in milliseconds.
-processes.set_forkserver_preload(["support.quiet_end", "pipelines.jobs.sync", "pipelines.jobs.act"])
+processes.set_forkserver_preload(["support.quiet_end", "vetl.jobs.sync", "vetl.jobs.act"])
 
 
 def impatient() -> None:
@@ -25,7 +25,7 @@ def impatient() -> None:
 
 def sync_and_exit(settings: Settings, ended: Path, endpoints: Sequence[str] | None, now: datetime | None) -> None:
     """Run a sync. The exit code is written into a file, because a killed process leaves none."""
-    from pipelines.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
+    from vetl.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
 
     impatient()
     if now is not None:

@@ -8,10 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from support.killed_sync import processes
-
-from pipelines.loading.lake.export import export_private, read_manifest
-from pipelines.loading.lake.manifest import Manifest
-from pipelines.loading.lake.storage import S3Access, Storage
+from vetl.loading.lake.export import export_private, read_manifest
+from vetl.loading.lake.manifest import Manifest
+from vetl.loading.lake.storage import S3Access, Storage
 
 
 def storage(lake: Path) -> Storage:

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from support.contract_values import VALUES
 from support.partner_side import Row
-
-from sandbox.switches import ListSwitches
+from vetl_sandbox.switches import ListSwitches
 
 RANGED: Final = ("booking_sessions", "appointments")
 CHOICES: Final[dict[str, dict[str, str]]] = {

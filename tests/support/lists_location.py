@@ -3,12 +3,11 @@
 import os
 
 import dagster as dg
-
-from pipelines.orchestration.areas import Areas
-from pipelines.orchestration.checks import check_lists
-from pipelines.orchestration.lists import list_assets
-from pipelines.orchestration.practices import practices_sensor
-from pipelines.orchestration.resources import VetlResource
+from vetl.orchestration.areas import Areas
+from vetl.orchestration.checks import check_lists
+from vetl.orchestration.lists import list_assets
+from vetl.orchestration.practices import practices_sensor
+from vetl.orchestration.resources import VetlResource
 
 lists = list_assets(Areas({"nodes": {}, "sources": {}, "child_map": {}}))
 defs = dg.Definitions(

@@ -16,11 +16,10 @@ import duckdb
 import pytest
 from support import warm_dbt
 from support.dbt_build import VARIABLES, places, run
-
-from pipelines.bundled import dbt_project
-from pipelines.jobs import build
-from pipelines.jobs.dbt_process import DATA_ONLY, BuildResult, environment
-from pipelines.settings import Settings
+from vetl.bundled import dbt_project
+from vetl.jobs import build
+from vetl.jobs.dbt_process import DATA_ONLY, BuildResult, environment
+from vetl.settings import Settings
 
 MODELS_ONLY = (*DATA_ONLY, "--exclude-resource-type", "test")
 

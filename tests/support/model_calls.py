@@ -13,10 +13,10 @@ from random import Random
 from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pipelines.core.errors import NotFound, RequestRefused, TooLarge, WrongTotal
-from pipelines.core.pages import CallsPage, Page
-from pipelines.core.steps import Query, ReadCalls, ReadPage
-from pipelines.reading.conventions import check_page
+from vetl.core.errors import NotFound, RequestRefused, TooLarge, WrongTotal
+from vetl.core.pages import CallsPage, Page
+from vetl.core.steps import Query, ReadCalls, ReadPage
+from vetl.reading.conventions import check_page
 
 CsvRow = tuple[str, ...]
 """A call as the CSV shows it: minute, phone number, state, client, outcome, summary."""

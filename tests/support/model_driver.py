@@ -10,13 +10,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-
-from pipelines.core.capabilities import Parameter, Result
-from pipelines.core.endpoint import Endpoint
-from pipelines.core.errors import VetlError
-from pipelines.core.list_read import Outcome, Reading
-from pipelines.core.pages import Changes
-from pipelines.core.steps import (
+from vetl.core.capabilities import Parameter, Result
+from vetl.core.endpoint import Endpoint
+from vetl.core.errors import VetlError
+from vetl.core.list_read import Outcome, Reading
+from vetl.core.pages import Changes
+from vetl.core.steps import (
     AttachDetails,
     Flush,
     GetRecords,
@@ -31,8 +30,8 @@ from pipelines.core.steps import (
     SideBySide,
     Step,
 )
-from pipelines.endpoints import by_name
-from pipelines.strategies import read_list
+from vetl.endpoints import by_name
+from vetl.strategies import read_list
 
 Fiber = Generator[None, None, Any]
 

@@ -12,12 +12,12 @@ from itertools import count
 from random import Random
 from typing import Any, Literal, Self
 
-from pipelines.core.endpoint import QueryNames
-from pipelines.core.errors import NotFound, RequestRefused, VetlError
-from pipelines.core.pages import Page, Row
-from pipelines.core.steps import Query, ReadPage
-from pipelines.reading.conventions import check_page
-from pipelines.reading.rows import instant
+from vetl.core.endpoint import QueryNames
+from vetl.core.errors import NotFound, RequestRefused, VetlError
+from vetl.core.pages import Page, Row
+from vetl.core.steps import Query, ReadPage
+from vetl.reading.conventions import check_page
+from vetl.reading.rows import instant
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHORTEST = timedelta(microseconds=1)

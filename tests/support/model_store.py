@@ -10,10 +10,9 @@ from random import Random
 from typing import Any
 
 from support.model_source import ModelSource
-
-from pipelines.core.errors import VetlError
-from pipelines.core.pages import Certificate, Row
-from pipelines.core.steps import (
+from vetl.core.errors import VetlError
+from vetl.core.pages import Certificate, Row
+from vetl.core.steps import (
     IdsHere,
     IdsWithStatus,
     Learnt,
@@ -26,8 +25,8 @@ from pipelines.core.steps import (
     Step,
     UpdatesOf,
 )
-from pipelines.engine.write_buffer import ROWS_AT_ONCE, rows_in
-from pipelines.reading.rows import instant
+from vetl.engine.write_buffer import ROWS_AT_ONCE, rows_in
+from vetl.reading.rows import instant
 
 
 def rows_of(save: MergeRows) -> Sequence[Row]:

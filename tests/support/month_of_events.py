@@ -9,14 +9,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import vetl_sandbox
 from support.acting_month import act, acting, leaks_of, work
 from support.mart_builds import build_marts_untested
 from support.story import MOVING, START, Chapter, Follower, following
-
-import sandbox
-from pipelines.cli.demo_webhooks import receiver
-from pipelines.cli.sandbox import Platform
-from pipelines.jobs.build import build_marts
+from vetl.cli.demo_webhooks import receiver
+from vetl.cli.sandbox import Platform
+from vetl.jobs.build import build_marts
 
 STAGES = ("started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed")
 Walker = tuple[str, str, str]
@@ -97,7 +96,7 @@ def play_month(folder: Path) -> tuple[Chapter, Chapter]:
 
 
 @contextmanager
-def receiving(folder: Path, platform: sandbox.Handle) -> Generator[str]:
+def receiving(folder: Path, platform: vetl_sandbox.Handle) -> Generator[str]:
     """Run vetl's receiver as a process and return its address; its inbox is in the folder, as by default."""
     described = Platform(
         base_url=platform.base_url,

@@ -15,14 +15,13 @@ from zoneinfo import ZoneInfo
 from support.call_store import Details
 from support.model_calls import CsvRow, ModelCalls
 from support.model_driver import Driver, Killed, reading_of
-
-from pipelines.core.endpoint import DateWindows
-from pipelines.core.errors import VetlError
-from pipelines.core.list_read import Margins, Outcome, Reconcile
-from pipelines.core.steps import ReplaceDays, Save
-from pipelines.endpoints.phone_calls import PHONE_CALLS
-from pipelines.loading.phone_calls.times import days_between
-from pipelines.strategies.phone_calls import date_windows
+from vetl.core.endpoint import DateWindows
+from vetl.core.errors import VetlError
+from vetl.core.list_read import Margins, Outcome, Reconcile
+from vetl.core.steps import ReplaceDays, Save
+from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.loading.phone_calls.times import days_between
+from vetl.strategies.phone_calls import date_windows
 
 ZONE = ZoneInfo("America/New_York")
 HISTORY = 8

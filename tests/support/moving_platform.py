@@ -5,35 +5,35 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-import sandbox
-from sandbox.faults import Faults
+import vetl_sandbox
+from vetl_sandbox.faults import Faults
 
 PASSING = (
-    sandbox.Fault("status", share=0.02, status=502, body="html"),
-    sandbox.Fault("status", share=0.01, status=500),
-    sandbox.Fault("status", share=0.01, status=503),
-    sandbox.Fault("status", share=0.01, status=504, body="html"),
-    sandbox.Fault("rate_limited", share=0.01, wait_seconds=0.1),
-    sandbox.Fault("rate_limited", share=0.005, retry_after="none"),
-    sandbox.Fault("rate_limited", share=0.005, retry_after="date", wait_seconds=0.1),
-    sandbox.Fault("closed", share=0.02),
-    sandbox.Fault("truncated_csv", path="*/phone_calls", share=0.1),
-    sandbox.Fault("login_page", share=0.01),
-    sandbox.Fault("token_revoked", path="*/open_api/*", share=0.01),
-    sandbox.Fault("slow", share=0.02, wait_seconds=0.05),
-    sandbox.Fault("rows_move", share=0.05),
-    sandbox.Fault("csv_bom", path="*/phone_calls", share=0.1),
-    sandbox.Fault("csv_crlf", path="*/phone_calls", share=0.1),
-    sandbox.Fault("csv_column_order", path="*/phone_calls", share=0.1),
-    sandbox.Fault("csv_extra_column", path="*/phone_calls", share=0.1),
+    vetl_sandbox.Fault("status", share=0.02, status=502, body="html"),
+    vetl_sandbox.Fault("status", share=0.01, status=500),
+    vetl_sandbox.Fault("status", share=0.01, status=503),
+    vetl_sandbox.Fault("status", share=0.01, status=504, body="html"),
+    vetl_sandbox.Fault("rate_limited", share=0.01, wait_seconds=0.1),
+    vetl_sandbox.Fault("rate_limited", share=0.005, retry_after="none"),
+    vetl_sandbox.Fault("rate_limited", share=0.005, retry_after="date", wait_seconds=0.1),
+    vetl_sandbox.Fault("closed", share=0.02),
+    vetl_sandbox.Fault("truncated_csv", path="*/phone_calls", share=0.1),
+    vetl_sandbox.Fault("login_page", share=0.01),
+    vetl_sandbox.Fault("token_revoked", path="*/open_api/*", share=0.01),
+    vetl_sandbox.Fault("slow", share=0.02, wait_seconds=0.05),
+    vetl_sandbox.Fault("rows_move", share=0.05),
+    vetl_sandbox.Fault("csv_bom", path="*/phone_calls", share=0.1),
+    vetl_sandbox.Fault("csv_crlf", path="*/phone_calls", share=0.1),
+    vetl_sandbox.Fault("csv_column_order", path="*/phone_calls", share=0.1),
+    vetl_sandbox.Fault("csv_extra_column", path="*/phone_calls", share=0.1),
 )
 """All kinds of faults that a patient client survives, and that leave no wrong rows behind."""
 
 LYING = (
-    sandbox.Fault("unknown_field", share=0.05),
-    sandbox.Fault("missing_field", share=0.03),
-    sandbox.Fault("wrong_type", share=0.03),
-    sandbox.Fault("new_value", share=0.03),
+    vetl_sandbox.Fault("unknown_field", share=0.05),
+    vetl_sandbox.Fault("missing_field", share=0.03),
+    vetl_sandbox.Fault("wrong_type", share=0.03),
+    vetl_sandbox.Fault("new_value", share=0.03),
 )
 """Answers with a wrong row, which appeared without a trace, so a reconcile removes it again."""
 
@@ -51,7 +51,7 @@ class Restless(Faults):
 
     def __init__(
         self,
-        handle: sandbox.Handle,
+        handle: vetl_sandbox.Handle,
         practice_id: str,
         seed: int,
         *,
@@ -66,7 +66,7 @@ class Restless(Faults):
         self.asleep = False
         self.changes = 0
 
-    def strike(self, path: str, request: str) -> sandbox.Fault | None:
+    def strike(self, path: str, request: str) -> vetl_sandbox.Fault | None:
         if self.asleep:
             return None
         if self._rng.random() < self._pace:
@@ -114,7 +114,7 @@ def stamp(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def tie(handle: sandbox.Handle, practice_id: str, rng: Random) -> None:
+def tie(handle: vetl_sandbox.Handle, practice_id: str, rng: Random) -> None:
     """Give rows the same time, in every list."""
     for name in (*PURPOSES, "ai_outbound"):
         at = stamp(handle.now() - timedelta(minutes=rng.randint(0, 6 * 24 * 60)))

@@ -12,7 +12,7 @@ REQUESTS = "ai_outbound/requests"
 
 
 def number(ending: str) -> str:
-    """Return the number of a client who behaves as these digits say (`sandbox.messages.numbers`)."""
+    """Return the number of a client who behaves as these digits say (`vetl_sandbox.messages.numbers`)."""
     return f"+121255501{ending}"
 
 

@@ -6,8 +6,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 import httpx
-
-from sandbox import Handle
+from vetl_sandbox import Handle
 
 ROOT = "/services/core/open_api/v1"
 SIGN_IN = "/services/user/v1/auth/sign-in"

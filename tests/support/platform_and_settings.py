@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
+import vetl_sandbox
 from support import truth
 from support.sandbox_settings import synced
-
-import sandbox
-from pipelines.core.results import SyncResult
-from pipelines.discovery.report import Finding, Report
-from pipelines.jobs.doctor import run_doctor
-from pipelines.settings import Settings, load_settings
+from vetl.core.results import SyncResult
+from vetl.discovery.report import Finding, Report
+from vetl.jobs.doctor import run_doctor
+from vetl.settings import Settings, load_settings
 
 DAYS = 40
 PRACTICE = "loc-001"
@@ -38,7 +37,7 @@ history_start = {start}
 class Clinic:
     """A platform, the settings of its user, and the results of doctor and sync."""
 
-    platform: sandbox.Handle
+    platform: vetl_sandbox.Handle
     config: Path
 
     @property

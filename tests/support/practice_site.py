@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vetl_sandbox
 from support.sandbox_settings import credentials
-
-import sandbox
-from pipelines.orchestration.resources import VetlResource
+from vetl.orchestration.resources import VetlResource
 
 
 def practice_table(
@@ -48,7 +47,7 @@ def write_settings(folder: Path, platform: Any, *, practices: int, days: int = 1
 @contextmanager
 def site(folder: Path, monkeypatch: pytest.MonkeyPatch, *, practices: int = 1) -> Generator[tuple[Any, Path]]:
     """Provide a small frozen platform and the settings file for it."""
-    with sandbox.running(practices=practices, days=10, calls=60 * practices, frozen=True) as platform:
+    with vetl_sandbox.running(practices=practices, days=10, calls=60 * practices, frozen=True) as platform:
         for name, value in credentials(platform).items():
             monkeypatch.setenv(name, value)
         yield platform, write_settings(folder, platform, practices=practices)

@@ -5,13 +5,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import vetl_sandbox
 from support.mart_builds import build_marts_untested
 from support.run_once import shared_result
 from support.sandbox_settings import settings_for, synced
-
-import sandbox
-from pipelines.jobs.build import publish_marts
-from pipelines.jobs.forecast import forecast
+from vetl.jobs.build import publish_marts
+from vetl.jobs.forecast import forecast
 
 DAYS, STALE_DAYS = 75, 45
 
@@ -28,7 +27,7 @@ def published_stale_once(factory: pytest.TempPathFactory, config: pytest.Config)
 
 def publish_stale(folder: Path) -> Path:
     """Make the same file again in a folder, as `vetl run --practice loc-001` leaves it."""
-    with sandbox.running(practices=3, calls=1200, days=STALE_DAYS, seed=7, frozen=True) as platform:
+    with vetl_sandbox.running(practices=3, calls=1200, days=STALE_DAYS, seed=7, frozen=True) as platform:
         settings = settings_for(platform, folder, STALE_DAYS)
         synced(settings)
         platform.advance(timedelta(days=3))
@@ -39,7 +38,7 @@ def publish_stale(folder: Path) -> Path:
 
 def publish_small(folder: Path) -> Path:
     """Make the same file again in a folder."""
-    with sandbox.running(practices=2, calls=2500, days=DAYS, seed=7, frozen=True) as platform:
+    with vetl_sandbox.running(practices=2, calls=2500, days=DAYS, seed=7, frozen=True) as platform:
         settings = settings_for(platform, folder, DAYS)
         practices = tuple(replace(practice, group="America") for practice in settings.practices)
         settings = settings.model_copy(update={"practices": practices})

@@ -6,8 +6,7 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from support.random_rows_beside import ZONES, Row, Tables, random_deliveries
-
-from pipelines.core.practice import Practice
+from vetl.core.practice import Practice
 
 GROUPS = {"ny": "coast", "syd": "coast", "empty": "quiet"}
 PRACTICES = tuple(

@@ -7,11 +7,10 @@ from typing import Any
 
 import duckdb
 import polars as pl
-
-from pipelines.core.practice import Practice
-from pipelines.endpoints import REGISTRY
-from pipelines.loading.control.phone_numbers import note_phone_numbers
-from pipelines.loading.warehouse import Warehouse
+from vetl.core.practice import Practice
+from vetl.endpoints import REGISTRY
+from vetl.loading.control.phone_numbers import note_phone_numbers
+from vetl.loading.warehouse import Warehouse
 
 Rows = Sequence[Mapping[str, Any]]
 """Rows of one raw table; a column that a row lacks is null."""

@@ -13,8 +13,8 @@ import zlib
 from hashlib import sha256
 from pathlib import Path
 
-from pipelines.core.text import markdown
-from pipelines.loading.published.query import query
+from vetl.core.text import markdown
+from vetl.loading.published.query import query
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "README.md"

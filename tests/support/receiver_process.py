@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from support.deliveries import SECRET, Payload, body_of, signed
-
-from pipelines.receiving.connections import Crowd
-from pipelines.receiving.inbox import Entry
-from pipelines.receiving.serving import http_server, listening
+from vetl.receiving.connections import Crowd
+from vetl.receiving.inbox import Entry
+from vetl.receiving.serving import http_server, listening
 
 ROOT = Path(__file__).resolve().parents[2]
 INBOX = "warehouse/data/inbox.sqlite"
@@ -32,13 +31,13 @@ class ReceiverProcess:
         self._log = (folder / "receiver.log").open("a")
         (folder / "vetl.toml").touch()
         environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-        command = [sys.executable, "-m", "pipelines", "webhooks", "serve", "--port", "0", "--json"]
+        command = [sys.executable, "-m", "vetl", "webhooks", "serve", "--port", "0", "--json"]
         if open_files:
             command = ["/bin/sh", "-c", f'ulimit -n {open_files} && exec "$@"', "sh", *command]
         self.process = subprocess.Popen(
             command,
             cwd=folder,
-            env={**environment, "VETL_WEBHOOKS__SECRETS": secrets, "PYTHONPATH": str(ROOT)},
+            env={**environment, "VETL_WEBHOOKS__SECRETS": secrets},
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,

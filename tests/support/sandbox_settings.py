@@ -5,16 +5,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import vetl_sandbox
 from pydantic import SecretStr
-
-import sandbox
-from pipelines.core.practice import Practice
-from pipelines.core.results import SyncResult
-from pipelines.jobs.sync import run_sync
-from pipelines.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
+from vetl.core.practice import Practice
+from vetl.core.results import SyncResult
+from vetl.jobs.sync import run_sync
+from vetl.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
 
 
-def settings_for(platform: sandbox.Handle, folder: Path, days: int, parameters: Any = None) -> Settings:
+def settings_for(platform: vetl_sandbox.Handle, folder: Path, days: int, parameters: Any = None) -> Settings:
     start = platform.now().date() - timedelta(days=days + 1)
     return Settings(
         partner=PartnerSettings(
@@ -52,6 +51,6 @@ def synced(settings: Settings, *, progress: Callable[[Any], None] = lambda _: No
     return run_sync(settings, progress=progress, **everything | chosen)
 
 
-def credentials(platform: sandbox.Handle) -> dict[str, str]:
+def credentials(platform: vetl_sandbox.Handle) -> dict[str, str]:
     """Return the variables of the environment that a user of the platform sets."""
     return {f"VETL_PARTNER__{key}".upper(): getattr(platform, key) for key in ("username", "password", "role")}

@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import SecretStr
-
-from pipelines.core.pages import Page
-from pipelines.partner.client import Account, Limits, PartnerClient, Timing
-from pipelines.partner.retry_policy import RetryPolicy
+from vetl.core.pages import Page
+from vetl.partner.client import Account, Limits, PartnerClient, Timing
+from vetl.partner.retry_policy import RetryPolicy
 
 T = TypeVar("T")
 

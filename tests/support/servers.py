@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from pipelines.discovery.parameter_names import DATE_RANGE_NAMES, PAGE_NAMES, SIZE_NAMES, STATUS_NAMES
+from vetl.discovery.parameter_names import DATE_RANGE_NAMES, PAGE_NAMES, SIZE_NAMES, STATUS_NAMES
 
 RANGED: Final = ("booking_sessions", "appointments")
 LISTS: Final = (*RANGED, "ai_outbound", "staff_tasks")

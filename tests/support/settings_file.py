@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-
-from pipelines.core.errors import ConfigurationError
-from pipelines.settings import load_settings
+from vetl.core.errors import ConfigurationError
+from vetl.settings import load_settings
 
 HARBOR = """
 [[practices]]

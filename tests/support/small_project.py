@@ -11,9 +11,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 import yaml
-
-from pipelines import bundled
-from pipelines.bundled import dbt_project
+from vetl import bundled
+from vetl.bundled import dbt_project
 
 READ_BY_VETL = ("practices", "proof", "int_time_boundaries")
 BOUNDARIES = """{{ config(materialized='table') }}

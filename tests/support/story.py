@@ -15,21 +15,20 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import vetl_sandbox
 from support.expected import Mart
 from support.partner_side import Partner, made
 from support.sandbox_settings import changed, settings_for, synced
 from support.warehouse_with_rows import ask
-
-import sandbox
-from pipelines.cli.questions import worked_questions
-from pipelines.core.labels import LABELS, WORDS
-from pipelines.core.list_read import Reconcile
-from pipelines.core.practice import Practice
-from pipelines.jobs.build import publish_marts
-from pipelines.jobs.dbt_process import BuildResult, state_folder
-from pipelines.jobs.drain import run_drain
-from pipelines.loading.published.query import query
-from pipelines.settings import Settings
+from vetl.cli.questions import worked_questions
+from vetl.core.labels import LABELS, WORDS
+from vetl.core.list_read import Reconcile
+from vetl.core.practice import Practice
+from vetl.jobs.build import publish_marts
+from vetl.jobs.dbt_process import BuildResult, state_folder
+from vetl.jobs.drain import run_drain
+from vetl.loading.published.query import query
+from vetl.settings import Settings
 
 MOVING = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 LISTS = (*MOVING, "clients", "patients")
@@ -78,7 +77,7 @@ class Chapter:
 class Follower:
     """A platform, and a warehouse that follows some of its practices."""
 
-    platform: sandbox.Handle
+    platform: vetl_sandbox.Handle
     settings: Settings
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     visits: list[Visit] = field(default_factory=list)
@@ -141,7 +140,9 @@ def following(
     folder: Path, *, seed: int, practices: Sequence[str], groups: Mapping[str, str], start: datetime = START
 ) -> Generator[Follower]:
     """Run a platform of eight practices and follow some of them. It does not know those without `loc-`."""
-    with sandbox.running(practices=8, days=DAYS, calls=8 * 200, seed=seed, frozen=True, start=start) as platform:
+    with vetl_sandbox.running(
+        practices=8, days=DAYS, calls=8 * 200, seed=seed, frozen=True, start=start
+    ) as platform:
         plain = settings_for(platform, folder, DAYS)
         followed = tuple(one for one in plain.practices if one.id in practices)
         extra = tuple(

@@ -20,11 +20,10 @@ from support import certificate_claims
 from support.model_driver import Driver, Killed, reading_of
 from support.model_source import START, Asked, Journal, Manners, stamp
 from support.model_store import ModelStore
-
-from pipelines.core.endpoint import Endpoint, QueryNames
-from pipelines.core.list_read import Outcome, Reading, Reconcile
-from pipelines.core.pages import Certificate, Row
-from pipelines.strategies import read_list
+from vetl.core.endpoint import Endpoint, QueryNames
+from vetl.core.list_read import Outcome, Reading, Reconcile
+from vetl.core.pages import Certificate, Row
+from vetl.strategies import read_list
 
 Event = tuple[str, int]
 """A kind of event, and its row or its amount."""

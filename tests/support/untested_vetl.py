@@ -8,10 +8,9 @@ from pathlib import Path
 
 from support import warm_dbt
 from support.mart_builds import untested
-
-from pipelines import bundled
-from pipelines.cli.app import main
-from pipelines.jobs import dbt_process
+from vetl import bundled
+from vetl.cli.app import main
+from vetl.jobs import dbt_process
 
 if __name__ == "__main__":
     project = Path(os.environ.get("PROJECT_OF_TESTS") or bundled.dbt_project())

@@ -9,15 +9,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
-
-from pipelines.core.endpoint import Endpoint
-from pipelines.core.pages import Changes
-from pipelines.core.practice import Practice
-from pipelines.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
-from pipelines.endpoints import REGISTRY, by_name
-from pipelines.loading.phone_calls.frames import CallTexts, parse_calls
-from pipelines.loading.warehouse import Warehouse
-from pipelines.partner.calls_csv import COLUMNS
+from vetl.core.endpoint import Endpoint
+from vetl.core.pages import Changes
+from vetl.core.practice import Practice
+from vetl.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
+from vetl.endpoints import REGISTRY, by_name
+from vetl.loading.phone_calls.frames import CallTexts, parse_calls
+from vetl.loading.warehouse import Warehouse
+from vetl.partner.calls_csv import COLUMNS
 
 START = datetime(2025, 6, 1, tzinfo=UTC)
 DAY = date(2025, 5, 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pipelines.jobs import dbt_process
+from vetl.jobs import dbt_process
 
 COLD = dbt_process.COMMAND
 """The command that starts dbt in an installation of vetl."""

@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import vetl_sandbox
 from support.partner_side import Partner, made
 from support.sandbox_settings import changed, settings_for
 from support.warehouse_with_rows import ask
-
-import sandbox
-from sandbox.webhooks.deliveries import Attempt
+from vetl_sandbox.webhooks.deliveries import Attempt
 
 Values = tuple[Any, ...]
 
@@ -28,7 +27,7 @@ FALSE = ("forged", "unsigned", "tampered", "wrong_practice")
 class WebhookSide:
     """`inbox` is the receiver's file."""
 
-    def __init__(self, platform: sandbox.Handle, folder: Path, inbox: Path) -> None:
+    def __init__(self, platform: vetl_sandbox.Handle, folder: Path, inbox: Path) -> None:
         self.platform = platform
         self._reached = 0
         self.partners = {item.id: Partner(platform, item.id) for item in platform.practices}

@@ -9,10 +9,10 @@ import pytest
 from support.dbt_build import Build, build, run
 from support.raw_tables import create_warehouse
 from support.warehouse_with_rows import ask
+from vetl.bundled import dbt_project
+from vetl.jobs.dbt_process import DATA_ONLY, dbt_build
 
 from benchmarks.marts_world import make
-from pipelines.bundled import dbt_project
-from pipelines.jobs.dbt_process import DATA_ONLY, dbt_build
 
 
 @pytest.fixture(scope="module")

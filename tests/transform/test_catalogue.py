@@ -5,8 +5,7 @@ import json
 import yaml
 from support.cells import Query
 from support.dbt_build import Build
-
-from pipelines.bundled import dbt_project
+from vetl.bundled import dbt_project
 
 SET = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
 NO_DEFINITIONS = {"instant", "local_time", "lists", "windows"}

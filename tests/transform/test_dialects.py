@@ -8,8 +8,7 @@ from typing import Any
 import duckdb
 import jinja2
 import pytest
-
-from pipelines.bundled import dbt_project
+from vetl.bundled import dbt_project
 
 MACROS = dbt_project() / "macros"
 DIALECT = sorted((MACROS / "dialect").glob("*.sql"))

@@ -13,14 +13,13 @@ from support.dbt_build import Build
 from support.mart_builds import build_models
 from support.random_rows import CLOCKS, PRACTICES, random_tables
 from support.raw_tables import create_warehouse
-
-from pipelines.bundled import dbt_project
-from pipelines.core.errors import WrongUse
-from pipelines.loading.published.figures.catalogue import columns_of, metrics_of
-from pipelines.loading.published.figures.counting import counted_columns
-from pipelines.loading.published.figures.explain import CellQuestion, explain, explainable
-from pipelines.loading.published.figures.reads import moved_rows
-from pipelines.loading.published.query import reading
+from vetl.bundled import dbt_project
+from vetl.core.errors import WrongUse
+from vetl.loading.published.figures.catalogue import columns_of, metrics_of
+from vetl.loading.published.figures.counting import counted_columns
+from vetl.loading.published.figures.explain import CellQuestion, explain, explainable
+from vetl.loading.published.figures.reads import moved_rows
+from vetl.loading.published.query import reading
 
 NO_COUNTS = {
     "booking_funnel_stages": {"position"},

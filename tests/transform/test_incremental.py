@@ -23,18 +23,17 @@ from support.mart_builds import (
 )
 from support.raw_tables import every_list_read
 from support.warehouse_with_rows import Filled, ask
-
-from pipelines.bundled import dbt_project
-from pipelines.core.practice import Practice
-from pipelines.jobs.build import dbt_variables
-from pipelines.jobs.dbt_process import CHANGED_ONLY, fingerprint
-from pipelines.loading.published.descriptions import grains, personal_columns
-from pipelines.loading.published.last_publication import read_record
-from pipelines.loading.published.marts import Masking
-from pipelines.loading.published.publish import Published, publish
-from pipelines.loading.published.record import how_to_publish, last_build
-from pipelines.settings import Settings
-from pipelines.settings.privacy import PrivacySettings
+from vetl.bundled import dbt_project
+from vetl.core.practice import Practice
+from vetl.jobs.build import dbt_variables
+from vetl.jobs.dbt_process import CHANGED_ONLY, fingerprint
+from vetl.loading.published.descriptions import grains, personal_columns
+from vetl.loading.published.last_publication import read_record
+from vetl.loading.published.marts import Masking
+from vetl.loading.published.publish import Published, publish
+from vetl.loading.published.record import how_to_publish, last_build
+from vetl.settings import Settings
+from vetl.settings.privacy import PrivacySettings
 
 SEED = 20260301
 CHANGES, FEW = 60, 6

@@ -7,9 +7,8 @@ import duckdb
 import pytest
 from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
-
-from pipelines.core.errors import WrongUse
-from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask
+from vetl.core.errors import WrongUse
+from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask
 
 BY_DAY = ("practice", "day")
 

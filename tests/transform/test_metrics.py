@@ -22,9 +22,8 @@ import pytest
 from support.analysts_page import PAGE
 from support.cells import Query, assert_equal, cells
 from support.dbt_build import Build
-
-from pipelines.bundled import dbt_project
-from pipelines.loading.published.figures.ask import MetricQuestion, ask
+from vetl.bundled import dbt_project
+from vetl.loading.published.figures.ask import MetricQuestion, ask
 
 ASKING = Path(__file__).parents[1] / "support" / "metric_answers.py"
 STAGES = "semantic_model.vetl.booking_stages"

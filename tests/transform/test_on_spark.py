@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 from support.processes import free_port
-
-from pipelines.core.errors import BuildFailed, LakeError
-from pipelines.jobs.dbt_process import BuildResult
-from pipelines.jobs.spark import dbt_on_spark
-from pipelines.settings import Settings, WarehouseSettings
-from pipelines.settings.lake import SparkSettings
+from vetl.core.errors import BuildFailed, LakeError
+from vetl.jobs.dbt_process import BuildResult
+from vetl.jobs.spark import dbt_on_spark
+from vetl.settings import Settings, WarehouseSettings
+from vetl.settings.lake import SparkSettings
 
 
 def begin_build(folder: Path, master: str) -> BuildResult:

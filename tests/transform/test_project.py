@@ -8,10 +8,9 @@ import pytest
 import yaml
 from support.cells import Query
 from support.dbt_build import Build
-
-from pipelines.bundled import dashboards, dbt_project
-from pipelines.endpoints import REGISTRY
-from pipelines.endpoints.received import RECEIVED
+from vetl.bundled import dashboards, dbt_project
+from vetl.endpoints import REGISTRY
+from vetl.endpoints.received import RECEIVED
 
 MARTS = sorted((dbt_project() / "models" / "marts").rglob("*.sql"))
 OF_NO_ROWS = {"catalogue", "metrics"}

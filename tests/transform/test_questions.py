@@ -7,10 +7,9 @@ import pytest
 from support.analysts_page import PAGE
 from support.dbt_build import Build
 from support.warehouse_with_rows import ask
-
-from pipelines.cli import app
-from pipelines.cli.questions import Question, worked_questions
-from pipelines.core.text import markdown
+from vetl.cli import app
+from vetl.cli.questions import Question, worked_questions
+from vetl.core.text import markdown
 
 TEXT = PAGE.read_text("utf-8")
 QUESTIONS = worked_questions()

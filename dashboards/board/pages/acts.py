@@ -2,6 +2,7 @@
 
 import polars as pl
 import streamlit as st
+from vetl.core.noise import difference_interval, is_more_than_noise
 
 from board import charts
 from board.audit import note_people
@@ -10,7 +11,6 @@ from board.parts import View, draw_chart, draw_table, part
 from board.plan import read_plan
 from board.scope import CHOSEN, IN_PERIOD
 from board.words import label
-from pipelines.core.noise import difference_interval, is_more_than_noise
 
 DAILY = "acts_daily"
 EFFECT = f"""

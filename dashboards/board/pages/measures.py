@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 import streamlit as st
+from vetl.core.errors import WrongUse
+from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, dimensions_of
+from vetl.loading.published.figures.catalogue import Metric
 
 from board import charts
 from board.address import pick
 from board.downloads import download
 from board.parts import View, draw_table, part
 from board.words import NOTHING, label, named
-from pipelines.core.errors import WrongUse
-from pipelines.loading.published.figures.ask import MetricAnswer, MetricQuestion, dimensions_of
-from pipelines.loading.published.figures.catalogue import Metric
 
 MOST = 2000
 """Rows that are shown and downloaded."""

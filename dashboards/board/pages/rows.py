@@ -5,6 +5,9 @@ from dataclasses import replace
 
 import polars as pl
 import streamlit as st
+from vetl.core.errors import VetlError
+from vetl.loading.published.figures.choice import SeveralChosen
+from vetl.loading.published.figures.explain import CellQuestion, Explanation, explain
 
 from board.address import pick, pick_day
 from board.audit import note_people
@@ -12,9 +15,6 @@ from board.charts import worded
 from board.downloads import download
 from board.parts import View, draw_table, explained_columns
 from board.words import VALUED, label, named
-from pipelines.core.errors import VetlError
-from pipelines.loading.published.figures.choice import SeveralChosen
-from pipelines.loading.published.figures.explain import CellQuestion, Explanation, explain
 
 MOST = 1000
 """Rows of each count that are shown and downloaded."""

@@ -5,7 +5,7 @@
 
 {#- Before an incremental mart inserts the days that changed in their present form, its old versions of them are
    deleted: days of rows that changed, and those of `others`. Both are noted for publishing
-   (pipelines/loading/published), with the weight -1 and 1. -#}
+   (pipelines/vetl/loading/published), with the weight -1 and 1. -#}
 {% macro take_out_days(others) -%}
     {%- if is_incremental() -%}
         create or replace table control.changed_in_{{ this.identifier }} as

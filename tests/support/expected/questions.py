@@ -17,8 +17,7 @@ from support.expected.overview import monday
 from support.mart_inputs import Known
 from support.random_rows import Row
 from support.story import Chapter
-
-from pipelines.core.noise import difference_interval
+from vetl.core.noise import difference_interval
 
 Answer = list[tuple[Any, ...]]
 Marts = Callable[[str], list[Row]]

@@ -1,0 +1,198 @@
+"""`vetl demo`: sync, build and publish a made-up platform in one folder. No other settings have an effect."""
+
+import json
+import os
+import socket
+import tomllib
+from collections.abc import Generator, Mapping
+from contextlib import ExitStack, chdir, contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from shlex import quote
+from threading import Event
+from typing import Any
+
+from vetl.cli.dashboard import dashboard, has_dashboard
+from vetl.cli.demo_webhooks import a_day_passes, advance, receiver
+from vetl.cli.output import configure_logs
+from vetl.cli.run import run_everything
+from vetl.cli.sandbox import Platform, sandbox_process
+from vetl.cli.terminal import count, mention, print_json, short, this_command
+from vetl.cli.views import as_records, show_answer
+from vetl.core.errors import ConfigurationError, cannot_write
+from vetl.loading.published.query import query
+from vetl.settings import load_settings
+from vetl.settings.sources import DEFAULT_FILE, PREFIX
+
+QUESTIONS = {
+    "Where bookings are lost: sessions of the last 30 days by referral source": """
+        select coalesce(referral_source, '(none)') as referral_source,
+               sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
+               sum(abandoned)::bigint as abandoned, sum(active)::bigint as active,
+               round(sum(completed) / nullif(sum(sessions), 0), 3) as completion_rate
+        from marts.booking_funnel_daily
+        where day > (select max(day) from marts.booking_funnel_daily) - 30
+        group by all order by sessions desc
+    """,
+    "How many callers who wanted to book did: calls of the last 30 days by caller type": """
+        select coalesce(caller_type, '(none)') as caller_type,
+               sum(calls)::bigint as calls, sum(intent_calls)::bigint as wanted_to_book,
+               sum(intent_booked_calls)::bigint as booked, sum(missed_intent_calls)::bigint as missed,
+               round(sum(intent_booked_calls) / nullif(sum(intent_calls), 0), 3) as conversion_rate
+        from marts.booking_intent_daily
+        where day > (select max(day) from marts.booking_intent_daily) - 30
+        group by all order by calls desc
+    """,
+    "What outreach achieved: requests of the last 30 days by purpose": """
+        select coalesce(purpose, '(none)') as purpose,
+               sum(requests)::bigint as requests, sum(contacted)::bigint as contacted,
+               sum(booked)::bigint as booked, sum(opted_out)::bigint as opted_out,
+               sum(no_response)::bigint as no_response, sum(open)::bigint as open,
+               round(sum(booked) / nullif(sum(contacted), 0), 3) as booked_rate
+        from marts.outreach_outcomes_daily
+        where day > (select max(day) from marts.outreach_outcomes_daily) - 30
+        group by all order by requests desc
+    """,
+}
+"""The questions of practice managers, as SQL statements on the published marts."""
+STAGES = ["started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed"]
+"""The order of the stages on the made-up platform. A new warehouse has no moves from which to learn it."""
+
+HOLIDAYS = ["12-25", "01-01"]
+"""Days on which the made-up practices are closed."""
+
+
+def demo(folder: Path, *, days: int, practices: int, show: bool, keep: bool, as_json: bool, verbosity: int) -> int:
+    """Sync, build and publish a made-up platform, then answer the managers' questions from the result.
+
+    With `keep` the platform runs until Ctrl-C. Its clock is a day later, so that `vetl run` in the folder reads
+    new rows.
+    """
+    configure_logs(verbosity)
+    if show and not has_dashboard():
+        raise ConfigurationError("--open needs the dashboard: pip install 'vetl-warehouse[dashboard]'")
+    folder = folder.absolute()
+    mention(f"starting a made-up platform: {count(practices, 'practice')}, {count(days, 'day')} of history")
+    with ExitStack() as running:
+        platform = running.enter_context(sandbox_process(practices=practices, days=days))
+        _write_settings(folder, platform, days)
+        with receiver(folder, platform) as address:
+            texts = a_day_passes(platform, address)
+            mention(f"a day has passed: {count(texts, 'text message')} sent, webhooks received")
+        with _only_these(folder, _credentials(platform)):
+            settings = load_settings()
+            report = run_everything(settings, quiet=as_json)
+        if not keep:
+            running.close()
+        _answer(folder, settings.warehouse.published, report, as_json=as_json)
+        if keep:
+            _keep(folder, platform)
+        if show and report["published"]:
+            with _only_these(folder, {}):
+                dashboard(host=None, port=_free_port(), show=True)
+        elif keep:
+            _wait_for_interrupt()
+    return report["exit_code"]
+
+
+def _answer(folder: Path, published: Path, report: dict[str, Any], *, as_json: bool) -> None:
+    """Show the answers to the managers' questions, then the next commands."""
+    if report["published"]:
+        answers = {title: query(published, sql) for title, sql in QUESTIONS.items()}
+        report["answers"] = {title: as_records(answer) for title, answer in answers.items()}
+        if not as_json:
+            for title, answer in answers.items():
+                show_answer(title, answer)
+            command = f"{this_command()} -C {quote(short(folder))}"
+            mention(f"\nThe published file: {short(published)}")
+            mention(f"Query it: {command} query 'from marts.practices'")
+            if has_dashboard():
+                mention(f"Look at it: {command} dashboard --open")
+    if as_json:
+        print_json(report)
+
+
+def _keep(folder: Path, platform: Platform) -> None:
+    """Advance the platform by a day, and write its credentials for `vetl run` in the folder."""
+    advance(platform, timedelta(days=1))
+    lines = [f"{name}={value}" for name, value in _credentials(platform).items()]
+    (folder / ".env").write_text("\n".join(lines) + "\n", "utf-8")
+    mention("The platform runs until Ctrl-C; its clock has advanced by another day.")
+    mention(f"In another terminal: {this_command()} -C {quote(str(folder))} run")
+
+
+def _wait_for_interrupt() -> None:
+    with suppress(KeyboardInterrupt):
+        Event().wait()
+
+
+def _write_settings(folder: Path, platform: Platform, days: int) -> None:
+    """Write the settings of this demo, so that other commands work in its folder later."""
+    history_start = platform.clock.date() - timedelta(days=days)
+    lines = [
+        "# Written by `vetl demo`. The platform at this address runs as long as the demo.",
+        "[partner]",
+        f"base_url = {json.dumps(platform.base_url)}",
+        "",
+        "[definitions]",
+        f"funnel_stages = {json.dumps(STAGES)}",
+        f"holidays = {{ default = {json.dumps(HOLIDAYS)} }}",
+        "# An assumption: what a visit is worth. Replace it by your own, or remove it.",
+        "visit_value = { default = [90, 160] }",
+    ]
+    for practice in platform.practices:
+        lines += [
+            "",
+            "[[practices]]",
+            # A JSON string is a TOML string.
+            *(f"{key} = {json.dumps(practice[key])}" for key in ("id", "name", "time_zone")),
+            f"history_start = {history_start}",
+            # Group by continent, so that the marts of groups have rows.
+            f"group = {json.dumps(practice['time_zone'].partition('/')[0])}",
+        ]
+    text = "\n".join(lines) + "\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _refuse_another_demo(folder, text)
+        (folder / DEFAULT_FILE).write_text(text, "utf-8")
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{short(folder / DEFAULT_FILE)}: cannot be read: {error}") from None
+    except OSError as error:
+        raise ConfigurationError(cannot_write(folder, error)) from None
+
+
+def _refuse_another_demo(folder: Path, settings: str) -> None:
+    """Refuse the folder of a different demo, because its warehouse would mix the rows of two platforms."""
+    existing = folder / DEFAULT_FILE
+    practices = tomllib.loads(settings)["practices"]
+    if existing.exists() and tomllib.loads(existing.read_text("utf-8")).get("practices") != practices:
+        raise ConfigurationError(
+            f"{short(folder)}: holds other practices or days; remove the folder, or give another with --folder"
+        )
+
+
+def _free_port() -> int:
+    """Return a free port, because the dashboard of real data may use the default port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def _credentials(platform: Platform) -> dict[str, str]:
+    return {f"{PREFIX}PARTNER__{key.upper()}": getattr(platform, key) for key in ("username", "password", "role")}
+
+
+@contextmanager
+def _only_these(folder: Path, credentials: Mapping[str, str]) -> Generator[None]:
+    """Read settings only from the demo's folder, so that its rows never reach a real warehouse."""
+    before = {name: value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
+    for name in before:
+        del os.environ[name]
+    os.environ.update(credentials)
+    try:
+        with chdir(folder):
+            yield
+    finally:
+        for name in credentials:
+            del os.environ[name]
+        os.environ.update(before)

@@ -1,0 +1,128 @@
+"""`vetl doctor`: compare the settings with the platform, and show the findings."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from vetl.cli.output import configure_logs
+from vetl.cli.progress import showing_lists
+from vetl.cli.terminal import (
+    TableColumn,
+    count,
+    print_aside,
+    print_json,
+    print_line,
+    print_table,
+    say,
+    this_command,
+)
+from vetl.core.errors import ConfigurationError
+from vetl.discovery.report import Report, State
+from vetl.jobs.build import published_clear, weak_key
+from vetl.jobs.doctor import run_doctor
+from vetl.settings import load_settings
+from vetl.settings.exposure import exposed
+from vetl.settings.sources import DEFAULT_FILE, Sources
+
+WORDS = {
+    "contradicts": "WRONG",
+    "refused": "REFUSED",
+    "ignored": "ignored",
+    "unknown": "cannot tell",
+    "note": "note",
+}
+IN_ORDER: tuple[State, ...] = ("contradicts", "refused", "ignored", "unknown", "note", "ok")
+
+
+def doctor(
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    *,
+    write: bool,
+    everything: bool,
+    as_json: bool,
+    verbosity: int,
+) -> int:
+    """Run `vetl doctor`."""
+    configure_logs(verbosity)
+    config = _file_to_mend() if write else None
+    settings = load_settings()
+    clear = published_clear(settings)
+    with showing_lists() as progress:
+        report = run_doctor(settings, practices=practices, endpoints=endpoints, config=config, progress=progress)
+    warnings = [*exposed(settings), *weak_key(settings), *clear]
+    if as_json:
+        print_json({**report.as_json(), "exposed": warnings})
+    else:
+        show(report, everything=everything)
+        for warning in warnings:
+            say(f"warning: {warning}")
+    return report.exit_code
+
+
+def _file_to_mend() -> Path:
+    config = Sources.find(None).config
+    if config is None:
+        raise ConfigurationError(f"--write: there is no {DEFAULT_FILE} here to write to; `vetl init` creates it")
+    return config
+
+
+FINE = frozenset(("ok", "note"))
+
+
+def show(report: Report, *, everything: bool = False) -> None:
+    """Print the totals, the findings with a problem (or `everything`), and the remedies."""
+    findings = [(practice, finding) for practice in report.practices for finding in practice.findings]
+    print_table(
+        summary(report),
+        (
+            "practice",
+            "list",
+            "check",
+            "state",
+            TableColumn("found", 1, min_width=18),
+            TableColumn("evidence", 2, min_width=30),
+        ),
+        [
+            (
+                practice.practice_id,
+                finding.endpoint,
+                finding.check,
+                WORDS.get(finding.state, finding.state),
+                finding.found,
+                finding.evidence,
+            )
+            for practice, finding in findings
+            if everything or finding.state not in FINE
+        ],
+    )
+    for practice in report.practices:
+        for finding in practice.findings:
+            if finding.remedy:
+                where = " ".join(filter(None, (practice.practice_id, finding.endpoint, finding.check)))
+                say(f"{where}: {finding.evidence}; {finding.remedy}")
+    for key in report.written:
+        say(f"written: {key}")
+    for key in report.overridden:
+        variable = f"VETL_{key.upper().replace('.', '__')}"
+        say(f"{key}: an environment variable overrides vetl.toml; see {variable} and variables that begin with it")
+    if report.exit_code and any(finding.correction for _, finding in report.contradictions):
+        say("`vetl doctor --write` corrects vetl.toml")
+    hidden = sum(finding.state in FINE for _, finding in findings)
+    if hidden == len(findings):
+        print_line(f"All {count(hidden, 'check')} passed. Next: {this_command()} run")
+    elif not everything:
+        print_aside(f"{count(hidden, 'check')} passed; --all shows them")
+
+
+def _counted(findings: int, state: State) -> str:
+    return count(findings, "note") if state == "note" else f"{findings} {WORDS.get(state, state)}"
+
+
+def summary(report: Report) -> str:
+    """Return `2 practices, 84 checks: 1 WRONG, 3 ignored, 80 ok; 512 requests, none of them writes`."""
+    states = Counter(finding.state for practice in report.practices for finding in practice.findings)
+    by_state = ", ".join(_counted(states[state], state) for state in IN_ORDER if states[state])
+    checked = f"{count(len(report.practices), 'practice')}, {count(states.total(), 'check')}: {by_state}"
+    limited = f", {report.rate_limited} of them met a rate limit" if report.rate_limited else ""
+    return f"{checked}; {count(report.requests, 'request')}, none of them writes{limited}"

@@ -1,0 +1,203 @@
+"""`vetl explain`: the rows behind a cell of a mart, and the evidence for them."""
+
+import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from vetl.cli.metric import published_file, show_evidence
+from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, say
+from vetl.core.errors import WarehouseBusy, WrongUse
+from vetl.core.text import cell, text
+from vetl.loading.published.figures.explain import CellQuestion, Explanation, explain, explainable
+from vetl.loading.published.figures.reads import MovedRow, WindowRead, moved_rows, reads_of
+from vetl.settings import load_settings
+
+_SHOWN = 40
+"""Rows of the table; `--format csv` and `--json` have all."""
+
+
+WINDOWS = (
+    "list",
+    TableColumn("kind", 3),
+    TableColumn("from", 1),
+    TableColumn("to", 1),
+    "total",
+    "rows",
+    "state",
+    TableColumn("evidence", 2),
+    TableColumn("read at", 4),
+)
+
+
+def list_columns(file: Path | None, *, as_json: bool) -> int:
+    """Run `vetl explain` without a column: list the columns that it can explain."""
+    columns = explainable(published_file(file))
+    if as_json:
+        print_json({"exit_code": 0, "columns": [{"mart": mart, "column": name} for mart, name in columns]})
+    else:
+        print_table("", ("mart", "column"), columns)
+    return 0
+
+
+def question_about(figure: str, practice: str | None) -> CellQuestion:
+    """Return the question about a figure such as `booking_intent_daily.calls`.
+
+    Raises:
+        WrongUse: it is not a mart and a column.
+    """
+    mart, dot, column = figure.removeprefix("marts.").partition(".")
+    if not (mart and dot and column):
+        raise WrongUse(f"{figure}: must be a mart and a column, such as booking_intent_daily.calls")
+    return CellQuestion(mart, column, practice)
+
+
+def explain_cell(file: Path | None, question: CellQuestion, *, as_csv: bool, as_json: bool) -> int:
+    """Run `vetl explain MART.COLUMN`; the exit code is 1 if the rows do not give the value."""
+    found = explain(published_file(file), question)
+    reads, moved = ([], []) if file else _of_the_private_file(question, found)
+    code = 0 if found.agrees else 1
+    if as_json:
+        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+        print_json({"exit_code": code, **asdict(found), "rows": rows, **_documents(reads, moved)})
+    elif as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(found.columns)
+        writer.writerows([cell(value) for value in row] for row in found.rows)
+    else:
+        _show_explanation(found, reads, moved)
+    if code:
+        say(f"the rows give {text(found.recounted)}, the mart has {text(found.value)}: the file was changed")
+    return code
+
+
+def _of_the_private_file(
+    question: CellQuestion, found: Explanation
+) -> tuple[Sequence[WindowRead], Sequence[MovedRow]]:
+    """Return the reads behind a figure of a day and the rows that moved it.
+
+    Both are empty if the private file is not here or is in use.
+    """
+    private = load_settings().warehouse.path
+    if question.practice is None or question.day is None or not private.exists():
+        return [], []
+    try:
+        reads = reads_of(private, found.metric.lists, question.practice, question.day)
+        has_moved = any(item.reported != item.now for item in found.revisions)
+        moved = moved_rows(private, question.mart, question.practice, question.day) if has_moved else []
+    except WarehouseBusy as busy:
+        say(f"the reads are not shown: {busy}")
+        return [], []
+    return reads, moved
+
+
+def _documents(reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> dict[str, Any]:
+    return {"reads": [asdict(read) for read in reads], "moved": [asdict(row) for row in moved]}
+
+
+def _rounded(value: Any) -> Any:  # noqa: ANN401 - the value of any column
+    """Return a value as precise as somebody reads it; `--format csv` and `--json` have all digits."""
+    if isinstance(value, datetime):
+        return value.replace(microsecond=0)
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def _bound(bound: str | None) -> str:
+    """Return a bound of a window as a day, or as an instant to the minute."""
+    return f"{bound[:10]} {bound[11:16]}Z" if bound and len(bound) > len("2026-01-12") else bound or ""
+
+
+def _titled(found: Explanation) -> str:
+    """Return how many rows give which value; of a rate how many are in each of its counts."""
+    source, value = f"marts.{found.metric.mart}", text(_rounded(found.recounted))
+    if found.metric.aggregation != "ratio":
+        keys = " different keys" if found.metric.aggregation == "distinct" else ""
+        gives = "gives" if len(found.rows) == 1 else "give"
+        return f"{count(len(found.rows), 'row')} of {source} {gives} {value}{keys}"
+    top = sum(row[0] == "numerator" for row in found.rows)
+    counts = f"{count(top, 'row')} in the numerator and {len(found.rows) - top:,} in the denominator"
+    return f"{counts} give {value}: {source}"
+
+
+def _distinguishing(found: Explanation) -> list[str]:
+    """Return the columns that distinguish rows or are counted, without columns that are empty or 1 in each row."""
+    rate, distinct = found.metric.aggregation == "ratio", found.metric.aggregation == "distinct"
+    values = {name: {row[place] for row in found.rows} for place, name in enumerate(found.columns)}
+    # Many counts count ids that are not null, and the row has its id already.
+    is_number = all(isinstance(value, int | float) for value in values["counts"]) and not values["counts"] <= {1}
+    shown = {"count": rate, "counts": distinct or is_number}
+    return [name for name in found.columns if shown.get(name, True) and values[name] - {None}]
+
+
+def _own_id(found: Explanation, names: Sequence[str]) -> str:
+    """Return the column that names each row: the platform's id if every row has one."""
+    ids = [name for name in names if name.endswith("_id") and name != "practice_id"]
+    keys = [name for name in names if name.endswith("_key")]
+    whole = [name for name in (*ids, *keys) if all(row[found.columns.index(name)] for row in found.rows)]
+    return next(iter((*whole, *ids, *keys)), "")
+
+
+def _ranked(found: Explanation, names: Sequence[str]) -> list[TableColumn]:
+    """Return the columns in the order in which a narrow terminal hides them: equal values first.
+
+    The id of the row and what is counted are never hidden; the hours of the practice's clock come next.
+    """
+    own_id = _own_id(found, names)
+    local = next((name for name in names if name.endswith("_at_local")), None)
+    columns: list[TableColumn] = []
+    for name in names:
+        number = found.columns.index(name)
+        is_equal = len(found.rows) > 1 and len({row[number] for row in found.rows}) == 1
+        is_other = name.endswith(("_id", "_key", "created_at")) or f"{name}_local" in names
+        rank = 4 if is_equal else 1 if name == local else 3 if is_other else 2
+        rank = 0 if name in {own_id, "count", "counts"} else rank
+        title = "key" if name == "counts" and found.metric.aggregation == "distinct" else name
+        columns.append(
+            TableColumn(title, rank, max((len(text(_rounded(row[number]))) for row in found.rows), default=0))
+        )
+    return columns
+
+
+def _show_explanation(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
+    print_line(f"{found.mart}.{found.column}: {text(_rounded(found.value))} ({found.unit})")
+    print_aside(found.definition)
+    is_median = found.metric.aggregation == "median"
+    first = max(len(found.rows) - _SHOWN, 0) // 2 if is_median else 0
+    which = f"{_SHOWN} around the middle" if is_median else f"{_SHOWN}"
+    hidden = f" ({which} shown; --format csv writes all)" if len(found.rows) > _SHOWN else ""
+    names = _distinguishing(found)
+    places = [found.columns.index(name) for name in names]
+    rows = [[_rounded(row[place]) for place in places] for row in found.rows[first : first + _SHOWN]]
+    print_table(_titled(found) + hidden, _ranked(found, names), rows)
+    show_evidence(found.certificates)
+    if reads:
+        cells = [
+            (
+                item.endpoint,
+                item.kind,
+                _bound(item.window_start),
+                _bound(item.window_end),
+                item.total,
+                item.rows,
+                "certified" if item.is_certified else "uncertified",
+                item.reason,
+                item.finished_at,
+            )
+            for item in reads
+        ]
+        print_table("The windows that were read for this day", WINDOWS, cells)
+    for item in found.revisions:
+        said = (
+            "no report was possible"
+            if item.reported is None
+            else f"a report the day after could show {item.reported:,}"
+        )
+        print_aside(f"{item.day}: {said}, now {item.now:,}")
+    if moved:
+        cells = [(row.id, row.reported, row.now) for row in moved[:_SHOWN]]
+        print_table(f"{count(len(moved), 'row')} changed since", ("id", "in the report", "now"), cells)
+    for line in found.may_change or ("nothing that vetl knows of will change it",):
+        print_aside(line)

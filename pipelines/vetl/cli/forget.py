@@ -1,0 +1,109 @@
+"""`vetl forget`: remove a person from all files that vetl keeps; counts stay the same."""
+
+import sys
+from functools import partial
+from typing import Any
+
+from vetl.cli.output import configure_logs
+from vetl.cli.run import build_and_publish
+from vetl.cli.terminal import count, mention, print_json, print_line, say
+from vetl.core.errors import WrongUse
+from vetl.jobs.forget import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
+from vetl.jobs.one_writer import writing
+from vetl.settings import Settings, load_settings
+
+
+def forget(practice: str, client: str, *, dry_run: bool, yes: bool, as_json: bool, verbosity: int) -> int:
+    """Run `vetl forget`. Without `yes`, ask for confirmation on a terminal."""
+    configure_logs(verbosity)
+    settings = load_settings()
+    if dry_run:
+        return _show_rehearsal(settings, practice, client, as_json=as_json)
+    if not yes and not _agreed(settings, practice, client):
+        mention("nothing was changed")
+        return 0
+    build = partial(build_and_publish, full_refresh=True, quiet=as_json)
+    with writing(settings):
+        forgotten = forget_person(settings, practice, client, build)
+    if as_json:
+        print_json(_report(forgotten))
+    else:
+        _show_forgetting(forgotten)
+    return forgotten.exit_code
+
+
+def _agreed(settings: Settings, practice: str, client: str) -> bool:
+    """Ask for confirmation on a terminal, on standard error: standard output is for the report.
+
+    Raises:
+        WrongUse: standard input is not a terminal.
+    """
+    if not sys.stdin.isatty():
+        raise WrongUse("forget cannot be undone: add --yes to do it, or --dry-run to see what it would change")
+    say(_rehearsal_text(rehearse(settings, practice, client), practice, client))
+    sys.stderr.write("This cannot be undone. Forget this client? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _show_rehearsal(settings: Settings, practice: str, client: str, *, as_json: bool) -> int:
+    rehearsal = rehearse(settings, practice, client)
+    if as_json:
+        print_json(
+            {
+                "exit_code": 0,
+                "rows": rehearsal.rows,
+                "deliveries": rehearsal.deliveries,
+                "kept_files": rehearsal.kept_files,
+            }
+        )
+        return 0
+    print_line(_rehearsal_text(rehearsal, practice, client))
+    for table, rows in rehearsal.rows.items():
+        print_line(f"  {table}: {count(rows, 'row')}")
+    mention("dry run: nothing was changed")
+    return 0
+
+
+def _rehearsal_text(rehearsal: Rehearsal, practice: str, client: str) -> str:
+    rows = count(sum(rehearsal.rows.values()), "row")
+    tables = count(len(rehearsal.rows), "table")
+    files = count(rehearsal.kept_files, "earlier published file")
+    return (
+        f"Client {client} of practice {practice}: {rows} in {tables} would get a pseudonym,"
+        f" {_deliveries(rehearsal.deliveries)} and {files} would be removed"
+    )
+
+
+def _deliveries(number: int) -> str:
+    return "1 delivery" if number == 1 else f"{number:,} deliveries"
+
+
+def _report(forgotten: Forgetting) -> dict[str, Any]:
+    return {
+        **forgotten.built,
+        "exit_code": forgotten.exit_code,
+        "pseudonym": forgotten.pseudonym,
+        "rows": forgotten.rows,
+        "deliveries": forgotten.deliveries,
+        "removed": list(forgotten.removed),
+        "lakes": list(forgotten.lakes),
+        "left": list(forgotten.left),
+    }
+
+
+def _show_forgetting(forgotten: Forgetting) -> None:
+    rows = count(sum(forgotten.rows.values()), "row")
+    print_line(f"Forgotten: {rows} stay under {forgotten.pseudonym}, {_deliveries(forgotten.deliveries)} erased")
+    for file in forgotten.removed:
+        say(f"removed {file}, an earlier published file")
+    for lake in forgotten.lakes:
+        say(f"{lake}: rewritten; its earlier files are gone")
+    for file in forgotten.left:
+        say(f"warning: {file} still mentions the person")
+    if forgotten.left:
+        say(UNFINISHED)
+        return
+    say("no file that vetl keeps mentions the person any more; backups and copies still may")
+    say("rows that the platform sends again get the same pseudonym; delete them on the platform, too")
+    say("a new phone number, address or name of the client is not recognised; then run this command again")

@@ -1,0 +1,123 @@
+"""`vetl dagster`, `vetl dbt` and `vetl open`: run these installed programs on vetl's warehouse."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from vetl import bundled
+from vetl.cli.process_exit import is_terminated
+from vetl.cli.terminal import mention, short
+from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse, cannot_write
+from vetl.jobs.dbt_process import COMMAND as DBT
+from vetl.jobs.dbt_process import environment, state_folder
+from vetl.loading.control.snapshot import refuse_newer
+from vetl.settings import load_settings
+
+DAGSTER = (sys.executable, "-m", "dagster")
+DG = (sys.executable, "-c", "from dagster_dg_cli.cli import main; main()")
+_WITH_DEFINITIONS = frozenset(("dev", "asset", "job", "schedule", "sensor", "definitions"))
+"""The commands of Dagster with an option `-m` for the module of the definitions."""
+
+
+def dagster(arguments: Sequence[str]) -> int:
+    """Run Dagster on vetl's definitions. Its state and its settings are stored beside the warehouse.
+
+    `vetl dagster dev` runs `dg dev`, because Dagster has superseded `dagster dev`; `dg` lacks the other commands.
+    """
+    if find_spec("dagster_dg_cli") is None:
+        raise ConfigurationError("Dagster is not installed here: pip install 'vetl-warehouse[dagster]'")
+    passed_on = list(arguments)
+    if "--help" in passed_on:
+        return _run([*DAGSTER, *passed_on], dict(os.environ))
+    if passed_on and passed_on[0] in _WITH_DEFINITIONS and not {"-m", "-w", "-f"}.intersection(passed_on):
+        passed_on += ["-m", "vetl.definitions"]
+    home = Path(os.environ.get("DAGSTER_HOME") or _warehouse().with_name("dagster"))
+    _write_settings(home)
+    command = DG if passed_on[:1] == ["dev"] else DAGSTER
+    return _run([*command, *passed_on], {**os.environ, "DAGSTER_HOME": str(home)})
+
+
+def _write_settings(home: Path) -> None:
+    """Write vetl's `dagster.yaml` if there is none.
+
+    Without this file Dagster sends telemetry and may run two steps that write at the same time.
+
+    Raises:
+        WarehouseError: the folder cannot be written.
+    """
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with (home / "dagster.yaml").open("x", encoding="utf-8") as file:
+            file.write(bundled.dagster_settings().read_text("utf-8"))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise WarehouseError(cannot_write(home / "dagster.yaml", error)) from None
+
+
+def dbt(arguments: Sequence[str]) -> int:
+    """Run dbt on vetl's project and warehouse. Its output and logs are stored beside the warehouse."""
+    if "--help" in arguments:
+        return _run([*DBT, *arguments], dict(os.environ))
+    warehouse = _warehouse()
+    state, project = state_folder(warehouse), str(bundled.dbt_project())
+    places = {
+        "DBT_PROJECT_DIR": project,
+        "DBT_PROFILES_DIR": project,
+        "DBT_TARGET_PATH": str(state / "target"),
+        "DBT_LOG_PATH": str(state / "logs"),
+    }
+    return _run([*DBT, *arguments], {**environment(warehouse), **places}, folder=_with_folder(state))
+
+
+def open_published() -> int:
+    """Run `vetl open`: open the published file read-only in DuckDB's shell."""
+    published = load_settings().warehouse.published
+    if not published.exists():
+        raise WarehouseError(f"{published}: there is no such file yet; `vetl run` makes it")
+    shell = shutil.which("duckdb")
+    if shell is None:
+        raise WrongUse(
+            f"{published}: DuckDB's shell is not installed (duckdb.org/install); `vetl query` reads the same file"
+        )
+    mention(f"{short(published)}, read-only; .quit leaves")
+    return _run([shell, "-readonly", str(published)], dict(os.environ), ended_by=signal.SIGTERM)
+
+
+def _warehouse() -> Path:
+    path = load_settings().warehouse.path
+    refuse_newer(path, bundled.migrations())
+    return path
+
+
+def _run(
+    command: Sequence[str],
+    environ: dict[str, str],
+    *,
+    folder: str | None = None,
+    ended_by: signal.Signals = signal.SIGINT,
+) -> int:
+    """Run a program to its end. If SIGTERM ends vetl, the program gets `ended_by`.
+
+    A program that is killed cannot end its own processes: Dagster's web server and daemon ran on.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # in the background of a shell; the program inherits it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(command, env=environ, cwd=folder)  # noqa: S603 - the command of the user
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        if is_terminated():  # Ctrl-C reaches all programs of a terminal
+            process.send_signal(ended_by)
+        process.wait()
+        raise
+
+
+def _with_folder(folder: os.PathLike[str]) -> str:
+    os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - accepts any path-like object
+    return str(folder)

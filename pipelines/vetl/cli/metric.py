@@ -1,0 +1,89 @@
+"""`vetl metric`: answer a question by metric from a published file."""
+
+import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+
+from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
+from vetl.core.text import cell, text
+from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of
+from vetl.loading.published.figures.evidence import Evidence
+from vetl.loading.published.figures.listing import list_of
+from vetl.settings import load_settings, require_settings
+
+_NOTES = 10
+"""Notes below the table; `--json` has all."""
+
+
+def published_file(file: Path | None) -> Path:
+    """Return the file that was named, or the published file of the settings."""
+    if file:
+        return file
+    require_settings()
+    return load_settings().warehouse.published
+
+
+def list_metrics(file: Path | None, *, as_json: bool) -> int:
+    """Run `vetl metric` without a name: list the metrics of the file."""
+    metrics = list_of(published_file(file))
+    if as_json:
+        print_json({"exit_code": 0, "metrics": [asdict(metric) for metric in metrics.values()]})
+        return 0
+    rows = [
+        (metric.name, metric.words, metric.unit, metric.better, ", ".join(dimensions_of(metrics, metric)))
+        for metric in metrics.values()
+    ]
+    columns = ("metric", "words", TableColumn("unit", 1), TableColumn("better", 2), TableColumn("split by", 3, 30))
+    print_table("", columns, rows)
+    return 0
+
+
+def metric(file: Path | None, question: MetricQuestion, *, as_csv: bool, as_json: bool) -> int:
+    """Run `vetl metric NAME`: print the values, and below them their definition and their evidence."""
+    published = published_file(file)
+    answer = ask(published, question)
+    if as_json:
+        rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+        document = {**asdict(answer), "columns": answer.columns, "rows": rows}
+        print_json({"exit_code": 0, "file": str(published), **document})
+    elif as_csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(answer.columns)
+        writer.writerows([cell(value) for value in row] for row in answer.rows)
+    else:
+        _show_answer(published, question, answer)
+    return 0
+
+
+def _show_answer(file: Path, question: MetricQuestion, answer: MetricAnswer) -> None:
+    metric = answer.metric
+    rows = [[round(value, 3) if isinstance(value, float) else value for value in row] for row in answer.rows]
+    print_table(f"{metric.words} ({metric.unit}){_period(question.since, question.until)}", answer.columns, rows)
+    print_line(f"{metric.name}: {metric.definition}")
+    adding = "" if metric.additive else "; values do not add up"
+    print_aside(f"{short(file)}; {metric.maturity}{adding}")
+    show_evidence(answer.evidence)
+    for note in answer.notes[:_NOTES]:
+        print_aside(note)
+    if len(answer.notes) > _NOTES:
+        print_aside(f"{len(answer.notes) - _NOTES:,} more notes: --json has all")
+
+
+def show_evidence(evidence: Sequence[Evidence]) -> None:
+    """Print a line for each list: its freshness and its certificate."""
+    for item in evidence:
+        through = (
+            f"nothing is missing through {text(item.certified_through)} (certified)"
+            if item.certified_through
+            else "not certified"
+        )
+        held = f", {item.quarantined_rows:,} in quarantine" if item.quarantined_rows else ""
+        counts = f"{item.warehouse_count:,} rows in all{held}"
+        print_aside(f"{item.practice_id} {item.endpoint}: synced at {text(item.as_of)}, {through}, {counts}")
+
+
+def _period(since: date | None, until: date | None) -> str:
+    return f"{f' since {since}' if since else ''}{f' until {until}' if until else ''}"

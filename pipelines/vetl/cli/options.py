@@ -1,0 +1,118 @@
+"""The options that several commands share."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+PASS_THROUGH = {"ignore_unknown_options": True, "allow_extra_args": True, "allow_interspersed_args": False}
+"""The settings of a command that passes its arguments on to another program."""
+
+Version = Annotated[bool, typer.Option("--version", help="Print the version.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")]
+LogFile = Annotated[
+    Path | None, typer.Option("--log-file", metavar="FILE", help="Also write messages to FILE, with times.")
+]
+LogFormat = Annotated[
+    Literal["text", "json"], typer.Option("--log-format", help="json: one object a line, for a log collector.")
+]
+Folder = Annotated[Path | None, typer.Option("-C", metavar="DIR", help="Run as if started in DIR.")]
+Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Read FILE instead of vetl.toml.")]
+
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Print more; -vv prints every request.")]
+Rollback = Annotated[
+    bool | None,
+    typer.Option("--rollback/--release", help="Publish the previous file and keep it; publish new files again."),
+]
+Watch = Annotated[bool, typer.Option("--watch", help="Repeat every two seconds until interrupted.")]
+Problems = Annotated[
+    bool | None,
+    typer.Option("--problems/--all", help="Only lists with a problem; every list of every practice."),
+]
+FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild incremental models from scratch.")]
+Engine = Annotated[
+    Literal["duckdb", "spark"], typer.Option(help="duckdb builds from the private file, spark from the lake.")
+]
+
+
+def _practices(incomplete: str) -> list[str]:
+    """Return the ids of the configured practices, for completion. Return none if vetl.toml cannot be read."""
+    from vetl.core.errors import ConfigurationError  # noqa: PLC0415 - not needed for `--help`
+    from vetl.settings.sources import Sources  # noqa: PLC0415
+
+    try:
+        written = Sources.find(None).read_toml().get("practices", [])
+        return [name for item in written if (name := str(item["id"])).startswith(incomplete)]
+    except (ConfigurationError, LookupError, TypeError):
+        return []
+
+
+def _lists(incomplete: str) -> list[str]:
+    from vetl.endpoints import REGISTRY  # noqa: PLC0415 - not needed for `--help`
+
+    return [item.name for item in REGISTRY if item.name.startswith(incomplete)]
+
+
+def _questions(incomplete: str) -> list[str]:
+    from vetl.cli.questions import worked_questions  # noqa: PLC0415 - not needed for `--help`
+
+    return [item.name for item in worked_questions() if item.name.startswith(incomplete)]
+
+
+Practice = Annotated[
+    str, typer.Option("--practice", metavar="ID", help="The client's practice.", autocompletion=_practices)
+]
+Practices = Annotated[
+    list[str] | None,
+    typer.Option("--practice", metavar="ID", help="Only this practice; repeatable.", autocompletion=_practices),
+]
+Lists = Annotated[
+    list[str] | None,
+    typer.Option("--endpoint", metavar="NAME", help="Only this list; repeatable.", autocompletion=_lists),
+]
+Question = Annotated[
+    str | None,
+    typer.Option("--question", metavar="NAME", help="Answer a worked question.", autocompletion=_questions),
+]
+Since = Annotated[
+    datetime | None,
+    typer.Option(
+        "--since", formats=["%Y-%m-%d"], metavar="DATE", help="Read again all rows that changed since this day."
+    ),
+]
+
+Keep = Annotated[bool, typer.Option("--keep", help="Leave the platform running until interrupted.")]
+Browse = Annotated[bool, typer.Option("--open", help="Open it in the browser.")]
+Format = Annotated[
+    Literal["table", "vertical", "csv", "json", "parquet", "markdown"],
+    typer.Option("--format", help="Output format; table and vertical show 40 rows."),
+]
+
+
+_TAKING_A_VALUE = frozenset(("--log-file", "--log-format", "--config", "-C"))
+_WITH_THEIR_VALUE = ("--log-file=", "--log-format=", "--config=")
+
+
+def split_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the options of every command, which Typer accepts before its name only, and the command's own words.
+
+    The arguments of `dagster` and `dbt` are all their own, because these programs have options `-C` and `--config`
+    too.
+    """
+    first: list[str] = []
+    rest: list[str] = []
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument in {"dagster", "dbt"} and not rest:
+            return first, [argument, *remaining]
+        if argument in {"--quiet", "-q"} or argument.startswith(_WITH_THEIR_VALUE):
+            first.append(argument)
+        elif argument in _TAKING_A_VALUE:
+            first += [argument, *islice(remaining, 1)]
+        else:
+            rest.append(argument)
+    return first, rest

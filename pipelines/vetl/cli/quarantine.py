@@ -1,0 +1,91 @@
+"""`vetl quarantine`: list rejected rows, acknowledge them, or retry them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from vetl.cli.output import configure_logs
+from vetl.cli.progress import showing_lists
+from vetl.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
+from vetl.cli.times import local, zone
+from vetl.core.errors import WrongUse
+from vetl.jobs.quarantine import acknowledge as mark_as_known
+from vetl.jobs.quarantine import quarantined_rows
+from vetl.jobs.quarantine import retry as take_in_again
+from vetl.loading.control.quarantine import QuarantinedRow
+from vetl.settings import load_settings
+
+COLUMNS = (
+    "practice",
+    "list",
+    "row",
+    "reason",
+    TableColumn("since", 2),
+    TableColumn("acknowledged", 1),
+    TableColumn("payload", 3),
+)
+
+
+def list_rows(*, as_json: bool) -> int:
+    """Run `vetl quarantine list`. It shows whole payloads, which may hold personal data."""
+    configure_logs(0)
+    rows = quarantined_rows(load_settings())
+    if as_json:
+        print_json({"exit_code": 0, "held": [asdict(row) for row in rows]})
+    else:
+        _show_rows(rows)
+    return 0
+
+
+def acknowledge(
+    reason: str,
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    row_keys: Sequence[str] | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Run `vetl quarantine acknowledge`. Return 3 if unacknowledged rows are left, else 0."""
+    if not reason.strip():
+        raise WrongUse("--reason: give the reason why the rows may stay in quarantine")
+    chosen, left = mark_as_known(
+        load_settings(), reason.strip(), practices=practices, endpoints=endpoints, row_keys=row_keys
+    )
+    code = 3 if left else 0
+    if as_json:
+        print_json({"exit_code": code, "acknowledged": len(chosen), "left": len(left)})
+    else:
+        mention(f"{count(len(chosen), 'row')} acknowledged; a row counts again if it comes with another payload")
+        if left:
+            say(f"{count(len(left), 'row')} in quarantine not acknowledged")
+    return code
+
+
+def retry(*, as_json: bool, verbosity: int) -> int:
+    """Run `vetl quarantine retry`. Return 3 if unacknowledged rows are left, else 0."""
+    configure_logs(verbosity)
+    with showing_lists() as report:
+        retried = take_in_again(load_settings(), report)
+    if as_json:
+        print_json({"exit_code": retried.exit_code, **asdict(retried)})
+    else:
+        say(f"{retried.before - len(retried.held)} of {count(retried.before, 'row')} were accepted")
+        _show_rows(retried.held)
+    return retried.exit_code
+
+
+def _show_rows(rows: Sequence[QuarantinedRow]) -> None:
+    cells = [
+        (
+            row.practice_id,
+            row.endpoint,
+            row.row_key,
+            row.reason,
+            local(row.first_seen),
+            f"{local(row.acknowledged_at)}: {row.acknowledged_reason}" if row.acknowledged_at else "",
+            row.payload,
+        )
+        for row in rows
+    ]
+    print_table(f"{count(len(cells), 'row')} in quarantine", COLUMNS, cells)
+    if rows:
+        print_aside(f"times in {zone()}")

@@ -1,0 +1,177 @@
+"""`vetl query`: run a statement on the published file and stream its rows in any format."""
+
+import csv
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from pydantic_core import to_json
+
+from vetl import bundled
+from vetl.cli.progress import waiting
+from vetl.cli.questions import statement_of, worked_questions
+from vetl.cli.terminal import count, print_json, print_table
+from vetl.cli.vertical import vertical
+from vetl.core.errors import WrongUse
+from vetl.core.text import cell, json_text, markdown, printable
+from vetl.loading.control.snapshot import refuse_newer
+from vetl.loading.published.query import RowStream, previewed, query_to_parquet, streamed
+from vetl.settings import load_settings, require_settings
+
+Format = Literal["table", "vertical", "csv", "json", "parquet", "markdown"]
+
+
+MOST_ROWS = 40
+"""Rows of a table and of the vertical form. Every other format has all rows."""
+
+_NARROW = 40
+"""The least number of characters in a line."""
+
+
+def query(
+    sql: str | None, file: str | None, question: str | None, style: Format, *, private: bool, as_json: bool
+) -> int:
+    """Run `vetl query` on a statement, a file or a worked question. Open a prompt if there is none of them."""
+    if sum(source is not None for source in (sql, file, question)) > 1:
+        raise WrongUse("give either a statement, --file or --question")
+    if question is not None:
+        sql = statement_of(question)
+    elif file is not None or (sql is None and not sys.stdin.isatty()):
+        sql = _read_statement(file or "-")
+    require_settings()
+    warehouse = load_settings().warehouse
+    if private:
+        refuse_newer(warehouse.path, bundled.migrations())
+    database = warehouse.path if private else warehouse.published
+    if sql is None:
+        from vetl.cli.query_prompt import prompt  # noqa: PLC0415 - readline is not needed for one statement
+
+        def ask(statement: str, *, as_lines: bool) -> None:
+            answer(database, statement, "vertical" if as_lines else style, as_json=as_json)
+
+        prompt(database, ask)
+    else:
+        answer(database, sql, style, as_json=as_json)
+    return 0
+
+
+def list_questions(*, as_json: bool) -> int:
+    """Run `vetl query --list`: print the worked questions by name."""
+    questions = worked_questions()
+    if as_json:
+        print_json({"exit_code": 0, "questions": [asdict(question) for question in questions]})
+    else:
+        print_table("", ("name", "question"), [(question.name, question.title) for question in questions])
+    return 0
+
+
+def answer(file: Path, sql: str, style: Format, *, as_json: bool) -> None:
+    """Run one statement and write its rows."""
+    if style == "parquet" and not as_json:
+        _write_parquet(file, sql)
+    elif style == "table" and not as_json:
+        _show_rows(file, sql)
+    else:
+        with ExitStack() as stack:
+            with waiting("running"):
+                stream = stack.enter_context(streamed(file, sql))
+            if as_json:
+                sys.stdout.writelines(_one_object(stream))
+            else:
+                _write_rows(stream, style)
+
+
+def _read_statement(file: str) -> str:
+    """Return the statement in a file; `-` is standard input."""
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongUse(f"--file {file}: cannot be read: {getattr(error, 'strerror', 'it is not UTF-8')}") from None
+
+
+def _show_rows(file: Path, sql: str) -> None:
+    """Write the first rows at once, then count all rows, which may take as long as the statement."""
+    width = max(_NARROW, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
+    with ExitStack() as stack:
+        with waiting("running"):
+            preview = stack.enter_context(previewed(file, sql, width=width, most=MOST_ROWS))
+        sys.stdout.write(printable(preview.drawn))
+        sys.stdout.flush()
+        with waiting("counting the rows"):
+            rows = preview.count() if preview.rows is None else preview.rows
+    shown = f" ({preview.shown} shown; --format csv writes all)" if rows > preview.shown else ""
+    sys.stdout.write(", ".join(filter(None, (count(rows, "row") + shown, preview.columns))) + "\n")
+
+
+def _write_rows(stream: RowStream, style: Format) -> None:
+    match style:
+        case "vertical":
+            _write_vertical(stream)
+        case "json":
+            sys.stdout.writelines(_array(stream))
+        case "csv":
+            writer = csv.writer(sys.stdout, lineterminator="\n")
+            writer.writerow([cell(column) for column in stream.columns])
+            for batch in stream.batches:
+                writer.writerows([cell(value) for value in row] for row in batch)
+        case _:
+            sys.stdout.write(markdown(stream.columns, []))
+            for batch in stream.batches:
+                sys.stdout.write(markdown((), batch))
+
+
+def _write_vertical(stream: RowStream) -> None:
+    rows = list(islice((row for batch in stream.batches for row in batch), MOST_ROWS + 1))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    sys.stdout.writelines(vertical(stream.columns, rows[:MOST_ROWS], width))
+    more = (
+        f"the first {MOST_ROWS} rows; --format csv writes all"
+        if len(rows) > MOST_ROWS
+        else count(len(rows), "row")
+    )
+    sys.stdout.write(f"{more}\n")
+
+
+def _array(stream: RowStream) -> Iterator[str]:
+    """Yield the text of a JSON array with one object for each row."""
+    objects = (dict(zip(stream.columns, row, strict=True)) for batch in stream.batches for row in batch)
+    yield "["
+    yield from _with_commas(objects)
+    yield "]\n"
+
+
+def _one_object(stream: RowStream) -> Iterator[str]:
+    """Yield the text of one JSON object, the form of `--json` for every command."""
+    yield f'{{"exit_code":0,"columns":{_json(stream.columns)},"rows":['
+    yield from _with_commas(row for batch in stream.batches for row in batch)
+    yield "]}\n"
+
+
+def _with_commas(values: Iterator[Any]) -> Iterator[str]:
+    for index, value in enumerate(values):
+        yield f",{_json(value)}" if index else _json(value)
+
+
+def _json(value: object) -> str:
+    return json_text(to_json(value, inf_nan_mode="null", fallback=str).decode())
+
+
+def _write_parquet(file: Path, sql: str) -> None:
+    """Write Parquet to standard output, through a file because DuckDB cannot write Parquet to a pipe."""
+    if sys.stdout.isatty():
+        raise WrongUse(
+            "Parquet cannot be shown on a terminal; write it to a file: --format parquet > rows.parquet"
+        )
+    with TemporaryDirectory() as folder:
+        target = Path(folder) / "rows.parquet"
+        with waiting("running"):
+            query_to_parquet(file, sql, target)
+        with target.open("rb") as rows:
+            shutil.copyfileobj(rows, sys.stdout.buffer)
+        sys.stdout.buffer.flush()

@@ -1,0 +1,156 @@
+"""The prompt of `vetl query`, with history and completion. Each statement reads the newest published file."""
+
+import os
+import readline
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from vetl.cli.questions import statement_of, worked_questions
+from vetl.cli.terminal import mention, print_table, say, short
+from vetl.core.errors import VetlError, WrongUse
+from vetl.loading.published.query import tables_and_columns
+from vetl.settings.sources import nearest
+
+HELP = """\
+A statement ends with ; and may have several lines.
+  .tables          list the marts
+  .columns MART    list the columns of a mart
+  .vertical        show one line for each column; repeat it for tables
+  .list            list the worked questions
+  .question NAME   answer a worked question
+  .help            show this help
+  exit             leave, as do quit and Ctrl-D
+Tab completes names. The arrow keys bring back earlier statements.
+Ctrl-C stops a running statement, or drops the one being typed."""
+
+COMMANDS = (".tables", ".columns", ".vertical", ".list", ".question", ".help", ".quit")
+
+_LEAVING = frozenset(("exit", "quit", ".exit", ".quit"))
+
+_HISTORY_LENGTH = 1_000
+"""The number of statements that the history holds."""
+
+_WORDS = ("select", "from", "where", "group by", "order by", "limit", "join", "using", "count(*)", "summarize")
+
+
+class Ask(Protocol):
+    """A function that runs one statement and writes its rows, in the vertical form if `as_lines` is true."""
+
+    def __call__(self, statement: str, *, as_lines: bool) -> None:
+        """Run the statement."""
+
+
+def prompt(file: Path, ask: Ask) -> None:
+    """Run statements until the end of input. If a statement fails, print its error and continue."""
+    marts = tables_and_columns(file)
+    mention(f"{short(file)}, read-only; end a statement with ; type .help for help, exit to leave")
+    history = _history()
+    questions = [question.name for question in worked_questions()]
+    columns = {column for names in marts.values() for column in names}
+    _complete([*_WORDS, *COMMANDS, *questions, *marts, *columns])
+    conversation = Conversation(marts, ask)
+    try:
+        while (typed := _statement()) is not None:
+            try:
+                conversation.answer(typed)
+            except VetlError as error:
+                say(str(error), "error")
+            except KeyboardInterrupt:
+                say("stopped")
+    finally:
+        with suppress(OSError):  # a prompt works without a history
+            history.parent.mkdir(parents=True, exist_ok=True)
+            readline.write_history_file(history)
+
+
+def _statement() -> str | None:
+    """Return the input up to a `;`, or a line that begins with a dot. `None` at the end of input."""
+    lines: list[str] = []
+    while True:
+        try:
+            lines.append(input("   ... " if lines else "vetl> "))
+        except KeyboardInterrupt:
+            sys.stdout.write("\n")
+            lines = []
+            continue
+        except EOFError:
+            sys.stdout.write("\n")
+            return None
+        typed = "\n".join(lines).strip()
+        if typed.rstrip("; ").lower() in _LEAVING:
+            return None
+        if not typed:
+            lines = []
+        elif typed.startswith(".") or typed.endswith(";"):
+            return typed
+
+
+@dataclass
+class Conversation:
+    """The state of a prompt.
+
+    `marts` has the columns of each mart. `as_lines` is the form of the answers, which `.vertical` changes.
+    """
+
+    marts: dict[str, list[str]]
+    ask: Ask
+    as_lines: bool = False
+
+    def answer(self, typed: str) -> None:
+        """Run a statement or a command.
+
+        Raises:
+            WrongUse: there is no such command, mart or question.
+        """
+        command, _, name = typed.rstrip(";").partition(" ")
+        match command:
+            case ".tables":
+                print_table("", ("mart", "columns"), [(mart, len(names)) for mart, names in self.marts.items()])
+            case ".columns":
+                print_table("", ("column",), [(column,) for column in self._columns(name.strip())])
+            case ".vertical":
+                self.as_lines = not self.as_lines
+                mention("one line for each column" if self.as_lines else "tables")
+            case ".list":
+                print_table("", ("name", "question"), [(item.name, item.title) for item in worked_questions()])
+            case ".question":
+                self.ask(statement_of(name.strip()), as_lines=self.as_lines)
+            case ".help":
+                sys.stdout.write(f"{HELP}\n")
+            case _ if command.startswith("."):
+                raise WrongUse(f"{command}: there is no such command{nearest(command, COMMANDS)}")
+            case _:
+                self.ask(typed, as_lines=self.as_lines)
+
+    def _columns(self, mart: str) -> list[str]:
+        columns = self.marts.get(mart.removeprefix("marts."))
+        if columns is None:
+            raise WrongUse(f".columns {mart}: there is no such mart{nearest(mart, self.marts)}")
+        return columns
+
+
+def _history() -> Path:
+    """Load the history and return its file. Only its owner may read it, because a statement may name a person."""
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    history = Path(state) / "vetl" / "query_history"
+    readline.set_history_length(_HISTORY_LENGTH)
+    with suppress(OSError):
+        readline.read_history_file(history)
+    return history
+
+
+def _complete(words: Sequence[str]) -> None:
+    def completion(typed: str, index: int) -> str | None:
+        schema, dot, name = typed.lower().rpartition(".")
+        prefix = f"{schema}{dot}" if schema else ""
+        begin = name if schema else typed.lower()
+        matches = sorted(word for word in words if word.startswith(begin))
+        return f"{prefix}{matches[index]}" if index < len(matches) else None
+
+    readline.set_completer(completion)
+    readline.set_completer_delims(" \t\n,()=<>;")
+    readline.parse_and_bind("tab: complete")

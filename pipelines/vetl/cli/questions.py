@@ -1,0 +1,41 @@
+"""The worked questions, read from the page that shows them to analysts."""
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from vetl import bundled
+from vetl.core.errors import WrongUse
+
+WORKED = re.compile(r"(### \d+\. ([^\n]+)\n\n`([\w-]+)`[^#]*?```sql\n([^`]+)```\n\n)((?:\|[^\n]*\n)+)")
+"""A heading with the question, its name, its statement, and the output as a Markdown table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The question of a manager (`title`), its SQL statement, and the output on the page."""
+
+    name: str
+    title: str
+    statement: str
+    output: str
+
+
+def worked_questions(page: str | None = None) -> list[Question]:
+    """Return the questions of `warehouse/README.md`, in its order."""
+    text = bundled.analysts_page().read_text("utf-8") if page is None else page
+    return [Question(name, title, statement, output) for _, title, name, statement, output in WORKED.findall(text)]
+
+
+def statement_of(name: str) -> str:
+    """Return the statement of the question with this name.
+
+    Raises:
+        WrongUse: there is no such question; the message suggests a similar name.
+    """
+    statements = {question.name: question.statement for question in worked_questions()}
+    if name not in statements:
+        nearest = get_close_matches(name, statements, n=1)
+        hint = f"did you mean {nearest[0]}?" if nearest else "`vetl query --list` names them"
+        raise WrongUse(f"--question {name}: there is no such question; {hint}")
+    return statements[name]

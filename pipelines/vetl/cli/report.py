@@ -1,0 +1,38 @@
+"""`vetl report`: send the letter about the last closed week, once to each reader."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from vetl.cli.output import configure_logs
+from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, say, short
+from vetl.jobs.report import preview, report
+from vetl.settings import load_settings
+
+COLUMNS = ("reader", "by", "week", "state", TableColumn("note", 1))
+
+
+def send_letters(readers: Sequence[str], *, again: bool, folder: Path | None, as_json: bool) -> int:
+    """Run `vetl report`; with a `folder` the letters are only written there."""
+    configure_logs(0)
+    settings = load_settings()
+    if folder:
+        files = preview(settings, folder, readers)
+        if as_json:
+            print_json({"exit_code": 0, "files": files})
+        for file in () if as_json else files:
+            print_line(short(file))
+        return 0
+    done = report(settings, readers, again=again)
+    if as_json:
+        print_json({"exit_code": done.exit_code, **asdict(done)})
+        return done.exit_code
+    rows = [(item.reader, item.way, item.week, item.state, item.note) for item in done.deliveries]
+    print_table("", COLUMNS, rows)
+    for name in done.without:
+        say(f"{name}: no week of these practices is closed yet, so there is no letter")
+    if any(item.state == "unknown" for item in done.deliveries):
+        say("unknown: vetl was killed while the letter left; it is sent again only with --again")
+    if any(item.state == "sent before" for item in done.deliveries):
+        print_aside("sent before: vetl report --again sends a letter again")
+    return done.exit_code

@@ -1,0 +1,287 @@
+"""The commands `sync`, `build`, `publish` and `run`."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from vetl import bundled
+from vetl.cli.lake import build_on_spark
+from vetl.cli.output import configure_logs
+from vetl.cli.progress import showing_lists, showing_nodes
+from vetl.cli.terminal import mention, print_json, say, short
+from vetl.cli.times import local, zone
+from vetl.cli.views import show_build, show_drain, show_published, show_sync
+from vetl.core.errors import BuildFailed, PublicationHeld, VetlError, WrongUse, is_of_a_full_disk
+from vetl.core.results import SyncResult
+from vetl.jobs.build import build_marts, existing, is_built, publish_marts, roll_back_published, treatments
+from vetl.jobs.dbt_process import log_file
+from vetl.jobs.drain import run_drain
+from vetl.jobs.forget import finish_forgettings
+from vetl.jobs.one_writer import writing
+from vetl.jobs.sync import chosen_practices, run_sync
+from vetl.jobs.watch import send_notices
+from vetl.loading.control.activity import recorded
+from vetl.loading.control.snapshot import refuse_newer
+from vetl.loading.layout import written_files
+from vetl.loading.published.extract import extract
+from vetl.loading.published.hold import release as release_hold
+from vetl.loading.published.publish import Published
+from vetl.settings import Settings, load_settings
+
+WORST_FIRST = (1, 2, 3, 0)
+
+
+def sync(
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    since: date | None,
+    *,
+    as_json: bool,
+    verbosity: int,
+) -> int:
+    """Run `vetl sync`."""
+    configure_logs(verbosity)
+    settings = load_settings()
+    result = _sync(settings, practices, endpoints, since)
+    if as_json:
+        print_json(result.as_json())
+    else:
+        show_sync(result, settings.practices)
+    return result.exit_code
+
+
+def build(*, full_refresh: bool, engine: Literal["duckdb", "spark"], as_json: bool, verbosity: int) -> int:
+    """Run `vetl build`: build the marts, then publish them."""
+    if engine == "spark":
+        return build_on_spark(as_json=as_json, verbosity=verbosity)
+    configure_logs(verbosity)
+    report = build_and_publish(load_settings(), full_refresh=full_refresh, quiet=as_json)
+    if as_json:
+        print_json(report)
+    return report["exit_code"]
+
+
+def publish(*, rollback: bool | None, as_json: bool) -> int:
+    """Run `vetl publish`.
+
+    If `rollback` is true, publish the previous file and keep it. If it is false, end that and publish the marts.
+    """
+    configure_logs(0)
+    settings = load_settings()
+    if rollback:
+        hold = roll_back_published(settings)
+        if as_json:
+            print_json({"exit_code": 0, "path": settings.warehouse.published, **asdict(hold)})
+        else:
+            mention(f"Rolled back to the file of {local(hold.published_at)} ({zone()}). It stays until")
+            mention("`vetl publish --release`; runs until then build the marts, but do not publish them.")
+        return 0
+    if rollback is False and not release_hold(settings.warehouse.path):
+        mention("nothing was rolled back")
+    published = publish_marts(settings)
+    if as_json:
+        print_json({"exit_code": 0, "published": asdict(published)})
+    else:
+        show_published(published)
+    _tell(settings)
+    return 0
+
+
+def publish_for(group: str, target: Path | None, *, as_json: bool) -> int:
+    """Run `vetl publish --for GROUP`: write the published rows of a group's practices into a file of their own."""
+    configure_logs(0)
+    settings = load_settings()
+    groups = sorted({practice.group for practice in settings.practices if practice.group})
+    if group not in groups:
+        raise WrongUse(f"--for {group}: no practice has this group; known are {', '.join(groups) or 'none'}")
+    published = settings.warehouse.published
+    name = re.sub(r"[^a-z0-9]+", "-", group.lower()).strip("-") or "group"
+    file = target or published.with_name(f"{published.stem}.{name}{published.suffix}")
+    practices = [practice.id for practice in settings.practices if practice.group == group]
+    rows = extract(published, file.absolute(), practices)
+    if as_json:
+        print_json({"exit_code": 0, "path": file, "practices": practices, "tables": rows})
+    else:
+        mention(f"Wrote {len(practices)} practices, {sum(rows.values()):,} rows: {short(file)}")
+    return 0
+
+
+def run(practices: Sequence[str] | None, *, as_json: bool, verbosity: int) -> int:
+    """Run `vetl run`.
+
+    If the sync fails, the rows that it committed are still built and published, unless the disk is full.
+    """
+    configure_logs(verbosity)
+    report = run_everything(load_settings(), practices, quiet=as_json)
+    if as_json:
+        print_json(report)
+    return report["exit_code"]
+
+
+def run_everything(settings: Settings, practices: Sequence[str] | None = None, *, quiet: bool) -> dict[str, Any]:
+    """Sync, drain, build and publish; show each result unless `quiet`. The report has the worst exit code.
+
+    `practices` limits the sync; the marts are built for all practices. Nothing is built if no row changed and the
+    marts do not depend on the time that passed. Webhooks are drained if there is an inbox.
+
+    Raises:
+        ConfigurationError: a practice is not configured, or `[privacy]` is wrong. Nothing was changed.
+        WarehouseBusy: another process still writes after `lock_wait_seconds`. Nothing was changed.
+    """
+    chosen_practices(settings, practices)
+    treatments(settings)
+    with writing(settings):
+        return _everything(settings, practices, quiet=quiet)
+
+
+def _everything(settings: Settings, practices: Sequence[str] | None, *, quiet: bool) -> dict[str, Any]:
+    report: dict[str, Any] = {"sync": None, "drain": None, "build": None, "published": None}
+    codes: list[int] = []
+    refuse_newer(settings.warehouse.path, bundled.migrations())
+    for step in (
+        _go_on_forgetting,
+        partial(_sync_lists, practices=practices),
+        _drain,
+        partial(_build, codes=codes),
+    ):
+        codes += step(settings, report, quiet=quiet)
+        if is_of_a_full_disk(report.get("error", "")):
+            break  # the next step writes to the same disk, and would fail with the same line
+    report["exit_code"] = next(code for code in WORST_FIRST if code in codes)
+    return report
+
+
+def _go_on_forgetting(settings: Settings, report: dict[str, Any], *, quiet: bool) -> list[int]:
+    """Continue each `vetl forget` that was interrupted or incomplete, and return the exit codes."""
+    try:
+        done = finish_forgettings(settings, partial(build_and_publish, full_refresh=True, quiet=quiet))
+    except VetlError as error:
+        return _failed(report, error)
+    for forgotten in done:
+        rest = f"still mentioned in {', '.join(forgotten.left)}" if forgotten.left else "is complete"
+        say(f"the forgetting of {forgotten.pseudonym} {rest}")
+    return [forgotten.exit_code for forgotten in done]
+
+
+def _sync_lists(
+    settings: Settings, report: dict[str, Any], *, practices: Sequence[str] | None, quiet: bool
+) -> list[int]:
+    try:
+        result = _sync(settings, practices)
+    except VetlError as error:
+        return _failed(report, error)
+    report["sync"] = result.as_json()
+    if not quiet:
+        show_sync(result, settings.practices)
+    return [result.exit_code]
+
+
+def _drain(settings: Settings, report: dict[str, Any], *, quiet: bool) -> list[int]:
+    if not settings.webhooks.inbox.exists():
+        return []
+    try:
+        drained = run_drain(settings)
+    except VetlError as error:
+        return _failed(report, error)
+    report["drain"] = drained.as_json()
+    if not quiet:
+        show_drain(drained)
+    return [drained.exit_code]
+
+
+def _build(settings: Settings, report: dict[str, Any], *, codes: Sequence[int], quiet: bool) -> list[int]:
+    """Build and publish; only publish if nothing has changed. `codes` are those of the steps before."""
+    if not written_files(settings.warehouse.path):
+        return []
+    if any(codes) or not is_built(settings):
+        built = build_and_publish(settings, all_tests=False, quiet=quiet)
+        code = built.pop("exit_code")
+        report |= built
+        return [code]
+    # Publish all the same: the published file may be missing, or `[privacy]` may have changed.
+    published, code = _publish_unless_held(settings)
+    if published:
+        mention("No new data; the published file is up to date.")
+    report["published"] = asdict(published) if published else None
+    return [code]
+
+
+def _failed(report: dict[str, Any], error: VetlError) -> list[int]:
+    """Print and record the error of a step; return its exit code."""
+    say(f"vetl: {error}")
+    report["error"] = str(error)
+    return [error.exit_code]
+
+
+def build_and_publish(
+    settings: Settings, *, full_refresh: bool = False, all_tests: bool = True, quiet: bool
+) -> dict[str, Any]:
+    """Build the marts; publish them only if every node was built, so that analysts never see half a build."""
+    path = settings.warehouse.path
+    published: Published | None = None
+    existing(settings)
+    with writing(settings):
+        try:
+            with recorded(path, "build", "build") as recorder, showing_nodes() as advance:
+                result = build_marts(settings, full_refresh=full_refresh, all_tests=all_tests, advance=advance)
+                if result.failures:
+                    rest = f" and {len(result.failures) - 1} more" if len(result.failures) > 1 else ""
+                    recorder.error = f"{next(iter(result.failures))}{rest}; log at {log_file(path)}"
+        except BuildFailed as error:
+            raise BuildFailed(f"{error}; {_not_published(settings)}") from None
+        if not quiet:
+            show_build(result)
+        code = result.exit_code
+        if result.failures:
+            say(_not_published(settings))
+        else:
+            published, code = _publish_unless_held(settings)
+    if published and not quiet:
+        show_published(published)
+    return {
+        "build": asdict(result),
+        "published": asdict(published) if published else None,
+        "exit_code": code,
+    }
+
+
+def _not_published(settings: Settings) -> str:
+    published, log = short(settings.warehouse.published), short(log_file(settings.warehouse.path))
+    stays = f"; {published} stays as it was" if settings.warehouse.published.exists() else ""
+    return f"not published{stays}; log at {log}"
+
+
+def _publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
+    """Publish the marts. If a rolled-back file is kept, return no result and exit code 3."""
+    try:
+        published = publish_marts(settings)
+    except PublicationHeld as hold:
+        say(f"not published: {hold}")
+        return None, hold.exit_code
+    _tell(settings)
+    return published, 0
+
+
+def _tell(settings: Settings) -> None:
+    """Look at the thresholds of `[watch]` and print who is out; it fails no publication."""
+    notices = send_notices(settings)
+    for line in notices.rang:
+        say(f"out: {line}")
+    for line in notices.ended:
+        say(f"over: {line}")
+    for line in notices.failures:
+        say(f"warning: {line}")
+
+
+def _sync(
+    settings: Settings,
+    practices: Sequence[str] | None = None,
+    endpoints: Sequence[str] | None = None,
+    since: date | None = None,
+) -> SyncResult:
+    with showing_lists(len(practices or settings.practices)) as report:
+        return run_sync(settings, practices=practices, endpoints=endpoints, since=since, progress=report)

@@ -1,0 +1,85 @@
+"""Run the sandbox, in the foreground or as the child process of another command."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.request import urlopen
+
+from vetl_sandbox import serve as serve_sandbox
+
+from vetl.core.errors import Unreachable, WrongUse, cannot_listen
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """A running sandbox. `clock` is the time in its `Date` header at the start."""
+
+    base_url: str
+    username: str
+    password: str
+    role: str
+    webhook_secret: str
+    practices: tuple[dict[str, str], ...]
+    clock: datetime
+
+
+def serve(
+    *, port: int, practices: int, days: int, calls: int | None, seed: int, faults: str, as_json: bool
+) -> int:
+    """Run `vetl sandbox serve` until it is interrupted."""
+    try:
+        serve_sandbox(
+            port=port,
+            practices=practices,
+            days=days,
+            calls=calls,
+            seed=seed,
+            faults=faults,
+            as_json=as_json,
+            say=lambda line: print(line, flush=True),  # noqa: T201 - its only output, which other programs wait for
+        )
+    except ValueError as error:
+        raise WrongUse(str(error)) from None
+    except OSError as error:
+        raise cannot_listen("127.0.0.1", port, error) from None
+    return 0
+
+
+@contextmanager
+def sandbox_process(*, practices: int, days: int) -> Generator[Platform]:
+    """Run a sandbox in a process of its own, on a free port, until the block ends.
+
+    Raises:
+        Unreachable: the sandbox did not start.
+    """
+    command = [sys.executable, "-m", "vetl_sandbox", "--json", "--practices", str(practices), "--days", str(days)]
+    # In a session of its own, so that Ctrl-C reaches only vetl, which then ends the sandbox.
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)  # noqa: S603 - this interpreter
+    try:
+        greeting = process.stdout.readline() if process.stdout else ""
+        if not greeting:
+            raise Unreachable(f"the sandbox did not start: exit code {process.wait()}")
+        yield _platform(json.loads(greeting))
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _platform(greeting: dict[str, Any]) -> Platform:
+    with urlopen(greeting["base_url"]) as answer:  # noqa: S310 - the loopback address of the sandbox
+        clock = parsedate_to_datetime(answer.headers["Date"])
+    return Platform(
+        base_url=greeting["base_url"],
+        username=greeting["username"],
+        password=greeting["password"],
+        role=greeting["role"],
+        webhook_secret=greeting["webhook_secret"],
+        practices=tuple(greeting["practices"]),
+        clock=clock,
+    )

@@ -1,0 +1,268 @@
+"""`vetl status`: show the status of every list, of the build and of the published file, also during a sync."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from rich.console import Console
+
+from vetl.cli.terminal import (
+    MANY_PRACTICES,
+    TableColumn,
+    count,
+    print_aside,
+    print_json,
+    print_line,
+    print_table,
+    say,
+    short,
+)
+from vetl.cli.times import WHOLE_DAYS, ago, in_words, local, zone
+from vetl.core.errors import WrongUse
+from vetl.jobs.status import StatusReport, read_status
+from vetl.loading.control.list_status import ListStatus
+from vetl.settings import Settings, load_settings
+
+_WATCH_INTERVAL = 2.0
+"""Seconds between two reports of `--watch`."""
+_WORST_FIRST = ("failed", "uncertified", "partly read", "not read", "withdrawn", "certified", "received")
+_ROWS_BESIDE_THE_TABLE = 8
+"""Lines of `--watch` beside the rows: summary, header, notes, and the number of rows that do not fit."""
+_UNCHANGED_AFTER = timedelta(minutes=1)
+
+COLUMNS = (
+    "practice",
+    TableColumn("name", 3),
+    "list",
+    "state",
+    "certified until",
+    TableColumn("last read", 4),
+    TableColumn("rows", 1),
+    TableColumn("open", 5),
+    TableColumn("restated", 6),
+    TableColumn("drift", 7),
+    TableColumn("last window proven by", 8),
+)
+PRACTICE_COLUMNS = (
+    "practice",
+    TableColumn("name", 1),
+    "state",
+    TableColumn("certified", 2),
+    "certified until",
+    TableColumn("last read", 4),
+    TableColumn("rows", 3),
+)
+_QUARANTINED = TableColumn("quarantined")
+
+
+def status(practices: Sequence[str] | None, *, problems: bool | None, watch: bool, as_json: bool) -> int:
+    """Run `vetl status`.
+
+    If `problems` is true, show only lists with a problem; if it is false, show every list of any number of
+    practices.
+    """
+    if watch and as_json:
+        raise WrongUse("--watch cannot be combined with --json; repeat `vetl status --json` instead")
+    settings = load_settings()
+    if watch:
+        return _watch(settings, practices, problems=problems)
+    report = read_status(settings, practices)
+    if as_json:
+        print_json(report.as_json(summary(report)))
+    else:
+        show(report, problems=problems)
+    return report.exit_code
+
+
+def _watch(settings: Settings, practices: Sequence[str] | None, *, problems: bool | None) -> int:
+    """Show the status every two seconds until Ctrl-C. Return the exit code of the last report."""
+    code = 0
+    console = Console()
+    try:
+        while True:
+            report = read_status(settings, practices)
+            console.clear()
+            lines = max(1, console.height - _ROWS_BESIDE_THE_TABLE - len(report.problems))
+            show(report, problems=problems, most=lines if console.is_terminal else None)
+            sys.stdout.flush()
+            code = report.exit_code
+            time.sleep(_WATCH_INTERVAL)
+    except KeyboardInterrupt:
+        return code
+
+
+def summary(report: StatusReport) -> str:
+    """Return one line: `210 lists of 30 practices: 210 certified; last sync 5 min ago`."""
+    read = [item for item in report.snapshot.lists if not item.is_received]
+    practices = len({item.practice_id for item in read})
+    parts = [f"{number} {state}" for state in _WORST_FIRST if (number := report.states[state])]
+    parts += _quarantined(report.snapshot.lists)
+    lists = f"{count(len(read), 'list')} of {count(practices, 'practice')}: {', '.join(parts)}"
+    return f"{lists}; {_last_sync(report)}"
+
+
+def show(report: StatusReport, *, problems: bool | None = None, most: int | None = None) -> None:
+    """Print the summary, a table of at most `most` rows, and the problems below it."""
+    lists = report.snapshot.lists
+    selected = [item for item in lists if item.has_problem] if problems else lists
+    many = len({item.practice_id for item in selected}) > MANY_PRACTICES
+    if many and problems is None:
+        _print_practices(summary(report), selected, most)
+    else:
+        _print_lists(summary(report), selected, most)
+    if problems and not selected:
+        print_aside("no list has a problem")
+    if lists:
+        written = report.snapshot.written_at
+        as_of = f"as of {local(written)}; " if written else ""
+        print_aside(f"{as_of}times in {zone()}; {short(report.warehouse)}")
+        _explain_whole_days(selected)
+    _show_published(report)
+    for episode in report.out:
+        print_line(f"out since {episode.began}: {episode.line}")
+    _show_inbox(report.inbox)
+    _say_problems(report, selected, most)
+
+
+def _print_practices(title: str, lists: Sequence[ListStatus], most: int | None) -> None:
+    groups = [list(group) for _, group in groupby(lists, key=attrgetter("practice_id"))]
+    quarantined = any(item.quarantined for item in lists)
+    rows = [(*_practice_row(group), *_cell_of_quarantine(group, has_column=quarantined)) for group in groups]
+    _print_some(title, [*PRACTICE_COLUMNS, *([_QUARANTINED] if quarantined else [])], rows, most)
+    print_aside("a row for each practice; --problems shows lists with a problem, --all every list")
+
+
+def _practice_row(lists: Sequence[ListStatus]) -> tuple[object, ...]:
+    read = [item for item in lists if not item.is_received] or lists
+    certified = sum(item.state == "certified" for item in read)
+    times = [item.read_at for item in read if item.attempt]
+    return (
+        read[0].practice_id,
+        read[0].practice,
+        min((item.state for item in read), key=_WORST_FIRST.index),
+        f"{certified} of {len(read)}",
+        _earliest(read),
+        local(min((at for at in times if at), default=None)),
+        sum(item.rows for item in lists),
+    )
+
+
+def _earliest(lists: Sequence[ListStatus]) -> str:
+    """Return the earliest end of certification, or nothing if a list has none."""
+    ends = [item.certified_through for item in lists if item.state != "withdrawn"]
+    return "" if not all(ends) else min((local(end) for end in ends), default="")
+
+
+def _print_lists(title: str, lists: Sequence[ListStatus], most: int | None) -> None:
+    quarantined = any(item.quarantined for item in lists)
+    rows = [(*_row(item), *_cell_of_quarantine([item], has_column=quarantined)) for item in lists]
+    _print_some(title, [*COLUMNS, *([_QUARANTINED] if quarantined else [])], rows, most)
+
+
+def _row(item: ListStatus) -> tuple[object, ...]:
+    return (
+        item.practice_id,
+        item.practice,
+        item.endpoint,
+        item.state,
+        local(item.certified_through),
+        local(item.read_at),
+        item.rows,
+        item.open,
+        item.restated,
+        "; ".join(item.drift),
+        item.certificate.reason if item.certificate else "",
+    )
+
+
+def _cell_of_quarantine(lists: Sequence[ListStatus], *, has_column: bool) -> list[str]:
+    """Return `3` or `3 (all known)` as the only cell; return no cell if the table has no such column."""
+    if not has_column:
+        return []
+    quarantined, acknowledged = sum(item.quarantined for item in lists), sum(item.acknowledged for item in lists)
+    all_known = quarantined and quarantined == acknowledged
+    return [f"{quarantined} (all known)" if all_known else f"{quarantined or ''}"]
+
+
+def _print_some(
+    title: str, columns: Sequence[str | TableColumn], rows: Sequence[tuple[object, ...]], most: int | None
+) -> None:
+    print_table(title, columns, rows[:most])
+    if most is not None and len(rows) > most:
+        print_aside(f"{len(rows) - most} more rows do not fit; every problem is listed below")
+
+
+def _explain_whole_days(lists: Sequence[ListStatus]) -> None:
+    """Explain the midnights until which phone calls are certified, because they look odd in another time zone."""
+    if any(item.endpoint == "phone_calls" and item.certified_through for item in lists):
+        print_aside(WHOLE_DAYS)
+
+
+def _quarantined(lists: Sequence[ListStatus]) -> list[str]:
+    quarantined = sum(item.quarantined for item in lists)
+    acknowledged = sum(item.acknowledged for item in lists)
+    of_these = f" ({acknowledged} acknowledged)" if acknowledged else ""
+    return [f"{count(quarantined, 'row')} quarantined{of_these}"] if quarantined else []
+
+
+def _last_sync(report: StatusReport) -> str:
+    sync, run = report.sync, report.snapshot.run
+    if sync and sync.outcome == "running":
+        return f"a {sync.command} began {ago(sync.started_at)} and runs"
+    if sync and sync.outcome != "done":
+        how = {"failed": "failed", "stopped": "was interrupted", "killed": "was killed"}[sync.outcome]
+        return f"last {sync.command} {how} {ago(sync.at)}"
+    if run and run["finished_at"]:
+        failed = " failed" if run["exit_code"] == 1 else ""
+        return f"last {run['command']}{failed} {ago(run['finished_at'])}"
+    if run is None:
+        was_read = any(item.certificate for item in report.snapshot.lists)
+        return "the last sync was made by an older vetl" if was_read else "nothing synced yet"
+    return f"a {run['command']} began {ago(run['started_at'])}"
+
+
+def _show_published(report: StatusReport) -> None:
+    parts: list[str] = []
+    if report.build and report.build.outcome == "running":
+        parts.append(f"a build began {ago(report.build.started_at)} and runs")
+    if report.build and report.build.succeeded_at:
+        parts.append(f"built {ago(report.build.succeeded_at)}")
+    if report.published:
+        file, done = report.published, report.publication and report.publication.succeeded_at
+        parts.append(f"published {ago(done or file.made_at)}")
+        if done and datetime.fromisoformat(done) - file.made_at > _UNCHANGED_AFTER:
+            parts[-1] += f" (not changed since {local(file.made_at)})"
+        if file.masked_words:
+            parts[-1] += f" ({count(file.masked_words, 'value')} masked in columns of words)"
+        parts[-1] += f": {short(file.path)}"
+    if parts:
+        print_line(", ".join(parts))
+
+
+def _show_inbox(inbox: Mapping[str, Any] | None) -> None:
+    if not inbox or inbox["error"]:
+        return
+    parts = [f"{count(inbox['waiting'], 'webhook')} waiting"]
+    parts += [f"the oldest since {local(inbox['oldest'])}"] if inbox["oldest"] else []
+    parts += [f"the last came {local(inbox['last_received'])}"] if inbox["last_received"] else []
+    parts += [f"{inbox['quarantined']} quarantined"] if inbox.get("quarantined") else []
+    print_line(f"{', '.join(parts)}; {short(inbox['path'])}")
+
+
+def _say_problems(report: StatusReport, lists: Sequence[ListStatus], most: int | None) -> None:
+    """Print the problems of single lists, then the problems of the whole warehouse."""
+    failed = [item for item in lists if item.attempt and item.state not in {"certified", "withdrawn", "received"}]
+    for item in failed[:most]:
+        assert item.attempt
+        where = f"{item.practice_id} {item.endpoint}"
+        say(f"{where}: {item.state} {ago(item.attempt.finished)}: {item.reason}")
+    if most is not None and len(failed) > most:
+        say(f"{len(failed) - most} more lists have a problem; `vetl status --problems` shows them")
+    if any(item.unacknowledged for item in lists):
+        say("rows in quarantine: see `vetl quarantine list`; `vetl quarantine acknowledge` accepts them")
+    for problem in report.problems:
+        say(in_words(problem.line))

@@ -1,0 +1,170 @@
+"""The declaration of a list of the partner interface, and the columns of its raw table."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from vetl.core.records import Instant, KnownValues
+
+
+class Kind(StrEnum):
+    """The type of a raw column, by its DuckDB name."""
+
+    TEXT = "VARCHAR"
+    INSTANT = "TIMESTAMPTZ"
+    LOCAL = "TIMESTAMP"
+    DATE = "DATE"
+    BOOLEAN = "BOOLEAN"
+    INTEGER = "INTEGER"
+    JSON = "JSON"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a raw table; `values` are the values that the contract lists, if it lists them."""
+
+    name: str
+    kind: Kind
+    values: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryNames:
+    """The query parameters of one list. The contract does not show them for most lists: these are defaults."""
+
+    start: str = "start_date"
+    end: str = "end_date"
+    page: str = "page"
+    per_page: str = "per_page"
+    status: str = "status"
+
+
+class Strategy:
+    """How a list is read, and the properties of the list that other packages need.
+
+    `has_list`: the rows come page by page. `has_ids`: each row has an id. `has_range`: a request may select a
+    range of `updated_at`. `is_received`: the rows come by webhook.
+    """
+
+    __slots__ = ()
+    has_list: ClassVar[bool] = True
+    has_ids: ClassVar[bool] = True
+    has_range: ClassVar[bool] = False
+    is_received: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class DateWindows(Strategy):
+    """A filter by practice-local days and rows without ids, so whole days are replaced (phone calls)."""
+
+    has_ids: ClassVar[bool] = False
+
+    csv_page_size: int = 5000
+    open_states: tuple[str, ...] = ("pending", "queued", "ringing", "in_progress")
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatedWindows(Strategy):
+    """A filter by `updated_at`. The status `derived_from` may become one of `final` while `updated_at` stays."""
+
+    has_range: ClassVar[bool] = True
+
+    derived_from: str | None = None
+    final: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewestFirst(Strategy):
+    """No date filter, the most recent row first; a row is final if its status is not in `open_statuses`."""
+
+    statuses: tuple[str, ...]
+    open_statuses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FullScan(Strategy):
+    """No date filter and no known order."""
+
+    statuses: tuple[str, ...]
+    open_statuses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ByReference(Strategy):
+    """No usable list: rows are fetched by the ids in `mentions`, pairs of another raw table and its column."""
+
+    has_list: ClassVar[bool] = False
+
+    mentions: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Received(Strategy):
+    """No list at all: rows come by webhook to `path`; if two rows have one key, the first stays."""
+
+    has_list: ClassVar[bool] = False
+    is_received: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One list that vetl syncs. Its asset, raw table, CLI name and conformance tests follow from this declaration.
+
+    `path` is relative to `/services/core/open_api/v1` and may contain `{practice_id}`; `record` is the model of a
+    row of `raw.<table>`. `may_be_withdrawn`: the contract only proposes the list.
+    """
+
+    name: str
+    path: str
+    record: type[BaseModel]
+    strategy: Strategy
+    table: str
+    key: tuple[str, ...] = ("id",)
+    page_size: int = 100
+    names: QueryNames = QueryNames()
+    may_be_withdrawn: bool = False
+
+    def path_of(self, practice_id: str) -> str:
+        """Return the path of this list for a practice."""
+        return self.path.replace("{practice_id}", practice_id)
+
+    def columns(self) -> tuple[Column, ...]:
+        """Return the columns of the raw table that the source fills, in the order of the model."""
+        return tuple(
+            _column(name, field.annotation, tuple(field.metadata))
+            for name, field in self.record.model_fields.items()
+        )
+
+
+_KINDS: dict[Any, Kind] = {
+    str: Kind.TEXT,
+    datetime: Kind.LOCAL,
+    date: Kind.DATE,
+    bool: Kind.BOOLEAN,
+    int: Kind.INTEGER,
+    list: Kind.JSON,
+    dict: Kind.JSON,
+}
+
+
+def _column(name: str, annotation: Any, metadata: tuple[Any, ...]) -> Column:  # noqa: ANN401 - a type form
+    values = next((frozenset(item.values) for item in metadata if isinstance(item, KnownValues)), None)
+    bare, inner = _bare(annotation)
+    aware = any(item in (*metadata, *inner) for item in get_args(Instant)[1:])
+    kind = Kind.INSTANT if bare is datetime and aware else _KINDS[bare]
+    return Column(name, kind, values)
+
+
+def _bare(annotation: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - a type form
+    """Return the plain type inside `X | None` and `Annotated`, and the annotations around it."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        bare, inner = _bare(get_args(annotation)[0])
+        return bare, (*inner, *get_args(annotation)[1:])
+    if origin in (Union, UnionType):
+        return _bare(next(item for item in get_args(annotation) if item is not NoneType))
+    return origin or annotation, ()

@@ -1,0 +1,66 @@
+"""Values and tables as text for people, in the terminal and in Dagster.
+
+Values come from outside, so they must neither control a terminal nor run in a spreadsheet.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+
+from pydantic_core import to_json
+
+from vetl.core.spreadsheets import harmless
+
+_STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control characters except tab and line feed, and characters that change the direction of writing."""
+
+
+def printable(value: str) -> str:
+    r"""Return the text with control characters escaped, such as `\x1b`."""
+    return _STEERS.sub(lambda match: match[0].encode("unicode_escape").decode(), value)
+
+
+def json_text(value: str) -> str:
+    r"""Return JSON with control characters escaped, such as `\u202e`; the values stay the same."""
+    return _STEERS.sub(lambda match: f"\\u{ord(match[0]):04x}", value)
+
+
+def cell(value: object) -> str:
+    """Return a value as a cell of a CSV; a formula gets an apostrophe before it."""
+    content = text(value)
+    return harmless(content) if isinstance(value, str) else content
+
+
+def text(value: object) -> str:
+    """Return a value as text: nothing for null, `true` and `false`, instants in UTC."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case datetime():
+            instant = value if value.tzinfo is None else value.astimezone(UTC)
+            return instant.isoformat(sep=" ").replace("+00:00", "Z")
+        case date():
+            return value.isoformat()
+        case list() | dict() | tuple():
+            return printable(to_json(value, fallback=str).decode())
+        case _:
+            return printable(str(value))
+
+
+def span(seconds: float) -> str:
+    """Return a duration in words: "10 minutes", "90 seconds", "1 hour"."""
+    units = ((3600, "hour"), (60, "minute"))
+    size, unit = next((item for item in units if seconds and seconds % item[0] == 0), (1, "second"))
+    return f"{seconds / size:g} {unit}{'' if seconds == size else 's'}"
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table in Markdown with its cells escaped; without `columns` only its rows, to add to a table."""
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |\n"
+
+    body = "".join(line([text(value) for value in row]) for row in rows)
+    return line([text(name) for name in columns]) + line(["---"] * len(columns)) + body if columns else body

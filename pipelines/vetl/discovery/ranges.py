@@ -1,0 +1,300 @@
+"""Find the names of a list's date range that the server honours (contract: Endpoints, "not shown").
+
+Start and end are searched separately. Many names are first sent in one request: if they change nothing, none of
+them works. Every request for the whole list sends an end, because the contract's default, "the current date", may
+be last midnight, which would hide all rows of today.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Literal
+
+from vetl.core.capabilities import Key
+from vetl.core.pages import Page
+from vetl.core.steps import Plan
+from vetl.discovery.parameter_names import DATE_RANGE_NAMES
+from vetl.discovery.probes import (
+    SLIGHT,
+    TWICE,
+    ListKnowledge,
+    ask,
+    bisected,
+    candidates,
+    far_ahead,
+    fields_at_fault,
+    format_bound,
+    is_slight,
+    is_unknown,
+    name_finding,
+    recall,
+    still_contrasts,
+    whole_bounds,
+)
+from vetl.discovery.report import Finding
+from vetl.reading.conventions import Bounds
+from vetl.reading.rows import updated_at
+
+Findings = Plan[list[Finding]]
+FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
+PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
+"""The usual end of each start."""
+SLACK = timedelta(days=2)
+"""A row may be up to two days later than an end and still inside the range, if ends are whole days in any zone."""
+
+
+def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
+    """Prove the names of start and end, or find names that work, unless the contract shows them (`fixed`).
+
+    Set the names, the bounds and the query for the whole list in `knowledge`.
+    """
+    configured = knowledge.names
+    whole = yield from _try_start(knowledge, configured.start)
+    if whole is None and not fixed and (yield from _may_be_found(knowledge, PARTNERS)):
+        hints = yield from fields_at_fault(knowledge)
+        names = list(PARTNERS)
+        ordered = names if hints else (yield from bisected(names, partial(_any_start, knowledge)))
+        for name in candidates(hints, ordered):
+            if name != configured.start and (whole := (yield from _try_start(knowledge, name))) is not None:
+                break
+    if whole is None:
+        start = yield from _no_start(knowledge, fixed=fixed)
+        if start.state == "contradicts":
+            return [start]
+        return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
+    if not whole.total_count and not (yield from _has_rows_with_an_end(knowledge)):
+        return [_too_few(knowledge, "start"), _too_few(knowledge, "end")]
+    knowledge.proven.add("start")
+    evidence = f"a far future gives 0 rows, the past more{TWICE if whole.total_count <= SLIGHT else ''}"
+    start = name_finding(knowledge, "start", configured.start, evidence)
+    return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
+
+
+def _may_be_found(knowledge: ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
+    """Return whether any of these starts may work: sent together, in the far future, they empty the list.
+
+    If the server refuses the request, the names are tried one by one, unless an earlier check did that in vain.
+    """
+    works = yield from _any_start(knowledge, list(names))
+    return "start" not in knowledge.ignored if works is None else works
+
+
+def _any_start(knowledge: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
+    ahead = format_bound(far_ahead(knowledge.reading.now), "instant")
+    page = yield from ask(knowledge, dict.fromkeys(names, ahead))
+    return None if page is None else not page.total_count
+
+
+def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
+    """Return the first page of the whole list if this start works: a start in the far future empties the list."""
+    for bounds in FORMS:
+        for query in _ahead(name, bounds, far_ahead(knowledge.reading.now)):
+            page = yield from recall(knowledge, query)
+            if page is None:
+                yield from fields_at_fault(knowledge)  # raises if the list does not exist
+                if (yield from is_unknown(knowledge, name, query)):
+                    break  # an end would not help; a day might, if the server has one message for all faults
+                continue
+            if not (yield from _is_empty(knowledge, query, page)):
+                knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
+                return None
+            whole = yield from _whole(knowledge, name, bounds)
+            if whole is None:
+                continue
+            is_certain = not whole.total_count or not is_slight(whole, page)
+            if is_certain or (yield from still_contrasts(knowledge, query, knowledge.whole, rises=True)):
+                return whole
+            knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
+            return None
+    return None
+
+
+def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
+    """Return whether an answer holds no row. If its total is not 0, a second answer must agree."""
+    if page.total_count and not page.rows:
+        again = yield from ask(knowledge, query)
+        return again is not None and not again.rows
+    return not page.rows
+
+
+def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
+    """Read the first page of the whole list, with the configured end if the server accepts it."""
+    past, late = whole_bounds(knowledge.reading, bounds)
+    for query in ({name: past, knowledge.names.end: late}, {name: past}):
+        whole = yield from recall(knowledge, query)
+        if whole is not None:
+            knowledge.names = replace(knowledge.names, start=name)
+            knowledge.bounds = bounds
+            knowledge.whole = query
+            return whole
+    return None
+
+
+def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str]]:
+    """Return ranges in the far future: the start alone, and with an end for servers that require start <= end."""
+    start = {name: format_bound(at, bounds)}
+    yield start
+    if name in PARTNERS:
+        yield {**start, PARTNERS[name]: format_bound(at + timedelta(days=1), bounds)}
+
+
+def _has_rows_with_an_end(knowledge: ListKnowledge) -> Plan[bool]:
+    """Return whether an apparently empty list has rows if an end is sent, and none in the far future.
+
+    This happens on a practice's first day, if the server's default end is the midnight before.
+    """
+    start = knowledge.whole[knowledge.names.start]
+    _, late = whole_bounds(knowledge.reading, knowledge.bounds)
+    ends = candidates((knowledge.names.end,), PARTNERS.values())
+    together = yield from ask(knowledge, {knowledge.names.start: start, **dict.fromkeys(ends, late)})
+    if together is not None and not together.total_count:
+        return False
+    for end in ends if together is not None else (knowledge.names.end,):
+        page = yield from ask(knowledge, {knowledge.names.start: start, end: late})
+        if page is not None and page.total_count:
+            return (yield from _start_beside(knowledge, end))
+    return False
+
+
+def _start_beside(knowledge: ListKnowledge, end: str) -> Plan[bool]:
+    """Find a start that works beside a working end: in the far future, the two give an empty range."""
+    past, late = whole_bounds(knowledge.reading, knowledge.bounds)
+    ahead = far_ahead(knowledge.reading.now)
+    first, last = (format_bound(at, knowledge.bounds) for at in (ahead, ahead + timedelta(days=1)))
+    for name in candidates((knowledge.names.start,), PARTNERS):
+        ahead_of_all, whole = {name: first, end: last}, {name: past, end: late}
+        future = yield from ask(knowledge, ahead_of_all)
+        if future is None or future.total_count:
+            continue
+        if (yield from still_contrasts(knowledge, ahead_of_all, whole, rises=True)):
+            knowledge.names = replace(knowledge.names, start=name)
+            knowledge.whole = whole
+            return True
+    return False
+
+
+def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
+    """Prove the configured end, or find one that works: a range with an early end lacks rows of a late one."""
+    names = candidates((configured,), PARTNERS.values())
+    start = {name: value for name, value in knowledge.whole.items() if name == knowledge.names.start}
+    partner = () if fixed else (PARTNERS.get(knowledge.names.start, configured),)
+    likely = candidates((configured,), (name for name in knowledge.whole if name not in start), partner)
+    evidence: str | None = None
+    for name in likely:
+        evidence = evidence or (yield from _end_works(knowledge, start, name))
+    if evidence is None and not fixed and (yield from _any_end_works(knowledge, start, names)) is not False:
+        others = [name for name in names if name not in likely]
+        for name in (yield from bisected(others, partial(_any_end_works, knowledge, start))):
+            if evidence := (yield from _end_works(knowledge, start, name)):
+                break
+    if evidence:
+        knowledge.proven.add("end")
+        return name_finding(knowledge, "end", configured, evidence)
+    knowledge.whole = start
+    return Finding(
+        knowledge.endpoint,
+        "end",
+        "ignored",
+        "none",
+        f"{configured} is not honoured, nor is any other name tried",
+        "ask the platform for its name; until then certificates end a day and a half ago, because the server may "
+        "hide later rows, and what is newer is read again at each sync",
+    )
+
+
+def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
+    """Return the evidence that an end works, or `None`. Set its name in `knowledge`."""
+    form = yield from _form_of_ends(knowledge, start, (name,))
+    _, late = whole_bounds(knowledge.reading, form)
+    wide = yield from recall(knowledge, {**start, name: late})
+    for early_start, early in _early(knowledge, start):
+        if wide is None or not wide.total_count:
+            return None
+        narrow = yield from ask(knowledge, {**early_start, name: format_bound(early, form)})
+        if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
+            continue
+        queries = {**start, name: late}, {**early_start, name: format_bound(early, form)}
+        slight = is_slight(wide, narrow)
+        if slight and not (yield from still_contrasts(knowledge, *queries, rises=False)):
+            continue
+        knowledge.names = replace(knowledge.names, end=name)
+        knowledge.whole = {**start, name: late}
+        knowledge.end_in_days = knowledge.bounds == "none" and form == "day"
+        evidence = f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}"
+        return evidence + TWICE if slight else evidence
+    return None
+
+
+def _early(knowledge: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
+    """Return early ends, each with its start: in the first second of history, and in the days before."""
+    begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
+    yield start, begun + timedelta(seconds=1)
+    if knowledge.bounds == "day" and start:
+        before = {name: format_bound(begun - timedelta(days=4), "day") for name in start}
+        yield before, begun - timedelta(days=2)
+
+
+def _obeys(page: Page, end: datetime) -> bool:
+    """Return whether no row was updated after the requested end; a lower total alone may be a deleted row."""
+    return all((at := updated_at(row)) is None or at <= end + SLACK for row in page.rows)
+
+
+def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
+    """Return whether these ends, sent together and early, remove rows; `None` if the server refuses them once."""
+    begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
+    form = yield from _form_of_ends(knowledge, start, names)
+    early = format_bound(begun + timedelta(seconds=1), form)
+    plain = yield from recall(knowledge, start)
+    page = yield from ask(knowledge, {**start, **dict.fromkeys(names, early)})
+    if page is None or plain is None:
+        return False if "end" in knowledge.ignored else None
+    return page.total_count < plain.total_count
+
+
+def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
+    """Return the form of ends: that of the working start, else instants, or days if only days are accepted."""
+    if knowledge.bounds != "none":
+        return knowledge.bounds
+    for form in FORMS:
+        _, late = whole_bounds(knowledge.reading, form)
+        if (yield from recall(knowledge, {**start, **dict.fromkeys(names, late)})) is not None:
+            return form
+    return "instant"
+
+
+def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
+    name = knowledge.names.start
+    knowledge.bounds, knowledge.whole = "none", {}
+    refused = (yield from recall(knowledge, {})) is None
+    if refused and not fixed and "start" not in knowledge.ignored:
+        hints = yield from fields_at_fault(knowledge)
+        for other in candidates(hints, PARTNERS):
+            if knowledge.accepted_start is None:
+                yield from _try_start(knowledge, other)
+    if refused and knowledge.accepted_start is not None:
+        name, form = knowledge.accepted_start
+        knowledge.names = replace(knowledge.names, start=name)
+        knowledge.whole = knowledge.required = {name: whole_bounds(knowledge.reading, form)[0]}
+    elif refused:
+        return Finding(
+            knowledge.endpoint,
+            "start",
+            "contradicts",
+            "none",
+            f"{name} is refused, and so are every other name tried and a request without a start",
+            f"ask the platform for its name and set start in [partner.parameters.{knowledge.endpoint}]",
+        )
+    return Finding(
+        knowledge.endpoint,
+        "start",
+        "ignored",
+        "none",
+        f"{name} is not honoured, nor is any other name tried",
+        f"ask the platform how to filter {knowledge.endpoint} by date; until then each sync reads the whole list",
+    )
+
+
+def _too_few(knowledge: ListKnowledge, key: Key) -> Finding:
+    name = str(getattr(knowledge.names, key))
+    return Finding(knowledge.endpoint, key, "unknown", name, "the list is empty since history_start")

@@ -1,0 +1,290 @@
+"""Build and publish the marts, for commands and Dagster's assets."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from vetl import bundled
+from vetl.core.errors import PublicationHeld, WarehouseBusy, WarehouseError
+from vetl.core.pages import BESIDE_THE_LIST, WindowKind
+from vetl.core.privacy import Treatment
+from vetl.core.secrets import KEY_CHARACTERS, is_weak_key
+from vetl.endpoints import REGISTRY
+from vetl.jobs.act_mirror import mirror_ledger
+from vetl.jobs.dbt_process import (
+    CHANGED_ONLY,
+    DATA_ONLY,
+    PUBLISHED_ONLY,
+    Advance,
+    BuildResult,
+    dbt_build,
+    fingerprint,
+)
+from vetl.jobs.one_writer import writing
+from vetl.jobs.shards import is_to_be_moved, layout_of, parts
+from vetl.loading.control.activity import read_activity, recorded
+from vetl.loading.control.staleness import has_passed, news
+from vetl.loading.layout import written_files
+from vetl.loading.published.contacts import remove_contacts, write_contacts
+from vetl.loading.published.descriptions import grains, personal_columns
+from vetl.loading.published.hold import Hold, hold, read_hold
+from vetl.loading.published.parquet import remove_parquet, write_parquet
+from vetl.loading.published.publish import Published
+from vetl.loading.published.publish import publish as publish_file
+from vetl.loading.published.retention import roll_back
+from vetl.loading.shards import gather
+from vetl.loading.warehouse import Warehouse
+from vetl.settings import Settings
+
+WEAK_KEY = (
+    f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "
+    "for example from `vetl init` or `openssl rand -hex 32`"
+)
+
+
+def build_marts(
+    settings: Settings,
+    *,
+    full_refresh: bool = False,
+    all_tests: bool = True,
+    advance: Advance = lambda _done, _total: None,
+    now: Callable[[], float] = time.monotonic,
+) -> BuildResult:
+    """Build the marts from the committed rows; wait for another writer for at most `lock_wait_seconds`.
+
+    Without `all_tests` only published models are tested, if the build before passed (`options_of`).
+
+    Raises:
+        BuildFailed: dbt could not start the build; a failed node is in the result instead.
+        ConfigurationError: `[privacy]` names a column that is not personal.
+        WarehouseBusy: another process still holds the file.
+        WarehouseError: there is no warehouse yet, or it cannot be opened.
+    """
+    existing(settings)
+    treatments(settings)
+    with writing(settings):
+        return _built(settings, full_refresh=full_refresh, all_tests=all_tests, advance=advance, now=now)
+
+
+def _built(
+    settings: Settings, *, full_refresh: bool, all_tests: bool, advance: Advance, now: Callable[[], float]
+) -> BuildResult:
+    path = settings.warehouse.path
+    deadline = now() + settings.warehouse.lock_wait_seconds
+    mirror_ledger(settings)
+    while True:
+        ready_for_dbt(settings, max(0.0, deadline - now()))
+        options = options_of(settings, all_tests=all_tests or full_refresh, hourly=CHANGED_ONLY)
+        try:
+            return dbt_build(
+                path,
+                full_refresh=full_refresh,
+                advance=advance,
+                variables=dbt_variables(settings),
+                extra=options,
+                limits=duckdb_limits(settings),
+            )
+        except WarehouseBusy:
+            # Another program, such as DuckDB's shell, opened the file between the check and dbt's start.
+            if now() >= deadline:
+                raise
+
+
+def options_of(
+    settings: Settings, *, all_tests: bool, hourly: tuple[str, ...] = PUBLISHED_ONLY
+) -> tuple[str, ...]:
+    """Return dbt's options: all models and tests if requested or if the build before failed, else `hourly`.
+
+    So a build with fewer tests never publishes marts that the build before refused (decision 0408).
+    """
+    passed = has_passed(settings.warehouse.path, fingerprint(dbt_variables(settings)))
+    return DATA_ONLY if all_tests or not passed else hourly
+
+
+def dbt_variables(settings: Settings) -> dict[str, Any]:
+    """Return dbt's variables: the lists with their tables, the kinds of windows, the configured definitions."""
+    windows = {"apart": [kind.value for kind in BESIDE_THE_LIST], "moving": WindowKind.TAIL.value}
+    lists = {item.name: item.table for item in REGISTRY}
+    return {"lists": lists, "windows": windows, **settings.definitions.variables()}
+
+
+def duckdb_limits(settings: Settings) -> dict[str, str]:
+    """Return the configured limit of memory and folder for temporary rows of builds and publications."""
+    warehouse = settings.warehouse
+    limits = {"memory_limit": warehouse.memory_limit, "temp_directory": warehouse.temp_directory}
+    return {name: str(value) for name, value in limits.items() if value}
+
+
+def reason_to_build(settings: Settings) -> str | None:
+    """Return the reason why a build would change the marts, or `None` if it would not.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or it cannot be opened.
+    """
+    existing(settings)
+    warehouse = settings.warehouse
+    with writing(settings):
+        mirror_ledger(settings)
+        gather(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds)
+        return news(warehouse.path, fingerprint(dbt_variables(settings)))
+
+
+def publish_marts(settings: Settings) -> Published:
+    """Replace the published file by the current marts, then the files that are published beside it.
+
+    Raises:
+        ConfigurationError: `[privacy]` names a column that is not personal.
+        PublicationHeld: the published file was rolled back, and the rollback is not released.
+        WarehouseError: there is no warehouse yet, or a file cannot be read or written; the old one stays.
+    """
+    existing(settings)
+    refuse_while_held(settings)
+    with writing(settings), recorded(settings.warehouse.path, "publication", "publish"):
+        return _publish_marts(settings)
+
+
+def _publish_marts(settings: Settings) -> Published:
+    warehouse = settings.warehouse
+    key = warehouse.pii_key
+    published = publish_file(
+        warehouse.path,
+        warehouse.published,
+        pii=treatments(settings),
+        pii_key=key.get_secret_value() if key else None,
+        grains=grains(bundled.dbt_project()),
+        keep=warehouse.keep,
+        limits=duckdb_limits(settings),
+    )
+    if warehouse.contacts:
+        write_contacts(warehouse.path, warehouse.published)
+    else:
+        remove_contacts(warehouse.published)
+    _publish_parquet(settings)
+    return published
+
+
+def treatments(settings: Settings) -> dict[str, dict[str, Treatment]]:
+    """Return the treatments of the personal columns of every mart by `[privacy]`.
+
+    Raises:
+        ConfigurationError: `[privacy]` names a column that is not personal.
+    """
+    return settings.privacy.treatments(personal_columns(bundled.dbt_project()))
+
+
+def published_clear(settings: Settings) -> list[str]:
+    """Return a line with the personal columns that are published as they are, if there are any.
+
+    Raises:
+        ConfigurationError: `[privacy]` names a column that is not personal.
+    """
+    clear = [
+        f"{mart}.{column}"
+        for mart, columns in treatments(settings).items()
+        for column, treatment in columns.items()
+        if treatment == "clear"
+    ]
+    clause = f"[privacy] publishes as they are, for all who may read {settings.warehouse.published}: "
+    return [clause + ", ".join(clear)] if clear else []
+
+
+def weak_key(settings: Settings) -> list[str]:
+    """Return a line if somebody who tries keys can find the key of the hashed columns."""
+    key = settings.warehouse.pii_key
+    return [WEAK_KEY] if key and is_weak_key(key.get_secret_value()) else []
+
+
+def is_built(settings: Settings) -> bool:
+    """Return whether the last build succeeded, and another build would not change the marts.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or it cannot be opened.
+    """
+    last = read_activity(settings.warehouse.path, "build")
+    return (last is None or last.outcome == "done") and reason_to_build(settings) is None
+
+
+def is_up_to_date(settings: Settings) -> bool:
+    """Return whether the published file is current; if it is, record a publication."""
+    if not settings.warehouse.published.exists() or not is_built(settings):
+        return False
+    with recorded(settings.warehouse.path, "publication", "publish"):
+        return True
+
+
+def roll_back_published(settings: Settings) -> Hold:
+    """Replace the published file by the one before it until the rollback is released.
+
+    Raises:
+        WarehouseError: there is no warehouse or no earlier file, or a file cannot be written.
+    """
+    existing(settings)
+    with writing(settings):
+        roll_back(settings.warehouse.published)
+        record = hold(settings.warehouse.path, settings.warehouse.published)
+        _publish_parquet(settings)
+    return record
+
+
+def refuse_while_held(settings: Settings) -> None:
+    """Refuse a publication after a rollback.
+
+    Raises:
+        PublicationHeld: the published file was rolled back, and the rollback is not released.
+        WarehouseError: the record of a rollback cannot be read.
+    """
+    record = read_hold(settings.warehouse.path)
+    if record:
+        published = settings.warehouse.published
+        raise PublicationHeld(
+            f"{published}: was rolled back at {record.since} to the file of {record.published_at} and stays so;"
+            " `vetl publish --release` publishes again"
+        )
+
+
+def _publish_parquet(settings: Settings) -> None:
+    warehouse = settings.warehouse
+    if warehouse.parquet:
+        write_parquet(warehouse.published, warehouse.keep)
+    else:
+        remove_parquet(warehouse.published)
+
+
+def ready_for_dbt(settings: Settings, seconds: float) -> None:
+    """Wait until no other process holds the warehouse, then create the tables that dbt reads.
+
+    These are all raw tables, and the table of telephone numbers in their standard form.
+
+    Raises:
+        WarehouseBusy: another process still holds the warehouse after so many seconds.
+    """
+    for part in parts(settings):
+        with Warehouse.open(part.warehouse.path, REGISTRY, lock_wait_seconds=seconds) as warehouse:
+            warehouse.note_phone_numbers(settings.definitions.phone_regions)
+    gather(settings.warehouse.path, lock_wait_seconds=seconds)
+
+
+def wait_for_writer(settings: Settings, seconds: float, practices: Sequence[str] | None = None) -> None:
+    """Wait until no other process holds the warehouse, or the shards of these practices.
+
+    Raises:
+        WarehouseBusy: another process still holds it after so many seconds.
+    """
+    shared = practices is not None and bool(layout_of(settings)) and not is_to_be_moved(settings)
+    with writing(settings, seconds, shared=shared):
+        for file in (part.warehouse.path for part in parts(settings, practices)):
+            if file.exists():
+                with Warehouse.open(file, REGISTRY, lock_wait_seconds=seconds):
+                    pass
+        if practices is None:
+            gather(settings.warehouse.path, lock_wait_seconds=seconds)
+
+
+def existing(settings: Settings) -> None:
+    """Check that there is a warehouse.
+
+    Raises:
+        WarehouseError: there is no warehouse.
+    """
+    if not written_files(settings.warehouse.path):
+        raise WarehouseError(f"{settings.warehouse.path}: there is no warehouse yet; run `vetl sync` first")

@@ -1,0 +1,64 @@
+"""The client of the configured platform and its query parameters, for sync, doctor and drain."""
+
+import hashlib
+
+from vetl.core.endpoint import QueryNames
+from vetl.core.errors import ConfigurationError
+from vetl.endpoints import REGISTRY
+from vetl.partner.client import Account, Limits, PartnerClient
+from vetl.partner.credential_cache import AcceptedCredentials
+from vetl.partner.pace import SharedPace
+from vetl.partner.retry_policy import RetryPolicy
+from vetl.settings import Login, Settings
+
+
+def partner_client(settings: Settings) -> PartnerClient:
+    """Return a client that records beside the warehouse that its credentials were accepted once.
+
+    Raises:
+        ConfigurationError: the address or the credentials are not set, or would be sent without encryption.
+    """
+    login, partner = settings.login(), settings.partner
+    account = Account(
+        login.base_url, login.username, login.password, login.role, allow_plain_http=partner.allow_plain_http
+    )
+    limits = Limits(
+        max_in_flight=partner.max_in_flight,
+        requests_per_minute=partner.requests_per_minute,
+        timeout_seconds=partner.timeout_seconds,
+    )
+    policy = RetryPolicy(
+        max_wait=partner.max_wait_seconds,
+        max_wait_total=partner.max_wait_seconds_total,
+        usual_answer=partner.timeout_seconds / 3,
+    )
+    warehouse = settings.warehouse.path
+    accepted = AcceptedCredentials(warehouse.with_name(f"{warehouse.name}.accepted.json"))
+    pace = _shared_pace(settings, login)
+    return PartnerClient(account, limits, retry_policy=policy, accepted=accepted, pace=pace)
+
+
+def _shared_pace(settings: Settings, login: Login) -> SharedPace | None:
+    """Return the pace that all shards, which are in one folder, share for this account."""
+    per_minute = settings.partner.requests_per_minute_total
+    if per_minute is None:
+        return None
+    folder = settings.warehouse.path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    name = hashlib.sha256(f"{login.base_url} {login.username}".encode()).hexdigest()[:12]
+    return SharedPace(folder / f".requests-{name}", per_minute)
+
+
+def query_names(settings: Settings) -> dict[str, QueryNames]:
+    """Return the query parameters of every list by its name.
+
+    Raises:
+        ConfigurationError: `[partner.parameters]` names a list that does not exist.
+    """
+    names = [endpoint.name for endpoint in REGISTRY]
+    unknown = [name for name in settings.partner.parameters if name not in names]
+    if unknown:
+        raise ConfigurationError(
+            f"partner.parameters.{unknown[0]}: there is no such list; known are {', '.join(names)}"
+        )
+    return {endpoint.name: settings.partner.query_names(endpoint.name, endpoint.names) for endpoint in REGISTRY}

@@ -1,0 +1,77 @@
+"""Judge the platform's clock by this machine's clock, the last sync and the newest call."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from vetl.core.errors import ConfigurationError, VetlError
+from vetl.core.practice import Practice
+from vetl.loading.warehouse import Warehouse
+from vetl.partner.client import PartnerClient
+from vetl.partner.practice import PartnerPractice
+
+QUIET = timedelta(days=4)
+"""Longest time without a call of a practice: a long weekend."""
+
+
+def refuse_future_starts(client: PartnerClient, practices: Sequence[Practice], clock: datetime) -> None:
+    """Refuse a `history_start` in the future, because an empty history would be certified.
+
+    Raises:
+        ConfigurationError: a practice has such a `history_start`.
+    """
+    # If the platform's clock is ahead of the plausible time, the later one counts, as either may be right.
+    latest = max(clock, client.clock.doubted or clock)
+    for practice in practices:
+        today = latest.astimezone(ZoneInfo(practice.time_zone)).date()
+        if practice.history_start > today:
+            raise ConfigurationError(
+                f"practices: history_start = {practice.history_start} of {practice.id} is in the future: by the"
+                f" platform's clock it is {today} there; set the first day that is to be read"
+            )
+
+
+async def believed_clock(
+    client: PartnerClient, warehouse: Warehouse, practices: Sequence[Practice], clock: datetime
+) -> tuple[datetime, str | None]:
+    """Return the plausible time of the platform, and a line if the platform's clock shows another time.
+
+    If the platform's clock is more than a day ahead of this machine's, the last sync or a newer call may confirm
+    it: then this machine's clock is wrong. The check costs one request per practice, only if the clock is in
+    doubt.
+    """
+    platform_time = client.clock.doubted
+    if platform_time is None:
+        return clock, None
+    last = warehouse.last_clock()
+    if last is not None:
+        client.clock.support(last)
+    for practice in practices:
+        if client.clock.bounded(platform_time) == platform_time:
+            return platform_time, None
+        newest = await _newest_call(client, practice.id, platform_time)
+        if newest is not None:
+            client.clock.support(newest)
+    believed = client.clock.bounded(platform_time)
+    return believed, None if believed == platform_time else doubt(platform_time, believed)
+
+
+def doubt(platform_time: datetime, believed: datetime) -> str:
+    """Return the line about a wrong clock: its time, the plausible time, and the consequence."""
+    hours = (platform_time - believed).total_seconds() / 3600
+    return (
+        f"the platform's clock shows {platform_time:%Y-%m-%d %H:%M} UTC, {hours:.0f} hours ahead of this"
+        " machine's, of the last sync and of the newest call:"
+        f" nothing is certified past {believed:%Y-%m-%d %H:%M} UTC"
+    )
+
+
+async def _newest_call(client: PartnerClient, practice_id: str, platform_time: datetime) -> datetime | None:
+    """Return the begin of the newest call of the last days before the platform's time, if there is one."""
+    first, last = (platform_time - QUIET).date(), (platform_time + timedelta(days=1)).date()
+    try:
+        page = await anext(PartnerPractice(client, practice_id).phone_calls(start_date=first, end_date=last))
+    except VetlError:
+        return None
+    times = [call.created_at for call in page.records if call.created_at is not None]
+    return max((at for at in times if at <= platform_time), default=None)

@@ -1,0 +1,283 @@
+"""Run dbt in a process of its own, so that its lock on the file ends with it and vetl does not import it.
+
+The shipped project may be in a read-only place, so dbt writes all its files to a folder beside the warehouse. The
+import of dbt would cost a second.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vetl import bundled
+from vetl.core.errors import BuildFailed
+from vetl.loading.failures import busy_in, remedy_in
+from vetl.loading.layout import shards_of
+from vetl.loading.writer_lock import held_descriptors
+
+Advance = Callable[[int, int], None]
+"""Called with the number of finished nodes and the number of all nodes."""
+
+COMMAND: tuple[str, ...] = (
+    sys.executable,
+    "-c",
+    "import gc; gc.set_threshold(50_000, 20, 100); from dbt.cli.main import cli; cli()",
+)
+"""Python collects garbage after each 700 new objects, and dbt creates millions of objects that stay."""
+DATA_ONLY = ("--exclude-resource-type", "unit_test")
+"""Unit tests have rows of their own: they test the models and not the data, so they belong to the test suite."""
+PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")
+"""Only the tests of published models; other tests have a tag in dbt_project.yml (decision 0408)."""
+CHANGED_ONLY = (
+    *PUBLISHED_ONLY,
+    "config.materialized:view",
+    "catalogue",
+    "metrics",
+    "--indirect-selection",
+    "empty",
+)
+"""Without views, `catalogue` and `metrics`, which only change with the project or its variables."""
+_FAILED = frozenset({"error", "fail", "runtime error"})
+_ROWS = re.compile(r"Got (\d+) results?, configured to")
+_MESSAGE_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """The result of one `dbt build`; `failures` and `warnings` have one line for each node."""
+
+    succeeded: int
+    skipped: int
+    failures: tuple[str, ...]
+    warnings: tuple[str, ...]
+    seconds: float
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 if a node failed; warnings are no failures (design: commands)."""
+        return 1 if self.failures else 0
+
+
+@dataclass(slots=True)
+class _Log:
+    """The errors and deprecations in dbt's JSON log."""
+
+    errors: list[str] = field(default_factory=list)
+    deprecations: list[str] = field(default_factory=list)
+
+    def take(self, event: dict[str, Any], advance: Advance) -> None:
+        info, data = event.get("info", {}), event.get("data", {})
+        name, level = info.get("name", ""), info.get("level")
+        if name.endswith("Result") and "index" in data:
+            advance(data["index"], data.get("total") or data.get("num_models") or data["index"])
+        elif level == "error" and name == "MainEncounteredError":
+            self.errors.append(one_line(info.get("msg", "").removeprefix("Encountered an error:")))
+        elif level == "warn" and not name.startswith(("RunResult", "Log")):
+            self.deprecations.append(one_line(info.get("msg", "")))
+
+
+def state_folder(warehouse: Path) -> Path:
+    """Return the folder of dbt's target and logs: `<warehouse>.dbt`, beside the warehouse."""
+    return warehouse.with_name(f"{warehouse.name}.dbt")
+
+
+def results_file(warehouse: Path) -> Path:
+    """Return the file to which dbt writes the results of the nodes."""
+    return state_folder(warehouse) / "target" / "run_results.json"
+
+
+def log_file(warehouse: Path) -> Path:
+    """Return the file in which dbt logs warnings and errors."""
+    return state_folder(warehouse) / "logs" / "dbt.log"
+
+
+def dbt_build(
+    warehouse: Path,
+    *,
+    full_refresh: bool,
+    advance: Advance,
+    variables: Mapping[str, Any] | None = None,
+    command: Sequence[str] = (),
+    extra: Sequence[str] = DATA_ONLY,
+    limits: Mapping[str, str] | None = None,
+) -> BuildResult:
+    """Build and test every model over the warehouse; `variables` override those of the project.
+
+    `command` starts dbt instead of `COMMAND`, `extra` are further options of dbt, and `limits` are DuckDB's limits
+    of memory.
+
+    Raises:
+        BuildFailed: dbt failed before it ran a node.
+        WarehouseBusy: another process has locked the file.
+    """
+    results_file(warehouse).unlink(missing_ok=True)
+    log = _Log()
+    options = [*extra, *(["--full-refresh"] if full_refresh else []), *as_options(variables or {})]
+    code = _run(warehouse, ["build", *options], log, advance, command, limits)
+    for error in log.errors:
+        if busy := busy_in(error, warehouse):
+            raise busy
+    run = _results(warehouse)
+    if log.errors or run is None:
+        why = log.errors[0] if log.errors else f"dbt ended with exit code {code}"
+        # The error of a full disk is a number alone, so the line names the folder that dbt writes.
+        why = f"{state_folder(warehouse)}: {why}" if "Errno" in why else why
+        raise BuildFailed(f"{why}{remedy_in(why)}")
+    return _summary(run, tuple(dict.fromkeys(log.deprecations)))
+
+
+def failures_of(warehouse: Path) -> tuple[str, ...]:
+    """Return a line for each node that failed in the last build, or none if dbt ran no node."""
+    run = _results(warehouse)
+    return _summary(run, ()).failures if run else ()
+
+
+def _results(warehouse: Path) -> dict[str, Any] | None:
+    """Return the results of the last build; `None` if dbt did not write them, or a full disk cut them off."""
+    try:
+        return json.loads(results_file(warehouse).read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Path:
+    """Write the manifest of the shipped project without the warehouse; return its path.
+
+    Raises:
+        BuildFailed: the project does not parse.
+    """
+    log = _Log()
+    code = _run(warehouse, ["parse", *as_options(variables or {})], log, lambda _done, _total: None)
+    if code:
+        raise BuildFailed(log.errors[0] if log.errors else f"dbt parse ended with exit code {code}")
+    return state_folder(warehouse) / "target" / "manifest.json"
+
+
+def as_variables(limits: Mapping[str, str]) -> dict[str, str]:
+    """Return DuckDB's settings as the environment variables of dbt's profile."""
+    return {f"VETL_{name}".upper(): value for name, value in limits.items()}
+
+
+def as_options(variables: Mapping[str, Any]) -> list[str]:
+    """Return the options of dbt's command line for variables, or none if there are no variables."""
+    return ["--vars", json.dumps(variables)] if variables else []
+
+
+def fingerprint(variables: Mapping[str, Any]) -> str:
+    """Return the fingerprint of the project and its variables, which dbt stores (macro `build_fingerprint`)."""
+    return f"{bundled.dbt_fingerprint()}{json.dumps(variables)}"
+
+
+def environment(warehouse: Path) -> dict[str, str]:
+    """Return the environment for dbt, without those variables of vetl that contain secrets."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+    return {**others, **known_to_dbt(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+
+
+def known_to_dbt(warehouse: Path) -> dict[str, str]:
+    """Return vetl's variables for dbt: the file, its shards, and the fingerprint of the project."""
+    shards = [{"alias": name, "path": str(file)} for name, file in shards_of(warehouse).items()]
+    return {
+        "VETL_WAREHOUSE__PATH": str(warehouse),
+        "VETL_SHARDS": json.dumps(shards),
+        "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
+    }
+
+
+def without_values(message: str) -> str:
+    """Return dbt's message about a node in one line, without quoted values, which may come from a row."""
+    return one_line(re.sub(r"'[^']*'", "'…'", message))
+
+
+def _result_line(message: str) -> str:
+    """Return the number of rows that fail a test, or else dbt's message."""
+    match = _ROWS.match(message)
+    return f"rows that do not pass: {match[1]}" if match else without_values(message)
+
+
+def one_line(message: str) -> str:
+    """Return a message of bounded length without line breaks."""
+    text = " ".join(message.split())
+    return text if len(text) <= _MESSAGE_LENGTH else f"{text[:_MESSAGE_LENGTH]}…"
+
+
+def _run(
+    warehouse: Path,
+    arguments: Sequence[str],
+    log: _Log,
+    advance: Advance,
+    start: Sequence[str] = (),
+    limits: Mapping[str, str] | None = None,
+) -> int:
+    state, project = state_folder(warehouse), bundled.dbt_project()
+    state.mkdir(parents=True, exist_ok=True)
+    command = [
+        *(start or COMMAND),
+        # A full log file has every statement, and takes a tenth of the time of a build with few changes.
+        "--no-version-check",
+        "--no-use-colors",
+        "--log-format",
+        "json",
+        "--log-level-file",
+        "warn",
+        *arguments,
+        "--project-dir",
+        str(project),
+        "--profiles-dir",
+        str(project),
+        "--target-path",
+        str(state / "target"),
+        "--log-path",
+        str(state / "logs"),
+    ]
+    with subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
+        command,
+        cwd=state,
+        env={**environment(warehouse), **as_variables(limits or {})},
+        # If this process is killed, dbt continues, so the lock of the warehouse must stay until dbt has ended.
+        pass_fds=held_descriptors(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            for event in _events(process):
+                log.take(event, advance)
+            return process.wait()
+        finally:
+            process.kill()  # if vetl was interrupted; it has no effect on a process that has ended
+
+
+def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
+    for line in process.stdout or ():
+        if line.startswith("{"):
+            yield json.loads(line)
+
+
+def _summary(run: dict[str, Any], deprecations: tuple[str, ...]) -> BuildResult:
+    def lines(statuses: frozenset[str]) -> tuple[str, ...]:
+        return tuple(
+            f"{_name(node['unique_id'])}: {_result_line(node['message'] or node['status'])}"
+            for node in run["results"]
+            if node["status"] in statuses
+        )
+
+    statuses = [node["status"] for node in run["results"]]
+    return BuildResult(
+        succeeded=sum(status in {"success", "pass"} for status in statuses),
+        skipped=statuses.count("skipped"),
+        failures=lines(_FAILED),
+        warnings=lines(frozenset({"warn"})) + deprecations,
+        seconds=round(float(run["elapsed_time"]), 2),
+    )
+
+
+def _name(unique_id: str) -> str:
+    """Return `model appointments` for `model.vetl.appointments`, without the hash of a test."""
+    kind, _, name, *_ = unique_id.split(".")
+    return f"{kind} {name}"

@@ -1,0 +1,182 @@
+"""Examine every practice and list with one client, for `vetl doctor`."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from vetl.core.endpoint import Endpoint
+from vetl.core.errors import PracticeRefused, VetlError, unforeseen
+from vetl.core.pages import Changes
+from vetl.core.practice import Practice
+from vetl.core.results import Progress, ReportProgress, Waiting
+from vetl.core.steps import Learnt, Question, Save
+from vetl.discovery.csv_calls import parse_plainly
+from vetl.discovery.examination import Examination, check_practice, examine
+from vetl.discovery.report import Examined, Finding, Report
+from vetl.endpoints import by_name
+from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.engine.gather import gather
+from vetl.engine.runner import Order, Run, StepRunner
+from vetl.jobs.client import partner_client, query_names
+from vetl.jobs.clock import refuse_future_starts
+from vetl.jobs.doctor_settings import mend, overridden
+from vetl.jobs.shards import opened
+from vetl.jobs.sync import chosen_endpoints, chosen_practices
+from vetl.partner.client import PartnerClient
+from vetl.settings import Settings, load_settings
+
+
+class Notes:
+    """The store of the checks: it keeps observations in memory and is empty at first.
+
+    It takes the place of the warehouse, so that the checks need not wait for the warehouse.
+    """
+
+    def __init__(self) -> None:
+        self.learnt: dict[tuple[str, str], list[Learnt]] = {}
+
+    def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:  # noqa: ARG002 - as the warehouse takes it
+        """Return the saves; nothing is written."""
+        return list(saves)
+
+    def commit_all(self, run_id: str, works: Sequence[tuple[str, Endpoint, Sequence[Save]]]) -> list[Changes]:  # noqa: ARG002 - as the warehouse takes it
+        """Keep the observations about these lists."""
+        for practice_id, endpoint, saves in works:
+            of_list = self.learnt.setdefault((practice_id, endpoint.name), [])
+            of_list.extend(item for item in saves if isinstance(item, Learnt))
+        return [Changes()] * len(works)
+
+    def answer_all(self, list_questions: Sequence[tuple[str, Endpoint, Question]]) -> list[Any]:
+        """Raise an error, because no check has a question to the warehouse."""
+        raise AssertionError(f"a check asks the warehouse: {list_questions}")
+
+    def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:  # noqa: ARG002 - as above
+        """Return no cursor."""
+        return None
+
+    def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:  # noqa: ARG002 - as above
+        """Return no capabilities."""
+        return {}
+
+    def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:  # noqa: ARG002 - as above
+        """Return no counts."""
+        return {}
+
+
+async def visit(run: Run, client: PartnerClient) -> Sequence[Examined]:
+    """Examine every practice of the order; the failure of one list or practice is a finding of its own."""
+    examined: list[Examined] = []
+    practices = run.order.practices
+    for number, practice in enumerate(practices, 1):
+        run.progress(Waiting(f"examining practice {practice.id}, {number} of {len(practices)}"))
+        examined.append(await _examine_practice(run, client, practice))
+    return examined
+
+
+async def _examine_practice(run: Run, client: PartnerClient, practice: Practice) -> Examined:
+    findings: list[Finding] = []
+    try:
+        runner = StepRunner(run, practice, PHONE_CALLS)
+        answers: Finding = await runner.drive(check_practice())
+        findings.append(answers)
+        if answers.state == "ok":
+            findings += await _examine_lists(run, practice)
+    except VetlError as error:
+        findings.append(_unanswered("", str(error)))
+    return Examined(practice.id, tuple(findings), client.traffic(practice.id).requests)
+
+
+async def _examine_lists(run: Run, practice: Practice) -> list[Finding]:
+    """Examine lists concurrently; lists whose rows are got by reference come after those that mention them."""
+    listed = [item for item in run.order.endpoints if item.strategy.has_list]
+    referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
+    done = await gather(_examine_list(run, practice, endpoint, ()) for endpoint in listed)
+    clients = [identity for examination in done for identity in examination.clients]
+    done += await gather(_examine_list(run, practice, endpoint, clients) for endpoint in referenced)
+    return [finding for examination in done for finding in examination.findings]
+
+
+async def _examine_list(run: Run, practice: Practice, endpoint: Endpoint, clients: Sequence[str]) -> Examination:
+    runner = StepRunner(run, practice, endpoint)
+    try:
+        examination: Examination = await runner.drive(examine(await runner.reading(), clients))
+    except PracticeRefused:
+        raise
+    except VetlError as error:
+        examination = Examination([_unanswered(endpoint.name, str(error))])
+    except Exception as error:  # noqa: BLE001 - the rows of one list must never stop the other lists
+        examination = Examination([_unanswered(endpoint.name, unforeseen(error))])
+    await runner.buffer.flush()
+    return examination
+
+
+def _unanswered(endpoint: str, cause: str) -> Finding:
+    return Finding(endpoint, "list", "refused", "no answer", cause, "run `vetl doctor` again in a while")
+
+
+def run_doctor(
+    settings: Settings,
+    *,
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    config: Path | None,
+    progress: ReportProgress,
+) -> Report:
+    """Examine the source, store the observations in the warehouse, and correct the file `config` if there is one.
+
+    Raises:
+        ConfigurationError: a practice or list is unknown, the sign-in is refused, a `history_start` is in the
+            future, or `config` cannot be written.
+        Unreachable: the platform cannot be signed in to.
+        WarehouseError: the observations cannot be stored.
+    """
+    order = Order(
+        practices=chosen_practices(settings, practices),
+        endpoints=chosen_endpoints(endpoints),
+        names=query_names(settings),
+    )
+    client = partner_client(settings)
+    notes = Notes()
+    started = datetime.now(UTC)
+    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    report = asyncio.run(_examine(client, order, notes, run_id, progress))
+    _keep(settings, notes, run_id, started, report)
+    if config is None:
+        return report
+    written = mend(config, report)
+    return replace(report, written=written, mended=True, overridden=overridden(load_settings(config), report))
+
+
+async def _examine(
+    client: PartnerClient, order: Order, notes: Notes, run_id: str, progress: ReportProgress
+) -> Report:
+    client.report_sign_in(progress)
+    async with client:
+        clock = await client.sign_in()
+        refuse_future_starts(client, order.practices, clock)
+        # No row is stored, so rows are no measure of progress; the lines name the practice.
+        run = Run(run_id, order, client, notes, parse_plainly, clock, partial(_waiting_only, progress))
+        practices = await visit(run, client)
+        return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
+
+
+def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:
+    if isinstance(report, Waiting):
+        progress(report)
+
+
+def _keep(settings: Settings, notes: Notes, run_id: str, started: datetime, report: Report) -> None:
+    """Store the observations in `control.capabilities` for the next sync, and the run in `control.runs`."""
+    with opened(settings) as warehouse:
+        warehouse.start_run(run_id, started, "doctor", settings.practices)
+        for (practice_id, name), learnt in notes.learnt.items():
+            if learnt:
+                warehouse.commit(run_id, practice_id, by_name(name), learnt)
+        warehouse.finish_run(
+            run_id, source_clock=report.source_clock, exit_code=report.exit_code, summary=report.as_json()
+        )

@@ -1,0 +1,128 @@
+"""One drain with the configured inbox, warehouse and client."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import Any
+
+from vetl.core.errors import ConfigurationError, VetlError, WarehouseError
+from vetl.core.pages import Changes
+from vetl.jobs.client import partner_client
+from vetl.jobs.shards import OpenWarehouse, opened
+from vetl.jobs.sync import chosen_practices
+from vetl.receiving.catch_up import CatchUp, Caught
+from vetl.receiving.drain import drain
+from vetl.receiving.inbox import Inbox
+from vetl.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class DrainResult:
+    """The result of a drain; `requested` counts requests by id, `notes` are lines about failures."""
+
+    deliveries: int = 0
+    requested: int = 0
+    changes: Changes = field(default_factory=Changes)
+    notes: tuple[str, ...] = ()
+    exit_code: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON values."""
+        return asdict(self)
+
+
+def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[str] = ()) -> DrainResult:
+    """Move the inbox into the warehouse, then get records that webhooks may have missed, and `messages`, by id.
+
+    The exit code is 3 if a body was quarantined, a request failed, or no practice has a message of `messages`. If
+    no platform is configured, nothing is got by id.
+
+    Raises:
+        ConfigurationError: there are `messages`, but no platform or no practice is configured.
+        InboxError: the inbox cannot be read or written.
+        WarehouseError: the warehouse cannot be opened or written; the waiting deliveries stay in the inbox.
+    """
+    if messages:
+        settings.login()
+        chosen_practices(settings, None)
+    started = datetime.now(UTC)
+    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    with (
+        Inbox.open(settings.webhooks.inbox) as inbox,
+        opened(settings) as warehouse,
+    ):
+        warehouse.start_run(run_id, started, "webhooks drain", settings.practices)
+        result = DrainResult(exit_code=1)
+        try:
+            deliveries, changes = drain(inbox, warehouse, run_id, warehouse.is_about)
+            result = DrainResult(deliveries, changes=changes, exit_code=3 if changes.quarantined else 0)
+            if catch_up or messages:
+                by_id = RequestsById(settings, warehouse, run_id, catch_up=catch_up, messages=messages)
+                result = asyncio.run(by_id.added_to(result))
+            return result
+        finally:
+            # A drain sets no source clock, because "now" of the marts is that of the last sync.
+            warehouse.finish_run(run_id, source_clock=None, exit_code=result.exit_code, summary=result.as_json())
+
+
+@dataclass(frozen=True, slots=True)
+class RequestsById:
+    """The requests by id of a drain."""
+
+    settings: Settings
+    warehouse: OpenWarehouse
+    run_id: str
+    catch_up: bool
+    messages: Sequence[str]
+
+    async def added_to(self, drained: DrainResult) -> DrainResult:
+        """Return the result of the drain with the results of the requests."""
+        try:
+            client = partner_client(self.settings)
+        except ConfigurationError as error:
+            return replace(drained, notes=(f"not caught up: {error}",))
+        try:
+            async with client:
+                catching = CatchUp(client, self.warehouse, self.run_id, await client.sign_in())
+                return await self._messages_by_id(catching, await self._due(catching, drained))
+        except WarehouseError:
+            raise
+        except VetlError as error:
+            return replace(drained, notes=(f"not caught up: {error}",), exit_code=3)
+
+    async def _due(self, catching: CatchUp, result: DrainResult) -> DrainResult:
+        for practice in self.settings.practices if self.catch_up else ():
+            for reading in (catching.messages, catching.outreach):
+                result, _ = await _added(result, practice.id, reading(practice.id))
+        return result
+
+    async def _messages_by_id(self, catching: CatchUp, result: DrainResult) -> DrainResult:
+        """Get `messages` from one practice after another, because an id does not show its practice."""
+        left = tuple(dict.fromkeys(self.messages))
+        for practice in self.settings.practices:
+            if left:
+                result, left = await _added(result, practice.id, catching.messages_by_id(practice.id, left), left)
+        notes = tuple(f"message {identity}: no practice has it" for identity in left)
+        return replace(result, notes=result.notes + notes, exit_code=3 if notes else result.exit_code)
+
+
+async def _added(
+    result: DrainResult, practice_id: str, reading: Coroutine[Any, Any, Caught], left: tuple[str, ...] = ()
+) -> tuple[DrainResult, tuple[str, ...]]:
+    """Return the result with that of one practice, and the ids that it lacks; a failure becomes a note."""
+    try:
+        caught = await reading
+    except WarehouseError:
+        raise
+    except VetlError as error:
+        note = f"{practice_id}: not caught up: {error}"
+        return replace(result, notes=(*result.notes, note), exit_code=3), left
+    return replace(
+        result,
+        requested=result.requested + caught.requested,
+        changes=result.changes + caught.changes,
+        notes=result.notes + caught.notes,
+        exit_code=3 if caught.changes.quarantined or caught.notes else result.exit_code,
+    ), caught.missing

@@ -1,0 +1,150 @@
+"""List, acknowledge and retry the rows in quarantine."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from secrets import token_hex
+
+from vetl.core.errors import WrongUse
+from vetl.core.pages import Changes
+from vetl.core.results import ReportProgress
+from vetl.core.steps import MergeRows
+from vetl.endpoints import REGISTRY
+from vetl.jobs.build import existing
+from vetl.jobs.one_writer import writing
+from vetl.jobs.shards import OpenWarehouse, opened
+from vetl.jobs.sync import run_sync
+from vetl.loading.control.quarantine import QuarantinedRow
+from vetl.loading.pseudonyms import GONE
+from vetl.receiving.drain import EVENTS, intakes
+from vetl.receiving.inbox import Entry, WaitingDelivery
+from vetl.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """The number of rows that were in quarantine before, and the rows that are still in it."""
+
+    before: int
+    held: tuple[QuarantinedRow, ...]
+    changes: Changes
+
+    @property
+    def exit_code(self) -> int:
+        """Return 3 if a row in quarantine is not acknowledged."""
+        return 3 if any(row.acknowledged_at is None for row in self.held) else 0
+
+
+def quarantined_rows(settings: Settings) -> list[QuarantinedRow]:
+    """Return the rows in quarantine.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or another process holds it.
+    """
+    existing(settings)
+    with opened(settings) as warehouse:
+        return warehouse.quarantined_rows()
+
+
+def acknowledge(
+    settings: Settings,
+    reason: str,
+    *,
+    practices: Sequence[str] | None = None,
+    endpoints: Sequence[str] | None = None,
+    row_keys: Sequence[str] | None = None,
+) -> tuple[list[QuarantinedRow], list[QuarantinedRow]]:
+    """Mark the rows of these practices, lists and ids as known; return them and the rows that are not marked.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or another process holds it.
+        WrongUse: no such row is in quarantine.
+    """
+    existing(settings)
+    with writing(settings), opened(settings) as warehouse:
+        rows = warehouse.quarantined_rows()
+        chosen = [
+            row
+            for row in rows
+            if (not practices or row.practice_id in practices)
+            and (not endpoints or row.endpoint in endpoints)
+            and (not row_keys or row.row_key in row_keys)
+        ]
+        if not chosen:
+            raise WrongUse("no such row is in quarantine; `vetl quarantine list` shows practice, list and row")
+        warehouse.acknowledge(chosen, reason)
+    return chosen, [row for row in rows if row not in chosen and row.acknowledged_at is None]
+
+
+def retry(settings: Settings, progress: ReportProgress) -> Retried:
+    """Store rows in quarantine again: calls by a new read of their days, other rows from their stored bytes.
+
+    Raises:
+        WarehouseError: there is no warehouse yet, or another process holds it.
+        Unreachable: calls are to be read again and the platform does not answer.
+    """
+    existing(settings)
+    with writing(settings):
+        return _retried(settings, progress)
+
+
+def _retried(settings: Settings, progress: ReportProgress) -> Retried:
+    with opened(settings) as warehouse:
+        rows = warehouse.quarantined_rows()
+        before = [row for row in rows if row.payload != GONE]
+        changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
+    by_day = {item.name for item in REGISTRY if not item.strategy.has_ids}
+    practices = sorted({row.practice_id for row in before if row.endpoint in by_day})
+    configured = [practice.id for practice in settings.practices if practice.id in practices]
+    if configured:
+        days = [row.first_day for row in before if row.endpoint in by_day and row.first_day]
+        result = run_sync(
+            settings,
+            practices=configured,
+            endpoints=sorted(by_day),
+            since=min(days, default=None),
+            progress=progress,
+        )
+        changes = sum((item.changes for item in result.results), changes)
+    return Retried(len(rows), tuple(quarantined_rows(settings)), changes)
+
+
+def _take_in(warehouse: OpenWarehouse, quarantined: list[QuarantinedRow]) -> Changes:
+    """Merge the stored rows of lists whose rows have ids, in one commit for each list."""
+    lists = {item.name: item for item in REGISTRY if item.strategy.has_ids}
+    rows = [row for row in quarantined if row.endpoint in lists and not row.is_cut]
+    run_id = _run_id()
+    changes = Changes()
+    for (practice_id, name), group in groupby(rows, key=lambda row: (row.practice_id, row.endpoint)):
+        saves = [MergeRows([json.loads(row.payload)], row.last_seen) for row in group]
+        changes += warehouse.commit(run_id, practice_id, lists[name], saves)
+    return changes
+
+
+def _take_in_deliveries(warehouse: OpenWarehouse, quarantined: list[QuarantinedRow]) -> Changes:
+    """Store deliveries of webhooks again; the message of an event is stored with its event."""
+    channels = {endpoint.name: channel for channel, endpoint in EVENTS.items()}
+    run_id = _run_id()
+    changes = Changes()
+    for row in quarantined:
+        if row.endpoint in channels:
+            body, received_at = _delivery(row)
+            entry = Entry(channels[row.endpoint], row.practice_id, body, received_at)
+            events, *messages = intakes([WaitingDelivery(0, entry)])
+            changes += warehouse.take_in(run_id, [replace(events, settles=[row.row_key]), *messages])
+    return changes
+
+
+def _delivery(row: QuarantinedRow) -> tuple[bytes, datetime]:
+    """Return the body and the arrival of a delivery, from the row of its event or from its own bytes."""
+    try:
+        event = json.loads(row.payload)
+        return json.dumps(event["body"]).encode(), datetime.fromisoformat(event["received_at"])
+    except (ValueError, TypeError, KeyError):
+        return row.payload.encode(), row.first_seen
+
+
+def _run_id() -> str:
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{token_hex(4)}"

@@ -1,0 +1,311 @@
+"""The content and the exit code of `vetl status`; docs/exit-codes.md has the table of bad days."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from vetl import bundled
+from vetl.core.errors import ConfigurationError, InboxError, LedgerError, WarehouseError
+from vetl.core.names import some_of
+from vetl.jobs.act_status import act_status
+from vetl.loading.control.activity import Activity, read_activity
+from vetl.loading.control.snapshot import Snapshot, read_snapshot
+from vetl.loading.file_header import what_is_wrong
+from vetl.loading.layout import written_files
+from vetl.loading.published.hold import Hold, read_hold
+from vetl.loading.published.last_publication import masked_in
+from vetl.notices.ledger import StoredEpisode, open_episodes
+from vetl.receiving.inbox import read_backlog
+from vetl.settings import Settings
+
+_NEXT = "run `vetl run` again"
+_HOW_IT_ENDED = {
+    "killed": f"was killed, or the machine went down; {_NEXT}",
+    "stopped": f"was interrupted; {_NEXT}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line about a problem for an operator, and its exit code."""
+
+    exit_code: int
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """The file that analysts open, written at `made_at`; a later publication may have found it current.
+
+    `masked_words`: the number of different values that are masked in columns of words; `None` if it is not known,
+    as after a rollback.
+    """
+
+    path: Path
+    made_at: datetime
+    bytes: int
+    masked_words: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusReport:
+    """The content of `vetl status`; `problems` does not contain the problems of single lists.
+
+    `out` are the practices that are outside of a threshold of `[watch]`.
+    """
+
+    warehouse: Path
+    snapshot: Snapshot = field(default_factory=Snapshot)
+    inbox: dict[str, Any] | None = None
+    sync: Activity | None = None
+    build: Activity | None = None
+    publication: Activity | None = None
+    published: PublishedFile | None = None
+    hold: Hold | None = None
+    out: tuple[StoredEpisode, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 if something failed or is too old, 3 if something is not certified or not done, else 0."""
+        lists = self.snapshot.lists
+        codes = {problem.exit_code for problem in self.problems}
+        codes |= {1 if item.state == "failed" else 3 for item in lists if item.has_problem}
+        return next((code for code in (1, 3) if code in codes), 0)
+
+    @property
+    def error(self) -> str | None:
+        """Return all problems except those of single lists, in one line."""
+        return "; ".join(problem.line for problem in self.problems) or None
+
+    @property
+    def states(self) -> Counter[str]:
+        """Return the number of lists by state; lists that webhooks bring have no state."""
+        return Counter(item.state for item in self.snapshot.lists if not item.is_received)
+
+    def as_json(self, summary: str) -> dict[str, Any]:
+        """Return the report as one JSON object."""
+        document = {
+            "exit_code": self.exit_code,
+            "summary": summary,
+            "warehouse": self.warehouse,
+            "written_at": self.snapshot.written_at,
+            "run": self.snapshot.run,
+            "sync": self.sync,
+            "build": self.build,
+            "publication": self.publication,
+            "published": self.published and {**asdict(self.published), "rolled_back": self.hold},
+            "thresholds": self.out,
+            "problems": self.problems,
+            "lists": self.snapshot.lists,
+            "inbox": self.inbox,
+        }
+        return {**document, "error": self.error} if self.problems else document
+
+
+def read_status(
+    settings: Settings, practices: Sequence[str] | None = None, now: datetime | None = None
+) -> StatusReport:
+    """Read the records of the last commands beside the warehouse, with the lists of `practices` or of all.
+
+    Raises:
+        ConfigurationError: a practice in `practices` has no list.
+        WarehouseError: nothing has been synced or received yet, the status file is missing, or a newer vetl wrote
+            the warehouse.
+    """
+    path, now = settings.warehouse.path, now or datetime.now(UTC)
+    inbox = inbox_status(settings.webhooks.inbox)
+    snapshot = read_snapshot(path, bundled.migrations())
+    if snapshot is None:
+        if not inbox:
+            lost = ", or the status file beside it is gone" if path.exists() else ""
+            raise WarehouseError(f"{path}: nothing has been synced yet{lost}; run `vetl sync`")
+        nothing = Problem(3, "nothing has been synced yet; run `vetl run`")
+        return StatusReport(
+            warehouse=path, inbox={**inbox, "quarantined": 0}, problems=(*_of_inbox(inbox), nothing)
+        )
+    if inbox:
+        inbox["quarantined"] = sum(item.quarantined for item in snapshot.lists if item.is_received)
+    report = StatusReport(
+        warehouse=path,
+        snapshot=_only(snapshot, practices),
+        inbox=inbox,
+        sync=read_activity(path, "sync"),
+        build=read_activity(path, "build"),
+        publication=read_activity(path, "publication"),
+        published=_published_file(path, settings.warehouse.published),
+        hold=_hold(path),
+        out=_out(settings, practices),
+    )
+    return replace(report, problems=tuple(_problems(settings, report, practices, now)))
+
+
+def _problems(
+    settings: Settings, report: StatusReport, practices: Sequence[str] | None, now: datetime
+) -> Iterator[Problem]:
+    files = written_files(settings.warehouse.path) or [settings.warehouse.path]
+    yield from (Problem(1, line) for line in map(_broken_warehouse, files) if line)
+    yield from _of_inbox(report.inbox)
+    yield from _of_activity("sync", report.sync)
+    yield from _of_lists(settings, report, practices, now)
+    yield from _of_activity("build", report.build)
+    # During a first sync nothing can be built yet, and its lists show that they are not read.
+    has_read = any(item.attempt for item in report.snapshot.lists)
+    if has_read and report.build is None and report.published is None:
+        yield Problem(3, "the marts were never built; run `vetl build`")
+    yield from _of_activity("publication", report.publication)
+    yield from _of_published(settings, report, now)
+    yield from _of_acts(settings, now)
+
+
+def _of_activity(name: str, activity: Activity | None) -> Iterator[Problem]:
+    """Yield the problem if the last sync, build or publication did not succeed."""
+    if activity is None or activity.outcome in {"running", "done"}:
+        return
+    subject = f"the last {activity.command if name == 'sync' else name}"
+    if activity.outcome == "failed":
+        yield Problem(1, f"{subject} failed at {activity.at}: {activity.error}")
+    else:
+        yield Problem(1, f"{subject}, begun at {activity.started_at}, {_HOW_IT_ENDED[activity.outcome]}")
+
+
+def _of_lists(
+    settings: Settings, report: StatusReport, practices: Sequence[str] | None, now: datetime
+) -> Iterator[Problem]:
+    """Yield problems of practices that no sync has tried, and of lists that are older than `max_age`."""
+    lists = report.snapshot.lists
+    configured = [item.id for item in settings.practices if not practices or item.id in practices]
+    new = [name for name in configured if name not in {item.practice_id for item in lists}]
+    if new:
+        yield Problem(3, f"in vetl.toml, but never synced: {some_of(new)}")
+    read = [item for item in lists if item.attempt and (not configured or item.practice_id in configured)]
+    allowed = settings.schedule.oldest_allowed
+    old = [item for item in read if item.attempt and _is_older(item.attempt.finished, allowed, now)]
+    if not old:
+        return
+    oldest = min(item.attempt.finished for item in old if item.attempt)
+    of = "" if len(old) == len(read) else f" of {some_of(list(dict.fromkeys(item.practice_id for item in old)))}"
+    how_many = "no list" if len(old) == len(read) else f"{len(old)} of {len(read)} lists{of}"
+    was = "was read" if len(old) == len(read) else "were not read"
+    limit = f"{settings.schedule.max_age} allowed by [schedule] max_age"
+    yield Problem(1, f"{how_many} {was} for longer than the {limit}; the oldest is of {oldest}; does vetl run?")
+
+
+def _of_published(settings: Settings, report: StatusReport, now: datetime) -> Iterator[Problem]:
+    path, published = settings.warehouse.published, report.published
+    if published is None:
+        if report.publication and report.publication.succeeded_at:
+            yield Problem(1, f"{path}: the published file is gone; `vetl publish` writes it again")
+        elif report.build:
+            yield Problem(3, "nothing was published yet; run `vetl publish`")
+        return
+    why = _damage(path)
+    if why:
+        yield Problem(1, f"{path}: the published file {why}; `vetl publish` writes it again")
+    if report.hold:
+        since, made = report.hold.since, report.hold.published_at
+        yield Problem(3, f"{path}: rolled back at {since} to the file of {made}, until `vetl publish --release`")
+        return
+    current = report.publication.succeeded_at if report.publication else None
+    current = current or published.made_at.isoformat()
+    if _is_older(current, settings.schedule.oldest_allowed, now):
+        limit = f"{settings.schedule.max_age} allowed by [schedule] max_age"
+        yield Problem(1, f"{path}: last brought up to date at {current}, longer ago than the {limit}")
+
+
+def _of_acts(settings: Settings, now: datetime) -> Iterator[Problem]:
+    """Yield a problem if the ledger of acts cannot be read, or an act has been unknown for longer than a day."""
+    try:
+        overdue = len(act_status(settings, now=lambda: now).overdue)
+    except LedgerError as error:
+        yield Problem(1, str(error))
+        return
+    if overdue:
+        tasks = "1 staff task was" if overdue == 1 else f"{overdue} staff tasks were"
+        yield Problem(3, f"it has been unknown for longer than a day whether {tasks} made; see `vetl act status`")
+
+
+def _is_older(instant: str, allowed: timedelta | None, now: datetime) -> bool:
+    return allowed is not None and now - datetime.fromisoformat(instant) > allowed
+
+
+def _only(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:
+    """Return the snapshot with the lists of these practices.
+
+    Raises:
+        ConfigurationError: a practice has no list.
+    """
+    ids = dict.fromkeys(item.practice_id for item in snapshot.lists)
+    for name in practices or ():
+        if name not in ids:
+            raise ConfigurationError(f"practice {name} has nothing in the warehouse; known are {', '.join(ids)}")
+    return replace(
+        snapshot, lists=[item for item in snapshot.lists if not practices or item.practice_id in practices]
+    )
+
+
+def _published_file(private: Path, path: Path) -> PublishedFile | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    made_at = datetime.fromtimestamp(int(stat.st_mtime), UTC)
+    return PublishedFile(path, made_at, stat.st_size, masked_in(private, path))
+
+
+def _out(settings: Settings, practices: Sequence[str] | None) -> tuple[StoredEpisode, ...]:
+    """Return the practices outside of a threshold, as the last publication found them; they are no failure."""
+    try:
+        episodes = open_episodes(settings.watch.ledger)
+    except LedgerError:
+        return ()  # `vetl run` says it
+    return tuple(episode for episode in episodes if not practices or episode.practice_id in practices)
+
+
+def _hold(warehouse: Path) -> Hold | None:
+    """Return the record of a rollback, if there is one."""
+    # Even if the record cannot be read, it prevents publications.
+    try:
+        return read_hold(warehouse)
+    except WarehouseError:
+        return Hold("an unknown time", "an unknown time")
+
+
+def _broken_warehouse(path: Path) -> str | None:
+    """Return the line about a damaged or foreign warehouse file, or `None` if the file is in order."""
+    why = _damage(path)
+    remedy = "the table shows its last commit; restore the file, or move both away and sync again"
+    return f"{path}: {why}; {remedy}" if why else None
+
+
+def _damage(path: Path) -> str | None:
+    try:
+        return what_is_wrong(path)
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+
+
+def _of_inbox(inbox: Mapping[str, Any] | None) -> Iterator[Problem]:
+    if inbox and inbox["error"]:
+        yield Problem(1, inbox["error"])
+
+
+def inbox_status(path: Path) -> dict[str, Any] | None:
+    """Return the state of the inbox with an error if it cannot be read, or `None` if there is no inbox."""
+    if not path.exists():
+        return None
+    document: dict[str, Any] = {"path": path, "waiting": None, "oldest": None, "last_received": None}
+    try:
+        backlog = read_backlog(path)
+    except InboxError as error:
+        return {**document, "error": str(error)}
+    return {
+        **document,
+        "waiting": backlog.waiting,
+        "oldest": backlog.oldest,
+        "last_received": backlog.last_received,
+        "error": None,
+    }

@@ -1,0 +1,213 @@
+"""One sync with the configured client and warehouse."""
+
+import asyncio
+import ctypes
+import gc
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from secrets import token_hex
+
+from vetl.core.endpoint import Endpoint
+from vetl.core.errors import ConfigurationError, VetlError
+from vetl.core.list_read import Reconcile
+from vetl.core.practice import Practice
+from vetl.core.results import ReportProgress, SyncResult
+from vetl.endpoints import REGISTRY
+from vetl.engine.runner import Order, Run
+from vetl.engine.sync import sync
+from vetl.jobs.client import partner_client, query_names
+from vetl.jobs.clock import believed_clock, refuse_future_starts
+from vetl.jobs.one_writer import writing
+from vetl.jobs.processes import ShardRead, side_by_side
+from vetl.jobs.shards import is_to_be_moved, layout_of, parts
+from vetl.loading.control.activity import record_failure, recorded
+from vetl.loading.phone_calls.frames import parse_calls
+from vetl.loading.warehouse import Warehouse
+from vetl.partner.client import PartnerClient
+from vetl.settings import Settings
+
+M_MMAP_THRESHOLD = -3
+LARGE_BLOCK = 2 * 1024 * 1024
+"""The number of this parameter of glibc, and the bytes of a large block: a page of 5,000 calls has 1.3 MB."""
+
+USUAL_SIGN_INS = 3
+REQUESTS_OF_A_TOKEN = 50
+
+
+def run_sync(
+    settings: Settings,
+    *,
+    practices: Sequence[str] | None,
+    endpoints: Sequence[str] | None,
+    since: date | None,
+    progress: ReportProgress,
+    reconcile: Reconcile = "no",
+) -> SyncResult:
+    """Sync the warehouse with the source; `reconcile` reads history again although it is certified.
+
+    Raises:
+        ConfigurationError: an unknown practice or endpoint is named, the credentials are refused, or a practice's
+            `history_start` is in the future.
+        WarehouseBusy: another process still writes after `lock_wait_seconds`.
+        WarehouseError: the warehouse cannot be opened or written.
+        Unreachable: the platform cannot be signed in to.
+    """
+    chosen = [practice.id for practice in chosen_practices(settings, practices)]
+    names = [endpoint.name for endpoint in chosen_endpoints(endpoints)]
+    # Each shard is a file with a writer of its own, so syncs of several shards do not wait for each other.
+    shared = bool(layout_of(settings)) and not is_to_be_moved(settings)
+    with writing(settings, shared=shared):
+        reads = [
+            ShardRead(
+                part,
+                tuple(item.id for item in part.practices if item.id in chosen),
+                tuple(names),
+                since,
+                reconcile,
+            )
+            for part in parts(settings, chosen)
+        ]
+        result = _sync_part(reads[0], progress) if len(reads) == 1 else side_by_side(reads, _sync_part, progress)
+    return replace(result, results=tuple(sorted(result.results, key=lambda item: chosen.index(item.practice_id))))
+
+
+def _sync_part(read: ShardRead, progress: ReportProgress) -> SyncResult:
+    """Sync a warehouse of one file in this process."""
+    settings = read.settings
+    order = Order(
+        practices=chosen_practices(settings, read.practices),
+        endpoints=chosen_endpoints(read.endpoints),
+        names=query_names(settings),
+        since=read.since,
+        details=settings.phone_calls.details,
+        details_budget=settings.phone_calls.details_budget,
+        reconcile=read.reconcile,
+    )
+    _give_large_blocks_back()
+    with _fewer_collections():
+        return asyncio.run(_sync(settings, partner_client(settings), order, progress))
+
+
+def _give_large_blocks_back() -> None:
+    """Let the C library give blocks of this size back as soon as they are freed, if it is glibc.
+
+    By default it keeps blocks of up to 32 MiB once it has freed one of that size, and they break into pieces.
+    """
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
+
+
+@contextmanager
+def _fewer_collections() -> Generator[None]:
+    """Collect garbage less often while the context is active."""
+    # Rows are millions of objects without a cycle, and the collection took 0.35 s of 5 s.
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+async def _sync(settings: Settings, client: PartnerClient, order: Order, progress: ReportProgress) -> SyncResult:
+    """Sign in and then open the warehouse, so that a sync that cannot begin does not change it."""
+    path, wait = settings.warehouse.path, settings.warehouse.lock_wait_seconds
+    command = "sync" if order.reconcile == "no" else "reconcile"
+    client.report_sign_in(progress)
+    async with client:
+        try:
+            clock = await client.sign_in()
+            refuse_future_starts(client, order.practices, clock)
+            warehouse = Warehouse.open(path, REGISTRY, lock_wait_seconds=wait)
+        except VetlError as error:
+            record_failure(path, "sync", command, f"it could not begin: {error}")
+            raise
+        with recorded(path, "sync", command), warehouse:
+            warehouse.set_practices(settings.practices)
+            mended = warehouse.people.mend() if order.reconcile != "no" else {}
+            result = await _recorded(warehouse, client, order, clock, progress)
+            return replace(result, notes=(*_mended(mended), *result.notes))
+
+
+async def _recorded(
+    warehouse: Warehouse, client: PartnerClient, order: Order, clock: datetime, progress: ReportProgress
+) -> SyncResult:
+    """Run the sync, and write its row in `control.runs` in any case."""
+    started = datetime.now(UTC)
+    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    warehouse.start_run(run_id, started, "sync" if order.reconcile == "no" else "reconcile")
+    exit_code, summary = 1, {}
+    try:
+        clock, doubt = await believed_clock(client, warehouse, order.practices, clock)
+        run = Run(run_id, order, client, warehouse, parse_calls, clock, progress)
+        result = await sync(run)
+        result = replace(
+            result,
+            sign_ins=client.total.sign_ins,
+            doubts=(doubt,) if doubt else _leaping_ahead(client),
+            notes=_signing_in_often(client),
+        )
+        clock, exit_code, summary = run.clock, result.exit_code, result.as_json()
+        return result
+    finally:
+        warehouse.finish_run(run_id, source_clock=clock, exit_code=exit_code, summary=summary)
+
+
+def _mended(mended: Mapping[str, int]) -> tuple[str, ...]:
+    """Return a line for each table that had several rows with one key, on which a build would have failed."""
+    return tuple(
+        f"{table}: {rows} rows had the key of another row; each key has one row again"
+        for table, rows in mended.items()
+    )
+
+
+def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
+    """Return a line if single answers had another clock than the others."""
+    doubted = client.clock.doubted
+    if doubted is None:
+        return ()
+    return (
+        f"the clock of an answer showed {doubted:%Y-%m-%d %H:%M} UTC, far ahead of earlier ones; it was ignored",
+    )
+
+
+def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
+    """Return a line if tokens last for a few requests only, which explains the additional requests."""
+    sign_ins, requests = client.total.sign_ins, client.total.requests
+    if sign_ins <= USUAL_SIGN_INS or requests > sign_ins * REQUESTS_OF_A_TOKEN:
+        return ()
+    return (f"signed in {sign_ins} times for {requests} requests: the platform's tokens last for a few uses",)
+
+
+def chosen_practices(settings: Settings, names: Sequence[str] | None) -> Sequence[Practice]:
+    """Return the configured practices with these ids, or all practices without ids.
+
+    Raises:
+        ConfigurationError: no practice is configured, or a named practice is not.
+    """
+    practices_by_id = {practice.id: practice for practice in settings.practices}
+    if not practices_by_id:
+        raise ConfigurationError("practices: none is configured; add them to vetl.toml, which `vetl init` writes")
+    if not names:
+        return settings.practices
+    unknown = [name for name in names if name not in practices_by_id]
+    if unknown:
+        raise ConfigurationError(
+            f"practice {unknown[0]} is not configured; known are {', '.join(practices_by_id)}"
+        )
+    return [practices_by_id[name] for name in dict.fromkeys(names)]
+
+
+def chosen_endpoints(names: Sequence[str] | None) -> Sequence[Endpoint]:
+    """Return the lists with these names in the order of reading, or all lists without names.
+
+    Raises:
+        ConfigurationError: there is no such list.
+    """
+    endpoints_by_name = {endpoint.name: endpoint for endpoint in REGISTRY}
+    unknown = [name for name in names or () if name not in endpoints_by_name]
+    if unknown:
+        raise ConfigurationError(f"endpoint {unknown[0]} does not exist; known are {', '.join(endpoints_by_name)}")
+    return [endpoint for endpoint in REGISTRY if not names or endpoint.name in names]

@@ -1,0 +1,60 @@
+"""Keep the predictions of `vetl forecast` in `control.forecasts`, whose rows are added and never changed."""
+
+from collections.abc import Sequence
+
+import duckdb
+import polars as pl
+
+from vetl.loading.connection import quoted
+
+MEASURES = ("calls", "bookable_calls", "staff_minutes")
+"""What is predicted of each hour, each with a `_low` and a `_high` end and a `_naive` prediction."""
+
+Predictions = pl.DataFrame
+"""`practice_id`, `made_on`, `made_at`, `time_zone`, `weeks`, `day`, `hour` and the measures."""
+
+
+def predicted_practices(predictions: Predictions) -> list[str]:
+    """Return the practices that predictions are about."""
+    return predictions.get_column("practice_id").unique(maintain_order=True).to_list()
+
+
+def of_practices(predictions: Predictions, practices: Sequence[str]) -> Predictions:
+    """Return the predictions of these practices."""
+    return predictions.filter(pl.col("practice_id").is_in(practices))
+
+
+def keep_forecasts(connection: duckdb.DuckDBPyConnection, predictions: Predictions) -> int:
+    """Add predictions of practices that have none of this day yet, and note these practices for the next build.
+
+    Args:
+        connection: That of the private file, in a transaction.
+        predictions: Those of some practices, each with one `made_on`.
+
+    Returns:
+        The number of predictions that were added.
+
+    Raises:
+        duckdb.ConstraintException: an hour had begun when the prediction was made.
+    """
+    columns = [name for name in predictions.columns if name != "time_zone"]
+    connection.register("predictions", predictions.to_arrow())
+    try:
+        connection.execute(
+            "create or replace temp table new_predictions as select * exclude (time_zone),"
+            " timezone(time_zone, day + to_hours(hour)) as begins_at from predictions anti join control.forecasts"
+            " using (practice_id, made_on)"
+        )
+        connection.execute(
+            f"insert into control.forecasts ({', '.join(map(quoted, columns))}, begins_at)"
+            f" select {', '.join(map(quoted, columns))}, begins_at from new_predictions"
+        )
+        connection.execute(
+            "insert into control.changes select distinct practice_id, 'forecasts', null::date from new_predictions"
+            " where practice_id not in (select practice_id from control.changes where table_name = 'forecasts')"
+        )
+        ((added,),) = connection.execute("select count(*) from new_predictions").fetchall()
+    finally:
+        connection.unregister("predictions")
+        connection.execute("drop table if exists new_predictions")
+    return added

@@ -1,0 +1,58 @@
+"""Send mail by SMTP. Beyond this machine the connection is encrypted, or nothing is sent."""
+
+import smtplib
+import ssl
+from email.message import EmailMessage
+from email.utils import formatdate
+
+from vetl.core.errors import NotDelivered
+from vetl.settings.dashboard import is_local
+from vetl.settings.schedule import AlertSettings
+
+_SECONDS = 20
+_TLS_FROM_THE_START = 465
+
+
+def send_mail(settings: AlertSettings, message: EmailMessage) -> None:
+    """Send a message through the mail server of `[alerts]`.
+
+    On port 465 the connection begins with TLS, on others by STARTTLS. A server on this machine may do without.
+
+    Raises:
+        NotDelivered: the server cannot be reached, offers no TLS, or did not take the message.
+    """
+    host, port = settings.smtp_host, settings.smtp_port
+    message["Date"] = formatdate()
+    message["Auto-Submitted"] = "auto-generated"  # no server answers that somebody is on holiday
+    trusted = ssl.create_default_context()
+    try:
+        with _connected(host, port, trusted) as server:
+            server.ehlo()
+            if port != _TLS_FROM_THE_START and (server.has_extn("starttls") or not is_local(host)):
+                server.starttls(context=trusted)
+                server.ehlo()
+            if settings.smtp_username and settings.smtp_password:
+                server.login(settings.smtp_username, settings.smtp_password.get_secret_value())
+            refused = server.send_message(message)
+    except smtplib.SMTPNotSupportedError:
+        what = "takes no sign-in" if is_local(host) else "offers no TLS"
+        raise NotDelivered(f"{host}:{port}: the mail server {what}; nothing was sent") from None
+    except smtplib.SMTPAuthenticationError:
+        raise NotDelivered(f"{host}:{port}: the mail server refuses smtp_username and its password") from None
+    except smtplib.SMTPResponseException as error:
+        raise NotDelivered(f"{host}:{port}: the server did not take the message ({error.smtp_code})") from None
+    except smtplib.SMTPRecipientsRefused:
+        raise NotDelivered(f"{host}:{port}: the mail server refuses the recipients") from None
+    except smtplib.SMTPException as error:
+        raise NotDelivered(f"{host}:{port}: the mail server failed: {type(error).__name__}") from None
+    except OSError as error:
+        why = getattr(error, "verify_message", None) or error.strerror or type(error).__name__
+        raise NotDelivered(f"{host}:{port}: no connection to the mail server: {why}") from None
+    if refused:
+        raise NotDelivered(f"{host}:{port}: the mail server refuses {len(refused)} of the recipients")
+
+
+def _connected(host: str, port: int, context: ssl.SSLContext) -> smtplib.SMTP:
+    if port == _TLS_FROM_THE_START:
+        return smtplib.SMTP_SSL(host, port, timeout=_SECONDS, context=context)
+    return smtplib.SMTP(host, port, timeout=_SECONDS)

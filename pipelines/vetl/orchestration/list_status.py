@@ -1,0 +1,35 @@
+"""Read the status of each list from the snapshot beside the warehouse, which needs no lock."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from vetl import bundled
+from vetl.loading.control.activity import Activity, read_activity
+from vetl.loading.control.list_status import Attempt, ListStatus
+from vetl.loading.control.snapshot import read_snapshot
+from vetl.settings import Settings
+
+
+def list_statuses(settings: Settings) -> list[ListStatus]:
+    """Return the lists of configured practices that a sync has tried; nothing before the first sync.
+
+    Raises:
+        WarehouseError: the snapshot cannot be read, or a newer vetl has written it.
+    """
+    snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
+    configured = {practice.id for practice in settings.practices}
+    sync = read_activity(settings.warehouse.path, "sync")
+    return [
+        _failed_since(item, item.attempt, sync)
+        for item in (snapshot.lists if snapshot else ())
+        if item.practice_id in configured and item.attempt
+    ]
+
+
+def _failed_since(item: ListStatus, attempt: Attempt, sync: Activity | None) -> ListStatus:
+    """Return a list as failed if a later sync failed as a whole, since such a sync records no attempt."""
+    if not sync or sync.outcome != "failed" or not sync.finished_at:
+        return item
+    if datetime.fromisoformat(sync.finished_at) < datetime.fromisoformat(attempt.finished):
+        return item
+    return replace(item, state="failed", attempt=replace(attempt, reason=sync.error or "the last sync failed"))

@@ -1,0 +1,93 @@
+"""Checks that the published file is complete and plausible. They read the file itself, which is never locked."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from vetl.core.errors import VetlError, WarehouseError
+from vetl.jobs.watch import judge
+from vetl.loading.published.query import query
+from vetl.notices.watching import line
+from vetl.orchestration.checks import Verdict
+from vetl.orchestration.published import PUBLISHED
+from vetl.orchestration.resources import VetlResource
+from vetl.settings import Settings
+
+_FEWER = """
+select practice_id, endpoint, source_count, warehouse_count from marts.proof
+where warehouse_count < source_count order by source_count - warehouse_count desc
+"""
+"""Only missing rows are a problem: a list may grow between two counts at the source."""
+
+_SILENT = """
+with days as (
+    select practice_id, day, sum(calls) as calls from marts.booking_intent_daily group by all
+), weeks as (
+    select practice_id, today - 1 as last_day, today - 1 - 7 * ago::integer as day
+    from marts.practices, range(1, 9) as before(ago) where history_start <= today - 1 - 7 * ago::integer
+), usual as (
+    select practice_id, last_day, median(coalesce(calls, 0)) as calls
+    from weeks left join days using (practice_id, day) group by all
+)
+select usual.practice_id, usual.last_day, usual.calls from usual
+left join days on days.practice_id = usual.practice_id and days.day = usual.last_day
+where isodow(usual.last_day) <= 6 and usual.calls >= 3 and coalesce(days.calls, 0) = 0
+order by usual.calls desc
+"""
+
+PUBLISHED_CHECKS = {
+    "equals_source": (
+        "No list has fewer rows than the source counted at the last complete read.",
+        ("practice", "list", "rows at the source", "rows published"),
+        _FEWER,
+    ),
+    "volume": (
+        "Every practice had a call on its last working day, if it usually has calls on that weekday.",
+        ("practice", "day", "usual calls"),
+        _SILENT,
+    ),
+}
+
+
+THRESHOLDS = "thresholds"
+"""The check of `[watch]`."""
+
+
+@dg.multi_asset_check(
+    name="check_published",
+    can_subset=True,
+    specs=[
+        *(
+            dg.AssetCheckSpec(name, asset=PUBLISHED, description=description)
+            for name, (description, _, _) in PUBLISHED_CHECKS.items()
+        ),
+        dg.AssetCheckSpec(
+            THRESHOLDS, asset=PUBLISHED, description="No practice is outside of a threshold of [watch]."
+        ),
+    ],
+)
+def check_published(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
+    """Run the checks. Failures are warnings, because none of them proves a fault."""
+    file = vetl.settings().warehouse.published
+    for name, (_, columns, sql) in PUBLISHED_CHECKS.items():
+        if dg.AssetCheckKey(PUBLISHED, name) in context.selected_asset_check_keys:
+            try:
+                verdict = Verdict(columns, query(file, sql).rows)
+            except WarehouseError as error:
+                verdict = Verdict(("error",), [(str(error),)])
+            yield verdict.result(PUBLISHED, name)
+    if dg.AssetCheckKey(PUBLISHED, THRESHOLDS) in context.selected_asset_check_keys:
+        yield _outside(vetl.settings()).result(PUBLISHED, THRESHOLDS)
+
+
+def _outside(settings: Settings) -> Verdict:
+    """Return a row for each practice that is outside of a threshold now."""
+    try:
+        rows = [
+            (one.practice_id, one.threshold.rule, one.open.began, line(one, one.open))
+            for one in judge(settings)
+            if one.open
+        ]
+    except VetlError as error:
+        return Verdict(("error",), [(str(error),)])
+    return Verdict(("practice", "threshold", "out since", "last closed period"), rows)

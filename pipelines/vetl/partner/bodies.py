@@ -1,0 +1,96 @@
+"""Decode the bytes of an answer as text and JSON. No I/O.
+
+A page is not lost if a single character is not UTF-8, or if the source cut a summary in the middle of an emoji.
+Such characters become U+FFFD, and `Decoded.repaired` is true.
+"""
+
+import codecs
+import json
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import from_json
+
+from vetl.core.errors import TornAnswer
+from vetl.partner.headers import Headers, charset, media_type
+
+MOST_VALUES = 500_000
+"""The most values in one JSON answer. 100 records have a few thousand; 8 MiB of `[],` is 500 MB of objects."""
+
+LARGE = 512 * 1024
+"""Bytes of a body that is looked at for wide characters; 100 usual rows have 60 KB."""
+
+_MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,40}")
+
+
+MEMORY_OF_A_VALUE = 64
+"""Bytes of a value as Python's object, without its text: 49 for a text, 64 for an empty object."""
+
+
+def memory_of_values(body: bytes) -> int:
+    """Return about how many bytes the values of a JSON answer take beyond the bytes of the answer."""
+    # A character that is not ASCII makes its whole text up to four times as large; this costs large texts only.
+    wide = 0 if len(body) < LARGE or body.isascii() else 3 * len(body)
+    return MEMORY_OF_A_VALUE * body.count(b",") + wide
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A JSON value. `repaired` is true if characters had to be replaced to read it."""
+
+    value: Any
+    repaired: bool
+
+
+def utf8(body: bytes, headers: Headers) -> bytes:
+    """Return the body as UTF-8 without a byte order mark, converted from the declared character set."""
+    name = charset(headers)
+    if name not in ("utf-8", "utf8", "us-ascii"):
+        with suppress(LookupError, ValueError):  # an unknown character set: keep the bytes
+            body = body.decode(name, "replace").encode()
+    return body.removeprefix(codecs.BOM_UTF8)
+
+
+def read_json(body: bytes, headers: Headers, label: str) -> Decoded:
+    """Return the JSON value of a body.
+
+    Raises:
+        TornAnswer: it has too many values, or it is not JSON; the message then describes the body.
+    """
+    body = utf8(body, headers)
+    if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:  # commas in strings count too
+        raise TornAnswer(f"{label}: the answer has more than {MOST_VALUES} values")
+    try:
+        return Decoded(from_json(body, cache_strings="keys"), repaired=False)
+    except ValueError:
+        pass  # the lenient parser finds out whether it is cut off or has bad characters only
+    try:
+        return Decoded(_whole(json.loads(body.decode(errors="replace"))), repaired=True)
+    except (ValueError, RecursionError):
+        raise TornAnswer(f"{label}: expected JSON, got {likeness(body, headers)}") from None
+
+
+def likeness(body: bytes, headers: Headers) -> str:
+    """Return a description of an unexpected body in a few words, without its content."""
+    start = body[:512].lstrip()
+    if not start:
+        return "an empty body"
+    if start.startswith(b"<"):
+        return "an HTML page (a login page or a proxy's?)"
+    if start.startswith((b"{", b"[")):
+        return f"JSON that is cut off or malformed ({len(body)} bytes)"
+    kind = media_type(headers)
+    return f"{len(body)} bytes of {kind if _MEDIA_TYPE.fullmatch(kind) else 'unknown type'}"
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value with lone halves of surrogate pairs replaced, because UTF-8 cannot encode them."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole(name): _whole(item) for name, item in value.items()}
+    return value

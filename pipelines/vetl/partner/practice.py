@@ -1,0 +1,263 @@
+"""The typed interface of one practice, which a partner's developer can use without the rest of vetl.
+
+    async with PartnerClient(Account(base_url, username, password, role)) as client:
+        practice = PartnerPractice(client, "loc-001")
+        async for page in practice.staff_tasks(status="pending"):
+            ...
+        await practice.create_staff_task(NewStaffTask(title="Call back", client_id="c-1"))
+
+Methods that send take a model of `request_models` or a mapping of its fields, and raise `NotSent` if it breaks a
+limit. Every method names its section of the contract, and also raises the errors of `PartnerClient`.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from vetl.core.errors import NotSent
+from vetl.core.pages import CallsPage
+from vetl.partner.client import PartnerClient
+from vetl.partner.lists import ListParameters, Records, as_text, pages, typed
+from vetl.partner.models import (
+    Appointment,
+    BookingSession,
+    Client,
+    OutboundRequest,
+    Patient,
+    PhoneCall,
+    StaffTask,
+)
+from vetl.partner.protocol import PHONE_CALLS, CsvAnswer, whole_rows, writing_request
+from vetl.partner.request_models import (
+    MESSAGES_PER_MINUTE,
+    NewAppointment,
+    NewMessage,
+    NewStaffTask,
+    StaffTaskChanges,
+    checked,
+)
+from vetl.partner.webhook_models import Message
+
+M = TypeVar("M", bound=BaseModel)
+Fields = Mapping[str, Any]
+CREATED = 201
+LARGEST_CSV = 5000
+OUTBOUND = "ai_outbound/requests"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message in the platform's answer; `new`: it was sent now (201), neither suppressed nor known before."""
+
+    message: Message
+    new: bool
+
+
+class PartnerPractice:
+    """The interface of one practice; `names` are the parameters of lists that differ from `ListParameters()`."""
+
+    def __init__(
+        self, client: PartnerClient, practice_id: str, *, names: Mapping[str, ListParameters] | None = None
+    ) -> None:
+        self.id = practice_id
+        self._client = client
+        self._names = dict(names or {})
+
+    # Messages
+
+    async def send_message(self, message: NewMessage | Fields) -> Sent:
+        """Contract: Create a message. The platform sends it at once, from 8am to 9pm in the practice's local time.
+
+        If the outcome of an attempt is unknown, it is repeated only if the message has a `reference_id`.
+
+        Raises:
+            NotSent: the message breaks a limit of the contract.
+            RequestRefused: the status is 400, and the platform sent nothing; `fields` names every problem, with
+                `None` for the sending hours.
+        """
+        new = checked(NewMessage, "messages", message)
+        body = new.model_dump_json(exclude_none=True).encode()
+        request = writing_request("POST", "messages", body, repeatable=new.reference_id is not None)
+        return await self._client.write(
+            self.id,
+            request,
+            lambda status, row: Sent(typed(Message, "messages", row), new=status == CREATED),
+            per_minute=MESSAGES_PER_MINUTE,
+        )
+
+    async def message(self, message_id: str) -> Message | None:
+        """Contract: Get a message, by the platform's id or the partner's `reference_id`."""
+        return await self._get(Message, "messages", message_id)
+
+    # AI outbound
+
+    def ai_outbound_requests(self, *, status: str | None = None) -> AsyncIterator[Records[OutboundRequest]]:
+        """Contract: AI outbound requests, List. The most recent request comes first."""
+        return self._pages(OutboundRequest, OUTBOUND, status=status)
+
+    async def ai_outbound_request(self, request_id: str) -> OutboundRequest | None:
+        """Contract: AI outbound requests, Get, by the platform's id or the `partner_request_id`."""
+        return await self._get(OutboundRequest, OUTBOUND, request_id)
+
+    # Phone calls
+
+    def phone_calls(
+        self,
+        *,
+        start_date: date | None = None,
+        end_date: date | None = None,
+        direction: str | None = None,
+        state: str | None = None,
+        outcome: Sequence[str] = (),
+        call_classification: str | None = None,
+    ) -> AsyncIterator[Records[PhoneCall]]:
+        """Contract: List phone calls, JSON. Dates are whole practice-local days, both included."""
+        query = {
+            "start_date": as_text(start_date),
+            "end_date": as_text(end_date),
+            "direction": direction,
+            "state": state,
+            "outcome": list(outcome),
+            "call_classification": call_classification,
+        }
+        return pages(self._client, self.id, PHONE_CALLS, query, PhoneCall, ListParameters())
+
+    async def phone_calls_csv(
+        self, *, start_date: date | None = None, end_date: date | None = None, page: int = 0
+    ) -> CsvAnswer:
+        """Contract: List phone calls, CSV. Return one page of up to 5000 calls as bytes.
+
+        Raises:
+            TornAnswer: the page has fewer rows than its own headers promise, in every attempt.
+        """
+        days = {"start_date": as_text(start_date), "end_date": as_text(end_date)}
+        query = {name: value for name, value in days.items() if value}
+        latest: list[CsvAnswer] = []
+
+        def parse(answer: CsvAnswer) -> CallsPage:
+            latest[:] = [answer]
+            rows = whole_rows(answer)
+            return CallsPage(answer.body, rows, answer.total_count, None, None, answer.server_time)
+
+        await self._client.calls(self.id, {**query, "page": str(page), "per_page": str(LARGEST_CSV)}, parse=parse)
+        return latest[0]
+
+    async def phone_call(self, call_id: str) -> PhoneCall | None:
+        """Contract: Get a phone call."""
+        return await self._get(PhoneCall, PHONE_CALLS, call_id)
+
+    # Booking sessions and appointments
+
+    def booking_sessions(
+        self, start: datetime | date, end: datetime | date | None = None, *, status: str | None = None
+    ) -> AsyncIterator[Records[BookingSession]]:
+        """Contract: Booking sessions, updated in a range; `end` defaults to the platform's current date."""
+        return self._pages(BookingSession, "booking_sessions", start=start, end=end, status=status)
+
+    async def booking_session(self, session_id: str) -> BookingSession | None:
+        """Contract: Booking sessions, one session."""
+        return await self._get(BookingSession, "booking_sessions", session_id)
+
+    def appointments(
+        self, start: datetime | date, end: datetime | date | None = None
+    ) -> AsyncIterator[Records[Appointment]]:
+        """Contract: List appointments, updated in a range. It is only proposed: `NotFound` if it is withdrawn."""
+        return self._pages(Appointment, "appointments", start=start, end=end)
+
+    async def create_appointment(self, appointment: NewAppointment | Fields) -> Appointment:
+        """Contract: Create an appointment. It is never repeated, because no key makes a repetition safe.
+
+        Raises:
+            NotSent: the fields identify no client or no patient.
+        """
+        new = checked(NewAppointment, "appointments", appointment)
+        return await self._create(Appointment, "appointments", new)
+
+    # Staff tasks
+
+    def staff_tasks(self, *, status: str | None = None) -> AsyncIterator[Records[StaffTask]]:
+        """Contract: Staff tasks, List."""
+        return self._pages(StaffTask, "staff_tasks", status=status)
+
+    async def create_staff_task(self, task: NewStaffTask | Fields) -> StaffTask:
+        """Contract: Staff tasks, Create. It is never repeated, because no key makes a repetition safe."""
+        return await self._create(StaffTask, "staff_tasks", checked(NewStaffTask, "staff_tasks", task))
+
+    async def update_staff_task(self, task_id: str, changes: StaffTaskChanges | Fields) -> StaffTask:
+        """Contract: Staff tasks, Update. Only the fields in `changes` change."""
+        body = checked(StaffTaskChanges, "staff_tasks", changes).model_dump_json(exclude_unset=True).encode()
+        request = writing_request("PUT", "staff_tasks", body, record_id=_addressable(task_id), repeatable=True)
+        return await self._client.write(self.id, request, lambda _, row: typed(StaffTask, "staff_tasks", row))
+
+    async def delete_staff_task(self, task_id: str) -> None:
+        """Contract: Staff tasks, Delete. The task stays with the status `canceled`."""
+        request = writing_request("DELETE", "staff_tasks", None, record_id=_addressable(task_id), repeatable=True)
+        await self._client.write(self.id, request, lambda _status, _row: None)
+
+    # Clients and patients
+
+    async def clients(
+        self, *, name: str | None = None, email: str | None = None, phone: str | None = None
+    ) -> list[Client]:
+        """Contract: Clients and patients. If there are 100 clients, further ones may be missing.
+
+        Raises:
+            NotSent: name, email and phone are all missing.
+        """
+        query = {key: value for key, value in (("name", name), ("email", email), ("phone", phone)) if value}
+        if not query:
+            reason = "at least one of name, email and phone is required"
+            raise NotSent(f"clients: not sent: {reason}", fields=((None, reason),))
+        page = await self._client.page(self.id, "clients", query)
+        return [typed(Client, "clients", row) for row in page.rows]
+
+    async def client(self, client_id: str) -> Client | None:
+        """Contract: Clients and patients, one client."""
+        return await self._get(Client, "clients", client_id)
+
+    async def patients(self, client_id: str, *, name: str | None = None) -> list[Patient]:
+        """Contract: Clients and patients, the patients of a client.
+
+        Raises:
+            NotSent: the client's id is empty.
+        """
+        if not client_id:
+            raise NotSent("patients: not sent: client_id is required", fields=(("client_id", "is required"),))
+        query = {"client_id": client_id, **({"name": name} if name else {})}
+        page = await self._client.page(self.id, "patients", query)
+        return [typed(Patient, "patients", row) for row in page.rows]
+
+    async def patient(self, patient_id: str) -> Patient | None:
+        """Contract: Clients and patients, one patient."""
+        return await self._get(Patient, "patients", patient_id)
+
+    def _pages(
+        self,
+        model: type[M],
+        path: str,
+        *,
+        start: datetime | date | None = None,
+        end: datetime | date | None = None,
+        status: str | None = None,
+    ) -> AsyncIterator[Records[M]]:
+        names = self._names.get(path, ListParameters())
+        query = {names.start: as_text(start), names.end: as_text(end), names.status: status}
+        return pages(self._client, self.id, path, query, model, names)
+
+    async def _get(self, model: type[M], path: str, record_id: str) -> M | None:
+        row = await self._client.record(self.id, path, record_id)
+        return None if row is None else typed(model, path, row)
+
+    async def _create(self, model: type[M], path: str, new: BaseModel) -> M:
+        request = writing_request("POST", path, new.model_dump_json(exclude_none=True).encode())
+        return await self._client.write(self.id, request, lambda _, row: typed(model, path, row))
+
+
+def _addressable(record_id: str) -> str:
+    """Return an id; refuse an id that would change the path of the address."""
+    if record_id in ("", ".", ".."):
+        raise NotSent("staff_tasks: not sent: the id is empty", fields=(("id", "is empty"),))
+    return record_id

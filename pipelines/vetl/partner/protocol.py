@@ -1,0 +1,289 @@
+"""The partner interface as requests and answers, in pure functions without I/O and without a clock.
+
+These functions build a request, which `wire` sends, and turn its `Answer` into rows or raise one of vetl's errors.
+`TornAnswer` and `ContractBroken` are both worth another attempt, because half an answer of a proxy looks like a
+broken contract. The error of the last attempt is the result.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from io import StringIO
+from typing import Any, NoReturn, TypeVar
+from urllib.parse import quote, urlencode
+
+from vetl.core.errors import ContractBroken, TornAnswer, VetlError
+from vetl.core.pages import Page, Row
+from vetl.partner.bodies import Decoded, likeness, read_json, utf8
+from vetl.partner.calls_csv import COLUMNS
+from vetl.partner.headers import Headers, count
+from vetl.partner.redaction import redact
+
+Query = Mapping[str, str | Sequence[str]]
+"""Query parameters; a sequence matches any of its values (contract: `outcome[]=a&outcome[]=b`)."""
+
+PREFIX = "/services/core/open_api/v1/"
+SIGN_IN = "/services/user/v1/auth/sign-in"
+PHONE_CALLS = "phone_calls"
+PLAIN_LISTS = frozenset({"clients", "patients"})
+"""Lists whose `data` is a plain array (contract: Endpoints); for any other list an array is no page."""
+
+
+LARGEST_JSON = 8 * 1024 * 1024
+"""Most bytes of an answer in JSON; a page of 100 records has at most a few hundred kilobytes."""
+LARGEST_CSV = 8 * 1024 * 1024
+"""Most bytes of a CSV; a page of 5,000 calls has about 1.3 MB. Days with more are read in smaller windows."""
+LARGEST_RECORD = 1024 * 1024
+"""Most bytes of an answer with one record, which usually has less than 1 KB."""
+MOST_ROWS = 20_000
+"""Most rows of a page, although at most 100 are requested: a list may ignore the page size."""
+
+
+Take = Callable[[int], None]
+"""Counts bytes of memory; raises `NoRoom` if there is no room for them."""
+
+
+def uncounted(_size: int) -> None:
+    """Count nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request; `target` is the path and the query below the base address, and `name` is for messages.
+
+    Requests are counted by `path`, which is relative to `PREFIX` and has no id of a record. `repeatable`: a
+    repetition changes nothing more, so that an attempt with an unknown outcome may be repeated. A decompressed
+    answer of more than `largest` bytes is not read to its end. `take` counts the memory that the answer takes.
+    """
+
+    name: str
+    target: str
+    path: str
+    accept: str = "application/json"
+    body: bytes | None = field(default=None, repr=False)
+    method: str = "GET"
+    repeatable: bool = True
+    largest: int = LARGEST_JSON
+    take: Take = field(default=uncounted, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A complete answer; `label` describes the request in messages, and `secrets` must not be quoted."""
+
+    label: str
+    status: int
+    headers: Headers
+    body: bytes = field(repr=False)
+    server_time: datetime
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    def json(self) -> Decoded:
+        """Return the body as JSON; raise `TornAnswer` if it is not JSON."""
+        return read_json(self.body, self.headers, self.label)
+
+
+@dataclass(frozen=True, slots=True)
+class CsvAnswer:
+    """One page of the phone-call CSV: UTF-8 bytes, and the values of the `X-` headers about the whole list."""
+
+    body: bytes = field(repr=False)
+    total_count: int
+    page: int | None
+    per_page: int | None
+    server_time: datetime
+    requests: int = 1
+
+
+def sign_in_request(username: str, password: str, role: str) -> Request:
+    """Return the request of a sign-in (contract: Sign-in)."""
+    body = json.dumps({"username": username, "password": password, "role": role}).encode()
+    return Request("sign-in", SIGN_IN, SIGN_IN, body=body, method="POST")
+
+
+def list_request(path: str, query: Query) -> Request:
+    """Return the request for one page of a JSON list; `path` is relative to `PREFIX`."""
+    return Request(path, _target(path, query), path)
+
+
+def calls_request(query: Query) -> Request:
+    """Return the request for one page of the phone-call CSV, in both ways that the contract shows."""
+    target = _target(PHONE_CALLS, {**query, "format": "csv"})
+    return Request(PHONE_CALLS, target, PHONE_CALLS, accept="text/csv", largest=LARGEST_CSV)
+
+
+def record_request(path: str, record_id: str) -> Request:
+    """Return the request for one record by id."""
+    target = f"{PREFIX}{path}/{quote(record_id, safe='', errors='replace')}"
+    return Request(f"{path}/{redact(record_id)}", target, path, largest=LARGEST_RECORD)
+
+
+def writing_request(
+    method: str, path: str, body: bytes | None, *, record_id: str | None = None, repeatable: bool = False
+) -> Request:
+    """Return a request that changes data; a creation is repeatable only if the contract says so."""
+    addressed = record_request(path, record_id) if record_id is not None else list_request(path, {})
+    return replace(addressed, method=method, body=body, repeatable=repeatable)
+
+
+T = TypeVar("T")
+Decipher = Callable[[Answer, int], T]
+"""Return a value from an answer and the number of requests for it."""
+
+
+def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: int = 1) -> Page:
+    """Return one page of a list (contract: Endpoints); `plain`: `data` is an array without totals.
+
+    The total may also be in the header that the contract shows for the CSV. `content` may be null, because some
+    servers write an empty array like that, also beyond the last page; it may be missing if the total is zero. A
+    reader compares the rows with the total.
+
+    Raises:
+        TornAnswer: the envelope says `success: false`.
+        ContractBroken: no envelope, no `content`, no usable `total_count`, or more rows than a page can have.
+    """
+    data = payload(answer, document)
+    if plain and isinstance(data, list):
+        return Page(_rows(data), len(data), None, None, answer.server_time, requests, bytes=len(answer.body))
+    if not isinstance(data, dict):
+        _broken(answer, "`data` is not a page")
+    total = count(data.get("total_count", answer.headers.get("x-total-count")))
+    if total is None:
+        _broken(answer, "the page has no usable `total_count`")
+    content = data.get("content")
+    if content is None and (not total or "content" in data):
+        content = []
+    if not isinstance(content, list):
+        _broken(answer, "the page has no list `content`")
+    if len(content) > MOST_ROWS:
+        _broken(answer, f"one page has {len(content)} rows, at most {MOST_ROWS} are accepted")
+    echoes = count(data.get("page")), count(data.get("per_page"))
+    total_pages, size = count(data.get("total_pages")), len(answer.body)
+    return Page(_rows(content), total, *echoes, answer.server_time, requests, total_pages, bytes=size)
+
+
+def record(answer: Answer, document: Decoded) -> Row:
+    """Return one record, which is directly under `data`; raise the same errors as `page`."""
+    data = payload(answer, document)
+    if not isinstance(data, dict):
+        _broken(answer, "`data` is not a record")
+    return data
+
+
+def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
+    """Return one page of the phone-call CSV (contract: List phone calls), without a look at its rows.
+
+    The body decides and not its content type, because a CSV may come as text/plain or as an octet stream. If the
+    total is zero, the line of column names may be missing, too.
+
+    Raises:
+        TornAnswer: the body is empty, HTML or an error envelope.
+        ContractBroken: the body is JSON although CSV was requested, or there is no `X-Total-Count`.
+    """
+    headers, body = answer.headers, answer.body
+    total = count(headers.get("x-total-count"))
+    start = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"{"):
+        payload(answer, answer.json())
+        _broken(answer, "JSON, although CSV was requested")
+    if not start and total == 0:
+        body = ",".join(column.header for column in COLUMNS).encode()
+    elif not start or start.startswith(b"<"):
+        raise TornAnswer(f"{answer.label}: expected CSV, got {likeness(body, headers)}")
+    if total is None:
+        _broken(answer, "the CSV has no usable header X-Total-Count")
+    echoes = count(headers.get("x-page")), count(headers.get("x-per-page"))
+    return CsvAnswer(utf8(body, headers), total, *echoes, answer.server_time, requests)
+
+
+def whole_rows(page: CsvAnswer) -> int:
+    """Return the number of rows of a CSV page below its column names.
+
+    Raises:
+        TornAnswer: the page has fewer rows than its headers promise.
+        ContractBroken: the page cannot be read as CSV.
+    """
+    text = StringIO(page.body.decode("utf-8", "replace"), newline="")
+    try:
+        rows = max(0, sum(map(bool, csv.reader(text))) - 1)
+    except csv.Error:
+        raise ContractBroken(f"{PHONE_CALLS}: a page cannot be read as CSV") from None
+    if page.per_page is not None and page.page is not None:
+        promised = min(page.per_page, page.total_count - page.page * page.per_page)
+        if rows < promised:
+            raise TornAnswer(f"{PHONE_CALLS}: a CSV page has {rows} rows, but its headers promise {promised}")
+    return rows
+
+
+def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSON value
+    """Return `data` of the envelope `{success, data, message}`; if `success` is missing, the status counts.
+
+    Raises:
+        TornAnswer: `success` is false in spite of the status; for a read this is temporary.
+        ContractBroken: there is no such envelope.
+    """
+    envelope = document.value
+    if not isinstance(envelope, dict) or not {"success", "data"} & set(envelope):
+        _broken(answer, "the JSON is not an envelope with `success` and `data`")
+    if is_failure(envelope):
+        message = redact(envelope.get("message"), answer.secrets) or "no reason given"
+        raise TornAnswer(f"{answer.label}: status {answer.status}, but `success` is false: {message}")
+    if "data" not in envelope:
+        _broken(answer, "the envelope has no `data`")
+    return envelope["data"]
+
+
+def is_failure(envelope: dict[str, Any]) -> bool:
+    """Return whether `success` is false, as a boolean or as text."""
+    return str(envelope.get("success")).lower() in ("false", "0")
+
+
+def done(answer: Answer) -> None:
+    """Accept the answer to a deletion, whose `data` may be missing (contract: Staff tasks, Delete).
+
+    Raises:
+        TornAnswer: the body is not JSON, or `success` is false.
+    """
+    if answer.body.strip():
+        document = answer.json()
+        if not isinstance(document.value, dict) or is_failure(document.value):
+            payload(answer, document)
+
+
+def _target(path: str, query: Query) -> str:
+    pairs: list[tuple[str, str]] = []
+    for name, value in query.items():
+        if isinstance(value, str):
+            pairs.append((name, value))
+        else:
+            pairs.extend((f"{name.removesuffix('[]')}[]", item) for item in value)
+    encoded = urlencode(pairs, quote_via=quote, errors="replace")
+    return f"{PREFIX}{path}?{encoded}" if encoded else PREFIX + path
+
+
+def _rows(content: list[Any]) -> tuple[Row, ...]:
+    """Return the rows; a value that is no object becomes a row without id, which the loader quarantines."""
+    if set(map(type, content)) <= {dict}:
+        return tuple(content)
+    return tuple(row if isinstance(row, dict) else {"not_an_object": row} for row in content)
+
+
+def _broken(answer: Answer, fault: str) -> NoReturn:
+    raise ContractBroken(f"{answer.label}: {fault} (status {answer.status}); the contract promises it")
+
+
+def deciphered(decipher: Decipher[T], answers: list[Answer], attempt: int) -> T:
+    """Take the answer from a list of one answer, and return its value by `decipher`."""
+    # The traceback of an error keeps its frames, and these would keep the body, which may have 64 MiB. So no frame
+    # outside holds the answer, and vetl's own errors lose their traceback.
+    try:
+        return decipher(answers.pop(), attempt)
+    except VetlError as error:
+        error.__context__ = None
+        raise error.with_traceback(None) from None
+
+
+def accept(page: Page) -> None:
+    """Accept any page."""

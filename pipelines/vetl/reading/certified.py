@@ -1,0 +1,215 @@
+"""Read one window of a list with ids until it is proven whole, or return the reason why it is not.
+
+Assumptions: rows only leave a closed `updated_at` window, because a changed row gets a later `updated_at`; and one
+answer is one snapshot. Rows may still come late into the last minutes of a window. So if a window needs more than
+one page, only the part before these minutes is read, and the tail brings the rest.
+
+Proof: if every page has the same total and as many distinct ids came, no row was skipped in any order. Otherwise
+the window is read again; then it is split in time until each part fits one page, which cannot shift. If it cannot
+be split, the ids of several passes are united while all totals agree.
+
+Requests: the pages of the window, and one more if the last page is full. At most `RE_READS` further passes before
+a split, or `UNITED_PASSES` passes if no split is possible, in at most 256 windows and one more for every 20 rows
+that came (`Shared.may_split`). A window of one page costs one or two requests and is certain at once.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from vetl.core.pages import Page, Window
+from vetl.core.steps import MergeRows, Plan, SideBySide, do
+from vetl.reading.conventions import QueryConventions, Saving
+from vetl.reading.coverage import Coverage
+from vetl.reading.following import read_page, saved
+from vetl.reading.paging import Pass, certificate, read_pass, remaining_pages, uncertified, united_ids
+from vetl.reading.rows import updated_at
+from vetl.reading.window_read import Purpose, Shared, WindowOutcome, combined
+
+RE_READS = 2
+RE_READS_OF_A_LIE = 1
+UNITED_PASSES = 20
+ROWS_AT_ONCE = 4_450
+"""A window with more than twice this many rows is split before it is read. Half a page is lost at the end of each
+part. A whole page is lost if equal parts have a few rows more than full pages of 100, as parts of 4,500 would."""
+MOST_PARTS = 256
+MOST_READ = 1_000_000
+"""Most pages of one purpose: a hundred million rows. The next sync continues behind the certified parts."""
+
+STRAYS = "rows from outside the requested range came back: the server does not honour the range"
+HIDDEN = "no parameter for the end of a range is known to work, so the newest rows may be missing"
+
+
+def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
+    """Read one window; save every row that came in any case."""
+    conventions = replace(conventions, saving=Saving(purpose.sealed_before))
+    outcome = yield from _read_window(conventions, window, purpose)
+    return replace(outcome, lies=purpose.shared.lies, strays=purpose.shared.strays)
+
+
+def _read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
+    shared = purpose.shared
+    if shared.pages >= MOST_READ:
+        return WindowOutcome(doubts=(f"{_named(window)}: {MOST_READ} pages were read, the next sync goes on",))
+    conventions = replace(conventions, lenient=shared.lies)
+    first = yield from _probe(conventions, window, shared)
+    if purpose.unsettled(window) and first.total_count > len(first.rows):
+        yield from saved(conventions, [first])
+        return (yield from _read_settled(conventions, window, purpose))
+    if parts := _parts_by_size(conventions, window, first, purpose):
+        return (yield from _side_by_side(conventions, parts, purpose))
+    passes = yield from _prove(conventions, window, first, shared)
+    parts: list[Window] = []
+    if not _are_proof(passes) and (purpose.insists or are_unmoved(passes)):
+        parts = _halves(conventions, window, passes[-1], purpose)
+        if not parts and not passes[-1].lie:
+            yield from _insist(conventions, window, passes)
+    outcome = yield from _keep(passes, window, purpose)
+    if parts:
+        halves = yield from _side_by_side(conventions, parts, purpose)
+        return replace(halves, ids=halves.ids | outcome.ids)
+    if outcome.certified and purpose.on_certified is not None:
+        yield purpose.on_certified(window)
+    return outcome
+
+
+def _probe(conventions: QueryConventions, window: Window, shared: Shared) -> Plan[Page]:
+    """Read the first page of a window, and note whether it has rows from outside the window."""
+    first = yield from read_page(conventions, window, 0)
+    shared.windows += 1
+    shared.meet([first])
+    shared.strays = shared.strays or has_strays(conventions, window, first)
+    return first
+
+
+def _prove(conventions: QueryConventions, window: Window, first: Page, shared: Shared) -> Plan[list[Pass]]:
+    """Read passes over a window, from its first page on, until they prove it whole or no pass is left."""
+    passes = [(yield from remaining_pages(conventions, window, first))]
+    shared.meet(passes[0].pages[1:])
+    while not _are_proof(passes) and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
+        again = replace(conventions, lenient=bool(passes[-1].lie))
+        passes.append((yield from read_pass(again, window)))
+    shared.lies = shared.lies or bool(passes[-1].lie)
+    if not _are_proof(passes) and are_unmoved(passes) and _are_tied(conventions, passes[-1]):
+        yield from _insist(conventions, window, passes)
+    return passes
+
+
+def has_strays(conventions: QueryConventions, window: Window, page: Page) -> bool:
+    """Return whether a page has a row from outside the window, so that the server ignores the range."""
+    # Days are widened by one, and may begin in any zone.
+    slack = timedelta(days=3) if conventions.bounds == "day" else timedelta(minutes=1)
+    times = [at for row in page.rows if (at := updated_at(row)) is not None]
+    start = window.start if conventions.bounds != "none" else None
+    end = window.end if conventions.reaches_now else None
+    return bool(times) and (
+        (isinstance(start, datetime) and min(times) < start - slack)
+        or (isinstance(end, datetime) and max(times) > end + slack)
+    )
+
+
+def _read_settled(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
+    """Read the part of a window into which no row comes late; the cursor stays before the rest."""
+    settled = purpose.settled
+    if settled is None or not isinstance(window.start, datetime) or window.start >= settled:
+        return WindowOutcome()
+    return (yield from _read_window(conventions, replace(window, end=settled), purpose))
+
+
+def _halves(conventions: QueryConventions, window: Window, last: Pass, purpose: Purpose) -> list[Window]:
+    """Return the two halves of a window, or nothing if it must not be split."""
+    # A wrong total of a single page is wrong in each part of it.
+    hopeless = last.lie and len(last.pages) == 1
+    return [] if hopeless or not purpose.shared.may_split else split(conventions, window, 2)
+
+
+def _named(window: Window) -> str:
+    bounds = (f"{bound:%Y-%m-%d %H:%M:%SZ}" for bound in (window.start, window.end) if bound is not None)
+    return " to ".join(bounds) or "the list"
+
+
+def _insist(conventions: QueryConventions, window: Window, passes: list[Pass]) -> Plan[None]:
+    """Read passes over a window that cannot be split, until one pass or all of them together prove it whole."""
+    while not _are_proof(passes) and len(passes) < UNITED_PASSES:
+        passes.append((yield from read_pass(conventions, window)))
+
+
+def _are_proof(passes: list[Pass]) -> bool:
+    return passes[-1].whole or _proven_united(passes)
+
+
+def _are_tied(conventions: QueryConventions, done: Pass) -> bool:
+    """Return whether more rows than a page holds have the same time, so that no split separates them."""
+    unit = conventions.shortest.total_seconds()
+    times = (at.timestamp() // unit for row in done.evidence if (at := updated_at(row)) is not None)
+    return max(Counter(times).values(), default=0) > done.size
+
+
+def _keep(passes: list[Pass], window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
+    """Save the rows of all passes with the best certificate that they allow."""
+    last, strays = passes[-1], purpose.shared.strays
+    for earlier in passes[:-1]:
+        yield MergeRows(earlier.rows, earlier.read_at, purpose.sealed_before)
+    reason = None
+    if not last.whole and _proven_united(passes):
+        reason = f"the ids of {len(passes)} passes together match an unchanged total"
+    evidence = certificate(last, purpose.kind, retries=len(passes) - 1, reason=reason)
+    if reason:
+        evidence = replace(evidence, started=passes[0].started)
+    if not evidence.certified:
+        evidence = uncertified(evidence, f"{last.finding}, in {len(passes)} passes")
+    elif purpose.hidden or strays:
+        evidence = uncertified(evidence, STRAYS if strays else HIDDEN)
+    yield MergeRows(last.rows, last.read_at, purpose.sealed_before, certificate=evidence)
+    ids = frozenset(united_ids(passes)) if purpose.wants_ids else frozenset[str]()
+    if not evidence.certified:
+        return WindowOutcome(doubts=(f"{_named(window)}: {STRAYS if strays else last.finding}",), ids=ids)
+    assert isinstance(window.start, datetime)
+    assert isinstance(window.end, datetime)
+    return WindowOutcome(Coverage(((window.start, window.end),)), ids=ids)
+
+
+def _proven_united(passes: list[Pass]) -> bool:
+    """Return whether the distinct ids of all passes match a total that never changed."""
+    return are_unmoved(passes) and len(united_ids(passes)) == passes[0].total
+
+
+def are_unmoved(passes: Sequence[Pass]) -> bool:
+    """Return whether no total changed; if a pass is not whole all the same, rows change places between pages."""
+    total = passes[0].total
+    return all(done.steady and not done.lie and done.total == total for done in passes)
+
+
+def _side_by_side(conventions: QueryConventions, parts: list[Window], purpose: Purpose) -> Plan[WindowOutcome]:
+    return combined((yield from do(SideBySide([_read_window(conventions, part, purpose) for part in parts]))))
+
+
+def _parts_by_size(conventions: QueryConventions, window: Window, first: Page, purpose: Purpose) -> list[Window]:
+    if first.total_count <= 2 * ROWS_AT_ONCE or not purpose.shared.may_split:
+        return []
+    return split(conventions, window, min(MOST_PARTS, -(-first.total_count // ROWS_AT_ONCE)))
+
+
+def split(conventions: QueryConventions, window: Window, parts: int) -> list[Window]:
+    """Return a window in equal parts that overlap by a second on each side, or nothing if it is too short.
+
+    The contract does not show whether the server includes the bounds; the overlap makes this irrelevant. Without
+    an end that is known to work, there are no parts, because each part would reach to the present.
+    """
+    start, end = window.start, window.end
+    narrows = conventions.bounds != "none" and conventions.reaches_now
+    if not narrows or not isinstance(start, datetime) or not isinstance(end, datetime):
+        return []
+    unit = conventions.shortest
+    parts = min(parts, int((end - start) / (2 * unit)))
+    if parts < 2:  # noqa: PLR2004 - one part is no split
+        return []
+    step = timedelta(seconds=int((end - start).total_seconds() / parts))
+    if conventions.bounds == "day":
+        step = timedelta(days=max(1, step.days))
+    cuts = [start + step * number for number in range(1, parts)]
+    overlap = timedelta(seconds=1) if conventions.bounds == "instant" else timedelta()
+    starts = [start, *(cut - overlap for cut in cuts)]
+    ends = [*(cut + overlap for cut in cuts), end]
+    return [Window(begin, finish, window.status) for begin, finish in zip(starts, ends, strict=True)]

@@ -1,0 +1,201 @@
+"""Read a list page by page, and judge the evidence of one pass over it.
+
+A certificate relies on distinct ids and never on the number of rows: while a list changes, a skipped row and a
+repeated row cancel each other in a count (design §8).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from itertools import pairwise
+
+from vetl.core.errors import RequestRefused
+from vetl.core.pages import Certificate, Page, Row, Window, WindowKind
+from vetl.core.steps import Plan, do
+from vetl.reading.conventions import QueryConventions, contradiction
+from vetl.reading.following import LARGE_PAGE, MOST_KEPT, MOST_PAGES, follow, kept_bytes, read_page, saved
+from vetl.reading.rows import key_of
+
+
+@dataclass(frozen=True)  # without slots, because of `cached_property`
+class Pass:
+    """One pass over one window, in the order of the pages; `size` is the number of rows of a full page.
+
+    `shifted`: pages may count from 0 or from 1, so each page may also be the page before it. `unkept` is the
+    reason if not all pages were read that the total promises.
+    """
+
+    window: Window
+    pages: tuple[Page, ...]
+    size: int
+    shifted: bool = False
+    unkept: str | None = None
+
+    @property
+    def started(self) -> datetime:
+        """Return the source's clock at the first answer."""
+        return self.pages[0].server_time
+
+    @property
+    def rows(self) -> list[Row]:
+        """Return all rows that are not saved yet, with repeated rows."""
+        return [row for page in self.pages if not page.saved for row in page.rows]
+
+    @property
+    def evidence(self) -> Iterator[Row]:
+        """Yield every row, with repeated rows; of saved rows only ids and times."""
+        return (row for page in self.pages for row in page.rows)
+
+    @cached_property
+    def keys(self) -> set[str]:
+        """Return the distinct ids of the rows."""
+        return {key_of(row) for row in self.evidence}
+
+    @property
+    def total(self) -> int:
+        """Return the total of the first page."""
+        return self.pages[0].total_count
+
+    @property
+    def steady(self) -> bool:
+        """Return whether every page has the same total."""
+        return all(page.total_count == self.total for page in self.pages)
+
+    @cached_property
+    def lie(self) -> str | None:
+        """Return the first contradiction between a page and its own total, in words. Such a total is no proof."""
+        answered = ((number, page) for number, page in enumerate(self.pages) if not page.refused)
+        contradictions = (self._contradiction(number, page) for number, page in answered)
+        return self.unkept or next((words for words in contradictions if words), None)
+
+    def _contradiction(self, number: int, page: Page) -> str | None:
+        words = contradiction(page, number, self.size)
+        return words and (contradiction(page, number - 1, self.size) if self.shifted and number else words)
+
+    @property
+    def refusal(self) -> str | None:
+        """Return the first promised page that the server refused, in words."""
+        refused = ((number, page.refused) for number, page in enumerate(self.pages))
+        return next((f"page {number} is refused ({words})" for number, words in refused if words), None)
+
+    @property
+    def whole(self) -> bool:
+        """Return whether as many distinct ids came as an unchanged total says."""
+        # Rows only leave a closed window, so such a pass has skipped no row.
+        return self.steady and len(self.keys) == self.total and self.lie is None and self.refusal is None
+
+    @property
+    def read_at(self) -> datetime:
+        """Return the source's clock at the last answer."""
+        return max(page.server_time for page in self.pages)
+
+    @property
+    def finding(self) -> str:
+        """Return the evidence of this pass, in the words of a certificate."""
+        if self.lie or self.refusal:
+            return self.lie or self.refusal or ""
+        if not self.steady:
+            return f"the total moved between pages ({self.total} to {self.pages[-1].total_count})"
+        if not self.whole:
+            return f"{len(self.keys)} distinct ids, but the total is {self.total}"
+        return "one page is one snapshot" if len(self.pages) == 1 else "ids received match an unchanged total"
+
+
+def certificate(done: Pass, kind: WindowKind, *, retries: int = 0, reason: str | None = None) -> Certificate:
+    """Return the certificate of a pass; `reason` is other evidence, which certifies a pass that is not whole."""
+    return Certificate(
+        window=done.window,
+        kind=kind,
+        total_first=done.total,
+        total_last=done.pages[-1].total_count,
+        rows=sum(len(page.rows) for page in done.pages),
+        distinct_ids=len(done.keys),
+        requests=sum(page.requests for page in done.pages),
+        retries=retries,
+        certified=done.whole or reason is not None,
+        reason=reason or done.finding,
+        started=done.started,
+        finished=done.read_at,
+    )
+
+
+def uncertified(evidence: Certificate, reason: str) -> Certificate:
+    """Return the certificate as uncertified for this reason."""
+    return replace(evidence, certified=False, reason=reason)
+
+
+def remaining_pages(conventions: QueryConventions, window: Window, first: Page) -> Plan[Pass]:
+    """Read the pages that the first page promises, and further pages if they have new rows."""
+    size = min(conventions.page_size, first.per_page or conventions.page_size)
+    if conventions.page_base is None and first.total_count > len(first.rows):
+        return (yield from _pages_of_either_base(conventions, window, first, size))
+    count = 1 if contradiction(first, 0, size) else -(-first.total_count // size)
+    followed = yield from follow(conventions, window, first, count, size)
+    pages = [first, *followed.pages]
+    if followed.unkept is None and len(pages[-1].rows) >= size:
+        pages += yield from _beyond(conventions, window, pages)
+    return Pass(window, tuple(pages), size, unkept=followed.unkept)
+
+
+def _pages_of_either_base(conventions: QueryConventions, window: Window, first: Page, size: int) -> Plan[Pass]:
+    """Read all pages if their base is unknown: one page more than the total promises.
+
+    If pages count from 0, the last page is beyond the end; if they count from 1, page 1 repeats the first page.
+    The distinct ids are complete in both cases.
+    """
+    size = max(1, min(size, len(first.rows) or size))
+    count = -(-first.total_count // size)
+    followed = yield from follow(conventions, window, first, count + 1, size)
+    pages = list(followed.pages)
+    if len(pages) == count and pages[-1].refused:
+        pages[-1] = replace(pages[-1], refused=None, total_count=first.total_count)
+    return Pass(window, (first, *pages), size, shifted=True, unkept=followed.unkept)
+
+
+def _beyond(conventions: QueryConventions, window: Window, pages: Sequence[Page]) -> Plan[list[Page]]:
+    """Read on after a full last page; there are more rows only if the total is capped or too low.
+
+    So a list whose length is a multiple of the page size costs one request more. If the list has grown, the pass
+    ends: the list might grow as fast as it is read, and its next pass begins with the new total.
+    """
+    seen = {key_of(row) for page in pages for row in page.rows}
+    more: list[Page] = []
+    while len(pages) + len(more) < MOST_PAGES:
+        try:
+            page = yield from do(conventions.page(window, len(pages) + len(more), lenient=True))
+        except RequestRefused:
+            return more
+        fresh = {key_of(row) for row in page.rows} - seen
+        if not fresh:
+            return more
+        seen |= fresh
+        more.append(page)
+        if page.bytes > LARGE_PAGE or kept_bytes(more) > MOST_KEPT:
+            more = yield from saved(conventions, more)
+            if not more[-1].saved:
+                return more
+        if page.total_count != pages[0].total_count:
+            break
+    return more
+
+
+def read_pass(conventions: QueryConventions, window: Window) -> Plan[Pass]:
+    """Read one pass over a window: its first page, then its other pages concurrently."""
+    first = yield from read_page(conventions, window, 0)
+    return (yield from remaining_pages(conventions, window, first))
+
+
+def united_ids(passes: Iterable[Pass]) -> set[str]:
+    """Return the distinct ids of several passes over one closed window."""
+    return {key for done in passes for key in done.keys}
+
+
+def has_fallen(totals: Sequence[int]) -> bool:
+    """Return whether a total fell: rows were deleted, so a row may have moved up past the next page."""
+    return any(after < before for before, after in pairwise(totals))
+
+
+def most_followed(conventions: QueryConventions, total: int) -> int:
+    """Return the most pages of a list that is read page after page and may grow meanwhile."""
+    return min(MOST_PAGES, 2 * (total // conventions.page_size + 1) + 1)

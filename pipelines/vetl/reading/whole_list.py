@@ -1,0 +1,160 @@
+"""Read a whole list that cannot be divided into windows, and find the rows that have vanished from it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from vetl.core.pages import Certificate, Window, WindowKind
+from vetl.core.steps import (
+    Flush,
+    IdsHere,
+    MergeRows,
+    MissingRecords,
+    Plan,
+    do,
+)
+from vetl.reading.certified import RE_READS_OF_A_LIE, UNITED_PASSES, are_unmoved
+from vetl.reading.conventions import QueryConventions, Saving
+from vetl.reading.paging import (
+    Pass,
+    certificate,
+    read_pass,
+    uncertified,
+    united_ids,
+)
+from vetl.reading.rows import key_of_id
+
+WHOLE = Window()
+PAGES_OF_A_MOVING_LIST = 20
+BY_STATUS = "the list of each status; without a status the server hides rows"
+
+
+@dataclass(frozen=True, slots=True)
+class WholeList:
+    """The result of the read of a whole list: all its passes, and whether they prove it whole."""
+
+    passes: Sequence[Pass]
+    certified: bool
+    reason: str
+
+    @property
+    def last(self) -> Pass:
+        """Return the latest pass."""
+        return self.passes[-1]
+
+
+def read_whole_list(
+    conventions: QueryConventions,
+    requested: Window = WHOLE,
+    *,
+    claimed: Window = WHOLE,
+    sealed_before: datetime | None = None,
+) -> Plan[WholeList]:
+    """Read an unsplittable list until a pass, or several united under one total, prove it whole.
+
+    The requests are for the window `requested`; the certificate is for the window `claimed`.
+
+    The read costs at most as many pages as 20 passes over the list as it was at first, and one pass more, because
+    a list that grows makes each pass longer than the pass before it. If the total changes, passes cannot be
+    united, and the read costs at most twice the list and 20 pages.
+    """
+    conventions = replace(conventions, saving=Saving(sealed_before))
+    passes: list[Pass] = []
+    while not passes or sum(len(done.pages) for done in passes) < _most_pages(passes):
+        done = replace((yield from read_pass(conventions, requested)), window=claimed)
+        passes.append(done)
+        if done.whole:
+            evidence = certificate(done, WindowKind.WHOLE, retries=len(passes) - 1)
+            yield MergeRows(done.rows, done.read_at, sealed_before, certificate=evidence)
+            return WholeList(passes, True, f"the whole list: {done.finding}")
+        yield MergeRows(done.rows, done.read_at, sealed_before)
+        if count := _united_passes(passes):
+            reason = f"the ids of {count} passes together match an unchanged total"
+            evidence = replace(certificate(done, WindowKind.WHOLE, reason=reason), started=passes[-count].started)
+            yield MergeRows((), done.read_at, certificate=evidence)
+            return WholeList(passes, True, reason)
+        if done.lie and len(passes) > RE_READS_OF_A_LIE:
+            break
+        conventions = replace(conventions, lenient=bool(done.lie))
+    last = passes[-1]
+    reason = f"{last.finding}, in {len(passes)} passes"
+    evidence = uncertified(certificate(last, WindowKind.WHOLE, retries=len(passes) - 1), reason)
+    yield MergeRows((), last.read_at, certificate=evidence)
+    return WholeList(passes, False, reason)
+
+
+def _most_pages(passes: Sequence[Pass]) -> int:
+    once = len(passes[0].pages)
+    return UNITED_PASSES * once if are_unmoved(passes) else 2 * once + PAGES_OF_A_MOVING_LIST
+
+
+def _united_passes(passes: Sequence[Pass]) -> int:
+    """Return the least number of latest passes whose distinct ids match their one unchanged total, or 0."""
+    total = passes[-1].total
+    for count in range(2, len(passes) + 1):
+        latest = passes[-count:]
+        if not all(done.steady and not done.lie and done.total == total for done in latest):
+            return 0
+        if len(united_ids(latest)) == total:
+            return count
+    return 0
+
+
+def read_by_status(
+    conventions: QueryConventions, statuses: Sequence[str], within: Window = WHOLE
+) -> Plan[WholeList]:
+    """Read the whole list of each status in turn.
+
+    A row that changes its status meanwhile may come twice, or not at all if its new status was read before.
+    """
+    passes: list[Pass] = []
+    doubts: list[str] = []
+    for status in statuses:
+        window = replace(within, status=status)
+        whole = yield from read_whole_list(conventions, window, claimed=window)
+        passes += whole.passes
+        doubts += [] if whole.certified else [f"{status}: {whole.reason}"]
+    return WholeList(passes, not doubts, doubts[0] if doubts else BY_STATUS)
+
+
+def union_evidence(whole: WholeList, window: Window = WHOLE) -> Certificate:
+    """Return the certificate of a list that was read by each status."""
+    ids = len(united_ids(whole.passes))
+    totals = {done.window.status: done.total for done in whole.passes}  # of the last pass of each status
+    total = sum(totals.values())
+    evidence = replace(
+        certificate(whole.last, WindowKind.WHOLE, reason=whole.reason),
+        window=window,
+        total_first=total,
+        total_last=total,
+        rows=ids,
+        distinct_ids=ids,
+        started=whole.passes[0].started,
+    )
+    return evidence if whole.certified else uncertified(evidence, whole.reason)
+
+
+def mark_vanished(conventions: QueryConventions, whole: WholeList, requested: Window = WHOLE) -> Plan[None]:
+    """Mark stored rows as deleted if a certified read of the whole list and a second one do not contain them."""
+    yield from mark_missing(whole, lambda: read_whole_list(conventions, requested))
+
+
+def mark_missing(whole: WholeList, read_again: Callable[[], Plan[WholeList]]) -> Plan[None]:
+    """Mark stored rows as deleted if a certified read and a second one do not contain them."""
+    yield Flush()
+    if not whole.certified:
+        return
+    here = yield from do(IdsHere())
+    gone = _without(here, whole)
+    if gone:
+        again = yield from read_again()
+        gone = _without(gone, again)
+        if gone and again.certified:
+            yield MissingRecords(sorted(gone), again.last.read_at)
+        yield Flush()
+
+
+def _without(ids: Iterable[str], whole: WholeList) -> set[str]:
+    """Return the ids that no pass has."""
+    keys = united_ids(whole.passes)
+    return {identity for identity in ids if key_of_id(identity) not in keys}

@@ -1,0 +1,138 @@
+"""The process of the receiver: a socket, uvicorn, and the application."""
+
+import asyncio
+import resource
+import socket
+from collections.abc import Callable, Sequence
+from functools import partial
+from ipaddress import ip_address
+from typing import cast
+
+import structlog
+import uvicorn
+from starlette.applications import Starlette
+
+from vetl.core.errors import ConfigurationError, cannot_listen
+from vetl.partner.webhooks import secrets_from
+from vetl.receiving.admission import Trust
+from vetl.receiving.app import application
+from vetl.receiving.connections import Crowd, GuardedConnection
+from vetl.receiving.group_commit import GroupCommit
+from vetl.receiving.inbox import Inbox
+from vetl.receiving.rotation import Rotation
+from vetl.settings import Settings, WebhooksSettings, load_settings
+from vetl.settings.sources import Sources
+
+MOST_CONNECTIONS = 512
+"""Connections are served in turn, so each of them waits for all: behind 2,000 forged deliveries a genuine one
+waited 5 s and more with 4,096 connections, and waits at most 0.3 s with 512. The sender gives up after 10 s."""
+_OTHER_FILES = 64
+_BACKLOG = 2_048
+_log = structlog.stdlib.get_logger("vetl.webhooks")
+
+
+def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable[[str], None]) -> None:
+    """Serve until interrupted; call `say` with the address as soon as connections are accepted.
+
+    Raises:
+        ConfigurationError: neither a secret nor `unsigned` is set, or the address cannot be used.
+        InboxError: the inbox cannot be opened.
+    """
+    webhooks = settings.webhooks
+    sources = Sources.find(None)
+    files = [*sources.dotenv_files, *([sources.config] if sources.config else [])]
+    trust = Rotation(lambda: trust_of(load_settings().webhooks, unsigned=unsigned), files)
+    _warn(trust(), webhooks.host, {practice.id for practice in settings.practices})
+    with (
+        Inbox.open(webhooks.inbox) as writing,
+        Inbox.open(webhooks.inbox) as reading,
+        listening(webhooks.host, webhooks.port if port is None else port) as listener,
+    ):
+        crowd = Crowd(connections_at_most())
+        app = application(trust, GroupCommit(writing), reading.backlog, dismissed=lambda: crowd.dismissed)
+        say(_address(listener))
+        http_server(app, crowd, webhooks.proxies).run([listener])
+
+
+def http_server(app: Starlette, crowd: Crowd, proxies: Sequence[str] = ()) -> uvicorn.Server:
+    """Return uvicorn's server with limited connections.
+
+    `X-Forwarded-For` is accepted only from `proxies`, which are addresses and networks.
+    """
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=cast("type[asyncio.Protocol]", partial(GuardedConnection, crowd)),
+            ws="none",
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips=list(proxies),
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=15,
+        )
+    )
+
+
+def connections_at_most() -> int:
+    """Return the number of connections that the limit for open files allows beside the inbox."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = MOST_CONNECTIONS + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(1, min(needed, soft) - _OTHER_FILES)
+
+
+def trust_of(webhooks: WebhooksSettings, *, unsigned: bool) -> Trust:
+    """Return the active secrets.
+
+    Raises:
+        ConfigurationError: there is no secret, and unsigned deliveries are not accepted either.
+    """
+    secrets = secrets_from(webhooks.secrets.get_secret_value()) if webhooks.secrets else ()
+    if not secrets and not unsigned:
+        raise ConfigurationError(
+            "VETL_WEBHOOKS__SECRETS: not set, so every delivery would be refused; set it in the environment or in"
+            " .env, or start with --accept-unsigned if the platform signs nothing"
+        )
+    return Trust(secrets, unsigned)
+
+
+def _warn(trust: Trust, host: str, practices: set[str]) -> None:
+    for secret in trust.secrets:
+        if secret.practice_id is not None and secret.practice_id not in practices:
+            # The line omits the id, because the text before the sign may be half of a secret.
+            _log.warning("secret_for_unknown_practice", cause="a practice=secret names no configured practice")
+    if trust.unsigned:
+        _log.warning(
+            "unsigned_accepted",
+            cause="--accept-unsigned: a delivery from anybody is accepted",
+        )
+    if not _is_loopback(host):
+        _log.warning("not_loopback", host=host, cause="this address has no TLS; put a proxy with TLS before it")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that accepts connections.
+
+    Raises:
+        ConfigurationError: the address cannot be used.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise cannot_listen(host, port, error) from None
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,316 @@
+"""Read `vetl.toml` and the environment; no other module reads them (design: settings).
+
+A value comes from the environment variable `VETL_<SECTION>__<KEY>`, else from a `.env` file, else from
+`vetl.toml`, else from the defaults below. A `.env` file may be beside `vetl.toml` and in the working directory;
+the one beside `vetl.toml` wins. Secrets are refused in `vetl.toml`. Relative paths start at the folder of
+`vetl.toml`, or at the working directory if there is no such file.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from vetl.core.endpoint import QueryNames
+from vetl.core.errors import ConfigurationError
+from vetl.core.practice import Practice
+from vetl.settings.act import ActSettings
+from vetl.settings.assistant import AssistantSettings
+from vetl.settings.dashboard import DashboardSettings
+from vetl.settings.definitions import DefinitionsSettings
+from vetl.settings.lake import LakeSettings, SparkSettings, anchored
+from vetl.settings.places import own_files, same_place
+from vetl.settings.privacy import PrivacySettings
+from vetl.settings.references import unconfigured
+from vetl.settings.report import ReportSettings
+from vetl.settings.schedule import AlertSettings, ScheduleSettings
+from vetl.settings.section import Section
+from vetl.settings.sources import Sources
+from vetl.settings.values import (
+    duckdb_file,
+    each_in_one_shard,
+    file_path,
+    http_address,
+    memory,
+    network,
+    no_boolean,
+    parameter_name,
+    spread,
+    varied_each,
+)
+from vetl.settings.watch import WatchSettings
+
+QueryName = Literal["start", "end", "page", "per_page", "status"]
+Whole = Annotated[int, BeforeValidator(no_boolean)]
+Positive = Annotated[Whole, Field(ge=1)]
+Seconds = Annotated[float, BeforeValidator(no_boolean)]
+ParameterName = Annotated[str, AfterValidator(parameter_name)]
+FilePath = Annotated[Path, AfterValidator(file_path)]
+DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
+Shards = Annotated[int | dict[str, tuple[str, ...]], BeforeValidator(spread)]
+
+ENVIRONMENT_ONLY = {
+    "partner": ("username", "password", "role"),
+    "warehouse": ("pii_key",),
+    "webhooks": ("secrets",),
+    "alerts": ("webhook", "smtp_password"),
+    "dashboard": ("password",),
+    "assistant": ("token", "tokens"),
+    "lake": ("access_key", "secret_key"),
+    "report": ("webhooks",),
+}
+"""Keys that are refused in `vetl.toml`, because files are copied, committed and mailed."""
+
+
+_DOTENV = "dotenv_variables"
+"""The initial value of `Settings` that holds the variables of the `.env` files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """The platform's address and the credentials of the sign-in (contract: Sign-in)."""
+
+    base_url: str
+    username: str = field(repr=False)
+    password: SecretStr
+    role: str
+
+
+class PartnerSettings(Section):
+    """`[partner]`: the platform's address, the credentials, and limits for requests."""
+
+    base_url: Annotated[str, AfterValidator(http_address)] | None = None
+    username: SecretStr | None = None
+    password: SecretStr | None = None
+    role: str | None = Field(default=None, repr=False)
+    requests_per_minute: Positive | None = None
+    requests_per_minute_total: Positive | None = None
+    max_in_flight: Positive = 8
+    timeout_seconds: Seconds = Field(default=30, gt=0, allow_inf_nan=False)
+    max_wait_seconds: Seconds = Field(default=300, ge=0, allow_inf_nan=False)
+    max_wait_seconds_total: Seconds = Field(default=900, ge=0, allow_inf_nan=False)
+    allow_plain_http: bool = False
+    parameters: dict[str, dict[QueryName, ParameterName]] = Field(
+        default_factory=dict[str, dict[QueryName, ParameterName]]
+    )
+
+    def query_names(self, endpoint: str, defaults: QueryNames) -> QueryNames:
+        """Return the query parameters of a list: its defaults, overridden by `[partner.parameters.<endpoint>]`."""
+        return replace(defaults, **self.parameters.get(endpoint, {}))
+
+
+class WarehouseSettings(Section):
+    """`[warehouse]`: the private file with its one writer, and the published file, which analysts open."""
+
+    path: DuckDBFile = Path("warehouse/data/vetl.duckdb")
+    published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
+    pii_key: SecretStr | None = None
+    lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
+    shards: Shards = 1
+    memory_limit: Annotated[str, AfterValidator(memory)] | None = None
+    temp_directory: Path | None = None
+    keep: Positive = 3
+    parquet: bool = False
+    contacts: bool = False
+
+
+class PhoneCallsSettings(Section):
+    """`[phone_calls]`: the days that are also read from the JSON list, for ids."""
+
+    details: Literal["all", "recent", "off"] = "recent"
+    details_budget: Whole = Field(default=2000, ge=0)
+
+
+class WebhooksSettings(Section):
+    """`[webhooks]`: the address on which the receiver listens, and the file of its deliveries."""
+
+    host: str = "127.0.0.1"
+    port: Whole = Field(default=8090, ge=0, le=65535)
+    inbox: FilePath = Path("warehouse/data/inbox.sqlite")
+    proxies: tuple[Annotated[str, AfterValidator(network)], ...] = ()
+    secrets: Annotated[SecretStr, AfterValidator(varied_each)] | None = None
+
+
+class Settings(BaseSettings):
+    """All settings. Read them with `load_settings`, which raises readable errors."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="VETL_",
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        extra="ignore",  # a `.env` is shared with other programs; `Sources` refuses unknown sections
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    partner: PartnerSettings = PartnerSettings()
+    warehouse: WarehouseSettings = WarehouseSettings()
+    phone_calls: PhoneCallsSettings = PhoneCallsSettings()
+    webhooks: WebhooksSettings = WebhooksSettings()
+    definitions: DefinitionsSettings = DefinitionsSettings()
+    privacy: PrivacySettings = PrivacySettings()
+    schedule: ScheduleSettings = ScheduleSettings()
+    alerts: AlertSettings = AlertSettings()
+    dashboard: DashboardSettings = DashboardSettings()
+    assistant: AssistantSettings = AssistantSettings()
+    lake: LakeSettings = LakeSettings()
+    spark: SparkSettings = SparkSettings()
+    act: ActSettings = ActSettings()
+    watch: WatchSettings = WatchSettings()
+    report: ReportSettings = ReportSettings()
+    practices: tuple[Practice, ...] = ()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return the sources of values, the strongest first: the environment, the `.env` files, `vetl.toml`."""
+        # `vetl.toml` and the `.env` files arrive as initial values, because pydantic-settings expands `${X}` in
+        # `.env` and has no clear line for a broken file.
+        dotenv = EnvSettingsSource(settings_cls)
+        initial = init_settings.init_kwargs if isinstance(init_settings, InitSettingsSource) else {}
+        dotenv.env_vars = {name.lower(): value for name, value in initial.pop(_DOTENV, {}).items()}
+        return env_settings, dotenv, init_settings
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        twice = [name for name, times in Counter(item.id for item in self.practices).items() if times > 1]
+        if twice:
+            msg = f"practices: the id {twice[0]} is there twice"
+            raise ValueError(msg)
+        if problem := unconfigured(self):
+            raise ValueError(problem)
+        if not isinstance(self.warehouse.shards, int):
+            each_in_one_shard(self.warehouse.shards, [item.id for item in self.practices])
+        return self
+
+    def login(self) -> Login:
+        """Return the address and the credentials of the platform.
+
+        Raises:
+            ConfigurationError: a value is not set; one line names all missing values.
+        """
+        partner = self.partner
+        if partner.base_url and partner.username and partner.password and partner.role:
+            return Login(partner.base_url, partner.username.get_secret_value(), partner.password, partner.role)
+        missing = [
+            f"VETL_PARTNER__{key.upper()}"
+            for key in ("base_url", "username", "password", "role")
+            if not getattr(partner, key)
+        ]
+        msg = f"{', '.join(missing)}: not set (in the environment or in .env; base_url also in vetl.toml)"
+        raise ConfigurationError(msg)
+
+
+def load_settings(config: Path | None = None) -> Settings:
+    """Read the settings from `config`, or else from the file in `VETL_CONFIG` or `vetl.toml`.
+
+    Raises:
+        ConfigurationError: a value is wrong; the line has the file or variable, the key and the expected value.
+    """
+    sources = Sources.find(config)
+    table = sources.read_toml()
+    keys = _known_keys()
+    sources.refuse_unknown_sections(table, keys)
+    sources.refuse_secrets(table, ENVIRONMENT_ONLY)
+    try:
+        initial: dict[str, Any] = {**table, _DOTENV: sources.read_dotenv()}
+        settings = Settings(**initial)
+    except ValidationError as error:
+        raise sources.explain(error, keys) from None
+    except SettingsError as error:
+        raise sources.explain_undecoded(error) from None
+    settings = _anchored(settings, sources.folder)
+    _refuse_unusable_files(settings, sources)
+    return settings
+
+
+def require_settings() -> None:
+    """Require a `vetl.toml` or a variable with a setting that is no secret.
+
+    Raises:
+        ConfigurationError: there are no settings.
+    """
+    Sources.find(None).require_settings(_known_keys(), ENVIRONMENT_ONLY)
+
+
+def _known_keys() -> dict[str, tuple[str, ...]]:
+    """Return the keys of each section, for "did you mean"."""
+    keys = {
+        name: tuple(field.annotation.model_fields)
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+    }
+    return {**keys, "practices": tuple(item.name for item in fields(Practice))}
+
+
+def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
+    """Refuse absolute paths that name the same file in two spellings, or that dbt cannot open.
+
+    Raises:
+        ConfigurationError: a path is unusable.
+    """
+    warehouse = settings.warehouse
+    for key, path in (("path", warehouse.path), ("published", warehouse.published)):
+        try:
+            duckdb_file(path)
+        except ValueError as error:
+            raise sources.refuse(f"warehouse.{key} {error}") from None
+    shards = warehouse.shards if not isinstance(warehouse.shards, int) else range(1, warehouse.shards + 1)
+    of_shards = {
+        warehouse.path.with_name(f"{warehouse.path.stem}.{name}{warehouse.path.suffix}") for name in shards
+    }
+    if set(own_files(settings)) & of_shards:
+        raise sources.refuse(
+            "warehouse.published, webhooks.inbox and the ledgers must not have the name of a shard's file"
+        )
+    if clash := same_place(settings, [*sources.dotenv_files, *([sources.config] if sources.config else [])]):
+        raise sources.refuse(clash)
+
+
+def _anchored(settings: Settings, folder: Path) -> Settings:
+    """Return the settings with absolute paths."""
+
+    def within(section: Any, *keys: str) -> Any:  # noqa: ANN401 - any of the sections
+        return section.model_copy(update={key: (folder / getattr(section, key)) for key in keys})
+
+    warehouse = within(settings.warehouse, "path", "published")
+    if warehouse.temp_directory:
+        warehouse = within(warehouse, "temp_directory")
+    lake = settings.lake
+    places = {"path": anchored(lake.path, folder), "marts": anchored(lake.marts, folder)}
+    return settings.model_copy(
+        update={
+            "warehouse": warehouse,
+            "webhooks": within(settings.webhooks, "inbox"),
+            "act": within(settings.act, "ledger", "stop_file"),
+            "dashboard": within(settings.dashboard, "passwords", "audit"),
+            "watch": within(settings.watch, "ledger"),
+            "report": within(settings.report, "ledger", *(["folder"] if settings.report.folder else [])),
+            "lake": lake.model_copy(update=places),
+            "spark": within(settings.spark, "scratch"),
+        }
+    )

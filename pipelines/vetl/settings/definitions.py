@@ -1,0 +1,86 @@
+"""`[definitions]`: definitions of the marts that differ from those in dbt/dbt_project.yml."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from vetl.settings.values import no_boolean
+
+
+def _word(text: str) -> str:
+    """Return a word that is safe in an SQL statement."""
+    if not re.fullmatch(r"[\w][\w .:-]*", text):
+        raise ValueError("must be made of letters, digits and _ . : -")
+    return text
+
+
+Word = Annotated[str, AfterValidator(_word)]
+Words = tuple[Word, ...]
+Days = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=3660)]
+Holiday = Annotated[str, Field(pattern=r"^([0-9]{4}-)?[0-9]{2}-[0-9]{2}$")]
+Worth = Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
+
+
+class OpeningHours(BaseModel):
+    """The opening and closing hour on the wall clock, on the first `weekdays` days of the week from Monday."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    opens: Hour
+    closes: Hour
+    weekdays: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=7)]
+
+
+class DefinitionsSettings(BaseModel):
+    """Variables of the dbt project by the same names; a variable that is not set keeps the project's value.
+
+    `phone_regions` is for loading: the region of each practice, for numbers without a country.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    episode_days: Days | None = None
+    booking_window_days: Days | None = None
+    lost_after_days: Days | None = None
+    mature_after_hours: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=8784)] | None = None
+    call_back_within_days: Days | None = None
+    follow_up_within_days: Days | None = None
+    follow_up_task_types: dict[Word, Words] | None = None
+    do_not_chase: Words | None = None
+    never_call: Words | None = None
+    task_outcomes: Words | None = None
+    settled_outcomes: Words | None = None
+    answered_states: Words | None = None
+    booking_outcomes: Words | None = None
+    other_wishes: dict[Word, Word] | None = None
+    call_endings: dict[Word, Words] | None = None
+    wish_task_types: Words | None = None
+    kept_statuses: Words | None = None
+    canceled_statuses: Words | None = None
+    no_show_statuses: Words | None = None
+    funnel_stages: Words | None = None
+    small_sample: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] | None = None
+    anomaly_weeks: Annotated[int, BeforeValidator(no_boolean), Field(ge=2, le=52)] | None = None
+    anomaly_spreads: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=10)] | None = None
+    anomaly_least: Annotated[int, BeforeValidator(no_boolean), Field(ge=1)] | None = None
+    holidays: dict[str, tuple[Holiday, ...]] | None = None
+    visit_value: dict[str, tuple[Worth, Worth]] | None = None
+    opening_hours: OpeningHours | None = None
+    opening_hours_by_practice: dict[str, OpeningHours] | None = None
+    phone_regions: dict[str, Annotated[str, Field(pattern="^[A-Z]{2}$")]] = {}
+
+    def variables(self) -> dict[str, Any]:
+        """Return the variables for dbt that are set, in a fixed order."""
+        variables = self.model_dump(mode="json", exclude_none=True, exclude={"phone_regions"})
+        hours = variables.pop("opening_hours", None)
+        if hours:
+            variables |= {
+                "opening_hour": hours["opens"],
+                "closing_hour": hours["closes"],
+                "opening_weekdays": hours["weekdays"],
+            }
+        if "follow_up_task_types" in variables:
+            variables["follow_up_task_types"] = {"default": [], **variables["follow_up_task_types"]}
+        return dict(sorted(variables.items()))

@@ -1,0 +1,56 @@
+"""`[lake]` and `[spark]`: the folders of the Parquet tables, and the Spark that builds marts from them."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, SecretStr
+
+from vetl.settings.section import Section
+from vetl.settings.values import http_address
+
+_BUCKET = re.compile(r"s3://[A-Za-z0-9][\w.-]+(/[\w.=-]+)*/?")
+
+
+def location(text: str) -> str:
+    """Return a folder or `s3://bucket/prefix`; refuse credentials in it, which would reach logs."""
+    if "://" not in text:
+        if not text or Path(text).expanduser() == Path(Path(text).anchor):
+            raise ValueError("must name a folder, or a bucket as s3://bucket/prefix")
+        return str(Path(text).expanduser())
+    if not _BUCKET.fullmatch(text):
+        raise ValueError("must be a folder, or s3://bucket/prefix with nothing else in it")
+    return text.rstrip("/")
+
+
+Location = Annotated[str, AfterValidator(location)]
+
+
+def anchored(place: str, folder: Path) -> str:
+    """Return the place, with a relative folder resolved against `folder`."""
+    return place if "://" in place else str(folder / place)
+
+
+class LakeSettings(Section):
+    """`[lake]`: raw, history and control as Parquet in `path`, and the masked marts of a Spark build in `marts`.
+
+    If no keys are set, those of S3's own tools are used: AWS_ACCESS_KEY_ID, a profile, or the machine's role.
+    """
+
+    path: Location = "warehouse/data/lake"
+    marts: Location = "warehouse/data/marts"
+    endpoint: Annotated[str, AfterValidator(http_address)] | None = None
+    access_key: SecretStr | None = None
+    secret_key: SecretStr | None = None
+
+
+class SparkSettings(Section):
+    """`[spark]`: the Spark of `vetl build --engine spark`; all of its machines need access to `scratch`.
+
+    `master` is a master of Spark or `sc://host:port` of a Connect server. If it is not set, that of
+    spark-defaults.conf is used, or else this machine. `published`: the build also writes the published file.
+    """
+
+    master: str | None = None
+    scratch: Path = Path("warehouse/data/spark")
+    published: bool = True

@@ -1,0 +1,212 @@
+"""The files and variables that hold the settings, and one clear line for each mistake in them.
+
+No line ever repeats a value, because the value at a wrong key may be a password.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from dotenv import dotenv_values
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+from pydantic_settings import SettingsError
+
+from vetl.core.errors import ConfigurationError
+
+CONFIG_VARIABLE = "VETL_CONFIG"
+DEFAULT_FILE = "vetl.toml"
+PREFIX = "VETL_"
+DELIMITER = "__"
+
+Location = tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The files that settings are read from. `config` is `None` if there is no `vetl.toml`."""
+
+    config: Path | None
+    folder: Path
+    dotenv_files: tuple[Path, ...]
+    _dotenv: dict[str, tuple[str, Path]] = field(default_factory=dict[str, tuple[str, Path]], repr=False)
+    """The variables of the `.env` files after their first read, because a pipe can be read only once."""
+
+    @classmethod
+    def find(cls, config: Path | None) -> "Sources":
+        """Choose the file `config`, else the file in `VETL_CONFIG`, else `vetl.toml` if it exists."""
+        named = config or _named_by_environment()
+        here = Path.cwd()
+        if named is None:
+            default = here / DEFAULT_FILE
+            return cls(default if default.exists() else None, here, (here / ".env",))
+        folder = named.absolute().parent
+        return cls(named, folder, tuple(dict.fromkeys((here / ".env", folder / ".env"))))
+
+    def read_toml(self) -> dict[str, Any]:
+        """Return the tables of the file.
+
+        Raises:
+            ConfigurationError: the file cannot be read or is not TOML. The message names the line.
+        """
+        if self.config is None:
+            return {}
+        try:
+            return tomllib.loads(self.config.read_text("utf-8-sig"))
+        except OSError as error:
+            raise _one_line(f"{self.config}: cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise _one_line(f"{self.config}: is not UTF-8 text") from None
+        except tomllib.TOMLDecodeError as error:
+            raise _one_line(f"{self.config}: is not TOML: {error}") from None
+
+    def read_dotenv(self) -> dict[str, str]:
+        """Return the variables of the `.env` files. The file beside `vetl.toml` wins over the working directory's.
+
+        Raises:
+            ConfigurationError: a file cannot be read or is not UTF-8 text.
+        """
+        if not self._dotenv:
+            for file in self.dotenv_files:
+                self._dotenv.update({name: (value, file) for name, value in _variables_in(file).items()})
+        return {name: value for name, (value, _) in self._dotenv.items()}
+
+    def require_settings(self, sections: Collection[str], secrets: Mapping[str, Collection[str]]) -> None:
+        """Require a file, or a variable with a setting that is no secret.
+
+        Otherwise the working directory is probably the wrong one, and the defaults would create a warehouse in it.
+
+        Raises:
+            ConfigurationError: there are no settings.
+        """
+        if self.config is not None:
+            return
+        for variable, _ in self._variables():
+            section, _, key = variable.removeprefix(PREFIX).lower().partition(DELIMITER)
+            if section in sections and key not in secrets.get(section, ()):
+                return
+        raise _one_line(
+            f"{self.folder}: there is no {DEFAULT_FILE} here; choose another folder with -C DIR or a file with"
+            " --config FILE, or write a new file with `vetl init`"
+        )
+
+    def refuse_unknown_sections(self, table: Mapping[str, Any], sections: Collection[str]) -> None:
+        """Refuse a misspelled section, which would otherwise have no effect and no message."""
+        for name in table:
+            if name not in sections:
+                raise _one_line(f"{self.config}: unknown key {name}{nearest(name, sections)}")
+        for variable, origin in self._variables():
+            section, delimiter, _ = variable.removeprefix(PREFIX).lower().partition(DELIMITER)
+            if delimiter and section not in sections:
+                raise _one_line(f"{origin}: unknown section {section}{nearest(section, sections)}")
+
+    def refuse_secrets(self, table: Mapping[str, Any], secrets: Mapping[str, Collection[str]]) -> None:
+        """Refuse a secret in the file. Secrets belong in the environment or in `.env`."""
+        for section, keys in secrets.items():
+            for key in keys:
+                if isinstance(table.get(section), dict) and key in table[section]:
+                    variable = _variable((section, key))
+                    raise _one_line(
+                        f"{self.config}: {section}.{key} must not be in this file; "
+                        f"set {variable} in the environment or in .env"
+                    )
+
+    def explain(self, error: ValidationError, known_keys: Mapping[str, Collection[str]]) -> ConfigurationError:
+        """Return the first mistake in one line."""
+        problem = error.errors(include_url=False, include_input=False)[0]
+        origin = self._origin(problem["loc"])
+        return _one_line(f"{origin}: {_wording(problem, known_keys)}")
+
+    def refuse(self, problem: str) -> ConfigurationError:
+        """Return a mistake that concerns several keys together."""
+        return _one_line(f"{self.config or DEFAULT_FILE}: {problem}")
+
+    def explain_undecoded(self, error: SettingsError) -> ConfigurationError:
+        """Return the error for a variable with a whole section or list that is not JSON."""
+        named = re.search(r'field "(\w+)"', str(error))
+        name = named[1] if named else ""
+        return _one_line(f"{self._origin((name,))}: {name} must be JSON")
+
+    def _origin(self, location: Location) -> str:
+        """Return the variable that set this key or a table around it, else the file."""
+        origins = dict(self._variables())
+        for length in range(len(location), 0, -1):
+            variable = _variable(location[:length])
+            if variable in origins:
+                return origins[variable]
+        return str(self.config or DEFAULT_FILE)
+
+    def _variables(self) -> Iterator[tuple[str, str]]:
+        """Yield the upper-case name and the origin of each variable of vetl that is set, the winning one last."""
+        self.read_dotenv()
+        for name, (_, file) in self._dotenv.items():
+            if name.upper().startswith(PREFIX):
+                yield name.upper(), f"{name} in {file}"
+        for name, value in os.environ.items():
+            if value and name.upper().startswith(PREFIX):
+                yield name.upper(), f"environment variable {name}"
+
+
+def _variables_in(file: Path) -> dict[str, str]:
+    """Return the variables of a `.env` file, or none if it does not exist; `${X}` is not expanded."""
+    try:
+        with file.open(encoding="utf-8-sig") as stream:
+            read = dotenv_values(stream=stream, interpolate=False)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):  # some name a virtual environment `.env`
+        return {}
+    except OSError as error:
+        raise _one_line(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise _one_line(f"{file}: is not UTF-8 text") from None
+    return {name: value for name, value in read.items() if value}
+
+
+def _one_line(text: str) -> ConfigurationError:
+    """Return the error in one line, because a quoted key of TOML may contain line breaks."""
+    return ConfigurationError(" ".join(text.split()))
+
+
+def _named_by_environment() -> Path | None:
+    name = os.environ.get(CONFIG_VARIABLE)
+    return Path(name).expanduser() if name else None
+
+
+def _variable(location: Location) -> str:
+    return PREFIX + DELIMITER.join(str(part) for part in location).upper()
+
+
+def _key(location: Location) -> str:
+    """Return a key such as `practices[0].time_zone` or `partner.base_url`."""
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.lstrip(".")
+
+
+def nearest(name: str, candidates: Collection[str]) -> str:
+    """Return the end of a line about an unknown name: the nearest name, or all known names."""
+    alike = get_close_matches(name, list(candidates), n=1)
+    return f"; did you mean {alike[0]}?" if alike else f"; known are {', '.join(sorted(candidates))}"
+
+
+def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -> str:
+    location = tuple(part for part in problem["loc"] if part != "[key]")
+    key, kind = _key(location), problem["type"]
+    match kind:
+        case "missing":
+            return f"{key} is missing"
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            return f"unknown key {key}{nearest(str(location[-1]), known_keys.get(str(location[0]), ()))}"
+        case "value_error":
+            return f"{key} {problem.get('ctx', {}).get('error')}".strip()
+        case "model_type" | "dataclass_type" | "dict_type":
+            return f"{key} must be a table"
+        case "tuple_type":
+            return f"{key} must be a list of tables, [[{location[0]}]]"
+        case _:
+            return f"{key} {problem['msg'].replace('Input should', 'must').replace('String should', 'must')}"

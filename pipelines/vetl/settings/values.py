@@ -1,0 +1,136 @@
+"""Checks of single values; the message of each `ValueError` follows the key in the line of the error."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from vetl.core.secrets import is_varied
+
+
+def http_address(text: str) -> str:
+    """Return an http(s) address without a trailing slash; refuse credentials in it, which would reach logs."""
+    try:
+        parts = urlsplit(text)
+        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good, parts = False, urlsplit("")
+    if not good or parts.query or parts.fragment or any(character.isspace() for character in text):
+        raise ValueError("must be an address such as https://api.example.com")
+    if "@" in parts.netloc:
+        raise ValueError(
+            "must not hold a user name or password; set VETL_PARTNER__USERNAME and VETL_PARTNER__PASSWORD"
+        )
+    return text.rstrip("/")
+
+
+def parameter_name(text: str) -> str:
+    """Return the name of a query parameter; refuse an empty name, which would silently have no effect."""
+    if not re.fullmatch(r"[!-~]+", text):
+        raise ValueError("must name a query parameter: visible ASCII, no spaces")
+    return text
+
+
+def memory(text: str) -> str:
+    """Return an amount of memory in a form that DuckDB accepts."""
+    if not re.fullmatch(r"[1-9]\d*(\.\d+)? ?([MGT]i?B|%)", text):
+        raise ValueError("must be an amount such as 4GB, 512MiB or 60%")
+    return text
+
+
+def spread(value: Any) -> Any:  # noqa: ANN401 - any value of TOML
+    """Return the number of shards, or the practices of each shard by its name, which is part of a file's name."""
+    if isinstance(value, dict):
+        named = cast("dict[Any, Any]", value)
+        names = all(re.fullmatch(r"[a-z0-9_-]{1,40}", str(name)) for name in named)
+        if named and names and all(isinstance(practices, list | tuple) for practices in named.values()):
+            return named
+    elif isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return value
+    raise ValueError(
+        "must be a number of files, or the ids of practices by names of lower-case letters and digits"
+    )
+
+
+def each_in_one_shard(shards: Mapping[str, Sequence[str]], practices: Sequence[str]) -> None:
+    """Check that every configured practice is in exactly one shard.
+
+    Raises:
+        ValueError: a practice is in no shard or in two shards, or a shard has a practice that is not configured.
+    """
+    named = [practice for own in shards.values() for practice in own]
+    times = Counter(dict.fromkeys(practices, 0))
+    times.update(named)
+    for practice in times:
+        if practice not in practices:
+            raise ValueError(f"warehouse.shards: practice {practice} is not configured")
+        if times[practice] != 1:
+            place = "in no shard" if not times[practice] else f"there {times[practice]} times"
+            raise ValueError(f"warehouse.shards: practice {practice} is {place}")
+
+
+def file_path(path: Path) -> Path:
+    """Return a path that names a file, with `~` replaced by the home folder."""
+    if not path.name:
+        raise ValueError("must name a file")
+    return path.expanduser()
+
+
+_CANNOT_BE_PASSED = set("?#\n\r\0")
+"""dbt reads a path as an address, which ends at these characters."""
+
+_CANNOT_BE_NAMED = _CANNOT_BE_PASSED | set("'\";\\")
+"""Characters that a file's name must not have, because it becomes the name of a catalog in SQL."""
+
+SCHEMAS = ("raw", "history", "control", "staging", "intermediate", "marts")
+
+
+def duckdb_file(path: Path) -> Path:
+    """Return the path of a DuckDB file; refuse a name that is also a schema, because it names the catalog."""
+    if forbidden := sorted(_CANNOT_BE_NAMED & set(path.name)) or sorted(_CANNOT_BE_PASSED & set(str(path))):
+        raise ValueError(f"must not hold the character {forbidden[0]!a}: dbt could not open it")
+    if (name := path.name.split(".")[0].lower()) in SCHEMAS:
+        raise ValueError(
+            f"must not be called {name}: DuckDB could not distinguish the file from its schema {name}; "
+            f"call it vetl_{name}.duckdb"
+        )
+    return file_path(path)
+
+
+def varied(secret: SecretStr) -> SecretStr:
+    """Return a password; refuse it if somebody who tries simple patterns can find it."""
+    if not is_varied(secret.get_secret_value()):
+        raise ValueError(_PATTERN)
+    return secret
+
+
+def varied_each(secrets: SecretStr) -> SecretStr:
+    """Return signing secrets, `secret` or `practice_id=secret`; refuse them if one has a simple pattern."""
+    for part in secrets.get_secret_value().split(","):
+        bound = part.partition("=")[2].strip("= ")
+        if not is_varied(bound or part.strip()):
+            raise ValueError(_PATTERN)
+    return secrets
+
+
+_PATTERN = "must not repeat a short text or count up or down: somebody who tries simple patterns finds it"
+
+
+def network(text: str) -> str:
+    """Return an address such as 10.0.0.7, or a network such as 10.0.0.0/8."""
+    try:
+        return str(ip_network(text))
+    except ValueError:
+        raise ValueError("must be an address such as 10.0.0.7 or a network such as 10.0.0.0/8") from None
+
+
+def no_boolean(value: object) -> object:
+    """Return a value; refuse `true` and `false`, which are numbers in Python."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number")  # noqa: TRY004 - pydantic collects ValueErrors
+    return value

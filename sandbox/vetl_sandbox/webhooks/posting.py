@@ -1,0 +1,64 @@
+"""The HTTP request of a webhook."""
+
+import hashlib
+import hmac
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import httpx
+import orjson
+
+from vetl_sandbox.switches import Switches
+
+
+@dataclass(frozen=True)
+class Letter:
+    """One request: its address, its body, the payload of the body, and its headers."""
+
+    url: str
+    headers: dict[str, str]
+    body: bytes
+    payload: dict[str, Any]
+
+    def with_content(self, payload: dict[str, Any]) -> "Letter":
+        """Return another content under the same headers."""
+        return replace(self, body=orjson.dumps(payload), payload=payload)
+
+
+Post = Callable[[Letter, Switches], int | None]
+
+
+def letter(url: str, user_agent: str, payload: dict[str, Any], secret: str | None) -> Letter:
+    """Return a payload as JSON, signed if there is a secret (contract: Events; Authentication 7)."""
+    body = orjson.dumps(payload)
+    headers = {"Content-Type": "application/json", "User-Agent": user_agent}
+    if secret is not None:
+        headers["X-Webhook-Signature"] = signature(secret, body)
+    return Letter(url, headers, body, payload)
+
+
+def post(sent: Letter, switches: Switches) -> int | None:
+    """Return the status of the answer; None if none comes in time, or no connection can be made."""
+    try:
+        with httpx.Client(
+            timeout=switches.webhook_timeout_seconds,
+            verify=_certificates(switches.webhook_certificates),
+            trust_env=False,
+        ) as client:
+            return client.post(sent.url, content=sent.body, headers=sent.headers).status_code
+    except (httpx.HTTPError, httpx.InvalidURL, OSError):
+        return None
+
+
+def signature(secret: str, body: bytes) -> str:
+    """Return the lowercase hex HMAC-SHA256 of the raw body."""
+    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+@lru_cache(maxsize=4)
+def _certificates(file: str | None) -> ssl.SSLContext:
+    """Return the certificate authorities for https; reading the system's takes long, so it is done once."""
+    return ssl.create_default_context(cafile=file)
