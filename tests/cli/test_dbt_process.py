@@ -118,7 +118,7 @@ def test_dbt_gets_only_the_variables_that_it_needs(monkeypatch: pytest.MonkeyPat
     given = environment(Path("/srv/vetl.duckdb"))
 
     own = {name for name in given if name.startswith("VETL_")}
-    assert own == {"VETL_WAREHOUSE__PATH", "VETL_BUILD_FINGERPRINT", "VETL_SHARDS"}
+    assert own == {"VETL_WAREHOUSE__PATH", "VETL_BUILD_FINGERPRINT"}
     assert given["VETL_WAREHOUSE__PATH"] == "/srv/vetl.duckdb"
     assert given["DBT_SEND_ANONYMOUS_USAGE_STATS"] == "false"
 

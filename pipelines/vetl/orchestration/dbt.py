@@ -55,7 +55,7 @@ from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from vetl.orchestration.unrun import keeping_results, last_results
 from vetl.settings import Settings
 
-ONLY_NEWS = ("everything", "after_lists", "drain")
+ONLY_NEWS = ("everything", "drain")
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

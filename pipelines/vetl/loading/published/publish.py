@@ -145,7 +145,7 @@ def _publish(
             masking = replace(masking, words=publishable_words(sources, learnt))
             with _target(connection, draft):
                 _bring(connection, marts, masking, grains if how == "changes" else {})
-                digest_inputs(connection, private, digests.TARGET)
+                digest_inputs(connection, digests.TARGET)
                 result = replace(result, masked_words=masked_words(connection))
     if how != "nothing":
         _check(draft, result)
