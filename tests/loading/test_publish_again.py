@@ -33,7 +33,8 @@ class Marts:
     def build(self, clients: int, *, complete: bool = True) -> None:
         self.builds += 1
         self.run(
-            f"create or replace table marts.clients as select id, 'Ann ' || id as name from range({clients}) r (id);"
+            f"create or replace table marts.clients as select id, 'Ann ' || id as name"
+            f" from range({clients}) as ids (id);"
             f"create or replace view marts.leak_list as select id from marts.clients where id % {self.builds} = 0;"
             f"delete from control.builds; insert into control.builds values ('{self.builds}', {complete})"
         )

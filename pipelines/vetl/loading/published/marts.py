@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from vetl.core.errors import WarehouseError
-from vetl.core.labels import CODE, LABELS, PHRASES, WORDS
+from vetl.core.labels import CODE, PHRASES, has_source_words
 from vetl.core.privacy import JOINED, Treatment, Treatments
 from vetl.loading.connection import literal, quoted
 
@@ -62,7 +62,7 @@ class Masking:
             (
                 self._masked(name, kind, personal[name], _scope(mart, name), practice)
                 if name in personal
-                else self._word(name, kind)
+                else self._published(mart, name, kind)
             )
             + f" as {quoted(name)}"
             for name, kind in columns.items()
@@ -74,10 +74,10 @@ class Masking:
         values = {"key": self.key, "salt": self.salt, "words": sorted(self.words)}
         return {name: value for name, value in values.items() if f"${name}" in statement}
 
-    def _word(self, column: str, kind: str) -> str:
+    def _published(self, mart: str, column: str, kind: str) -> str:
         """Return SQL for a column that is not personal, as it is published."""
         name = quoted(column)
-        if column not in LABELS | WORDS or kind != "VARCHAR":
+        if kind != "VARCHAR" or not has_source_words(mart, column):
             return name
         word = name
         if column in {"result", "reason"}:  # in other columns the pattern would cost 0.7 s for ten million rows
@@ -112,7 +112,7 @@ def masked_words(connection: duckdb.DuckDBPyConnection) -> int:
         f" where starts_with({quoted(name)}, {literal(_MASKED)})"
         for mart, columns in marts_of(connection, "target").items()
         for name, kind in columns.items()
-        if name in LABELS | WORDS and kind == "VARCHAR"
+        if kind == "VARCHAR" and has_source_words(mart, name)
     ]
     if not columns:
         return 0
