@@ -36,7 +36,6 @@ class Inputs:
 
 def digest_inputs(connection: duckdb.DuckDBPyConnection, target: str) -> None:
     """Store the digests of the raw tables of the private file, attached as `source`, in the table `target`."""
-    connection.execute(f"delete from {target} where starts_with(mart, 'raw.') or mart = '{_LAST_RUN}'")
     columns = connection.execute(
         "select table_name, list(column_name) from duckdb_columns() where (database_name, schema_name) ="
         " ('source', 'raw') group by all having list_contains(list(column_name), '_row_hash')"
