@@ -65,7 +65,7 @@ def build(*, full_refresh: bool, engine: Literal["duckdb", "spark"], as_json: bo
     return report["exit_code"]
 
 
-def publish(*, rollback: bool | None, as_json: bool) -> int:
+def publish(*, rollback: bool | None, accept_loss: bool = False, as_json: bool) -> int:
     """Run `vetl publish`.
 
     If `rollback` is true, publish the previous file and keep it. If it is false, end that and publish the marts.
@@ -82,7 +82,7 @@ def publish(*, rollback: bool | None, as_json: bool) -> int:
         return 0
     if rollback is False and not release_hold(settings.warehouse.path):
         mention("nothing was rolled back")
-    published = publish_marts(settings)
+    published = publish_marts(settings, accept_loss=accept_loss)
     if as_json:
         print_json({"exit_code": 0, "published": asdict(published)})
     else:

@@ -26,7 +26,7 @@ from vetl.loading.control.activity import read_activity, recorded
 from vetl.loading.control.staleness import has_passed, news
 from vetl.loading.layout import written_files
 from vetl.loading.published.contacts import remove_contacts, write_contacts
-from vetl.loading.published.descriptions import grains, personal_columns
+from vetl.loading.published.descriptions import personal_columns
 from vetl.loading.published.hold import Hold, hold, read_hold
 from vetl.loading.published.parquet import remove_parquet, write_parquet
 from vetl.loading.published.publish import Published
@@ -129,21 +129,24 @@ def reason_to_build(settings: Settings) -> str | None:
         return news(warehouse.path, fingerprint(dbt_variables(settings)))
 
 
-def publish_marts(settings: Settings) -> Published:
+def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published:
     """Replace the published file by the current marts, then the files that are published beside it.
+
+    `accept_loss`: also if a mart has lost most of its rows.
 
     Raises:
         ConfigurationError: `[privacy]` names a column that is not personal.
         PublicationHeld: the published file was rolled back, and the rollback is not released.
-        WarehouseError: there is no warehouse yet, or a file cannot be read or written; the old one stays.
+        WarehouseError: there is no warehouse yet, a mart has lost most of its rows, or a file cannot be read or
+            written; the old one stays.
     """
     existing(settings)
     refuse_while_held(settings)
     with writing(settings), recorded(settings.warehouse.path, "publication", "publish"):
-        return _publish_marts(settings)
+        return _publish_marts(settings, accept_loss=accept_loss)
 
 
-def _publish_marts(settings: Settings) -> Published:
+def _publish_marts(settings: Settings, *, accept_loss: bool) -> Published:
     warehouse = settings.warehouse
     key = warehouse.pii_key
     published = publish_file(
@@ -151,8 +154,8 @@ def _publish_marts(settings: Settings) -> Published:
         warehouse.published,
         pii=treatments(settings),
         pii_key=key.get_secret_value() if key else None,
-        grains=grains(bundled.dbt_project()),
         keep=warehouse.keep,
+        accept_loss=accept_loss,
         limits=duckdb_limits(settings),
     )
     if warehouse.contacts:

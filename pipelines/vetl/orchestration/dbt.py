@@ -32,6 +32,7 @@ from vetl.jobs.build import (
     ready_for_dbt,
 )
 from vetl.jobs.dbt_process import (
+    OWN_VARIABLES,
     as_options,
     as_variables,
     dbt_parse,
@@ -278,13 +279,13 @@ def _is_whole(manifest: Path) -> bool:
 
 @contextmanager
 def _environment(wanted: Mapping[str, str]) -> Generator[None]:
-    """Replace vetl's variables in the environment with `wanted` until the block ends.
+    """Replace vetl's and dbt's variables in the environment with `wanted` until the block ends.
 
-    dagster-dbt starts dbt with the environment of this process, and no secret of vetl may reach dbt.
+    dagster-dbt starts dbt with the environment of this process: see `vetl.jobs.dbt_process.environment`.
     """
     before = dict(os.environ)
     for name in before:
-        if name.startswith("VETL_"):
+        if name.startswith(OWN_VARIABLES):
             del os.environ[name]
     os.environ.update(wanted)
     try:

@@ -40,7 +40,6 @@ def digest_inputs(connection: duckdb.DuckDBPyConnection, private: Path, target: 
 
     There are none if another process writes to a shard of the file.
     """
-    connection.execute(f"delete from {target} where starts_with(mart, 'raw.') or mart = '{_LAST_RUN}'")
     try:
         attach_shards(connection, private)
     except WarehouseBusy:
