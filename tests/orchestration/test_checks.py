@@ -10,6 +10,8 @@ import dagster as dg
 import duckdb
 import pytest
 from support.practice_site import practice_tables, vetl_resource
+from vetl.loading.control.snapshot import write_snapshot
+from vetl.loading.migrate import FIRST
 from vetl.orchestration.checks import LIST_CHECKS, check_lists
 from vetl.orchestration.lists import raw_key
 from vetl.orchestration.published import PUBLISHED
@@ -54,9 +56,8 @@ def run(folder: Path, check: dg.AssetChecksDefinition) -> tuple[dg.ExecuteInProc
 
 
 def snapshot(folder: Path, *entries: Mapping[str, Any]) -> None:
-    file = folder / "warehouse/data/vetl.duckdb.status.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps(entries))
+    file = folder / "warehouse/data/vetl.duckdb"
+    write_snapshot(file, FIRST, None, [json.dumps(item) for item in entries])
 
 
 def test_lists_that_are_as_they_should_be_pass_every_check(tmp_path: Path) -> None:

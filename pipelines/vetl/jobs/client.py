@@ -1,8 +1,11 @@
 """The client of the configured platform and its query parameters, for sync, doctor and drain."""
 
+from functools import partial
+
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.endpoints import REGISTRY
+from vetl.loading.notes import read_note, write_note
 from vetl.partner.client import Account, Limits, PartnerClient
 from vetl.partner.credential_cache import AcceptedCredentials
 from vetl.partner.pace import Pace
@@ -31,7 +34,9 @@ def partner_client(settings: Settings) -> PartnerClient:
         usual_answer=partner.timeout_seconds / 3,
     )
     warehouse = settings.warehouse.path
-    accepted = AcceptedCredentials(warehouse.with_name(f"{warehouse.name}.accepted.json"))
+    accepted = AcceptedCredentials(
+        partial(read_note, warehouse, "credentials"), partial(write_note, warehouse, "credentials")
+    )
     total = partner.requests_per_minute_total
     pace = Pace(total) if total else None
     return PartnerClient(account, limits, retry_policy=policy, accepted=accepted, pace=pace)

@@ -8,18 +8,18 @@ from tempfile import NamedTemporaryFile
 from vetl.acting.ledger import Ledger
 from vetl.core.errors import WarehouseError
 from vetl.jobs.dbt_process import state_folder
-from vetl.jobs.forget_plan import plan_file
+from vetl.jobs.forget_plan import notes_without_plans
 from vetl.jobs.lake import lake_of_marts, private_lake
-from vetl.loading.control.snapshot import snapshot_path
 from vetl.loading.lake.export import read_manifest
 from vetl.loading.lake.storage import Storage
 from vetl.loading.mentions import Mentions
+from vetl.loading.notes import notes_file
 from vetl.loading.person import Person
 from vetl.loading.pseudonyms import Pseudonyms
 from vetl.loading.published.contacts import contacts_file
 from vetl.loading.published.parquet import parquet_folder
 from vetl.loading.published.retention import kept
-from vetl.loading.residue import elsewhere, in_bytes, in_parquet, in_private, in_published, texts_of
+from vetl.loading.residue import elsewhere, in_bytes, in_parquet, in_private, in_published, in_text, texts_of
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 
@@ -112,6 +112,9 @@ def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
             raise WarehouseError(f"{file}: cannot be read: {error.strerror}") from None
         if _not_elsewhere(settings, person, there):
             yield str(file)
+    path = settings.warehouse.path
+    if _not_elsewhere(settings, person, in_text(notes_without_plans(path), texts)):
+        yield str(notes_file(path))
 
 
 def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[str]:
@@ -123,7 +126,7 @@ def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[s
 
 
 def _all_files(settings: Settings) -> list[Path]:
-    """Return all files of vetl except the plan, with drafts and logs of databases."""
+    """Return all files of vetl except the notes, which have the plan, with drafts and logs of databases."""
     path, published, inbox = (
         settings.warehouse.path,
         settings.warehouse.published.resolve(),
@@ -136,6 +139,5 @@ def _all_files(settings: Settings) -> list[Path]:
         files += published.parent.glob(f".{name}*")
     for folder in (state_folder(path), path.with_name(f"{path.name}.tmp"), parquet_folder(published)):
         files += folder.rglob("*")
-    files.append(snapshot_path(path))
-    plan = plan_file(path)
-    return sorted({file for file in files if file.is_file() and file != plan})
+    notes = notes_file(path).name
+    return sorted({file for file in files if file.is_file() and not file.name.startswith(notes)})

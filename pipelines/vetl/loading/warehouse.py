@@ -89,11 +89,10 @@ class Warehouse:
                 }
                 with transaction(connection):
                     ensure(connection, tables.values())
-                    lookups.ensure_mentions(connection, watched)
                 limit_memory(connection, MEMORY_FOR_ROWS)
                 warehouse = cls(path, connection, tables)
                 if migrated and FIRST not in migrated:
-                    # `vetl status` reads the snapshot beside the file, which an older vetl wrote.
+                    # `vetl status` reads the snapshot beside the file, which names the last migration.
                     warehouse.write_status()
                 return warehouse
         except BaseException:
