@@ -1,7 +1,6 @@
-"""A warehouse gets the migrations that it lacks; every command refuses one that a newer vetl has migrated."""
+"""Every command refuses a warehouse that a newer vetl has migrated."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,65 +10,14 @@ import pytest
 import vetl_sandbox
 from support.practice_site import practice_table
 from support.sandbox_settings import credentials
-from support.warehouse_with_rows import Filled, ask
-from vetl import bundled
 from vetl.cli import app
-from vetl.core.errors import WarehouseError
 from vetl.endpoints import REGISTRY
-from vetl.loading.control.snapshot import read_snapshot, refuse_newer
 from vetl.loading.notes import read_note, write_note
 from vetl.loading.warehouse import Warehouse
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 HARBOR = {"name": "Harbor Animal Hospital", "time_zone": "America/New_York", "more": "group = 'East'\n"}
 SETTINGS = '[partner]\nbase_url = "http://127.0.0.1:9"\n' + practice_table("loc-001", start="2026-01-14", **HARBOR)
-LATER = "0002_colours"
-
-
-@pytest.fixture
-def next_version(tmp_path: Path) -> Path:
-    """Return the migrations of the next version, which has one more."""
-    folder = tmp_path / "migrations"
-    shutil.copytree(bundled.migrations(), folder)
-    (folder / f"{LATER}.sql").write_text("alter table control.practices add column colour varchar default 'red';")
-    return folder
-
-
-def test_a_file_gets_the_migrations_that_it_lacks_and_keeps_its_rows(
-    filled: Filled, next_version: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    filled.merge("staff_tasks", {"id": "t"})
-    filled.warehouse.close()
-    own = bundled.migrations()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(bundled, "migrations", lambda: next_version)
-        Warehouse.open(filled.path, REGISTRY, lock_wait_seconds=0).close()
-        Warehouse.open(filled.path, REGISTRY, lock_wait_seconds=0).close()
-
-    applied = ask(filled.path, "select name from control.migrations order by applied_at")
-    assert applied == [*((file.stem,) for file in sorted(own.glob("*.sql"))), (LATER,)]
-    assert ask(filled.path, "select id from raw.staff_tasks") == [("t",)]
-    assert ask(filled.path, "select distinct colour from control.practices") == [("red",)]
-    assert read_snapshot(filled.path, next_version), "the status is that of the version that migrated the file"
-    with pytest.raises(WarehouseError, match=f"newer than this vetl .it has {LATER}.: upgrade vetl"):
-        refuse_newer(filled.path, own)
-
-
-def test_a_migration_that_fails_changes_nothing(
-    filled: Filled, next_version: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    filled.warehouse.close()
-    (next_version / f"{LATER}.sql").write_text("create table control.half (a int); select * from control.nowhere;")
-    monkeypatch.setattr(bundled, "migrations", lambda: next_version)
-
-    with pytest.raises(WarehouseError):
-        Warehouse.open(filled.path, REGISTRY, lock_wait_seconds=0)
-
-    assert ask(filled.path, "from duckdb_tables() where table_name = 'half'") == []
-    assert ask(filled.path, f"from control.migrations where name = '{LATER}'") == []
-
-
 COMMANDS = (
     *("status", "sync", "reconcile", "build", "run", "publish", "doctor", "dbt ls", "dagster asset list"),
     *("quarantine list", "quarantine retry", "webhooks drain"),

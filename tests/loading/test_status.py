@@ -1,5 +1,7 @@
 """The status of each list after every commit, and the records of the last sync, build and publication."""
 
+import subprocess
+import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -205,6 +207,19 @@ def test_notes_are_read_while_another_process_writes_and_by_their_owner_alone(tm
         assert read_note(warehouse, "status") == {"of": "before"}
     assert read_note(warehouse, "status") == {"of": "now"}
     assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
+
+
+def test_notes_are_read_on_a_disk_without_room(tmp_path: Path) -> None:
+    """A database in WAL mode needs shared memory beside it, even to be read."""
+    warehouse = tmp_path / "vetl.duckdb"
+    write_note(warehouse, "status", {"of": "before"})
+    code = (
+        "import resource, signal, sys; from pathlib import Path; from vetl.loading.notes import read_note\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "assert read_note(Path(sys.argv[1]), 'status') == {'of': 'before'}"
+    )
+
+    subprocess.run([sys.executable, "-c", code, warehouse], check=True)
 
 
 def test_what_was_erased_leaves_no_bytes(tmp_path: Path) -> None:

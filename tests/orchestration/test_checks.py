@@ -23,13 +23,13 @@ KEY = raw_key("staff_tasks")
 def entry(practice: str = "loc-1", **changed: Any) -> dict[str, Any]:
     """Return a snapshot entry of a list that was read just now."""
     now = datetime.now(UTC).isoformat()
-    attempt = {"state": "certified", "reason": "ids equal the total", "finished": now}
+    certified = attempt("certified", "ids equal the total")
     return {
         "practice_id": practice,
         "endpoint": "staff_tasks",
-        "state": changed.get("attempt", attempt)["state"],
+        "state": changed.get("attempt", certified)["state"],
         "last_read": now,
-        "attempt": attempt,
+        "attempt": certified,
         "certificate": None,
         "quarantined": 0,
         "drift": [],
@@ -37,8 +37,9 @@ def entry(practice: str = "loc-1", **changed: Any) -> dict[str, Any]:
     }
 
 
-def attempt(state: str, reason: str, age: timedelta = timedelta()) -> dict[str, str]:
-    return {"state": state, "reason": reason, "finished": (datetime.now(UTC) - age).isoformat()}
+def attempt(state: str, reason: str, age: timedelta = timedelta()) -> dict[str, str | None]:
+    at = (datetime.now(UTC) - age).isoformat()
+    return {"state": state, "reason": reason, "finished": at, "last_read": None if state == "failed" else at}
 
 
 def run(folder: Path, check: dg.AssetChecksDefinition) -> tuple[dg.ExecuteInProcessResult, dict[str, Any]]:

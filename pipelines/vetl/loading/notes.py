@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from vetl.core.errors import VetlError, WarehouseError
+from vetl.core.errors import VetlError, WarehouseError, is_of_a_full_disk
 from vetl.sqlite_file import SqliteFile
 
 Name = Literal["status", "publication", "rollback", "forgettings", "credentials"]
@@ -98,4 +98,4 @@ def _read(warehouse: Path) -> dict[str, Any]:
             rows = connection.execute("select name, value from notes").fetchall()
             return {name: json.loads(value) for name, value in rows}
     except WarehouseError as error:
-        raise WarehouseError(f"{error}{_REMEDY}") from None
+        raise WarehouseError(f"{error}{'' if is_of_a_full_disk(str(error)) else _REMEDY}") from None

@@ -24,7 +24,6 @@ from vetl.loading.connection import MEMORY_FOR_ROWS, attach, limit_memory
 from vetl.loading.context import Commit
 from vetl.loading.control import (
     acts,
-    attempts,
     forecasts,
     lookups,
     poll_schedule,
@@ -146,7 +145,7 @@ class Warehouse:
         """Record the end of a run. The last `source_clock` is the "now" of the marts."""
         with self._writing():
             state.finish_run(self._connection, run_id, source_clock, exit_code, summary)
-            attempts.keep_attempts(self._connection, run_id, summary.get("results", ()))
+            state.keep_attempts(self._connection, run_id, summary.get("results", ()))
         self._status.run_changed()
         self.write_status()
 
