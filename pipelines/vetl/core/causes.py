@@ -8,11 +8,14 @@ Ends = Mapping[str | None, float]
 _MADE_UP = 0.005
 """The ends make up a difference if they miss it by at most half a point: then each is a part of it."""
 
+_HALF = 0.5 + 1e-9
+"""More than one half, whatever the last bits of a sum."""
+
 
 def largest_part(here: Ends, there: Ends, difference: float, number: Callable[[float, int], str]) -> str:
     """Return the sentence, after a space; empty if the ends do not make up the difference.
 
-    `difference` is the share of the good ends here minus the one there. `number` formats points with so many digits.
+    `difference` is the share of the good ends here minus the one there. `number` formats points, with digits.
     """
     ends = here.keys() | there.keys()
     # More bad ends are a lower share: the sign of a part is that of what it does to the share.
@@ -24,6 +27,6 @@ def largest_part(here: Ends, there: Ends, difference: float, number: Callable[[f
     digits = 0 if abs(difference) >= 0.1 else 1  # noqa: PLR2004 - ten points
     points, whole = (number(abs(value) * 100, digits) for value in (parts[end], difference))
     name = (end or "not said").replace("_", " ").capitalize()
-    if of_it[end] > 1 / 2:
+    if of_it[end] > _HALF:
         return f" Mostly \u201c{name}\u201d: {points} of {whole} points."
     return f" Largest part: \u201c{name}\u201d, {points} of {whole} points."

@@ -42,7 +42,7 @@ _CAUSES = {
         " where {chosen} and is_contacted and outcome is distinct from 'booked'"
     ),
 }
-"""The cases that did not go well, by figure, each with its end. Those of callers have none: a caller calls twice."""
+"""The cases that did not go well, by figure, each with its end. A caller, who may call twice, has none."""
 
 _PROOF = """
 select practices.name, count(*) filter (where certified_through is null), sum(quarantined_rows)
