@@ -272,8 +272,8 @@ def test_a_day_of_the_week_has_its_name(file: Path, query: Query) -> None:
 
 def test_a_part_of_a_week_or_a_month_is_said(file: Path, query: Query) -> None:
     ((monday,),) = query(
-        "select cast(date_trunc('week', day) as date) as week from marts.phone_calls join marts.practice_days"
-        " using (practice_id, day) group by week having count(distinct day) = 7 order by count(*) desc limit 1"
+        "select cast(date_trunc('week', day) as date) as monday from marts.phone_calls join marts.practice_days"
+        " using (practice_id, day) group by monday having count(distinct day) = 7 order by count(*) desc limit 1"
     )
     wednesday, until = monday + timedelta(days=2), monday + timedelta(days=6)
     whole = ask(file, MetricQuestion("calls", ("week",), since=monday, until=until))

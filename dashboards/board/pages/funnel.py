@@ -64,7 +64,7 @@ def _totals(view: View) -> None:
         view,
         [
             sums.count("Sessions", "sessions", "begun online"),
-            sums.share("Completed", "completed", "sessions", "sessions", by="completion_rate"),
+            sums.share("Online, completed", "completed", "sessions", "sessions", by="completion_rate"),
             sums.share("Abandoned", "abandoned", "sessions", "sessions", better="less"),
             sums.count("Still open", "active", "not ended yet"),
         ],

@@ -87,7 +87,9 @@ def _draw_explanation(view: View, found: Explanation) -> None:
     value, words = found.value, view.words
     is_share = found.metric.aggregation == "ratio"
     said = words.percent(value) if is_share else words.number(value) if isinstance(value, int) else str(value)
-    st.metric(label(found.column), said if value is not None else words.number(None))
+    is_metric = "." not in found.metric.name
+    name = found.metric.words if is_metric else f"{label(found.column)} ({found.mart})"
+    st.metric(name, said if value is not None else words.number(None))
     if not found.agrees:
         st.error(
             "The rows do not give this figure: the file was changed after it was published. See `vetl verify`."
