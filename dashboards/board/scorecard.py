@@ -12,6 +12,7 @@ from vetl.core.noise import outliers as outliers_of
 from board.figures import Figure
 from board.parts import View
 from board.scope import IN_PERIOD, closed
+from board.words import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +203,9 @@ def largest_change(view: View, found: Sequence[Score]) -> str | None:
     verb = "rose" if (score.change or 0) > 0 else "fell"
     ends = _ends(view, score, [score.practice_id], score.before, before=True)
     return (
-        f"**What changed most: {score.measure.label} at {score.name}** {verb} from {words.percent(earlier)} to "
-        f"{words.percent(score.share)} ({words.number(score.now[0])} of {words.number(score.now[1])})."
+        f"**What changed most: {score.measure.label} at {plain(score.name)}** {verb} from "
+        f"{words.percent(earlier)} to {words.percent(score.share)} "
+        f"({words.number(score.now[0])} of {words.number(score.now[1])})."
         f"{_part(view, score, ends, score.change or 0)}"
     )
 
@@ -217,7 +219,7 @@ def outliers(view: View, found: Sequence[Score]) -> list[str]:
         others = score.outlier.others
         ends = _ends(view, score, sorted(score.outlier.among), others)
         sentence = (
-            f"**{score.name}**, {score.measure.label.lower()}: {words.percent(score.share)}, the others "
+            f"**{plain(score.name)}**, {score.measure.label.lower()}: {words.percent(score.share)}, the others "
             f"{words.percent(others[0] / others[1])}."
             f"{_part(view, score, ends, score.outlier.difference)}"
         )
@@ -227,7 +229,8 @@ def outliers(view: View, found: Sequence[Score]) -> list[str]:
 
 def _part(view: View, score: Score, there: Ends, difference: float) -> str:
     here = _ends(view, score, [score.practice_id], score.now)
-    return largest_part(here, there, difference, view.words.number)
+    said = largest_part(here, there, difference, view.words.number)
+    return f" {plain(said)}" if said else ""
 
 
 def _ends(view: View, score: Score, within: Sequence[str], sums: Counts, *, before: bool = False) -> Ends:

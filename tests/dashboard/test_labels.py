@@ -1,5 +1,6 @@
 """One label is one measure: on every page, in the letter, and in `vetl metric`."""
 
+import shutil
 from collections import Counter, defaultdict
 from datetime import date, timedelta
 from pathlib import Path
@@ -21,18 +22,24 @@ WHERE = {"calls answered": ("direction=inbound",)}
 
 
 @pytest.fixture(scope="module")
-def metrics(published: Path) -> dict[str, Metric]:
-    return {metric.words.casefold(): metric for metric in list_of(published).values()}
+def file(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Provide a copy, because DuckDB opens one file only once with one configuration in a process."""
+    return Path(shutil.copy(published, tmp_path_factory.mktemp("labels")))
 
 
-def test_no_two_metrics_share_a_label(published: Path) -> None:
-    labels = Counter(metric.words.casefold() for metric in list_of(published).values())
+@pytest.fixture(scope="module")
+def metrics(file: Path) -> dict[str, Metric]:
+    return {metric.words.casefold(): metric for metric in list_of(file).values()}
+
+
+def test_no_two_metrics_share_a_label(file: Path) -> None:
+    labels = Counter(metric.words.casefold() for metric in list_of(file).values())
 
     assert [label for label, number in labels.items() if number > 1] == []
 
 
 def test_a_label_has_one_value_on_every_page_and_that_of_its_metric(
-    opened: Open, published: Path, metrics: dict[str, Metric], days: tuple[date, date]
+    opened: Open, file: Path, metrics: dict[str, Metric], days: tuple[date, date]
 ) -> None:
     """Visits due were 1,046 on one page and 959 on another."""
     shown: dict[str, set[str]] = defaultdict(set)
@@ -46,7 +53,7 @@ def test_a_label_has_one_value_on_every_page_and_that_of_its_metric(
     for label in compared:
         metric, (since, until) = metrics[label], days
         where, until = WHERE.get(label, ()), until - CLOSED.get(label, timedelta())
-        [row] = ask(published, MetricQuestion(metric.name, (), where, since, until)).rows
+        [row] = ask(file, MetricQuestion(metric.name, (), where, since, until)).rows
         is_share = metric.aggregation == "ratio"
         digits = 0 if not is_share or row[-3] >= 0.1 else 1
         said = f"{row[-3] * 100:.{digits}f}".removesuffix(".0") + "%" if is_share else f"{row[-3]:,}"

@@ -12,7 +12,7 @@ from board import charts
 from board.address import pick
 from board.downloads import download
 from board.parts import View, draw_table, part
-from board.words import NOTHING, label, named
+from board.words import NOTHING, label, named, plain
 
 MOST = 2000
 """Rows that are shown and downloaded."""
@@ -50,7 +50,7 @@ def _draw(view: View) -> None:
             _table(view, _answer(view, metric, by), by)
         _what_it_counts(view, metrics, metric)
     except WrongUse as refused:
-        st.info(str(refused))
+        st.info(plain(refused))
 
 
 def _chosen(metrics: Mapping[str, Metric]) -> str:
@@ -135,7 +135,7 @@ def _table(view: View, answer: MetricAnswer, by: Sequence[str]) -> None:
         draw_table(table, says)
         download(table, f"{metric.name}-by-{'-and-'.join(by)}".replace("_", "-"))
     for note in answer.notes:
-        st.caption(note)
+        st.caption(plain(note))
 
 
 def _chart(view: View, table: pl.DataFrame, value: str, by: Sequence[str], *, share: bool) -> charts.Chart:
