@@ -44,7 +44,7 @@ def marked_up(page: AppTest) -> list[str]:
         elements: list[Any] = list(part)
         found += [str(getattr(one, "value", "")) for one in elements if one.type in MARKDOWN]
         found += [str(getattr(one.proto, name, "")) for one in elements for name in ("label", "help")]
-        found += [str(block.proto.expandable.label) for block in part.get("expander")]
+        found += [str(block.label) for block in part.expander]
     return [re.sub(r"`[^`]*`|\[rows behind it\]\([^)]*\)", "", text) for text in found]
 
 
