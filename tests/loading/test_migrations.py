@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 from support.warehouse_with_rows import Filled, ask
 from vetl import bundled
@@ -51,7 +52,7 @@ def test_a_migration_that_fails_changes_nothing(
     (next_version / f"{LATER}.sql").write_text("create table control.half (a int); select * from control.nowhere;")
     monkeypatch.setattr(bundled, "migrations", lambda: next_version)
 
-    with pytest.raises(WarehouseError):
+    with pytest.raises(duckdb.CatalogException):
         Warehouse.open(filled.path, REGISTRY, lock_wait_seconds=0)
 
     assert ask(filled.path, "from duckdb_tables() where table_name = 'half'") == []
