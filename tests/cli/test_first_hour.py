@@ -157,7 +157,7 @@ def test_a_busy_port_is_one_line(
 
 
 def test_init_fills_in_the_answers_of_a_terminal(tmp_path: Path) -> None:
-    zones = ("America/NewYork", "America/New_York")
+    zones = ("America/NewYork", "", "localtime", "America/New_York")
     typed = iter(["ftp://x", "https://api.vets.example", "loc-7", 'Élan "Vet"', *zones, ""])
     said: list[str] = []
     example = bundled.example_settings().read_text("utf-8")
@@ -171,6 +171,8 @@ def test_init_fills_in_the_answers_of_a_terminal(tmp_path: Path) -> None:
         ("loc-7", 'Élan "Vet"', "America/New_York")
     ]
     assert "did you mean America/New_York?" in said[1]
+    assert "a time zone is needed" in said[2]
+    assert "must be an IANA time zone" in said[3]
 
 
 def test_init_writes_what_is_missing_and_changes_nothing_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ PLATFORMS: dict[str, tuple[dict[str, Any], Expected]] = {
     "as the sandbox comes": (
         {},
         {
-            ("phone_calls", "time zone"): ("ok", "America/New_York"),
+            ("phone_calls", "time zone"): ("note", "America/New_York"),
             (RANGE, "start"): ("ok", "start_date"),
             (RANGE, "bounds"): ("note", "instant []"),
             (RANGE, "page size"): ("note", "50 to 100"),
@@ -111,7 +111,7 @@ PLATFORMS: dict[str, tuple[dict[str, Any], Expected]] = {
             ("appointments", "list"): ("note", "withdrawn"),
             ("staff_tasks", "order"): ("note", "updated_at descending"),
             (RANGE, "order"): ("note", "none that shows"),
-            ("phone_calls", "time zone"): ("ok", "America/New_York"),
+            ("phone_calls", "time zone"): ("note", "America/New_York"),
         },
     ),
 }
