@@ -129,7 +129,7 @@ class WithSettings(TyperCommand):
         from vetl.settings import require_settings  # noqa: PLC0415 - pydantic is not needed for `--help`
 
         if "--help" not in ctx.args:  # of dbt and Dagster, which get all arguments
-            require_settings()
+            require_settings(needs_secrets=False)  # a command that needs secrets reads them itself
         return super().invoke(ctx)
 
 

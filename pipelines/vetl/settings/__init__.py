@@ -225,13 +225,15 @@ class Settings(BaseSettings):
         raise ConfigurationError(msg)
 
 
-def load_settings(config: Path | None = None) -> Settings:
+def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> Settings:
     """Read the settings from `config`, or else from the file in `VETL_CONFIG` or `vetl.toml`.
+
+    Without `needs_secrets` a `.env` that this account may not read is left out: analysts ask the published file.
 
     Raises:
         ConfigurationError: a value is wrong; the line has the file or variable, the key and the expected value.
     """
-    sources = Sources.find(config)
+    sources = Sources.find(config, needs_secrets=needs_secrets)
     table = sources.read_toml()
     keys = _known_keys()
     sources.refuse_unknown_sections(table, keys)
@@ -248,13 +250,23 @@ def load_settings(config: Path | None = None) -> Settings:
     return settings
 
 
-def require_settings() -> None:
+def published_file() -> Path:
+    """Return the published file, for a command that needs no secret.
+
+    Raises:
+        ConfigurationError: there are no settings, or a value is wrong.
+    """
+    require_settings(needs_secrets=False)
+    return load_settings(needs_secrets=False).warehouse.published
+
+
+def require_settings(*, needs_secrets: bool = True) -> None:
     """Require a `vetl.toml` or a variable with a setting that is no secret.
 
     Raises:
         ConfigurationError: there are no settings.
     """
-    Sources.find(None).require_settings(_known_keys(), ENVIRONMENT_ONLY)
+    Sources.find(None, needs_secrets=needs_secrets).require_settings(_known_keys(), ENVIRONMENT_ONLY)
 
 
 def _known_keys() -> dict[str, tuple[str, ...]]:
