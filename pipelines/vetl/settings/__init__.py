@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -34,7 +35,7 @@ from vetl.core.errors import ConfigurationError
 from vetl.core.practice import Practice
 from vetl.settings.act import ActSettings
 from vetl.settings.assistant import AssistantSettings
-from vetl.settings.dashboard import DashboardSettings
+from vetl.settings.dashboard import DashboardSettings, is_local
 from vetl.settings.definitions import DefinitionsSettings
 from vetl.settings.lake import LakeSettings, SparkSettings, anchored
 from vetl.settings.places import own_files, same_place
@@ -222,6 +223,8 @@ class Settings(BaseSettings):
             if not getattr(partner, key)
         ]
         msg = f"{', '.join(missing)}: not set (in the environment or in .env; base_url also in vetl.toml)"
+        if partner.base_url and is_local(urlsplit(partner.base_url).hostname or ""):
+            msg += "; the platform of `vetl demo` has ended with it: `vetl demo --keep` keeps it running"
         raise ConfigurationError(msg)
 
 
