@@ -41,6 +41,13 @@ models:
           - accepted_values: {arguments: {values: [2], quote: false}, config: {severity: warn}}
 """,
 }
+RULES = """
+{{ config(severity='warn', fail_calc='sum(cases)') }}
+select 'is even' as rule, count(*) as cases from {{ ref('good') }} where id % 2 = 1
+union all
+select 'is known', 2
+"""
+"""It returns what the test `holds` returns."""
 
 
 Built = tuple[BuildResult, list[tuple[int, int]]]
@@ -51,6 +58,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a small project with one failing node."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "models").mkdir()
+    (folder / "tests").mkdir()
+    (folder / "tests" / "good_holds.sql").write_text(RULES, "utf-8")
     (folder / "profiles.yml").write_text(PROFILES, "utf-8")
     (folder / "dbt_project.yml").write_text(PROJECT + "models: {small: {+materialized: table}}\n", "utf-8")
     for name, text in MODELS.items():
@@ -89,10 +98,14 @@ def test_a_failing_node_is_one_line_without_the_row_and_skips_dependent_nodes(bu
 
 
 def test_a_warning_is_named_and_is_no_failure(built: Built) -> None:
-    [warning] = built[0].warnings
+    warning, _ = sorted(built[0].warnings)
 
     assert warning.startswith("test accepted_values_good_id")
     assert BuildResult(1, 0, (), built[0].warnings, 0.0).exit_code == 0
+
+
+def test_the_broken_rules_of_a_test_are_named_with_their_cases(built: Built) -> None:
+    assert "test good_holds: is even (1), is known (2)" in built[0].warnings
 
 
 def test_a_project_that_does_not_parse_is_one_line(project: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import ask
-from vetl.core.labels import COMMON_WORDS, LABELS, is_label
+from vetl.core.labels import COMMON_WORDS, SOURCE_WORDS, is_label
 from vetl.core.privacy import Treatments
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
@@ -270,6 +270,6 @@ def test_every_column_of_such_words_is_known() -> None:
     """The record models name the columns, and so does the mart of values that the models do not know."""
     listed = set(re.findall(r"\('\w+', '(\w+)', \[", LISTING))
     assert len(listed) > 10
-    assert {column.name for column in COLUMNS} | listed <= LABELS
+    assert {column.name for column in COLUMNS} | listed <= SOURCE_WORDS
     personal = {column for columns in personal_columns(ROOT / "dbt").values() for column in columns}
-    assert personal.isdisjoint(LABELS)
+    assert personal.isdisjoint(SOURCE_WORDS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.scripted_server import PRACTICE, Reply, Stage, reply_data, reply_error, reply_json, reply_page
-from vetl.core.errors import ContractBroken, NotSent, TornAnswer, Unreachable
+from vetl.core.errors import ContractBroken, NotSent, TokenRejected, TornAnswer, Unreachable, VetlError
 from vetl.partner.client import PartnerClient
 from vetl.partner.lists import ListParameters
 from vetl.partner.practice import PartnerPractice
@@ -103,13 +103,34 @@ def test_a_creation_with_an_unknown_result_is_never_repeated(
 
 
 @pytest.mark.parametrize("create", CREATIONS)
-@pytest.mark.parametrize("refusal", [reply_error(429, Retry_After="1"), reply_error(401)])
-def test_a_creation_that_was_refused_for_now_is_sent_later(stage: Stage, create: Call, refusal: Reply) -> None:
-    stage.server.answers(refusal, reply_data({"id": 1}, 201))
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 409, 422, 429])
+def test_a_creation_is_sent_once_whatever_the_refusal(stage: Stage, create: Call, status: int) -> None:
+    """A platform or a proxy may refuse with these after the change; the token was good for a read just before."""
+    stage.server.handler = lambda asked: reply_page([]) if asked.method == "GET" else reply_error(status)
 
-    play(stage, create)
+    async def read_and_create(practice: PartnerPractice) -> None:
+        await rows(practice.staff_tasks())
+        await create(practice)
 
-    assert len(stage.server.asked) == 2
+    with pytest.raises(VetlError):
+        play(stage, read_and_create)
+
+    assert [asked.method for asked in stage.server.asked] == ["GET", "POST"]
+
+
+def test_the_request_after_a_creation_whose_token_was_rejected_signs_in(stage: Stage) -> None:
+    stage.server.handler = lambda asked: (
+        reply_data({"id": 1}, 201) if asked.token == "token-2" else reply_error(401)
+    )
+
+    async def create_twice(practice: PartnerPractice) -> None:
+        with pytest.raises(TokenRejected, match="the change may have been made"):
+            await practice.create_staff_task({"title": "Call back"})
+        await practice.create_staff_task({"title": "Call back"})
+
+    play(stage, create_twice)
+
+    assert [asked.token for asked in stage.server.asked] == ["token-1", "token-2"]
 
 
 @pytest.mark.parametrize("change", CHANGES)

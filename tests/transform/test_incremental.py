@@ -38,7 +38,7 @@ from vetl.settings.privacy import PrivacySettings
 SEED = 20260301
 CHANGES, FEW = 60, 6
 HARBOR, *OTHERS = PRACTICES
-PATIENTS = "unique_combination_patients_practice_id__patient_id"
+PATIENTS = "patients_holds"
 
 
 class Story:

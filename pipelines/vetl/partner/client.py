@@ -197,12 +197,14 @@ class PartnerClient:
     ) -> T:
         """Send a request that changes data. `decipher` gets status and `data` of a success, `{}` after a deletion.
 
-        A request that is not `repeatable` is sent again only after a 429 or a 401, because the platform has then
-        changed nothing. `per_minute` is a separate quota (contract: Limits), apart from that of the reads.
+        A request that is not `repeatable` is sent once, whatever the answer: a platform or a proxy may answer 401,
+        403 or 429 after it has made the change. `per_minute` is a separate quota (contract: Limits), apart from
+        that of the reads.
 
         Raises:
             RequestRefused: the platform refuses; `fields` has every field that its validation names.
-            Transient, ContractBroken: the platform may or may not have made the change; the message says so.
+            PracticeRefused, Transient, ContractBroken: the platform may or may not have made the change; the
+                message says so.
         """
 
         def read(answer: Answer, _: int) -> T:
@@ -227,16 +229,21 @@ class PartnerClient:
                 async with limiter.passing() as once_more:
                     token = self._session.latest(token)  # it may have waited long in the limiter
                     return await self._answered(practice_id, request, decipher, retry_budget, token, once_more)
-            except TokenRejected as error:
-                await self._replay(error, retry_budget, token)
-            except (Transient, ContractBroken) as error:
+            except (Transient, ContractBroken, PracticeRefused) as error:
                 if isinstance(error, RateLimited):
                     self.total.limited += 1
                     self._counters(practice_id, request).limited += 1
-                elif not request.repeatable:
+                if not request.repeatable:
+                    if isinstance(error, TokenRejected):
+                        self._session.forget(token)
                     error.add_note("; the change may have been made, so check before you send it again")
                     raise
-                await retry_budget.wait(error)
+                if isinstance(error, PracticeRefused):
+                    raise
+                if isinstance(error, TokenRejected):
+                    await self._replay(error, retry_budget, token)
+                else:
+                    await retry_budget.wait(error)
 
     async def _answered(
         self,
@@ -259,7 +266,7 @@ class PartnerClient:
             except TokenRejected as error:
                 token.is_spent |= practice_id in token.good_for
                 error.is_used_up = partial(self._is_used_up, practice_id, token)
-                if not error.is_used_up():
+                if not request.repeatable or not error.is_used_up():
                     raise
                 again = retry_budget.rejected > 0  # a first 401 means that the token has expired
                 token = await self._replay(error, retry_budget, token)
@@ -267,7 +274,7 @@ class PartnerClient:
                     await once_more()
             except PracticeRefused:
                 # Some platforms answer 403 to an expired token: a token that was accepted before is renewed once.
-                if retry_budget.forbidden or practice_id not in token.good_for:
+                if not request.repeatable or retry_budget.forbidden or practice_id not in token.good_for:
                     raise
                 retry_budget.forbidden = True
                 retry_budget.attempt += 1

@@ -109,10 +109,14 @@ class Session:
         """Return the newest token, or `token` during a sign-in."""
         return self._token or token
 
-    async def renew(self, rejected: Token) -> Token:
-        """Return a token newer than `rejected`; only the first request that needs it signs in."""
+    def forget(self, rejected: Token) -> None:
+        """Let the next request sign in, if the current token is the rejected one."""
         if self._token is rejected:
             self._token = None
+
+    async def renew(self, rejected: Token) -> Token:
+        """Return a token newer than `rejected`; only the first request that needs it signs in."""
+        self.forget(rejected)
         return await self.token()
 
     async def sign_in(self) -> Token:

@@ -10,12 +10,11 @@ import duckdb
 from vetl.core.labels import (
     COMMON_WORDS,
     DERIVED,
-    LABELS,
     LONGEST_WORD,
     MOST_DIGITS,
     PUBLISHABLE,
     SENTENCE,
-    WORDS,
+    has_source_words,
     tokens,
 )
 from vetl.core.privacy import Treatments
@@ -104,7 +103,8 @@ def _columns_of_words(marts: Marts) -> Iterator[tuple[str, str, str | None]]:
         if person is None and "session_id" not in columns:
             continue
         for name, kind in columns.items():
-            if name in (LABELS | WORDS) - DERIVED and name not in marts.treatments[mart] and kind == "VARCHAR":
+            is_learnt = name not in DERIVED and name not in marts.treatments[mart]
+            if is_learnt and kind == "VARCHAR" and has_source_words(mart, name):
                 yield mart, name, person
 
 
