@@ -228,7 +228,7 @@ def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
     assert kept.returncode == 0
     assert not answers(platform)
     capsys.readouterr()
-    assert app.execute(["-C", "demo", "run"]) == 2
+    assert app.execute(["run"]) == 2, "in the demo's folder"
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("`vetl demo --keep` keeps it running")
 

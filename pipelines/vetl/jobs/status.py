@@ -11,6 +11,7 @@ from vetl import bundled
 from vetl.core.errors import ConfigurationError, InboxError, LedgerError, WarehouseError
 from vetl.core.names import some_of
 from vetl.jobs.act_status import act_status
+from vetl.jobs.one_writer import unfinished_restore
 from vetl.loading.control.activity import Activity, read_activity
 from vetl.loading.control.snapshot import Snapshot, read_snapshot
 from vetl.loading.file_header import what_is_wrong
@@ -147,6 +148,8 @@ def _problems(
     settings: Settings, report: StatusReport, practices: Sequence[str] | None, now: datetime
 ) -> Iterator[Problem]:
     files = written_files(settings.warehouse.path) or [settings.warehouse.path]
+    if restore := unfinished_restore(settings.warehouse.path):
+        yield Problem(1, restore)
     yield from (Problem(1, line) for line in map(_broken_warehouse, files) if line)
     yield from _of_inbox(report.inbox)
     yield from _of_activity("sync", report.sync)
