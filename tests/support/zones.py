@@ -1,6 +1,6 @@
 """Time zones as vetl reads them, and a database with other rules."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
@@ -12,7 +12,7 @@ from vetl.core.zones import zone
 
 
 @contextmanager
-def other_rules(name: str, rules_of: str, folder: Path) -> Iterator[None]:
+def other_rules(name: str, rules_of: str, folder: Path) -> Generator[None]:
     """Give a zone the rules of another one, as a database of another version would."""
     (folder / name).parent.mkdir(parents=True)
     (folder / name).write_bytes(files("tzdata").joinpath("zoneinfo", *rules_of.split("/")).read_bytes())

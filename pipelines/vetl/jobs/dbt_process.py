@@ -17,7 +17,6 @@ from typing import Any
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseError, WrongUse
 from vetl.loading.failures import busy_in, remedy_in
-from vetl.loading.layout import shards_of
 from vetl.loading.published.query import query
 from vetl.loading.writer_lock import held_descriptors
 
@@ -43,6 +42,8 @@ CHANGED_ONLY = (
     "empty",
 )
 """Without views, `catalogue` and `metrics`, which only change with the project or its variables."""
+OWN_VARIABLES = ("VETL_", "DBT_")
+"""The prefixes of variables that dbt gets from vetl alone."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
 _ROWS = re.compile(r"Got (\d+) results?, configured to")
 _MESSAGE_LENGTH = 300
@@ -175,18 +176,21 @@ def fingerprint(variables: Mapping[str, Any]) -> str:
 
 
 def environment(warehouse: Path) -> dict[str, str]:
-    """Return the environment for dbt, without those variables of vetl that contain secrets."""
-    others = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-    return {**others, **known_to_dbt(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+    """Return the environment for dbt: vetl's variables for dbt, and the others of this process that are not dbt's.
+
+    Variables of dbt in the shell, which may be for another project, would change a build: with `DBT_EMPTY=1` every
+    table is empty. Other variables of vetl contain secrets.
+    """
+    others = {name: value for name, value in os.environ.items() if not name.startswith(OWN_VARIABLES)}
+    return {**others, **known_to_dbt(warehouse)}
 
 
 def known_to_dbt(warehouse: Path) -> dict[str, str]:
-    """Return vetl's variables for dbt: the file, its shards, and the fingerprint of the project."""
-    shards = [{"alias": name, "path": str(file)} for name, file in shards_of(warehouse).items()]
+    """Return vetl's variables for dbt: the file, and the fingerprint of the project."""
     return {
         "VETL_WAREHOUSE__PATH": str(warehouse),
-        "VETL_SHARDS": json.dumps(shards),
         "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
     }
 
 

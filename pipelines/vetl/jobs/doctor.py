@@ -25,7 +25,7 @@ from vetl.engine.runner import Order, Run, StepRunner
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.clock import refuse_future_starts
 from vetl.jobs.doctor_settings import corrected, mend, overridden, proven
-from vetl.jobs.shards import opened
+from vetl.jobs.one_writer import opened
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
 from vetl.loading.zone_rules import AHEAD, differing, doubt
 from vetl.partner.client import PartnerClient
@@ -241,7 +241,8 @@ def _keep(
 ) -> None:
     """Store the observations in `control.capabilities` for the next sync, and the run in `control.runs`."""
     with opened(settings) as warehouse:
-        warehouse.start_run(run_id, started, "doctor", settings.practices)
+        warehouse.set_practices(settings.practices)
+        warehouse.start_run(run_id, started, "doctor")
         for (practice_id, name), learnt in notes.items():
             if learnt:
                 warehouse.commit(run_id, practice_id, by_name(name), learnt)
