@@ -3,7 +3,7 @@
 {{ config(meta={'counts': {
     'rows': 'phone_calls',
     'from': '(select *, coalesce('
-        ~ (is_open | replace(iso_weekday('called_at_local'), duckdb__iso_weekday('called_at_local')))
+        ~ is_open_at('practice_id', 'called_at_local', duckdb__iso_weekday)
         ~ ', false) as is_open, ' ~ ending ~ ' as ending'
         ~ ' from marts.phone_calls where direction = \'inbound\')',
     'by': {'is_open': 'is_open'},

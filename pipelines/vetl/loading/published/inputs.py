@@ -36,7 +36,7 @@ class Inputs:
 
 
 def digest_inputs(connection: duckdb.DuckDBPyConnection, private: Path, target: str) -> None:
-    """Store the digests of the raw tables of `private`, which is attached as `source`, in the table `target`.
+    """Store the digests of the raw tables of `private`, the default database, in the table `target`.
 
     There are none if another process writes to a shard of the file.
     """
@@ -46,17 +46,17 @@ def digest_inputs(connection: duckdb.DuckDBPyConnection, private: Path, target: 
         return
     columns = connection.execute(
         "select table_name, list(column_name) from duckdb_columns() where (database_name, schema_name) ="
-        " ('source', 'raw') group by all having list_contains(list(column_name), '_row_hash')"
+        " (current_database(), 'raw') group by all having list_contains(list(column_name), '_row_hash')"
     ).fetchall()
     for table, names in columns:
-        digests = _digests(f"source.raw.{quoted(table)}", names)
+        digests = _digests(f"raw.{quoted(table)}", names)
         connection.execute(
             f"insert into {target} select {literal(f'raw.{table}')}, practice_id, null, rows, digest"
             f" from ({digests})"
         )
     if columns:
         connection.execute(
-            f"insert into {target} select '{_LAST_RUN}', null, null, count(*), {_LAST} from source.control.runs"
+            f"insert into {target} select '{_LAST_RUN}', null, null, count(*), {_LAST} from control.runs"
         )
 
 
