@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick test-browser test-deploy test-spark check lint types sql rules format bench chaos fuzz answers chromium spark cluster clients superset docs release audit clean lock
+.PHONY: help setup demo test quick test-browser test-deploy test-spark check lint types sql rules format bench chaos fuzz answers chromium spark clients superset docs release audit clean lock
 
 PYTHON ?= python3
 # Many images set it; every process of the tests would compile vetl again.
@@ -51,7 +51,7 @@ test: setup  ## Every test that needs nothing but Python
 	@if $(PYTEST) --ignore tests/browser --ignore tests/deployed --ignore tests/spark; \
 	then echo "All tests passed."; else echo "Some tests failed: see FAILED above."; exit 1; fi
 	@echo "More tests: make test-browser (the dashboard in a browser), test-deploy (the processes of a deployment),"
-	@echo "  test-spark (some models on Spark), chaos, fuzz, spark, cluster, bench."
+	@echo "  test-spark (some models on Spark), chaos, fuzz, spark, bench."
 
 quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, loading, a whole sync)
 	$(PYTEST) -q $(QUICK)
@@ -118,12 +118,6 @@ answers: setup chromium  ## Write the answers on the analysts' page and in READM
 
 spark: setup $(SPARK)/.installed  ## Build the models on Spark too (needs Java 17) and compare each with DuckDB's
 	PYTHONPATH=tests $(BIN)/python -m spark --python $(SPARK)/bin/python
-
-cluster: setup $(SPARK)/.installed  ## 500 practices in 8 shards, two Celery workers, a Spark of two workers; two are killed (needs Java, too)
-	@{ command -v redis-server && command -v java && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
-	  $(APT) install --yes --quiet --no-install-recommends openjdk-17-jre-headless postgresql redis-server >/dev/null 2>&1 || \
-	  { echo "The cluster needs Java 17, postgresql and redis-server: install them, for example with apt-get" >&2; exit 1; }
-	PYTHONPATH=tests $(BIN)/python -m spark.cluster --python $(SPARK)/bin/python
 
 $(SPARK)/.installed: tests/spark/requirements.txt
 	$(PYTHON) -m venv $(SPARK)

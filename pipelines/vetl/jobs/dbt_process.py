@@ -17,7 +17,6 @@ from typing import Any
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseError, WrongUse
 from vetl.loading.failures import busy_in, remedy_in
-from vetl.loading.layout import shards_of
 from vetl.loading.published.query import query
 from vetl.loading.writer_lock import held_descriptors
 
@@ -47,7 +46,8 @@ _MESSAGE_LENGTH = 300
 class BuildResult:
     """The result of one `dbt build`; `failures` and `warnings` have one line for each node.
 
-    `because` says which models were made, and why."""
+    `because` says which models were made, and why.
+    """
 
     succeeded: int
     skipped: int
@@ -181,13 +181,8 @@ def environment(warehouse: Path) -> dict[str, str]:
 
 
 def known_to_dbt(warehouse: Path) -> dict[str, str]:
-    """Return vetl's variables for dbt: the file and its shards."""
-    shards = [{"alias": name, "path": str(file)} for name, file in shards_of(warehouse).items()]
-    return {
-        "VETL_WAREHOUSE__PATH": str(warehouse),
-        "VETL_SHARDS": json.dumps(shards),
-        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-    }
+    """Return vetl's variables for dbt: the file."""
+    return {"VETL_WAREHOUSE__PATH": str(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
 
 
 def without_values(message: str) -> str:

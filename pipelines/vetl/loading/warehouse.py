@@ -126,7 +126,7 @@ class Warehouse:
         with self._writing():
             return note_phone_numbers(self._connection, regions)
 
-    def begin_build(self, fingerprint: str, *, full_refresh: bool) -> frozenset[str] | None:
+    def begin_build(self, fingerprint: str, *, full_refresh: bool) -> tuple[bool, frozenset[str] | None]:
         """Record that a build of the marts begins, see `builds.begin`."""
         with self._writing():
             return builds.begin(self._connection, fingerprint, full_refresh=full_refresh)

@@ -20,11 +20,12 @@ _PRACTICES = "(select md5(string_agg(practices::varchar, ';' order by id)) from 
 
 def begin(
     connection: duckdb.DuckDBPyConnection, fingerprint: str, *, full_refresh: bool
-) -> frozenset[str] | None:
-    """Record that a build begins, and return the sources that changed since the last one; `None` for all of them.
+) -> tuple[bool, frozenset[str] | None]:
+    """Record that a build begins; return whether it is one in full, and the sources that changed since the last one.
 
-    All models are made again, in full, if that is requested, or if another text of the project or other variables
-    made the last ones. Until `finish` a build is not done, and the changes stay for the next one.
+    A build in full makes all rows again: if that is requested, or if another text of the project or other variables
+    made the last ones. `None` for all sources: the last build was not whole. Until `finish` a build is not done, and
+    the changes stay for the next one.
     """
     rows = connection.execute(
         f"select is_complete, practices is distinct from {_PRACTICES} from control.builds where fingerprint = ?",
@@ -32,11 +33,13 @@ def begin(
     ).fetchall()
     if full_refresh or not rows:
         connection.execute("delete from control.builds")
-        return None
+        return True, None
     [(is_complete, has_other_practices)] = rows
     connection.execute("update control.builds set is_complete = false")
-    changed = {name for (name,) in connection.execute("select distinct table_name from control.changes").fetchall()}
-    return None if has_other_practices or not is_complete else _sources(changed)
+    changed = {
+        name for (name,) in connection.execute("select distinct table_name from control.changes").fetchall()
+    }
+    return False, None if has_other_practices or not is_complete else _sources(changed)
 
 
 def _sources(changed: Collection[str]) -> frozenset[str]:

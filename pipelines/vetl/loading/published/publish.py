@@ -130,7 +130,7 @@ def _publish(
         masking = replace(masking, words=publishable_words(sources, learnt_words(sources)))
         with _target(connection, draft):
             _bring(connection, marts, masking)
-            digest_inputs(connection, private, digests.TARGET)
+            digest_inputs(connection, digests.TARGET)
             tables = {name: count(connection, "target", name) for name in marts}
             result = replace(result, tables=tables, masked_words=masked_words(connection))
         if not accept_loss:
