@@ -73,9 +73,8 @@ def dbt(arguments: Sequence[str]) -> int:
     command = next((name for name in arguments if not name.startswith("-")), "")
     if command in _BUILDING:
         doubt_build(settings)
-    variables = (
-        as_options(dbt_variables(settings)) if command in _WITH_VARIABLES and "--vars" not in arguments else []
-    )
+    has_own = command not in _WITH_VARIABLES or "--vars" in arguments
+    variables = [] if has_own else as_options(dbt_variables(settings))
     places = {
         "DBT_PROJECT_DIR": project,
         "DBT_PROFILES_DIR": project,

@@ -114,8 +114,8 @@ class Begun:
 def options_of(begun: Begun, *, all_tests: bool, with_views: bool = False) -> tuple[str, ...]:
     """Return dbt's options: all models and tests if requested or if the build before failed.
 
-    So a build with fewer tests never publishes marts that the build before refused (decision 0408). Otherwise those
-    models are made that hang on changed sources, `with_views` or without.
+    So a build with fewer tests never publishes marts that the build before refused (decision 0408). Otherwise
+    those models are made that hang on changed sources, `with_views` or without.
     """
     if all_tests or begun.changed is None:
         return (*DATA_ONLY, *(["--full-refresh"] if begun.is_full else []))
@@ -307,8 +307,8 @@ def ready_for_dbt(
 ) -> Begun:
     """Wait until no other process holds the warehouse, create the tables that dbt reads, and begin a build.
 
-    These are all raw tables, and the table of telephone numbers in their standard form. `before`: an attempt of the
-    same build, which another program prevented.
+    These are all raw tables, and the table of telephone numbers in their standard form. `before` is an attempt of
+    the same build, which another program prevented.
 
     Raises:
         WarehouseBusy: another process still holds the warehouse after so many seconds.

@@ -166,7 +166,7 @@ def as_options(variables: Mapping[str, Any]) -> list[str]:
 
 
 def fingerprint(warehouse: Path, variables: Mapping[str, Any]) -> str:
-    """Return what the marts are made with: the project's text, its variables, and the name of the file in views."""
+    """Return what marts are made with: the project's text, its variables, and the name of the file in views."""
     return f"{bundled.dbt_fingerprint()} {warehouse.name} {json.dumps(variables)}"
 
 
