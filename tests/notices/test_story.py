@@ -116,8 +116,8 @@ def _on(settings: Settings, monday: date) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Story:
-    return shared_result(tmp_path_factory, request.config, "group", lived)
+def story() -> Story:
+    return shared_result("group", lived)
 
 
 def test_a_dead_line_is_found_and_its_end_too(story: Story) -> None:

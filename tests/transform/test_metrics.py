@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ import pytest
 from support.analysts_page import PAGE
 from support.cells import Query, assert_equal, cells
 from support.dbt_build import Build
+from support.run_once import shared_result
 from vetl.bundled import dbt_project
 from vetl.loading.published.figures.ask import MetricQuestion, ask
 
@@ -56,9 +57,7 @@ def questions_of(manifest: dict[str, Any]) -> list[Question]:
 
 
 @pytest.fixture(scope="session")
-def asked(
-    filled: Build, once_per_run: Callable[[str, Callable[[Path], MetricAnswers]], MetricAnswers]
-) -> MetricAnswers:
+def asked(filled: Build) -> MetricAnswers:
     """Provide all answers of MetricFlow, from one process; it is slow to start."""
     by_day = questions_of(filled.manifest)
     saved = [node["name"] for node in filled.manifest["saved_queries"].values()]
@@ -78,7 +77,7 @@ def asked(
         rows = [rows for _, rows in answers[len(by_day) :]]
         return MetricAnswers(objections, ordered, dict(zip(saved, rows, strict=True)))
 
-    return once_per_run("metrics", work)
+    return shared_result("metrics", work)
 
 
 def copy_of(build: Build, folder: Path) -> tuple[Path, dict[str, str]]:

@@ -21,11 +21,11 @@ _PRACTICES = "(select md5(string_agg(practices::varchar, ';' order by id)) from 
 def begin(
     connection: duckdb.DuckDBPyConnection, fingerprint: str, *, full_refresh: bool
 ) -> tuple[bool, frozenset[str] | None]:
-    """Record that a build begins; return whether it is one in full, and the sources that changed since the last one.
+    """Record that a build begins; return whether it is one in full, and the sources that changed since the last.
 
-    A build in full makes all rows again: if that is requested, or if another text of the project or other variables
-    made the last ones. `None` for all sources: the last build was not whole. Until `finish` a build is not done, and
-    the changes stay for the next one.
+    A build in full makes all rows again: if that is requested, or if another text of the project or other
+    variables made the last ones. `None` for all sources: the last build was not whole. Until `finish` a build is
+    not done, and the changes stay for the next one.
     """
     rows = connection.execute(
         f"select is_complete, practices is distinct from {_PRACTICES} from control.builds where fingerprint = ?",
