@@ -314,11 +314,14 @@ def ready_for_dbt(
         WarehouseBusy: another process still holds the warehouse after so many seconds.
     """
     with opened(settings, seconds) as warehouse:
-        warehouse.note_phone_numbers(settings.definitions.phone_regions)
+        numbers = warehouse.note_phone_numbers(settings.definitions.phone_regions)
         if before:
             return before
         made_with = _fingerprint(settings)
-        return Begun(made_with, *warehouse.begin_build(made_with, full_refresh=full_refresh))
+        is_full, changed = warehouse.begin_build(made_with, full_refresh=full_refresh)
+        if numbers and changed is not None:
+            changed |= {"control.phone_numbers"}
+        return Begun(made_with, is_full, changed)
 
 
 def wait_for_writer(settings: Settings, seconds: float) -> None:
