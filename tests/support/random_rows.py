@@ -24,7 +24,7 @@ _FIRST = datetime(2025, 10, 27, tzinfo=UTC)  # New York leaves summer time on 2 
 _CLIENTS = 220
 _PATIENTS = 300
 """Those of appointments; reminders are about the first of them, so that some are booked before and after."""
-_STAGES = ["started", "pet_chosen", "slot_chosen", "confirmed"]
+_STAGES = ["started", "pet_details", "slot_selected", "confirmed"]
 _SOURCES = ["google", "Google", "mail", " ", "", None]
 _REASONS = ["recent_contact", "full_moon", "recent_or_upcoming_appointment", "pet_deceased", "", None]
 _CALL_OUTCOMES = [

@@ -18,6 +18,7 @@ from vetl.core.steps import Learnt, Question, Save
 from vetl.discovery.csv_calls import parse_plainly
 from vetl.discovery.examination import Examination, check_practice, examine
 from vetl.discovery.report import Examined, Finding, Report
+from vetl.discovery.stages import MOVES, order_of_stages
 from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather
@@ -27,6 +28,7 @@ from vetl.jobs.clock import refuse_future_starts
 from vetl.jobs.doctor_settings import mend, overridden
 from vetl.jobs.one_writer import opened
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
+from vetl.loading.published.query import query
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings, load_settings
 
@@ -163,6 +165,18 @@ async def _examine(
         run = Run(run_id, order, client, notes, parse_plainly, clock, partial(_waiting_only, progress))
         practices = await visit(run, client)
         return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
+
+
+def proposed_stages(settings: Settings) -> tuple[str, ...]:
+    """Return the order of the booking stages that the read sessions show, or none if `[definitions]` has one.
+
+    Raises:
+        WarehouseError: the warehouse cannot be read.
+    """
+    if settings.definitions.booking_stages:
+        return ()
+    moves = query(settings.warehouse.path, MOVES).rows
+    return order_of_stages({(here, there): times for here, there, times in moves})
 
 
 def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:
