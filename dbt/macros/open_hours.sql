@@ -4,19 +4,19 @@
     {{ return({'opens': var('opening_hour'), 'closes': var('closing_hour'), 'weekdays': var('opening_weekdays')}) }}
 {%- endmacro %}
 
-{#- Whether a time of the wall clock is within the opening hours; `weekday` is a macro for the day of the week. -#}
-{% macro is_open_at(practice_id, time, weekday=none) -%}
+{#- Whether a time of the wall clock is within the opening hours. -#}
+{% macro is_open_at(practice_id, time) -%}
     case
         {%- for practice, hours in var('opening_hours_by_practice').items() %}
-        when {{ practice_id }} = {{ text_literal(practice) }} then {{ is_within(hours, time, weekday) }}
+        when {{ practice_id }} = {{ text_literal(practice) }} then {{ is_within(hours, time) }}
         {%- endfor %}
-        when true then {{ is_within(usual_hours(), time, weekday) }}
+        when true then {{ is_within(usual_hours(), time) }}
     end
 {%- endmacro %}
 
-{% macro is_within(hours, time, weekday) -%}
+{% macro is_within(hours, time) -%}
     (
-        {{ (weekday or iso_weekday)(time) }} <= {{ hours.weekdays }}
+        {{ iso_weekday(time) }} <= {{ hours.weekdays }}
         and extract(hour from {{ time }}) >= {{ hours.opens }}
         and extract(hour from {{ time }}) < {{ hours.closes }}
     )
