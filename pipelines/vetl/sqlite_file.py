@@ -9,13 +9,15 @@ from tempfile import TemporaryFile
 from types import TracebackType
 from typing import ClassVar, Self
 
-from vetl.core.errors import MAKE_ROOM, VetlError, cannot_write
+from vetl.core.errors import MAKE_ROOM, BackupError, VetlError, cannot_write
 
 BUSY_MILLISECONDS = 5_000
 """How long a connection waits for a lock of another one."""
 
 ROOM = 2 * 1_048_576
 """Free bytes that a file which is ready needs on the disk: a body of the largest size, and its log."""
+
+_HEADER = b"SQLite format 3\0"
 
 Identity = tuple[int, int]
 """The device and the number of a file, independent of its name."""
@@ -61,7 +63,7 @@ class SqliteFile:
         Raises:
             VetlError: the file cannot be read, or is another file; the error is `failure`.
         """
-        with cls._errors(path), closing(_connect_read_only(path)) as connection:
+        with cls._errors(path), closing(_read_only(path)) as connection:
             yield connection
 
     def __enter__(self) -> Self:
@@ -173,7 +175,38 @@ def identities(path: Path) -> list[Identity | None]:
     return files
 
 
-def _connect_read_only(path: Path) -> sqlite3.Connection:
+def is_sqlite(path: Path) -> bool:
+    """Return whether a file that no connection of this process has open is an SQLite database."""
+    with path.open("rb") as file:
+        return file.read(len(_HEADER)) == _HEADER
+
+
+def is_whole(path: Path) -> bool:
+    """Return whether SQLite can read every page of the file."""
+    try:
+        with closing(_read_only(path)) as connection:
+            return connection.execute("pragma quick_check").fetchone() == ("ok",)
+    except sqlite3.Error:
+        return False
+
+
+def copy_whole(source: Path, target: Path) -> None:
+    """Copy a database into a new file of one piece, also while other processes write it.
+
+    Raises:
+        BackupError: it cannot be read or written, or is damaged.
+    """
+    try:
+        with closing(_read_only(source)) as read, closing(sqlite3.connect(target)) as written:
+            read.backup(written)
+            written.execute("pragma journal_mode = delete")
+            if written.execute("pragma quick_check").fetchone() != ("ok",):
+                raise BackupError(f"{source}: is damaged")
+    except sqlite3.Error as error:
+        raise BackupError(f"{source}: cannot be copied: {error}") from None
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
     """Open a file that exists, also on a full disk and in a folder that nobody may write.
 
     A reader needs shared memory beside the file, which cannot be made there. If there is no log either, no other
