@@ -39,7 +39,10 @@ MISTAKES = {
     "[webhooks]\nport = 70000": "webhooks.port must be less than or equal to 65535",
     "[warehouse]\npath = ''": "warehouse.path must name a file",
     "[privacy]\ncontact = 'hide'": "privacy.contact must be 'null', 'hash' or 'clear'",
-    "[privacy]\nadress = 'null'": "unknown key privacy.adress; known are columns, contact, name, text",
+    "[privacy]\nfewest_people = 0": "privacy.fewest_people must be greater than or equal to 1",
+    "[privacy]\nadress = 'null'": (
+        "unknown key privacy.adress; known are columns, contact, fewest_people, name, text, words"
+    ),
     "[privacy.columns]\n'clients.name' = 'hide'": "privacy.columns.clients.name must be 'null', 'hash' or 'clear'",
     "[privacy.columns]\nclients.name = 'null'": "privacy.columns.clients must be 'null', 'hash' or 'clear'",
     "[warehouse]\npublished = 'warehouse/data/vetl.duckdb'": "must be three different files",
