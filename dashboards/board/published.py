@@ -18,6 +18,8 @@ from vetl.loading.published.figures.catalogue import Metric, metrics_of
 from vetl.loading.published.query import QueryResult
 from vetl.loading.published.wall import attach_hidden, show
 
+from board.words import plain
+
 Identity = tuple[int, int, int, int]
 """Device, inode, size and time of change: another file under the same name has another identity."""
 
@@ -122,7 +124,7 @@ def now_published(path: Path, practices: tuple[str, ...] | None = None) -> Publi
     try:
         identity = _identity(path)
     except OSError as error:
-        raise UnreadableError(f"{path}: {error.strerror}; `vetl run` makes it.") from None
+        raise UnreadableError(f"{plain(path)}: {error.strerror}; `vetl run` makes it.") from None
     try:
         contacts = _identity(_contacts_of(path))
     except OSError:
@@ -169,7 +171,7 @@ def _attached(
     try:
         _attach(connection, path, "published", "marts", "marts", practices)
     except duckdb.Error as error:
-        raise UnreadableError(f"{path}: {str(error).splitlines()[0]}") from None
+        raise UnreadableError(plain(f"{path}: {str(error).splitlines()[0]}")) from None
     names_people = False
     if contacts:
         # The file may belong to another group, or be gone since the check: then only names are missing.
@@ -213,7 +215,7 @@ def _answer(
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         line = str(error).splitlines()[0]
         named = _NAMED.search(line)
-        lacks = f"`{named[1]}`" if named else line
+        lacks = f"`{named[1]}`" if named else plain(line)
         raise MissingError(f"This file has no {lacks}: an older vetl published it. {REBUILD}") from None
     finally:
         cursor.close()

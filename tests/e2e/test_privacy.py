@@ -102,7 +102,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
             log = ["--log-file", str(folder / "vetl.log")]
             assert app.execute([*log, "sync", "-vv"]) == 3
         put_into(settings.warehouse.path, person)
-        assert app.execute([*log, "build", "-vv"]) == 0
+        assert app.execute([*log, "build", "-vv"]) == 0, said.getvalue()[-3000:]
         assert app.execute(["status"]) == 3
     return Outcome(settings, said.getvalue(), personal_values(settings.warehouse.path))
 

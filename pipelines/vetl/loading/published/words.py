@@ -30,7 +30,7 @@ _NUMBER_LENGTHS = range(6, 14)
 
 @dataclass(frozen=True, slots=True)
 class Marts:
-    """The marts of the private file (`source`)."""
+    """The marts of the private file, which is the default database."""
 
     connection: duckdb.DuckDBPyConnection
     columns: Mapping[str, Columns]
@@ -57,7 +57,7 @@ def _given(marts: Marts) -> frozenset[str]:
     )
     practices: list[tuple[str | None]] = []
     if "name" in marts.columns.get("practices", {}):
-        practices = marts.connection.execute("select lower(name) from source.marts.practices").fetchall()
+        practices = marts.connection.execute("select lower(name) from marts.practices").fetchall()
     return COMMON_WORDS.union(listed, (name for (name,) in practices if name))
 
 
@@ -82,7 +82,7 @@ def _shared(
 
     Values are grouped before people are counted and texts are searched: most values of ten million rows are few.
     """
-    table, word = f"source.marts.{quoted(mart)}", f"lower({quoted(column)})"
+    table, word = f"marts.{quoted(mart)}", f"lower({quoted(column)})"
     candidates = marts.connection.execute(
         f"select word from (select lower(word) as word, sum(times) as times from ("
         f"select {quoted(column)} as word, count(*) as times from {table} group by word) group by all)"
@@ -115,14 +115,14 @@ def _with_numbers_of_people(connection: duckdb.DuckDBPyConnection, words: Collec
     if not parts:
         return set()
     known = connection.execute(
-        "select 1 from duckdb_tables() where database_name = 'source' and table_name = 'phone_numbers'"
+        "select 1 from duckdb_tables() where schema_name = 'control' and table_name = 'phone_numbers'"
     ).fetchall()
     if not known:
         return set().union(*parts.values())
     ends = f"unnest(range({_NUMBER_LENGTHS.start}, {_NUMBER_LENGTHS.stop}))"
     rows = connection.execute(
         "select distinct e164 from (select e164, right(e164, length) as part"
-        f" from source.control.phone_numbers, (select {ends} as length) where e164 is not null)"
+        f" from control.phone_numbers, (select {ends} as length) where e164 is not null)"
         " semi join (select unnest($parts) as part) using (part)",
         {"parts": list(parts)},
     ).fetchall()
