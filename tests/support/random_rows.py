@@ -239,7 +239,8 @@ def _remote_id(random: Random, client: int) -> str:
 def _phone(random: Random, client: int) -> str | None:
     """Return a client's number in one of its spellings; every tenth shares it with another."""
     number = f"555{client - client % 10 if client % 10 == 1 else client:04}"
-    spellings = [f"+1212{number}", f"(212) {number[:3]}-{number[3:]}", f"212.{number}", "anonymous", "", None]
+    told = [f"+1212{number}", f"(212) {number[:3]}-{number[3:]}", f"212.{number}", f"+1 212 {number}"]
+    spellings = [*told, *told, "anonymous", "+266696687", "+10000000000", "", None]
     return random.choice(spellings)
 
 

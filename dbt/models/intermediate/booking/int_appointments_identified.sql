@@ -4,7 +4,7 @@ with appointments as (
     select
         staged.*,
         {{ on_the_wall('staged', ['created_at', 'updated_at', 'booking_date', 'end_date']) }},
-        {{ phone('staged.client_phone', 'spellings') }} as phone
+        spellings.e164 as phone
     from {{ ref('stg_partner__appointments') }} as staged
     left join {{ ref('stg_control__practices') }} as practices
         on staged.practice_id = practices.practice_id
