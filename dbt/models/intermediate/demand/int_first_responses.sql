@@ -26,7 +26,7 @@ acts as (
         practice_id,
         person,
         called_at as acted_at
-    from {{ ref('int_calls_identified') }}
+    from {{ ref('int_phone_calls') }}
     where direction = 'outbound'
     union all
     select
