@@ -146,15 +146,13 @@ create table control.changes (
 );
 
 -- The last build of the marts, one row: what it was built with and from, whether in full, and whether every model was.
--- `previous_id` is the build whose marts it changed; null where it made them anew.
 create table control.builds (
     fingerprint varchar not null,
     practices varchar,
     source_clock timestamptz,
     is_full boolean not null,
     is_complete boolean not null,
-    build_id varchar,
-    previous_id varchar
+    build_id varchar
 );
 
 -- How the last attempt to read each list ended, one row for each; `certified_through` is that of the last attempt that told one.
