@@ -19,21 +19,7 @@ from vetl.partner.headers import Headers, charset, media_type
 MOST_VALUES = 500_000
 """The most values in one JSON answer. 100 records have a few thousand; 8 MiB of `[],` is 500 MB of objects."""
 
-LARGE = 512 * 1024
-"""Bytes of a body that is looked at for wide characters; 100 usual rows have 60 KB."""
-
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,40}")
-
-
-MEMORY_OF_A_VALUE = 64
-"""Bytes of a value as Python's object, without its text: 49 for a text, 64 for an empty object."""
-
-
-def memory_of_values(body: bytes) -> int:
-    """Return about how many bytes the values of a JSON answer take beyond the bytes of the answer."""
-    # A character that is not ASCII makes its whole text up to four times as large; this costs large texts only.
-    wide = 0 if len(body) < LARGE or body.isascii() else 3 * len(body)
-    return MEMORY_OF_A_VALUE * body.count(b",") + wide
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,6 @@ class Wire:
         """Idle connections; the last used one is used first, because the server has hardly closed it yet."""
         self._seconds = limits.timeout_seconds
         self._extensions = {"timeout": httpx.Timeout(self._seconds).as_dict()}
-        self._large = asyncio.Lock()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -78,7 +77,6 @@ class Wire:
             Unreachable: there is no connection, or no answer in time.
             TornAnswer: the answer is cut off, cannot be decompressed, or has no end.
             RequestRefused: the address is too long for HTTP clients.
-            NoRoom: `request.take` has no room for the answer.
         """
         deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
         transport = self._idle.pop() if self._idle else self._open()
@@ -96,14 +94,7 @@ class Wire:
                 received = _lower(response.headers)
                 assert isinstance(response.stream, httpx.AsyncByteStream)
                 try:
-                    body = await read_body(
-                        response.stream,
-                        received,
-                        largest=request.largest,
-                        take=request.take,
-                        large=self._large,
-                        label=label,
-                    )
+                    body = await read_body(response.stream, received, largest=request.largest, label=label)
                 finally:
                     await response.aclose()
             is_whole = True
