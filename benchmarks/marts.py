@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vetl import bundled
 from vetl.jobs.dbt_process import CHANGED_ONLY, DATA_ONLY, dbt_build, state_folder
-from vetl.loading.published.descriptions import grains, personal_columns
+from vetl.loading.published.descriptions import personal_columns
 from vetl.loading.published.publish import publish
 from vetl.settings.privacy import PrivacySettings
 
@@ -81,7 +81,7 @@ def _timed(label: str, path: Path, tests: Sequence[str] = CHANGED_ONLY) -> Timed
 def _publish(path: Path) -> float:
     started, project = time.process_time(), bundled.dbt_project()
     pii = PrivacySettings().treatments(personal_columns(project))
-    publish(path, path.with_name("analytics.duckdb"), pii=pii, pii_key=None, grains=grains(project))
+    publish(path, path.with_name("analytics.duckdb"), pii=pii, pii_key=None)
     return time.process_time() - started
 
 

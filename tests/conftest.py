@@ -13,7 +13,7 @@ from support import (
     quiet_end,  # noqa: F401 # pyright: ignore[reportUnusedImport] - its import is its effect
     warm_dbt,
 )
-from support.examples import USUAL
+from support.examples import STORIES, USUAL
 from vetl.jobs import dbt_process
 from vetl.partner import credential_cache
 
@@ -42,6 +42,12 @@ def pytest_configure(config: pytest.Config) -> None:
         stack.enter_context(warm_dbt.warm_dbt())
         config.add_cleanup(stack.close)
     dbt_process.COMMAND = warm_dbt.command()
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Print what repeats this run."""
+    seed = config.getoption("hypothesis_seed", None)
+    return f"stories: VETL_CHAOS_SEEDS={STORIES}; hypothesis seed: {seed or 'derived from each test'}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -25,8 +25,8 @@ def browser(published: Path) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    return published_once(tmp_path_factory, request.config)
+def published() -> Path:
+    return published_once()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ end with a full reconcile, the others with a sync. `VETL_CHAOS_SEEDS` is the num
 (`20-200`). A failing story prints the line that repeats it, and the special points of its server.
 """
 
-import os
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
@@ -19,6 +18,7 @@ import pytest
 import vetl_sandbox
 from support import servers, truth
 from support.claim_checker import Witness
+from support.examples import seeds
 from support.killed_sync import sync_until_killed
 from support.moving_platform import Restless, tie
 from support.sandbox_settings import at, settings_for, synced
@@ -34,10 +34,6 @@ from vetl.partner.retry_policy import RetryPolicy
 from vetl.partner.timing import Timing
 from vetl.settings import Settings
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "8").rpartition("-")
-MENDED = () if "VETL_CHAOS_SEEDS" in os.environ else (47, 54, 81, 279, 289, 355)
-"""Seeds beyond the usual ones that found a fault; each run of the suite includes them."""
-SEEDS = [*range(int(FIRST or 0), int(LAST)), *MENDED]
 DAYS = 6
 PRACTICE = "loc-001"
 
@@ -54,7 +50,7 @@ def door(platform: vetl_sandbox.Handle) -> Iterator[Door]:
         yield door
 
 
-@pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"seed-{seed}-")
+@pytest.mark.parametrize("seed", seeds(), ids=lambda seed: f"seed-{seed}-")
 def test_no_certificate_is_false_and_at_rest_the_warehouse_equals_the_source(
     platform: vetl_sandbox.Handle, door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -8,7 +8,6 @@ The stories have a dbt project with few of the models (`support.small_project`),
 story has them all. `VETL_CHAOS_SEEDS` is the number of stories, or a range of seeds (`20-200`).
 """
 
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ import vetl_sandbox
 from support import forgetting, truth
 from support.concurrent_commands import KILLED, Command, Ended, overlap
 from support.deliveries import body_of, reminder
+from support.examples import seeds
 from support.mart_builds import built_in_full, differences
 from support.practice_site import practice_table
 from support.sandbox_settings import credentials
@@ -31,9 +31,7 @@ from vetl.bundled import dbt_project
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "40").rpartition("-")
-SEEDS = range(int(FIRST or 0), int(LAST))
-STORIES = [(True, 0), *((False, seed) for seed in SEEDS)]
+STORIES = [(True, 0), *((False, seed) for seed in seeds())]
 """Whether a story has the whole dbt project, and its seed. The story 0 has a forgetting."""
 DAYS = 4
 WEBHOOKS = 20

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support import warm_dbt
 from support.processes import holding
+from support.warehouse_with_rows import ask
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseBusy
 from vetl.jobs import dbt_process
@@ -16,6 +17,7 @@ from vetl.jobs.dbt_process import (
     dbt_build,
     environment,
     failures_of,
+    known_to_dbt,
     results_file,
     without_values,
 )
@@ -41,6 +43,13 @@ models:
           - accepted_values: {arguments: {values: [2], quote: false}, config: {severity: warn}}
 """,
 }
+RULES = """
+{{ config(severity='warn', fail_calc='sum(cases)') }}
+select 'is even' as rule, count(*) as cases from {{ ref('good') }} where id % 2 = 1
+union all
+select 'is known', 2
+"""
+"""It returns what the test `holds` returns."""
 
 
 Built = tuple[BuildResult, list[tuple[int, int]]]
@@ -51,6 +60,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a small project with one failing node."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "models").mkdir()
+    (folder / "tests").mkdir()
+    (folder / "tests" / "good_holds.sql").write_text(RULES, "utf-8")
     (folder / "profiles.yml").write_text(PROFILES, "utf-8")
     (folder / "dbt_project.yml").write_text(PROJECT + "models: {small: {+materialized: table}}\n", "utf-8")
     for name, text in MODELS.items():
@@ -89,10 +100,14 @@ def test_a_failing_node_is_one_line_without_the_row_and_skips_dependent_nodes(bu
 
 
 def test_a_warning_is_named_and_is_no_failure(built: Built) -> None:
-    [warning] = built[0].warnings
+    warning, _ = sorted(built[0].warnings)
 
     assert warning.startswith("test accepted_values_good_id")
     assert BuildResult(1, 0, (), built[0].warnings, 0.0).exit_code == 0
+
+
+def test_the_broken_rules_of_a_test_are_named_with_their_cases(built: Built) -> None:
+    assert "test good_holds: is even (1), is known (2)" in built[0].warnings
 
 
 def test_a_project_that_does_not_parse_is_one_line(project: Path, tmp_path: Path) -> None:
@@ -114,13 +129,26 @@ def test_a_warehouse_that_another_process_holds_is_busy(tmp_path: Path) -> None:
 
 def test_dbt_gets_only_the_variables_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "hunter2")
+    monkeypatch.setenv("DBT_TARGET", "of another project")
 
     given = environment(Path("/srv/vetl.duckdb"))
 
-    own = {name for name in given if name.startswith("VETL_")}
-    assert own == {"VETL_WAREHOUSE__PATH", "VETL_BUILD_FINGERPRINT", "VETL_SHARDS"}
+    own = {name: value for name, value in given.items() if name.startswith(("VETL_", "DBT_"))}
+    assert own == known_to_dbt(Path("/srv/vetl.duckdb"))
+    assert not {"VETL_PARTNER__PASSWORD", "DBT_TARGET"} & own.keys()
     assert given["VETL_WAREHOUSE__PATH"] == "/srv/vetl.duckdb"
     assert given["DBT_SEND_ANONYMOUS_USAGE_STATS"] == "false"
+
+
+@pytest.mark.usefixtures("project")
+def test_variables_of_another_project_do_not_change_a_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("DBT_EMPTY", "1"), ("DBT_TARGET", "prod"), ("DBT_PROFILES_DIR", "/nowhere")):
+        monkeypatch.setenv(name, value)
+    build(tmp_path, extra=("--select", "good"))
+
+    assert ask(tmp_path / "vetl.duckdb", "from good") == [(1, "Jane Doe")]
 
 
 WITHOUT_ROOM = (

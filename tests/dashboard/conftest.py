@@ -19,13 +19,13 @@ APP = Path(__file__).parents[2] / "dashboards" / "app.py"
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    return published_once(tmp_path_factory, request.config)
+def published() -> Path:
+    return published_once()
 
 
 @pytest.fixture(scope="session")
-def stale(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    return published_stale_once(tmp_path_factory, request.config)
+def stale() -> Path:
+    return published_stale_once()
 
 
 @pytest.fixture

@@ -52,12 +52,12 @@ def test_the_image_copies_existing_files_and_runs_without_root() -> None:
     assert all("slim" in image for image in re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE))
 
 
-LOCKS = ("requirements.lock", "requirements.built.lock", "requirements.run.lock")
+LOCKS = sorted([*ROOT.glob("*.lock"), *ROOT.glob("tools/*.lock")])
 
 
-@pytest.mark.parametrize("file", LOCKS)
-def test_every_package_of_a_lock_is_pinned_and_hashed(file: str) -> None:
-    entries = re.split(r"\n(?=\S)", (ROOT / file).read_text("utf-8").strip())
+@pytest.mark.parametrize("file", LOCKS, ids=lambda file: file.name)
+def test_every_package_of_a_lock_is_pinned_and_hashed(file: Path) -> None:
+    entries = re.split(r"\n(?=\S)", file.read_text("utf-8").strip())
 
     assert entries
     assert [
@@ -65,13 +65,34 @@ def test_every_package_of_a_lock_is_pinned_and_hashed(file: str) -> None:
     ] == []
 
 
-def test_whatever_runs_while_setting_up_is_installed_by_its_hash_or_is_vetl_itself() -> None:
-    setup = (ROOT / "Makefile").read_text("utf-8").partition("\ndemo:")[0]
-    installs = re.findall(r"pip install((?:[^\n&]|\\\n)*)", setup + DOCKERFILE)
+def test_whatever_is_installed_is_installed_by_its_hash_or_is_vetl_itself() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for name in ("LOCKED", "UV"):
+        (value,) = re.findall(rf"^{name} *:= (.+)$", makefile, re.MULTILINE)
+        makefile = makefile.replace(f"$({name})", value)
+    installs = re.findall(r"pip install((?:[^\n&]|\\\n)*)", makefile.partition(":=")[2] + DOCKERFILE)
+    used = [
+        line for line in installs if "requirement" in line or "-r " in line or "editable" in line or " ." in line
+    ]
 
-    assert len(installs) > 4
-    others = [line for line in installs if "--require-hashes" not in line and "--dry-run" not in line]
+    assert len(used) > 6
+    others = [line for line in used if "--require-hashes" not in line and "--dry-run" not in line]
     assert all("--no-deps" in line and "--no-build-isolation" in line for line in others)
+
+
+def test_images_and_actions_are_named_by_what_they_hold() -> None:
+    """A tag can be moved to something else by whoever owns it."""
+    images = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
+    images += [
+        service["image"] for service in COMPOSE["services"].values() if "VETL_IMAGE" not in service["image"]
+    ]
+    workflows = "".join(file.read_text("utf-8") for file in ROOT.glob(".github/workflows/*.yml"))
+    actions = re.findall(r"uses: (\S+)", workflows)
+
+    assert len(images) > 3
+    assert len(actions) > 5
+    assert [image for image in images if not re.search(r"@sha256:[0-9a-f]{64}$", image)] == []
+    assert [action for action in actions if not re.search(r"@[0-9a-f]{40}$", action)] == []
 
 
 def test_the_packages_that_pip_chose_are_taken_from_the_lock(tmp_path: Path) -> None:

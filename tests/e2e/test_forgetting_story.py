@@ -6,7 +6,6 @@ whether or not the platform has deleted the person. `VETL_CHAOS_SEEDS` is the nu
 seeds; a failing story prints the line that repeats it.
 """
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from random import Random
 import pytest
 import vetl_sandbox
 from support import forgetting
+from support.examples import seeds
 from support.forgetting import PRACTICE
 from support.mart_builds import build_marts_untested
 from support.sandbox_settings import synced
@@ -30,7 +30,6 @@ from vetl.jobs.lake import run_export
 from vetl.jobs.quarantine import retry
 from vetl.settings import Settings
 
-FIRST, _, LAST = os.environ.get("VETL_CHAOS_SEEDS", "40").rpartition("-")
 DAYS = 4
 PEOPLE = 3
 """The clients about whom webhooks came before a story begins; one of them is forgotten."""
@@ -128,7 +127,7 @@ def begun(
     return folder, people
 
 
-@pytest.mark.parametrize("seed", range(int(FIRST or 0), int(LAST)), ids=lambda seed: f"seed-{seed}-")
+@pytest.mark.parametrize("seed", seeds(), ids=lambda seed: f"seed-{seed}-")
 def test_who_was_forgotten_is_nowhere_and_stays_so(
     platform: vetl_sandbox.Handle, begun: tuple[Path, list[dict[str, str]]], tmp_path: Path, seed: int
 ) -> None:

@@ -21,9 +21,9 @@ Ask = Callable[[str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture
-def config(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def config(tmp_path: Path) -> Path:
     """Provide settings of a copy of the warehouse, which has a forecast, with a practice that never had a call."""
-    published = published_once(tmp_path_factory, request.config)
+    published = published_once()
     private, copy = (
         Path(shutil.copy(published.with_name(name), tmp_path)) for name in ("vetl.duckdb", published.name)
     )

@@ -14,8 +14,8 @@ from vetl.settings import Settings, load_settings
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    return published_once(tmp_path_factory, request.config)
+def published() -> Path:
+    return published_once()
 
 
 @pytest.fixture

@@ -28,9 +28,7 @@ def main() -> int:
     """Compare, and print a line for each table; return 1 if anything failed or differs."""
     parser = argparse.ArgumentParser(prog="python -m spark")
     parser.add_argument("warehouses", nargs="*", type=Path, help="private warehouse files")
-    parser.add_argument(
-        "--python", type=Path, required=True, help="an interpreter with tests/spark/requirements.txt"
-    )
+    parser.add_argument("--python", type=Path, required=True, help="an interpreter with tools/spark.lock")
     parser.add_argument("--master", default="local[2]", help="as Spark spells it")
     parser.add_argument("--folder", type=Path, default=Path("build/spark"), help="what is made stays in here")
     options = parser.parse_args()

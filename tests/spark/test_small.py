@@ -12,7 +12,7 @@ from vetl.core.errors import BuildFailed
 from vetl.jobs.build import build_marts
 from vetl.settings import Settings, WarehouseSettings
 
-PYTHON = Path(__file__).parents[2] / "build" / "spark" / "venv" / "bin" / "python"
+PYTHON = Path(__file__).parents[2] / "build" / "env" / "spark" / "bin" / "python"
 """The Python of the environment that the target makes, because vetl's own has no pyspark."""
 
 MODELS = ("appointments_daily", "booking_funnel_daily", "outreach_outcomes_daily")

@@ -173,10 +173,9 @@ models:
     description: One row per practice, day of creation and room.
     config: {meta: {owner: analytics, grain: "practice_id, day, room"}}
     data_tests:
-      - unique_combination:
-          arguments: {columns: [practice_id, day, room]}
-      - ties_out:
-          arguments: {to: ref('staff_tasks'), total: sum(tasks)}
+      - holds:
+          name: tasks_by_room_holds
+          arguments: {key: [practice_id, day, room], ties_out: {to: ref('staff_tasks'), total: sum(tasks)}}
     columns:
       - {name: practice_id, description: "{{ doc('practice_id') }}", data_type: string}
       - {name: day, description: "{{ doc('day') }}", data_type: date}

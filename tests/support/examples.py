@@ -1,12 +1,23 @@
-"""The number of examples of a property: few in `make test`, ten times that in `make chaos`."""
+"""How much of what is drawn at random runs: few in `make test`, ten times that and more in `make nightly`."""
+
+import os
 
 from hypothesis import settings
 
-USUAL = 50
-"""The number in the profile of `make test` (`tests/conftest.py`)."""
+USUAL = 17
+"""The examples of a property in `make test` (`tests/conftest.py`): a third of `GIVEN_FOR`."""
+GIVEN_FOR = 50
+STORIES = os.environ.get("VETL_CHAOS_SEEDS", "4")
+"""The number of stories of each kind, or a range of their seeds (`20-200`)."""
 
 
 def examples(few: int) -> int:
-    """Return so many for `make test`, and more if the profile has more."""
+    """Return the number of examples of a slow property, for which the profile's 50 would be `few`."""
     assert settings.default
-    return few * settings.default.max_examples // USUAL
+    return max(1, few * settings.default.max_examples // GIVEN_FOR)
+
+
+def seeds() -> range:
+    """Return the seeds of the stories of this run."""
+    first, _, last = STORIES.rpartition("-")
+    return range(int(first or 0), int(last))

@@ -1,10 +1,9 @@
-"""A published file as `vetl run` leaves it: a small platform, synced, built and published once for a test run."""
+"""A published file as `vetl run` leaves it, of a small platform, made once for each content of the code."""
 
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
 import vetl_sandbox
 from support.mart_builds import build_marts_untested
 from support.run_once import shared_result
@@ -15,14 +14,14 @@ from vetl.jobs.forecast import forecast
 DAYS, STALE_DAYS = 75, 45
 
 
-def published_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
-    """Return the file of two practices of one group; all test processes of a run share it, none may change it."""
-    return shared_result(factory, config, "published", publish_small)
+def published_once() -> Path:
+    """Return the file of two practices of one group; all tests share it, none may change it."""
+    return shared_result("published", publish_small)
 
 
-def published_stale_once(factory: pytest.TempPathFactory, config: pytest.Config) -> Path:
+def published_stale_once() -> Path:
     """Return the file of three practices, of which only the first was read three days later."""
-    return shared_result(factory, config, "published-stale", publish_stale)
+    return shared_result("published-stale", publish_stale)
 
 
 def publish_stale(folder: Path) -> Path:

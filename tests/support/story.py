@@ -16,12 +16,13 @@ from typing import Any
 
 import duckdb
 import vetl_sandbox
+from support.dbt_build import BOOKING_STAGES
 from support.expected import Mart
 from support.partner_side import Partner, made
 from support.sandbox_settings import changed, settings_for, synced
 from support.warehouse_with_rows import ask
 from vetl.cli.questions import worked_questions
-from vetl.core.labels import LABELS, WORDS
+from vetl.core.labels import has_source_words
 from vetl.core.list_read import Reconcile
 from vetl.core.practice import Practice
 from vetl.jobs.build import publish_marts
@@ -151,7 +152,12 @@ def following(
             if not one.startswith("loc-")
         )
         inbox = folder / "warehouse" / "data" / "inbox.sqlite"
-        settings = changed(plain, phone_calls={"details": "all"}, webhooks={"inbox": inbox})
+        settings = changed(
+            plain,
+            phone_calls={"details": "all"},
+            webhooks={"inbox": inbox},
+            definitions={"booking_stages": BOOKING_STAGES},
+        )
         own = tuple(replace(one, group=groups.get(one.id)) for one in followed + extra)
         yield Follower(platform, settings.model_copy(update={"practices": own}))
 
@@ -182,12 +188,10 @@ def _unpublished(settings: Settings) -> list[str]:
             connection.execute(f"attach '{path}' as {name} (read_only)")
         wrong: list[str] = []
         for name, columns in _described(settings.warehouse.path).items():
-            hidden = [
-                *(one for one in columns if columns[one]["config"].get("meta", {}).get("personal")),
-                *(one for one in columns if one in LABELS | WORDS),
-                "none",
-            ]
-            for word in LABELS & columns.keys() | WORDS & columns.keys():
+            words = [one for one in columns if has_source_words(name, one)]
+            personal = [one for one in columns if columns[one]["config"].get("meta", {}).get("personal")]
+            hidden = [*personal, *words, "none"]
+            for word in words:
                 in_public = f"select {word} from public.marts.{name} where not starts_with({word}, 'masked ')"
                 alone = connection.execute(f"{in_public} except all select {word} from private.marts.{name}")
                 wrong += [f"{name}.{word}: {row} is in the public file alone" for row in alone.fetchmany(3)]

@@ -1,10 +1,8 @@
 """Real builds of the shipped dbt project, made once for all tests that use them."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import duckdb
 import pytest
@@ -25,22 +23,14 @@ def rows() -> Tables:
 
 
 @pytest.fixture(scope="session")
-def filled(rows: Tables, once_per_run: Callable[[str, Callable[[Path], Build]], Build]) -> Build:
-    """Provide a build over random rows; several test processes share it."""
+def filled(rows: Tables) -> Build:
+    """Provide a build over random rows; all tests share it."""
 
     def work(folder: Path) -> Build:
         path = folder / "vetl.duckdb"
         return build(create_warehouse(path, practices=PRACTICES, clocks=CLOCKS, tables=rows), folder)
 
-    return once_per_run("filled", work)
-
-
-@pytest.fixture(scope="session")
-def once_per_run(
-    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Callable[[str, Callable[[Path], Any]], Any]:
-    """Make something in a folder that all test processes of this run share; only the first process works."""
-    return partial(shared_result, tmp_path_factory, request.config)
+    return shared_result("filled", work)
 
 
 @pytest.fixture

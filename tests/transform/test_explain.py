@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from support.dbt_build import Build
 from support.mart_builds import build_models
 from support.random_rows import CLOCKS, PRACTICES, random_tables
 from support.raw_tables import create_warehouse
+from support.run_once import shared_result
 from vetl.bundled import dbt_project
 from vetl.core.errors import WrongUse
 from vetl.loading.published.figures.catalogue import columns_of, metrics_of
@@ -47,7 +47,7 @@ def file(filled: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=[20251112, 1, 2])
-def of_a_seed(request: pytest.FixtureRequest, file: Path, once_per_run: Callable[..., Path]) -> Path:
+def of_a_seed(request: pytest.FixtureRequest, file: Path) -> Path:
     """Provide the marts over rows of another seed; the first is that of all tests."""
 
     def work(folder: Path) -> Path:
@@ -56,7 +56,7 @@ def of_a_seed(request: pytest.FixtureRequest, file: Path, once_per_run: Callable
         build_models(warehouse)
         return warehouse
 
-    return file if request.param == 20251112 else once_per_run(f"seed-{request.param}", work)
+    return file if request.param == 20251112 else shared_result(f"seed-{request.param}", work)
 
 
 def grain(build: Build, mart: str) -> list[str]:
@@ -129,7 +129,7 @@ def test_every_measure_of_every_mart_is_declared(file: Path, query: Query) -> No
                 f"select column_name, data_type from duckdb_columns() where table_name = '{mart}'"
                 " and schema_name = 'marts'"
             )
-            if kind in {"BIGINT", "DOUBLE", "INTEGER"} and not name.startswith("previous_")
+            if kind in {"BIGINT", "DOUBLE", "INTEGER"}
         }
         assert numbers - columns - {"weekday", "hour"} == NO_COUNTS.get(mart, set()), mart
 

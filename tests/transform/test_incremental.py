@@ -23,22 +23,15 @@ from support.mart_builds import (
 )
 from support.raw_tables import every_list_read
 from support.warehouse_with_rows import Filled, ask
-from vetl.bundled import dbt_project
 from vetl.core.practice import Practice
 from vetl.jobs.build import dbt_variables
 from vetl.jobs.dbt_process import CHANGED_ONLY, fingerprint
-from vetl.loading.published.descriptions import grains, personal_columns
-from vetl.loading.published.last_publication import read_record
-from vetl.loading.published.marts import Masking
-from vetl.loading.published.publish import Published, publish
-from vetl.loading.published.record import how_to_publish, last_build
 from vetl.settings import Settings
-from vetl.settings.privacy import PrivacySettings
 
 SEED = 20260301
 CHANGES, FEW = 60, 6
 HARBOR, *OTHERS = PRACTICES
-PATIENTS = "unique_combination_patients_practice_id__patient_id"
+PATIENTS = "patients_holds"
 
 
 class Story:
@@ -108,30 +101,6 @@ def test_an_incremental_build_equals_a_full_one(changed: Changed) -> None:
     grow too old for a call.
     """
     assert differences(changed.after, changed.full) == {}, (SEED, changed.happened)
-
-
-def test_publishing_copies_exactly_the_changes_of_a_build(changed: Changed, tmp_path: Path) -> None:
-    """A published file of the build before, changed as the marts were, equals a full copy."""
-    project = dbt_project()
-    pii = PrivacySettings().treatments(personal_columns(project))
-    private, shown, whole = (tmp_path / name for name in ("vetl.duckdb", "shown.duckdb", "whole.duckdb"))
-
-    def published(target: Path) -> Published:
-        return publish(private, target, pii=pii, pii_key="key", grains=grains(project))
-
-    shutil.copy(changed.before, private)
-    published(shown)
-    shutil.copy(changed.after, private)
-    with duckdb.connect() as connection:
-        connection.execute(f"attach '{private}' as source (read_only)")
-        build = last_build(connection)
-    masking = Masking(pii, "key")
-    assert how_to_publish(read_record(private), build, masking, shown) == "changes"
-    result = published(shown)
-    shutil.copy(changed.full, private)
-
-    assert published(whole).tables == result.tables
-    assert differences(shown, whole) == {}
 
 
 def test_a_build_after_killed_ones_equals_a_full_one(built: Story, changed: Changed) -> None:

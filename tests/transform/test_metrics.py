@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +22,9 @@ import pytest
 from support.analysts_page import PAGE
 from support.cells import Query, assert_equal, cells
 from support.dbt_build import Build
+from support.run_once import shared_result
 from vetl.bundled import dbt_project
+from vetl.core.metric_names import METRIC_NAMES, METRICS_OF_NOW
 from vetl.loading.published.figures.ask import MetricQuestion, ask
 
 ASKING = Path(__file__).parents[1] / "support" / "metric_answers.py"
@@ -42,23 +44,26 @@ class MetricAnswers:
 
 
 def questions_of(manifest: dict[str, Any]) -> list[Question]:
-    """Return a question for the metrics of each semantic model, by practice and day."""
+    """Return questions for the metrics of each semantic model, by practice, and by day if they are not of now."""
     metrics = manifest["metrics"]
     by_model: dict[str, list[str]] = defaultdict(list)
     for node in metrics.values():
         first = node["depends_on"]["nodes"][0]
         model = metrics[first]["depends_on"]["nodes"][0] if first in metrics else first
         by_model[model].append(node["name"])
-    return [
-        (names, ["practice", "metric_time__day", *(["stage_of_day__stage"] if model == STAGES else [])])
+    by_day = [
+        (
+            [name for name in names if name not in METRICS_OF_NOW],
+            ["practice", "metric_time__day", *(["stage_of_day__stage"] if model == STAGES else [])],
+        )
         for model, names in by_model.items()
     ]
+    of_now = [([name for name in names if name in METRICS_OF_NOW], ["practice"]) for names in by_model.values()]
+    return [*by_day, *(one for one in of_now if one[0])]
 
 
 @pytest.fixture(scope="session")
-def asked(
-    filled: Build, once_per_run: Callable[[str, Callable[[Path], MetricAnswers]], MetricAnswers]
-) -> MetricAnswers:
+def asked(filled: Build) -> MetricAnswers:
     """Provide all answers of MetricFlow, from one process; it is slow to start."""
     by_day = questions_of(filled.manifest)
     saved = [node["name"] for node in filled.manifest["saved_queries"].values()]
@@ -78,7 +83,7 @@ def asked(
         rows = [rows for _, rows in answers[len(by_day) :]]
         return MetricAnswers(objections, ordered, dict(zip(saved, rows, strict=True)))
 
-    return once_per_run("metrics", work)
+    return shared_result("metrics", work)
 
 
 def copy_of(build: Build, folder: Path) -> tuple[Path, dict[str, str]]:
@@ -116,6 +121,13 @@ def test_both_engines_give_the_same_answers(asked: MetricAnswers, filled: Build,
             in_use = [{key: cell for key, cell in one.items() if cell[0]} for one in (ours, theirs)]
             assert_equal(*in_use)
             assert ours, metric
+
+
+def test_the_settings_know_every_metric_and_those_of_now(query: Query) -> None:
+    counted = query("select metric, coalesce(counting ->> 'of_now', 'false') = 'true' from marts.metrics")
+
+    assert {name for name, _ in counted} == METRIC_NAMES
+    assert {name for name, is_of_now in counted if is_of_now} == METRICS_OF_NOW
 
 
 def test_every_metric_has_a_description(filled: Build) -> None:

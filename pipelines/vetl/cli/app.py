@@ -170,6 +170,9 @@ def publish(
     target: Annotated[
         Path | None, typer.Option("--to", metavar="FILE", help="With --for: instead of beside the published file.")
     ] = None,
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="Publish also if a mart has lost most of its rows.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Replace the published file by the current marts."""
@@ -177,7 +180,7 @@ def publish(
 
     if group:
         return publish_for(group, target, as_json=as_json)
-    return publish(rollback=rollback, as_json=as_json)
+    return publish(rollback=rollback, accept_loss=accept_loss, as_json=as_json)
 
 
 @app.command()

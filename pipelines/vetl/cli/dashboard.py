@@ -84,7 +84,7 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
         # Otherwise Streamlit's server uses the address in X-Forwarded-For as the address of the client.
         "FORWARDED_ALLOW_IPS": "",
     }
-    return _run(["streamlit", "run", str(bundled.dashboards() / "app.py"), *flags], environment)
+    return _run(["streamlit", "run", str(bundled.dashboards() / "server.py"), *flags], environment)
 
 
 def _users(effective: DashboardSettings, practices: Sequence[Practice]) -> dict[str, str]:

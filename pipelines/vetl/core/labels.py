@@ -15,7 +15,7 @@ def is_label(value: str) -> bool:
     return len(value) <= LABEL_LENGTH and not unlike
 
 
-LABELS = frozenset(
+SOURCE_WORDS = frozenset(
     {
         "direction",
         "state",
@@ -27,7 +27,6 @@ LABELS = frozenset(
         "stage",
         "client_type",
         "channel",
-        "first_channel",
         "purpose",
         "suppression_reason",
         "task_type",
@@ -42,12 +41,6 @@ LABELS = frozenset(
         "unknown_value",
         "appointment_status",
         "wanted",
-    }
-)
-"""Columns of marts with values of an enum of any list of the contract."""
-
-WORDS = frozenset(
-    {
         "referral_source",
         "referral_campaign",
         "referral_medium",
@@ -58,10 +51,29 @@ WORDS = frozenset(
         "error_code",
     }
 )
-"""Columns of marts with words that the source chooses freely."""
+"""Columns of marts with words of the source: of its enums, and words that it chooses freely."""
 
-DERIVED = frozenset({"first_channel", "result", "reason", "unknown_value", "appointment_status", "wanted"})
-"""Columns of `LABELS` with values of another mart; `result` and `reason` have a phrase before the value."""
+OWN_WORDS = frozenset(
+    {
+        ("acts", "state"),
+        ("demand_contacts", "channel"),
+        ("first_responses_daily", "channel"),
+        ("leak_list", "channel"),
+        ("leaks", "channel"),
+        ("phone_calls", "wanted"),
+        ("recalls", "state"),
+    }
+)
+"""Columns of marts with such a name, but with words of vetl."""
+
+DERIVED = frozenset({"result", "reason", "unknown_value", "appointment_status", "wanted"})
+"""Columns with words of another mart; `result` and `reason` have a phrase of vetl before the word."""
+
+
+def has_source_words(mart: str, column: str) -> bool:
+    """Return whether a column of a mart holds words of the source, which may name a person."""
+    return column in SOURCE_WORDS and (mart, column) not in OWN_WORDS
+
 
 PHRASES = ("still active at ", "left at ", "task ")
 """The phrases before a stage or a status in `result` and `reason`."""

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from vetl import bundled
-from vetl.core.errors import BuildFailed
+from vetl.core.errors import BuildFailed, WarehouseError, WrongUse
 from vetl.loading.failures import busy_in, remedy_in
-from vetl.loading.layout import shards_of
+from vetl.loading.published.query import query
 from vetl.loading.writer_lock import held_descriptors
 
 Advance = Callable[[int, int], None]
@@ -42,6 +42,8 @@ CHANGED_ONLY = (
     "empty",
 )
 """Without views, `catalogue` and `metrics`, which only change with the project or its variables."""
+OWN_VARIABLES = ("VETL_", "DBT_")
+"""The prefixes of variables that dbt gets from vetl alone."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
 _ROWS = re.compile(r"Got (\d+) results?, configured to")
 _MESSAGE_LENGTH = 300
@@ -128,13 +130,13 @@ def dbt_build(
         # The error of a full disk is a number alone, so the line names the folder that dbt writes.
         why = f"{state_folder(warehouse)}: {why}" if "Errno" in why else why
         raise BuildFailed(f"{why}{remedy_in(why)}")
-    return _summary(run, tuple(dict.fromkeys(log.deprecations)))
+    return _summary(warehouse, run, tuple(dict.fromkeys(log.deprecations)))
 
 
 def failures_of(warehouse: Path) -> tuple[str, ...]:
     """Return a line for each node that failed in the last build, or none if dbt ran no node."""
     run = _results(warehouse)
-    return _summary(run, ()).failures if run else ()
+    return _summary(warehouse, run, ()).failures if run else ()
 
 
 def _results(warehouse: Path) -> dict[str, Any] | None:
@@ -174,18 +176,21 @@ def fingerprint(variables: Mapping[str, Any]) -> str:
 
 
 def environment(warehouse: Path) -> dict[str, str]:
-    """Return the environment for dbt, without those variables of vetl that contain secrets."""
-    others = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
-    return {**others, **known_to_dbt(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+    """Return the environment for dbt: vetl's variables for dbt, and the others of this process that are not dbt's.
+
+    Variables of dbt in the shell, which may be for another project, would change a build: with `DBT_EMPTY=1` every
+    table is empty. Other variables of vetl contain secrets.
+    """
+    others = {name: value for name, value in os.environ.items() if not name.startswith(OWN_VARIABLES)}
+    return {**others, **known_to_dbt(warehouse)}
 
 
 def known_to_dbt(warehouse: Path) -> dict[str, str]:
-    """Return vetl's variables for dbt: the file, its shards, and the fingerprint of the project."""
-    shards = [{"alias": name, "path": str(file)} for name, file in shards_of(warehouse).items()]
+    """Return vetl's variables for dbt: the file, and the fingerprint of the project."""
     return {
         "VETL_WAREHOUSE__PATH": str(warehouse),
-        "VETL_SHARDS": json.dumps(shards),
         "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
     }
 
 
@@ -194,10 +199,22 @@ def without_values(message: str) -> str:
     return one_line(re.sub(r"'[^']*'", "'…'", message))
 
 
-def _result_line(message: str) -> str:
-    """Return the number of rows that fail a test, or else dbt's message."""
+def _result_line(warehouse: Path, node: Mapping[str, Any]) -> str:
+    """Return the broken rules of a test with their cases, the number of rows that fail, or else dbt's message."""
+    message = node["message"] or node["status"]
     match = _ROWS.match(message)
-    return f"rows that do not pass: {match[1]}" if match else without_values(message)
+    if not match:
+        return without_values(message)
+    return ", ".join(_broken_rules(warehouse, node)) or f"rows that do not pass: {match[1]}"
+
+
+def _broken_rules(warehouse: Path, node: Mapping[str, Any]) -> list[str]:
+    """Return `rule (cases)` for each broken rule of a test `holds`; it is asked again, since dbt keeps no rows."""
+    try:
+        found = query(warehouse, node.get("compiled_code") or "")
+    except (WarehouseError, WrongUse):  # another program holds the file by now
+        return []
+    return [f"{rule} ({cases})" for rule, cases in found.rows] if found.columns == ("rule", "cases") else []
 
 
 def one_line(message: str) -> str:
@@ -259,10 +276,10 @@ def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def _summary(run: dict[str, Any], deprecations: tuple[str, ...]) -> BuildResult:
+def _summary(warehouse: Path, run: dict[str, Any], deprecations: tuple[str, ...]) -> BuildResult:
     def lines(statuses: frozenset[str]) -> tuple[str, ...]:
         return tuple(
-            f"{_name(node['unique_id'])}: {_result_line(node['message'] or node['status'])}"
+            f"{_name(node['unique_id'])}: {_result_line(warehouse, node)}"
             for node in run["results"]
             if node["status"] in statuses
         )

@@ -18,6 +18,7 @@ from vetl.core.steps import Learnt, Question, Save
 from vetl.discovery.csv_calls import parse_plainly
 from vetl.discovery.examination import Examination, check_practice, examine
 from vetl.discovery.report import Examined, Finding, Report
+from vetl.discovery.stages import MOVES, order_of_stages
 from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather
@@ -25,8 +26,9 @@ from vetl.engine.runner import Order, Run, StepRunner
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.clock import refuse_future_starts
 from vetl.jobs.doctor_settings import mend, overridden
-from vetl.jobs.shards import opened
+from vetl.jobs.one_writer import opened
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
+from vetl.loading.published.query import query
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings, load_settings
 
@@ -165,6 +167,18 @@ async def _examine(
         return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
 
 
+def proposed_stages(settings: Settings) -> tuple[str, ...]:
+    """Return the order of the booking stages that the read sessions show, or none if `[definitions]` has one.
+
+    Raises:
+        WarehouseError: the warehouse cannot be read.
+    """
+    if settings.definitions.booking_stages:
+        return ()
+    moves = query(settings.warehouse.path, MOVES).rows
+    return order_of_stages({(here, there): times for here, there, times in moves})
+
+
 def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:
     if isinstance(report, Waiting):
         progress(report)
@@ -173,7 +187,8 @@ def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:
 def _keep(settings: Settings, notes: Notes, run_id: str, started: datetime, report: Report) -> None:
     """Store the observations in `control.capabilities` for the next sync, and the run in `control.runs`."""
     with opened(settings) as warehouse:
-        warehouse.start_run(run_id, started, "doctor", settings.practices)
+        warehouse.set_practices(settings.practices)
+        warehouse.start_run(run_id, started, "doctor")
         for (practice_id, name), learnt in notes.learnt.items():
             if learnt:
                 warehouse.commit(run_id, practice_id, by_name(name), learnt)

@@ -32,6 +32,7 @@ from vetl.jobs.build import (
     ready_for_dbt,
 )
 from vetl.jobs.dbt_process import (
+    OWN_VARIABLES,
     as_options,
     as_variables,
     dbt_parse,
@@ -55,7 +56,7 @@ from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from vetl.orchestration.unrun import keeping_results, last_results
 from vetl.settings import Settings
 
-ONLY_NEWS = ("everything", "after_lists", "drain")
+ONLY_NEWS = ("everything", "drain")
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -278,13 +279,13 @@ def _is_whole(manifest: Path) -> bool:
 
 @contextmanager
 def _environment(wanted: Mapping[str, str]) -> Generator[None]:
-    """Replace vetl's variables in the environment with `wanted` until the block ends.
+    """Replace vetl's and dbt's variables in the environment with `wanted` until the block ends.
 
-    dagster-dbt starts dbt with the environment of this process, and no secret of vetl may reach dbt.
+    dagster-dbt starts dbt with the environment of this process: see `vetl.jobs.dbt_process.environment`.
     """
     before = dict(os.environ)
     for name in before:
-        if name.startswith("VETL_"):
+        if name.startswith(OWN_VARIABLES):
             del os.environ[name]
     os.environ.update(wanted)
     try:

@@ -5,7 +5,7 @@ with calls as (
 judged as (
     select
         calls.*,
-        {{ phone('calls.phone_number', 'spellings') }} as phone,
+        spellings.e164 as phone,
         {{ wanted('calls.outcome', 'calls.booking_intent') }} as wanted,
         coalesce(calls.direction = 'inbound', false) as is_inbound,
         {{ is_one_of('calls.state', var('answered_states')) }} as is_answered,

@@ -11,7 +11,9 @@ select
     {{ all_except('calls', ['client_id', 'phone', 'is_inbound']) }},
     callers.client_id,
     callers.caller_key,
-    calls.wanted as wish
+    calls.wanted as wish,
+    {{ call_ending('calls.outcome', 'calls.is_answered') }} as ending,
+    coalesce({{ is_open_at('calls.practice_id', 'calls.called_at_local') }}, false) as is_open
 from {{ ref('int_phone_calls') }} as calls
 {{ with_callers('calls') }}
 {% if is_incremental() %}

@@ -1,4 +1,4 @@
-"""Copy a mart from the private file (`source`) to the published one (`target`), masked: whole, or its changes."""
+"""Copy a mart from the private file (`source`) to the published one (`target`), masked."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -7,19 +7,12 @@ from typing import Any
 import duckdb
 
 from vetl.core.errors import WarehouseError
-from vetl.core.labels import CODE, LABELS, PHRASES, WORDS
+from vetl.core.labels import CODE, PHRASES, has_source_words
 from vetl.core.privacy import JOINED, Treatment, Treatments
 from vetl.loading.connection import literal, quoted
 
 Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""
-
-NOTES = "changed_in_"
-"""The prefix of tables with the last build's changes: `control.changed_in_<mart>` (dbt/macros/incremental)."""
-
-
-GONE, NEW = "gone_rows", "new_rows"
-
 
 _MASKED = "masked "
 """The prefix of values that are published instead of a value that may name a person."""
@@ -69,23 +62,22 @@ class Masking:
             (
                 self._masked(name, kind, personal[name], _scope(mart, name), practice)
                 if name in personal
-                else self.published_column(name, kind)
+                else self._published(mart, name, kind)
             )
             + f" as {quoted(name)}"
             for name, kind in columns.items()
         ]
         statement = ", ".join(values)
-        return statement, self.parameters(statement)
+        return statement, self._parameters(statement)
 
-    def parameters(self, statement: str) -> dict[str, Any]:
-        """Return the parameters of a statement with such columns."""
+    def _parameters(self, statement: str) -> dict[str, Any]:
         values = {"key": self.key, "salt": self.salt, "words": sorted(self.words)}
         return {name: value for name, value in values.items() if f"${name}" in statement}
 
-    def published_column(self, column: str, kind: str, *, table: str | None = None) -> str:
+    def _published(self, mart: str, column: str, kind: str) -> str:
         """Return SQL for a column that is not personal, as it is published."""
-        name = f"{table}.{quoted(column)}" if table else quoted(column)
-        if column not in LABELS | WORDS or kind != "VARCHAR":
+        name = quoted(column)
+        if kind != "VARCHAR" or not has_source_words(mart, column):
             return name
         word = name
         if column in {"result", "reason"}:  # in other columns the pattern would cost 0.7 s for ten million rows
@@ -120,7 +112,7 @@ def masked_words(connection: duckdb.DuckDBPyConnection) -> int:
         f" where starts_with({quoted(name)}, {literal(_MASKED)})"
         for mart, columns in marts_of(connection, "target").items()
         for name, kind in columns.items()
-        if name in LABELS | WORDS and kind == "VARCHAR"
+        if kind == "VARCHAR" and has_source_words(mart, name)
     ]
     if not columns:
         return 0
@@ -139,50 +131,13 @@ def marts_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, 
     return dict(marts)
 
 
-def copy_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking) -> None:
-    """Copy the whole mart to the target, without comments; replace the target's table."""
+def copy_mart(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking) -> None:
+    """Copy a mart to the target, without comments."""
     values, parameters = masking.select(mart, columns)
     connection.execute(
-        f"create or replace table target.marts.{quoted(mart)} as select {values} from source.marts.{quoted(mart)}",
+        f"create table target.marts.{quoted(mart)} as select {values} from source.marts.{quoted(mart)}",
         parameters,
     )
-
-
-def copy_changes(
-    connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking, grain: tuple[str, ...]
-) -> None:
-    """Copy the changes of the last build to the target. `grain` are the columns that identify a row.
-
-    The temporary tables `GONE` and `NEW` have the rows that were taken out of the target and put into it.
-    """
-    target, notes = f"target.marts.{quoted(mart)}", f"source.control.{quoted(NOTES + mart)}"
-    alike = " and ".join(
-        f"old.{quoted(name)} is not distinct from ({masking.published_column(name, columns[name], table='gone')})"
-        for name in grain
-    )
-    taken_out = f"exists (from {notes} as gone where gone.weight = -1 and {alike})"
-    parameters = masking.parameters(alike)
-    connection.execute(
-        f"create or replace temp table {GONE} as from {target} as old where {taken_out}", parameters
-    )
-    connection.execute(
-        f"delete from {target} as old using {notes} as gone where gone.weight = -1 and {alike}", parameters
-    )
-    values, parameters = masking.select(mart, columns)
-    connection.execute(
-        f"create or replace temp table {NEW} as select {values} from {notes} where weight = 1", parameters
-    )
-    connection.execute(f"insert into {target} from {NEW}")
-
-
-def noted_marts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Return the marts with notes of the last build's changes."""
-    rows = connection.execute(
-        "select substr(table_name, length($notes) + 1) from duckdb_tables() where database_name = 'source'"
-        " and schema_name = 'control' and starts_with(table_name, $notes)",
-        {"notes": NOTES},
-    ).fetchall()
-    return frozenset(name for (name,) in rows)
 
 
 def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> int:
@@ -191,7 +146,7 @@ def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> in
 
 
 def copy_comments(connection: duckdb.DuckDBPyConnection, marts: Collection[str]) -> None:
-    """Copy the comments on marts and their columns, in one transaction: a thousand of them would take a second."""
+    """Copy the comments on these marts and their columns, in one transaction: a thousand would take a second."""
     comments = connection.execute(
         "select table_name, null as column_name, comment from duckdb_tables() where database_name = 'source'"
         " and schema_name = 'marts' and comment is not null"
