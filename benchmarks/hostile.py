@@ -15,7 +15,6 @@ from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 from vetl.core.practice import Practice
 from vetl.jobs.sync import run_sync
@@ -75,7 +74,7 @@ class _Platform(BaseHTTPRequestHandler):
             self.send_header("Content-Encoding", coding)
         self.end_headers()
 
-    def log_message(self, *_: Any) -> None:
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Log nothing."""
 
 
