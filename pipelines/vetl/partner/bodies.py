@@ -1,7 +1,8 @@
 """Decode the bytes of an answer as text and JSON. No I/O.
 
-A page is not lost if a single character is not UTF-8, or if the source cut a summary in the middle of an emoji.
-Such characters become U+FFFD, and `Decoded.repaired` is true.
+A page is not lost if a single character is not UTF-8, if the source cut a summary in the middle of an emoji, or
+wrote a tab into a text as it is. Bad characters become U+FFFD, control characters stay, and `Decoded.repaired` is
+true.
 """
 
 import codecs
@@ -53,7 +54,7 @@ def read_json(body: bytes, headers: Headers, label: str) -> Decoded:
     except ValueError:
         pass  # the lenient parser finds out whether it is cut off or has bad characters only
     try:
-        return Decoded(_whole(json.loads(body.decode(errors="replace"))), repaired=True)
+        return Decoded(_whole(json.loads(body.decode(errors="replace"), strict=False)), repaired=True)
     except (ValueError, RecursionError):
         raise TornAnswer(f"{label}: expected JSON, got {likeness(body, headers)}") from None
 

@@ -299,7 +299,7 @@ class PartnerClient:
         document = answer.json()
         if document.repaired and answer.label not in self._repairs_told:
             self._repairs_told.add(answer.label)
-            _log.warning("characters_replaced", asked=answer.label, cause="text that is not valid UTF-8")
+            _log.warning("characters_replaced", asked=answer.label, cause="text that is not valid JSON in UTF-8")
         return document
 
     def _counters(self, practice_id: str, request: Request) -> Counters:
