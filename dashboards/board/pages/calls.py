@@ -162,17 +162,14 @@ def _totals(view: View, direction: str | None) -> None:
 def _reconciled(view: View) -> None:
     """Draw the line that connects the calls, the callers and the booking requests of the phone."""
     words, row = view.words, view.ask(PHONE).row(0, named=True)
-    a_day = {
-        "callers",
-        "callers_missed",
-    }  # who calls on two days counts on both, so their sum is no number of people
+    a_day = {"callers", "callers_missed"}  # who calls on two days counts on both: their sum is no number of people
     number = {
         name: words.number((value or 0) / (view.scope.days if name in a_day else 1)) for name, value in row.items()
     }
     st.markdown(
         f"**{number['calls']} inbound calls** wanted a new appointment; {number['calls_unbooked']} of them ended "
-        f"without one. That is **{number['callers']} callers a day** (who calls twice on a day counts once), of whom "
-        f"{number['callers_missed']} missed it in a call. Calls within 14 days are one booking request: "
+        f"without one. That is **{number['callers']} callers a day** (who calls twice on a day counts once), "
+        f"of whom {number['callers_missed']} missed it in a call. Calls within 14 days are one booking request: "
         f"**{number['requests']} booking requests** began by phone; {number['requests_unbooked']} of these are "
         "not booked so far."
     )
@@ -181,9 +178,9 @@ def _reconciled(view: View) -> None:
 def _load(view: View) -> None:
     table = view.ask(LOAD)
     st.caption(
-        "Of the last 13 weeks, whatever the period, in both directions: the calls at once in a usual busy moment, "
-        "unanswered ones among them; of several practices those of the busiest. The table has the people who speak "
-        "all the time, if the staff takes every call."
+        "Of the last 13 weeks, whatever the period, in both directions: the calls at once at a usual busy moment, "
+        "unanswered ones among them; of several practices those of the busiest. The table has the people who "
+        "speak all the time, if the staff takes every call."
     )
     draw_chart(
         view,
