@@ -19,7 +19,7 @@ from vetl import bundled
 from vetl.cli.terminal import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.practice import Practice
-from vetl.settings import load_settings
+from vetl.settings import Settings, load_settings
 from vetl.settings.dashboard import DashboardSettings, is_local
 
 SECONDS_TO_END = 10
@@ -90,6 +90,11 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
         "FORWARDED_ALLOW_IPS": "",
     }
     return _run(["streamlit", "run", str(bundled.dashboards() / "server.py"), *flags], environment)
+
+
+def _is_made_up(settings: Settings) -> bool:
+    """Return whether the platform is on this machine: nobody's own is, that of the demo is."""
+    return is_local(urlsplit(settings.partner.base_url or "").hostname or "")
 
 
 def _users(effective: DashboardSettings, practices: Sequence[Practice]) -> dict[str, str]:
