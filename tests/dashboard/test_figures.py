@@ -114,7 +114,7 @@ def test_calls_and_their_hours(opened: Open, ask: Ask, days: tuple[date, date]) 
     assert (sum(hours["missed_new_booking_calls"]), sum(hours["calls"])) == (missed, calls)
     unanswered = calls - sum(answered for answered, _ in ways.values())
     assert sum(hours["unanswered_calls"]) == unanswered
-    [first, *_] = [json.loads(chart.proto.spec) for chart in page.get("arrow_vega_lite_chart")]
+    [first, *_] = [json.loads(chart.proto.spec) for chart in page.get("vega_lite_chart")]
     assert first["encoding"]["color"]["field"] == "unanswered_calls", "the hours of a dead line looked best"
 
 

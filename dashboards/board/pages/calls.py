@@ -59,6 +59,7 @@ LOAD = """
 """
 AFTER_HOURS = f"""
     select case when is_open then 'Opening hours' else 'After hours' end as hours, count(*) as calls,
+           count(*) filter (where not is_answered) as unanswered_calls,
            count(*) filter (where not is_answered) / count(*) as unanswered_share,
            count(*) filter (where is_new_booking_intent) as new_booking_intent_calls,
            count(*) filter (where is_missed_new_booking) as missed_new_booking_calls,
@@ -198,10 +199,10 @@ def _after_hours(view: View, direction: str | None) -> None:
     draw_chart(
         view,
         table,
-        charts.bars(table, "missed_new_booking_calls", "hours"),
+        charts.bars(table, "unanswered_calls", "hours"),
         name="after-hours",
-        alt="Calls for a new appointment that ended without one, in and after opening hours",
-        defined_by=[(MART, "missed_new_booking_calls"), (MART, "new_booking_intent_calls"), (MART, "calls")],
+        alt="Calls that nobody answered, in and after opening hours",
+        defined_by=[(MART, "answered_calls"), (MART, "calls"), (MART, "missed_new_booking_calls")],
     )
 
 
