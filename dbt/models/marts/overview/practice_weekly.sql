@@ -27,7 +27,14 @@ callers as (
     group by practice_id, week, person
 ),
 
-caller_
+caller_weeks as (
+    select
+        practice_id,
+        week,
+        {{ caller_measures() }}
+    from callers
+    group by practice_id, week
+)
 
 select
     days.practice_id,
