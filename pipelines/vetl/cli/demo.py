@@ -74,6 +74,8 @@ def demo(folder: Path, *, days: int, practices: int, show: bool, keep: bool, as_
     folder = folder.absolute()
     mention(f"starting a made-up platform: {count(practices, 'practice')}, {count(days, 'day')} of history")
     with ExitStack() as running:
+        if keep:
+            running.callback((folder / ".env").unlink, missing_ok=True)  # the credentials of this platform
         platform = running.enter_context(sandbox_process(practices=practices, days=days))
         _write_settings(folder, platform, days)
         with receiver(folder, platform) as address:

@@ -17,7 +17,7 @@ from vetl.jobs.build import dbt_variables, doubt_build
 from vetl.jobs.dbt_process import COMMAND as DBT
 from vetl.jobs.dbt_process import as_options, environment, state_folder
 from vetl.loading.control.snapshot import refuse_newer
-from vetl.settings import load_settings
+from vetl.settings import load_settings, published_file
 
 DAGSTER = (sys.executable, "-m", "dagster")
 DG = (sys.executable, "-c", "from dagster_dg_cli.cli import main; main()")
@@ -86,7 +86,7 @@ def dbt(arguments: Sequence[str]) -> int:
 
 def open_published() -> int:
     """Run `vetl open`: open the published file read-only in DuckDB's shell."""
-    published = load_settings().warehouse.published
+    published = published_file()
     if not published.exists():
         raise WarehouseError(f"{published}: there is no such file yet; `vetl run` makes it")
     shell = shutil.which("duckdb")
