@@ -81,10 +81,7 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
         "VETL_DASHBOARD__USER_HEADER": effective.user_header or "",
         "VETL_DASHBOARD__PROXIES": json.dumps(effective.trusted()),
         "VETL_WATCH__LEDGER": str(settings.watch.ledger),
-        # No platform of anybody's practices runs on the machine of the dashboard.
-        "VETL_DASHBOARD__MADE_UP": "1"
-        if is_local(urlsplit(settings.partner.base_url or "").hostname or "")
-        else "",
+        "VETL_DASHBOARD__MADE_UP": "1" if _is_made_up(settings) else "",
         **_users(effective, settings.practices),
         # Otherwise Streamlit's server uses the address in X-Forwarded-For as the address of the client.
         "FORWARDED_ALLOW_IPS": "",
