@@ -58,7 +58,6 @@ EXAMPLES = {
     "notebook": """
         vetl notebook
         vetl notebook calls.py --open""",
-    "open": "vetl open",
     "publish": """
         vetl publish
         vetl publish --rollback
