@@ -81,6 +81,7 @@ IMPORTS = {
         "forecasting",
         "bundled",
         "drafts",
+        "sqlite_file",
     },
     "cli": {
         "core",

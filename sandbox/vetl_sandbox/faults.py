@@ -25,6 +25,7 @@ Kind = Literal[
     "failed_late",
     "id_missing",
     "edited",
+    "twice",
 ]
 KINDS: Final = get_args(Kind)
 
@@ -38,8 +39,9 @@ class Fault:
             `truncated_csv` (200 with half the bytes), `login_page` (200 with HTML), `token_revoked` (401, and
             every token is gone), `slow` (the answer comes `wait_seconds` later), `rows_move` (a row of the list
             changes just before), `csv_*` (another shape of the CSV), and in the first record of a JSON answer
-            `unknown_field`, `missing_field`, `wrong_type`, `new_value` or `id_missing`. `failed_late` answers 5xx
-            after the change was made; `edited`: just after a task was created, a person rewrites it.
+            `unknown_field`, `missing_field`, `wrong_type`, `new_value` or `id_missing`. `failed_late` answers
+            `status` after the change was made; `edited`: just after a task was created, a person rewrites it.
+            `twice`: a proxy carries the request out two times, and passes one answer on.
         path: A pattern of paths, such as `*/phone_calls`, or of method and path, such as `POST */staff_tasks`.
         share: The part of matching requests that it hits.
         most: Hits in all; None for no end.
@@ -56,7 +58,7 @@ class Fault:
     share: float = 1.0
     most: int | None = None
     in_a_row: int | None = 2
-    status: Literal[403, 500, 502, 503, 504] = 503
+    status: Literal[400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504] = 503
     body: Literal["json", "html"] = "json"
     retry_after: Literal["seconds", "date", "none"] = "seconds"
     wait_seconds: float = 1

@@ -2,6 +2,7 @@
 
 import stat
 from datetime import timedelta
+from typing import Any
 
 import duckdb
 import pytest
@@ -14,6 +15,8 @@ from vetl.settings.act import TemplateSettings
 from vetl_sandbox import Fault
 
 TASKS = "POST */staff_tasks"
+REFUSALS = (400, 404, 409, 422)
+"""Statuses of answers that refuse one task. A platform may have made it nevertheless."""
 LATER = timedelta(minutes=16)
 
 
@@ -53,8 +56,9 @@ def test_the_ledger_belongs_to_its_owner(world: ActWorld) -> None:
         Fault("closed", path=TASKS, in_a_row=None),
         Fault("failed_late", path=TASKS, in_a_row=None, status=502),
         Fault("id_missing", path=TASKS, in_a_row=None),
+        *(Fault("failed_late", path=TASKS, in_a_row=None, status=status) for status in REFUSALS),
     ],
-    ids=lambda fault: fault.kind,
+    ids=lambda fault: f"{fault.kind} {fault.status}",
 )
 def test_a_task_whose_answer_is_lost_is_adopted_and_not_made_again(world: ActWorld, fault: Fault) -> None:
     world.build(leaks(4))
@@ -63,8 +67,57 @@ def test_a_task_whose_answer_is_lost_is_adopted_and_not_made_again(world: ActWor
     result = world.plan_and_apply()
 
     assert (result.sent, result.adopted, result.unknown, result.exit_code) == (0, 4, 0, 0)
+    assert {entry.state for entry in act_status(world.settings).entries} == {"made"}
     assert len(world.codes()) == len(set(world.codes())) == 4
     assert world.posts() == 4
+
+
+@pytest.mark.parametrize("status", [401, 403, 429])
+def test_a_write_is_sent_once_whatever_refuses_the_practice_after_it(world: ActWorld, status: Any) -> None:
+    """The client once repeated a POST after these, although the task was made: each stood there twice."""
+    digest = world.plan(leaks(3))
+    world.platform.faults.set([Fault("failed_late", path=TASKS, most=1, in_a_row=None, status=status)])
+
+    first = apply_acts(world.settings, digest)
+    again = apply_acts(world.settings, digest)
+
+    assert (first.sent, first.adopted, first.unknown, len(first.failures)) == (0, 1, 0, 1)
+    assert (again.sent, again.exit_code) == (2, 0)
+    assert len(world.codes()) == len(set(world.codes())) == 3
+
+
+def test_tasks_that_a_proxy_makes_twice_are_seen_after_sending(world: ActWorld) -> None:
+    digest = world.plan(leaks(2))
+    world.platform.faults.set([Fault("twice", path=TASKS, most=1, in_a_row=None)])
+
+    first = apply_acts(world.settings, digest)
+    world.platform.faults.set([])
+    (double,) = {code for code in world.codes() if world.codes().count(code) > 1}
+
+    assert (first.sent, first.exit_code) == (2, 3)
+    assert first.doubts == [f"{PRACTICE}: 2 tasks have the code {double}; a person has to cancel all but one"]
+    one = next(task["id"] for task in world.tasks() if double in task["description"])
+    world.platform.update(PRACTICE, "staff_tasks", one, {"status": "canceled"})
+    assert apply_acts(world.settings, world.plan(leaks(3))).exit_code == 0
+
+
+def test_two_machines_with_a_ledger_each_are_seen_after_sending(world: ActWorld) -> None:
+    """Both have read the tasks before either sends: no ledger can know the other one's acts."""
+    digest = world.plan(leaks(1))
+    other = world.act(ledger=world.settings.act.ledger.with_name("other.sqlite"))
+    [act] = plan_acts(other, None).acts
+    task = {"id": "elsewhere", "title": act.title, "description": act.description, "status": "pending"}
+
+    def meddle(method: str) -> None:
+        if method == "POST":
+            world.platform.insert(PRACTICE, "staff_tasks", task)
+
+    world.platform.platform.faults = AtTasks(meddle)
+
+    result = apply_acts(world.settings, digest)
+
+    assert (result.sent, result.exit_code) == (1, 3)
+    assert act.code in result.doubts[0]
 
 
 def test_a_request_without_an_answer_is_not_sent_again_before_the_time_to_settle_is_over(world: ActWorld) -> None:
@@ -180,17 +233,17 @@ def test_nothing_is_sent_again_if_the_platform_shows_tasks_without_their_marks(w
 def test_a_lost_ledger_makes_no_task_twice(world: ActWorld) -> None:
     world.build(leaks(3))
     world.plan_and_apply()
-    world.settings.act.ledger.unlink()
-    (world.settings.act.ledger.parent / "acts.sqlite-wal").unlink(missing_ok=True)
+    lose_the_ledger(world)
 
     first = world.plan_and_apply()
     world.platform.advance(LATER)
     world.sync()
     world.build(leaks(4))
     second = world.plan_and_apply()
+    world.platform.advance(LATER)
+    third = world.plan_and_apply()
 
-    assert first.sent == 0
-    assert second.sent == 1
+    assert [result.sent for result in (first, second, third)] == [0, 0, 1]
     assert len(set(world.codes())) == len(world.codes()) == 4
 
 
@@ -207,6 +260,43 @@ def test_a_lost_ledger_adopts_tasks_that_no_sync_has_seen(world: ActWorld) -> No
 
     assert (result.sent, result.adopted) == (0, 3)
     assert len(world.codes()) == 3
+
+
+def lose_the_ledger(world: ActWorld) -> None:
+    for file in world.settings.act.ledger.parent.glob("acts.sqlite*"):
+        file.unlink()
+
+
+def test_a_lost_ledger_knows_a_reworded_task_by_its_time(world: ActWorld) -> None:
+    world.build(leaks(2))
+    world.plan_and_apply()
+    change_tasks(world, {"title": "Ann calls them", "description": "on Monday"})
+    lose_the_ledger(world)
+    world.sync()
+    world.build(leaks(2))
+
+    first = world.plan_and_apply()
+    world.platform.advance(LATER)
+    second = world.plan_and_apply()
+
+    assert (first.sent, first.adopted, second.sent) == (0, 2, 0)
+    assert [entry.found_by for entry in act_status(world.settings).entries] == ["reference", "reference"]
+    assert world.posts() == 2
+
+
+def test_after_a_lost_ledger_the_caps_of_a_day_count_the_tasks_that_the_platform_shows(world: ActWorld) -> None:
+    capped = world.act(per_practice_per_day=2)
+    world.build(leaks(2))
+    world.plan_and_apply(capped)
+    lose_the_ledger(world)
+    world.build(leaks(5)[2:])
+
+    world.plan_and_apply(capped)
+    world.platform.advance(LATER)
+    same_day = world.plan_and_apply(capped)
+
+    assert (same_day.sent, world.posts()) == (0, 2)
+    assert {held.reason for held in plan_acts(capped, None).held_back} == {"above_cap"}
 
 
 def test_a_booked_request_has_its_untouched_task_canceled(world: ActWorld) -> None:

@@ -29,7 +29,10 @@ from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
 from vetl.settings.act import TEMPLATE_FIELDS
 
 SETTLE = timedelta(minutes=15)
-ENDS = ("answer", "lost", "failed", "late", "refused", "forbidden", "killed before", "killed after")
+ENDS = (
+    *("answer", "lost", "failed", "late", "refused", "forbidden", "killed before", "killed after"),
+    *("made and refused", "made and forbidden"),
+)
 LATEST = timedelta(minutes=14)
 """How late a task may appear: a little less than the time to settle."""
 troubles = st.lists(st.sampled_from(ENDS), max_size=6)
@@ -76,6 +79,10 @@ class ModelDesk:
         made = self._made(task, LATEST if end == "late" else timedelta())
         if end in ("lost", "late"):
             raise Unreachable("cut off")
+        if end == "made and refused":
+            raise RequestRefused("409", status=409)
+        if end == "made and forbidden":
+            raise PracticeRefused("401", status=401)
         if end == "killed after":
             raise KilledError
         return made
@@ -159,10 +166,9 @@ class Acting(RuleBasedStateMachine):
 
     @rule()
     def lose_the_ledger(self) -> None:
-        """Only once no request is open and every code is there: a lost answer and a lost code prove nothing."""
-        descriptions = [str(task.fields["description"]) for task in self.desk.tasks]
+        """Only once no request is open. A task whose code is gone is known by its time, if it is planned again."""
         is_late = any(task.visible_at > self.desk.now for task in self.desk.tasks)
-        if not is_late and all("[vetl " in text for text in descriptions):
+        if not is_late:
             for file in Path(self.folder.name).iterdir():
                 file.unlink()
             self.digest = ""

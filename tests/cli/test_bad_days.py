@@ -158,7 +158,7 @@ def test_a_publication_on_a_full_disk_changes_nothing_and_the_next_one_succeeds(
     site.add(EVERY_FILE)
     assert site.vetl("publish") == 0
     before = contents(WAREHOUSE.parent)
-    WAREHOUSE.with_name("vetl.duckdb.published.json").unlink()  # so that the file is written whole
+    WAREHOUSE.with_name("vetl.duckdb.published.json").unlink()  # so that the file is written again
 
     for share in (0, 0.95):
         line = line_on_a_full_disk(capfd, "publish", full_at=max(FULL_AT, int(PUBLISHED.stat().st_size * share)))

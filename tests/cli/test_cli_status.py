@@ -15,7 +15,7 @@ from vetl.endpoints import REGISTRY, by_name
 from vetl.loading.control.activity import recorded
 from vetl.loading.file_header import what_is_wrong
 from vetl.loading.published.marts import Masking
-from vetl.loading.published.record import Build, write_record
+from vetl.loading.published.record import write_record
 from vetl.loading.warehouse import Warehouse
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
@@ -98,7 +98,7 @@ def test_it_counts_the_words_that_are_masked_in_the_published_file(
     a_run(0, *all_certified())
     file = WAREHOUSE.with_name("analytics.duckdb")
     masked_words = 3
-    write_record(WAREHOUSE, Build("1", None), Masking({}, None), file, None, (), masked_words)
+    write_record(WAREHOUSE, "1", Masking({}, None), file, masked_words)
 
     assert "published just now (3 values masked in columns of words): " in status(capsys)[1]
     assert json.loads(status(capsys, "--json")[1])["published"]["masked_words"] == masked_words

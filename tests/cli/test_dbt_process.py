@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support import warm_dbt
 from support.processes import holding
+from support.warehouse_with_rows import ask
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseBusy
 from vetl.jobs import dbt_process
@@ -16,6 +17,7 @@ from vetl.jobs.dbt_process import (
     dbt_build,
     environment,
     failures_of,
+    known_to_dbt,
     results_file,
     without_values,
 )
@@ -77,13 +79,13 @@ def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     steps: list[tuple[int, int]] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dbt_process, "COMMAND", warm_dbt.COLD)
-        result = dbt_build(warehouse, full_refresh=False, advance=lambda done, total: steps.append((done, total)))
+        result = dbt_build(warehouse, advance=lambda done, total: steps.append((done, total)))
     assert sorted(path.name for path in project.rglob("*")) == before, "dbt wrote into its project"
     return result, steps
 
 
 def build(folder: Path, **options: Any) -> None:
-    dbt_build(folder / "vetl.duckdb", full_refresh=False, advance=lambda _done, _total: None, **options)
+    dbt_build(folder / "vetl.duckdb", advance=lambda _done, _total: None, **options)
 
 
 def test_a_failing_node_is_one_line_without_the_row_and_skips_dependent_nodes(built: Built) -> None:
@@ -127,13 +129,26 @@ def test_a_warehouse_that_another_process_holds_is_busy(tmp_path: Path) -> None:
 
 def test_dbt_gets_only_the_variables_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VETL_PARTNER__PASSWORD", "hunter2")
+    monkeypatch.setenv("DBT_TARGET", "of another project")
 
     given = environment(Path("/srv/vetl.duckdb"))
 
-    own = {name for name in given if name.startswith("VETL_")}
-    assert own == {"VETL_WAREHOUSE__PATH", "VETL_BUILD_FINGERPRINT", "VETL_SHARDS"}
+    own = {name: value for name, value in given.items() if name.startswith(("VETL_", "DBT_"))}
+    assert own == known_to_dbt(Path("/srv/vetl.duckdb"))
+    assert not {"VETL_PARTNER__PASSWORD", "DBT_TARGET"} & own.keys()
     assert given["VETL_WAREHOUSE__PATH"] == "/srv/vetl.duckdb"
     assert given["DBT_SEND_ANONYMOUS_USAGE_STATS"] == "false"
+
+
+@pytest.mark.usefixtures("project")
+def test_variables_of_another_project_do_not_change_a_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("DBT_EMPTY", "1"), ("DBT_TARGET", "prod"), ("DBT_PROFILES_DIR", "/nowhere")):
+        monkeypatch.setenv(name, value)
+    build(tmp_path, extra=("--select", "good"))
+
+    assert ask(tmp_path / "vetl.duckdb", "from good") == [(1, "Jane Doe")]
 
 
 WITHOUT_ROOM = (

@@ -99,6 +99,15 @@ def test_a_created_task_may_be_in_doubt(partner: Partner, kind: Any) -> None:
     assert created["title"] == ("Call them" if kind == "edited" else "Call back")
 
 
+def test_a_proxy_carries_a_post_out_two_times(partner: Partner) -> None:
+    partner.platform.faults.set([Fault("twice", path="POST */staff_tasks")])
+    before = by_id(partner.truth("staff_tasks"))
+
+    assert partner.post("staff_tasks", {"title": "Call back"}).status_code == 201
+
+    assert len(by_id(partner.truth("staff_tasks"))) == len(before) + 2
+
+
 def pages(partner: Partner, *kinds: Any, path: str = "staff_tasks", **query: Any) -> list[httpx.Response]:
     """Return a page without a fault, and with each of these."""
     answers = [partner.get(path, **query)]

@@ -1,14 +1,14 @@
 """Applying a plan, exactly once although the interface has no idempotency keys (docs/decisions/0901-acting.md).
 
 The order for each practice: read all its tasks; take in those that are vetl's; hold open acts against the read;
-cancel tasks whose client has booked; send. An act is in the ledger before its request leaves. If its answer does
-not come, the act stays open until a read shows its task, or proves that there is none.
+cancel tasks whose client has booked; send; read again. An act is in the ledger before its request leaves. Unless
+its answer is the task, a read decides: it shows the task, or proves that there is none.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vetl.acting.acts import OPEN, OUTCOME_IS_OPEN, Act, ActState, BookingRequest, HeldBack, LedgerEntry
+from vetl.acting.acts import OPEN, OUTCOME_IS_OPEN, UNASKED, Act, ActState, BookingRequest, HeldBack, LedgerEntry
 from vetl.acting.kinds import KINDS, is_message
 from vetl.acting.ledger import Ledger
 from vetl.acting.planning import ActFacts, ActPlan, ActRules, make_plan
@@ -41,6 +41,8 @@ class Applier:
         self._requests = requests
         self._facts = facts
         self._digest = digest
+        self._asked: dict[str, str] = {}
+        """The codes of the requests that left, with the reason if the platform refused."""
         self.result = ApplyResult()
 
     async def apply(self) -> ApplyResult:
@@ -112,8 +114,8 @@ class Applier:
         else:
             await self._cancel(practice_id, read)
             await self._send(practice_id)
-            if self._has_open(practice_id):
-                await self._look(practice_id)
+            if self._asked or self._has_open(practice_id):
+                await self._look_after(practice_id)
 
     def _has_open(self, practice_id: str) -> bool:
         return any(entry.state in OPEN for entry in self._own(practice_id))
@@ -124,33 +126,46 @@ class Applier:
         now = self._platform.clock()
         return "quiet_hours" if self._limits.is_quiet(practice_id, self._rules.kind, now) else None
 
-    async def _look(self, practice_id: str) -> TasksRead | None:
+    async def _look_after(self, practice_id: str) -> None:
+        """Look for lost answers, refused tasks that were made nevertheless, and tasks that stand twice."""
+        await self._look(practice_id, "what came of its requests is not proven")
+        refused = {entry.act.code for entry in self._own(practice_id) if entry.state is ActState.REFUSED}
+        self.result.failures += [
+            f"{practice_id}: a task was refused: {why}" for code, why in self._asked.items() if code in refused
+        ]
+        self._asked.clear()
+
+    async def _look(self, practice_id: str, so: str = "nothing is sent") -> TasksRead | None:
         """Read the tasks of a practice and take in those that are vetl's, also if the read is not certified."""
         try:
             read = await self._platform.read_tasks(practice_id)
         except VetlError as error:
-            self.result.doubts.append(f"{practice_id}: nothing is sent, its tasks cannot be read: {error}")
+            self.result.doubts.append(f"{practice_id}: {so}, its tasks cannot be read: {error}")
             return None
         if not read.certified:
-            self.result.doubts.append(
-                f"{practice_id}: nothing is sent, its tasks are not certified: {read.reason}"
-            )
+            self.result.doubts.append(f"{practice_id}: {so}, its tasks are not certified: {read.reason}")
         self._take_in(read, compare(self._own(practice_id), read, self._limits.settle))
         return read
 
     def _take_in(self, read: TasksRead, seen: Sightings) -> None:
-        practice_id = read.practice_id
+        practice_id, now = read.practice_id, self._platform.clock()
         entries = {entry.act.code: entry for entry in self._own(practice_id)}
         for sighting in seen.found:
-            self._ledger.found(entries[sighting.code].act, sighting)
-            self.result.adopted += 1
+            self._ledger.found(entries[sighting.code].act, sighting, now)
         if seen.strangers:
-            self._ledger.adopt(practice_id, self._rules.kind, seen.strangers, self._platform.clock())
-            self.result.adopted += len(seen.strangers)
+            self._ledger.adopt(practice_id, self._rules.kind, seen.strangers, now)
+        self.result.adopted += len(seen.found) + len(seen.strangers)
+        if seen.strangers or any(entries[sighting.code].state in UNASKED for sighting in seen.found):
+            # A request that a lost ledger knew may still be under way.
+            self._ledger.settle(practice_id, now)
         if seen.absent:
             acts = [entries[code].act for code in seen.absent]
             self._ledger.not_made(acts, f"not made, by a read at {read.started:%Y-%m-%d %H:%M} UTC: {read.reason}")
-        self.result.doubts += [f"{practice_id}: several tasks have the code {code}" for code in seen.twice]
+        doubles = [
+            f"{practice_id}: {count} tasks have the code {code}; a person has to cancel all but one"
+            for code, count in seen.twice
+        ]
+        self.result.doubts += [line for line in doubles if line not in self.result.doubts]
 
     def _own(self, practice_id: str) -> list[LedgerEntry]:
         """Return the acts of a practice that are staff tasks."""
@@ -220,6 +235,7 @@ class Applier:
     async def _send_one(self, act: Act) -> None:
         """Ask for one task."""
         self._ledger.asking(act, self._platform.clock())
+        self._asked[act.code] = ""
         task = NewStaffTask(
             title=act.title,
             description=act.description,
@@ -231,7 +247,7 @@ class Applier:
             made = await self._platform.desk(act.practice_id).create_staff_task(task)
         except RequestRefused as error:
             self._ledger.refused(act, str(error))
-            self.result.failures.append(f"{act.practice_id}: a task was refused: {error}")
+            self._asked[act.code] = str(error)
             return
         self._ledger.answered(act, made.id, task_of(made.model_dump()).digest)
         self.result.sent += 1

@@ -115,12 +115,13 @@ class Ledger(SqliteFile):
         """Record that nobody knows whether the tasks were made, and that no request can leave after `since`."""
         self._change(acts, "state = 'unknown', since = ?, note = ?", since.isoformat(), note)
 
-    def found(self, act: Act, sighting: Sighting) -> None:
-        """Record the task that a read showed."""
+    def found(self, act: Act, sighting: Sighting, at: datetime) -> None:
+        """Record the task that a read showed; a request that the ledger does not know left when it was created."""
         task = sighting.task
         self._change(
             [act],
-            "state = 'made', task_id = ?, seen = ?, found_by = ?, note = ''",
+            "state = 'made', asked_at = coalesce(asked_at, ?), task_id = ?, seen = ?, found_by = ?, note = ''",
+            (task.created_at or at).isoformat(),
             task.id,
             task.digest,
             sighting.found_by,
@@ -135,28 +136,26 @@ class Ledger(SqliteFile):
         self._change([act], "state = ?, note = ?", state, note)
 
     def adopt(self, practice_id: str, kind: str, strangers: Sequence[Sighting], at: datetime) -> None:
-        """Take in tasks with codes that the ledger does not know: it was lost, or an older copy is in its place.
-
-        A request that the lost ledger knew may still be under way, so the practice has to settle.
-        """
+        """Take in tasks with codes that the ledger does not know: it was lost, or put back from a copy."""
+        rows = list[list[object]]()
+        for sighting in strangers:
+            task = sighting.task
+            act = Act(practice_id, "", kind, sighting.code, "", "", None, task.reference_time_at or at, ())
+            asked = (task.created_at or at).isoformat()
+            rows.append(
+                [*key_of_act(act), kind, act_json(act), at.isoformat(), asked, task.id, task.digest, FOUND]
+            )
         with self.writing():
-            for sighting in strangers:
-                task, when = sighting.task, sighting.task.reference_time_at or at
-                act = Act(practice_id, "", kind, sighting.code, "", "", None, when, ())
-                self._connection.execute(
-                    "insert into acts (practice_id, code, kind, episode_id, act, state, plan, planned_at, task_id,"
-                    " found_by, seen, note) values (?, ?, ?, '', ?, 'made', '', ?, ?, 'code', ?, ?)"
-                    " on conflict (practice_id, code) do nothing",
-                    [
-                        *key_of_act(act),
-                        kind,
-                        act_json(act),
-                        at.isoformat(),
-                        task.id,
-                        task.digest,
-                        "found by its code",
-                    ],
-                )
+            self._connection.executemany(
+                "insert into acts (practice_id, code, kind, episode_id, act, state, plan, planned_at, asked_at,"
+                " task_id, found_by, seen, note) values (?, ?, ?, '', ?, 'made', '', ?, ?, ?, 'code', ?, ?)"
+                " on conflict (practice_id, code) do nothing",
+                rows,
+            )
+
+    def settle(self, practice_id: str, at: datetime) -> None:
+        """Record that tasks were found that the ledger did not know: other requests may still be under way."""
+        with self.writing():
             self._connection.execute(
                 "insert into settling values (?, ?)"
                 " on conflict (practice_id) do update set since = excluded.since",

@@ -102,6 +102,7 @@ def task_of(row: Row) -> SeenTask:
         client_id=_text(row.get("client_id")),
         reference_time_at=instant(row.get("reference_time_at")),
         others=[instant(row.get(name)) if name.endswith("_at") else _text(row.get(name)) for name in _EDITABLE],
+        created_at=instant(row.get("created_at")),
     )
 
 

@@ -44,8 +44,8 @@ async def send_in_turn(
             await send(act)
             silent = 0
         except (PracticeRefused, RateLimited, TokenRejected, SignInRefused) as error:
-            # The platform says that it changed nothing, and it would say the same of the other acts.
-            ledger.not_made([act], "the platform refused the practice")
+            # It would refuse the other acts too. Whether this one was made nevertheless, a read decides.
+            ledger.unknown([act], platform.clock(), str(error))
             result.failures.append(f"{act.practice_id}: nothing more is sent: {error}")
             return False
         except (Transient, ContractBroken) as error:

@@ -9,6 +9,9 @@ from datetime import UTC, datetime, timedelta
 from vetl.acting.acts import OPEN, UNASKED, ActState, LedgerEntry
 from vetl.acting.codes import codes_in, codes_of
 
+_LOOKED_FOR = OPEN | UNASKED | {ActState.REFUSED}
+"""A platform may have made a task that it refused: the answer was of a proxy, or came after the commit."""
+
 
 @dataclass(frozen=True, slots=True)
 class SeenTask:
@@ -19,6 +22,7 @@ class SeenTask:
     codes: tuple[str, ...]
     reference_time_at: datetime | None
     digest: str
+    created_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +49,18 @@ class Sighting:
 class Sightings:
     """The result of comparing a read with the ledger.
 
-    `found`: tasks of acts that were open or not asked for. `strangers`: codes that the ledger does not know.
-    `absent`: open acts that are proven not to be there. `twice`: codes of several tasks.
+    `found`: tasks of acts that were open, refused or not asked for. `strangers`: codes that the ledger does not
+    know. `absent`: open acts that are proven not to be there. `twice`: codes of several tasks that are not
+    canceled, with their number.
     """
 
     found: tuple[Sighting, ...]
     strangers: tuple[Sighting, ...]
     absent: tuple[str, ...]
-    twice: tuple[str, ...]
+    twice: tuple[tuple[str, int], ...]
 
 
-def seen_task(
+def seen_task(  # noqa: PLR0913 - the fields of a task
     *,
     task_id: str,
     status: str | None,
@@ -64,12 +69,13 @@ def seen_task(
     client_id: str | None,
     reference_time_at: datetime | None,
     others: Iterable[object] = (),
+    created_at: datetime | None = None,
 ) -> SeenTask:
     """Return a task with its codes and the digest of all its fields."""
     reference = reference_time_at.astimezone(UTC) if reference_time_at else None
     content = json.dumps([status, title, description, client_id, str(reference), *map(str, others)])
     digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-    return SeenTask(task_id, status, tuple(codes_in(description, title)), reference, digest)
+    return SeenTask(task_id, status, tuple(codes_in(description, title)), reference, digest, created_at)
 
 
 def compare(entries: Sequence[LedgerEntry], read: TasksRead, settle: timedelta) -> Sightings:
@@ -92,7 +98,7 @@ def compare(entries: Sequence[LedgerEntry], read: TasksRead, settle: timedelta) 
     for entry in own:
         codes = _codes(entry)
         known |= codes
-        if entry.state not in OPEN | UNASKED:
+        if entry.state not in _LOOKED_FOR:
             continue
         sighting = _by_code(entry, codes, by_code) or _by_reference(entry, read.tasks, taken)
         if sighting:
@@ -101,8 +107,9 @@ def compare(entries: Sequence[LedgerEntry], read: TasksRead, settle: timedelta) 
         elif entry.state is ActState.UNKNOWN and not marks_are_lost and _proves_absence(read, entry, settle):
             absent.append(entry.act.code)
     strangers = [Sighting(code, tasks[0], "code") for code, tasks in by_code.items() if code not in known]
-    twice = [code for code, tasks in by_code.items() if len({task.id for task in tasks}) > 1]
-    return Sightings(tuple(found), tuple(strangers), tuple(absent), tuple(sorted(twice)))
+    living = {code: {task.id for task in tasks if task.status != "canceled"} for code, tasks in by_code.items()}
+    twice = [(code, len(ids)) for code, ids in sorted(living.items()) if len(ids) > 1]
+    return Sightings(tuple(found), tuple(strangers), tuple(absent), tuple(twice))
 
 
 def _codes(entry: LedgerEntry) -> set[str]:
@@ -116,8 +123,11 @@ def _by_code(entry: LedgerEntry, codes: set[str], by_code: dict[str, list[SeenTa
 
 
 def _by_reference(entry: LedgerEntry, tasks: Sequence[SeenTask], taken: set[str | None]) -> Sighting | None:
-    """Only an act whose request may have left is found by its time alone: a person may have edited the words."""
-    if entry.state not in OPEN:
+    """Find the task of an act by its time alone, as a person may have edited the words.
+
+    An act that was not asked for is found too, because the ledger may have been lost. A holdout has no such time.
+    """
+    if entry.state is ActState.HOLDOUT:
         return None
     wanted = entry.act.reference_time_at
     for task in tasks:

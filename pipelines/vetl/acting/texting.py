@@ -9,7 +9,7 @@ from vetl.acting.planning import ActPlan
 from vetl.acting.platform import ActLimits, ActPlatform, ApplyResult, MessageDesk
 from vetl.acting.sending import send_in_turn
 from vetl.acting.sighting import SeenTask, Sighting
-from vetl.core.errors import RequestRefused, VetlError
+from vetl.core.errors import NotSent, RequestRefused, VetlError
 from vetl.partner.request_models import NewMessage, Recipient
 
 
@@ -62,7 +62,7 @@ class Texter:
         for code in codes:
             if message := await self._desk.message(reference_of(code)):
                 task = SeenTask(message.id, message.status, (), None, "")
-                self._ledger.found(act, Sighting(act.code, task, "reference"))
+                self._ledger.found(act, Sighting(act.code, task, "reference"), self._platform.clock())
                 self._result.adopted += 1
                 return True
         return False
@@ -82,7 +82,8 @@ class Texter:
                 )
             )
         except RequestRefused as error:
-            self._refused(act, error)
+            if isinstance(error, NotSent) or not await self._find(act, [act.code]):
+                self._refused(act, error)
             return
         if sent.message.status == "suppressed":
             self._ledger.refused(act, f"not sent: {sent.message.status_reason or 'suppressed'}")

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from vetl.cli import process_exit
+from vetl.cli.backup_options import backup, restore
 from vetl.cli.commands import Commands
 from vetl.cli.figure_options import explain, mcp, metric, verify
 from vetl.cli.forget_options import forget
@@ -170,6 +171,9 @@ def publish(
     target: Annotated[
         Path | None, typer.Option("--to", metavar="FILE", help="With --for: instead of beside the published file.")
     ] = None,
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="Publish also if a mart has lost most of its rows.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Replace the published file by the current marts."""
@@ -177,7 +181,7 @@ def publish(
 
     if group:
         return publish_for(group, target, as_json=as_json)
-    return publish(rollback=rollback, as_json=as_json)
+    return publish(rollback=rollback, accept_loss=accept_loss, as_json=as_json)
 
 
 @app.command()
@@ -226,6 +230,8 @@ def query(
     return query(sql, file, question, style, private=private, as_json=as_json)
 
 
+app.command()(backup)
+app.command()(restore)
 app.command()(forget)
 app.command()(explain)
 app.command()(metric)

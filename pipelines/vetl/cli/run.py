@@ -26,7 +26,6 @@ from vetl.jobs.sync import chosen_practices, run_sync
 from vetl.jobs.watch import send_notices
 from vetl.loading.control.activity import recorded
 from vetl.loading.control.snapshot import refuse_newer
-from vetl.loading.layout import written_files
 from vetl.loading.published.extract import extract
 from vetl.loading.published.hold import release as release_hold
 from vetl.loading.published.publish import Published
@@ -65,7 +64,7 @@ def build(*, full_refresh: bool, engine: Literal["duckdb", "spark"], as_json: bo
     return report["exit_code"]
 
 
-def publish(*, rollback: bool | None, as_json: bool) -> int:
+def publish(*, rollback: bool | None, accept_loss: bool = False, as_json: bool) -> int:
     """Run `vetl publish`.
 
     If `rollback` is true, publish the previous file and keep it. If it is false, end that and publish the marts.
@@ -82,7 +81,7 @@ def publish(*, rollback: bool | None, as_json: bool) -> int:
         return 0
     if rollback is False and not release_hold(settings.warehouse.path):
         mention("nothing was rolled back")
-    published = publish_marts(settings)
+    published = publish_marts(settings, accept_loss=accept_loss)
     if as_json:
         print_json({"exit_code": 0, "published": asdict(published)})
     else:
@@ -129,9 +128,11 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
     marts do not depend on the time that passed. Webhooks are drained if there is an inbox.
 
     Raises:
-        ConfigurationError: a practice is not configured, or `[privacy]` is wrong. Nothing was changed.
+        ConfigurationError: a practice is not configured, credentials are not set, or `[privacy]` is wrong. Nothing
+            was changed.
         WarehouseBusy: another process still writes after `lock_wait_seconds`. Nothing was changed.
     """
+    settings.login()
     chosen_practices(settings, practices)
     treatments(settings)
     with writing(settings):
@@ -195,7 +196,7 @@ def _drain(settings: Settings, report: dict[str, Any], *, quiet: bool) -> list[i
 
 def _build(settings: Settings, report: dict[str, Any], *, codes: Sequence[int], quiet: bool) -> list[int]:
     """Build and publish; only publish if nothing has changed. `codes` are those of the steps before."""
-    if not written_files(settings.warehouse.path):
+    if not settings.warehouse.path.exists():
         return []
     if any(codes) or not is_built(settings):
         built = build_and_publish(settings, all_tests=False, quiet=quiet)

@@ -11,10 +11,11 @@ from vetl import bundled
 from vetl.core.errors import ConfigurationError, InboxError, LedgerError, WarehouseError
 from vetl.core.names import some_of
 from vetl.jobs.act_status import act_status
+from vetl.jobs.forget_plan import read_plans
+from vetl.jobs.one_writer import unfinished_restore
 from vetl.loading.control.activity import Activity, read_activity
 from vetl.loading.control.snapshot import Snapshot, read_snapshot
 from vetl.loading.file_header import what_is_wrong
-from vetl.loading.layout import written_files
 from vetl.loading.published.hold import Hold, read_hold
 from vetl.loading.published.last_publication import masked_in
 from vetl.notices.ledger import StoredEpisode, open_episodes
@@ -123,10 +124,10 @@ def read_status(
         if not inbox:
             lost = ", or the status file beside it is gone" if path.exists() else ""
             raise WarehouseError(f"{path}: nothing has been synced yet{lost}; run `vetl sync`")
-        nothing = Problem(3, "nothing has been synced yet; run `vetl run`")
-        return StatusReport(
-            warehouse=path, inbox={**inbox, "quarantined": 0}, problems=(*_of_inbox(inbox), nothing)
-        )
+        sync = read_activity(path, "sync")
+        problems = [*_of_inbox(inbox), *_of_activity("sync", sync)]
+        problems.append(Problem(3, "nothing has been synced yet; run `vetl run`"))
+        return StatusReport(warehouse=path, inbox={**inbox, "quarantined": 0}, sync=sync, problems=tuple(problems))
     if inbox:
         inbox["quarantined"] = sum(item.quarantined for item in snapshot.lists if item.is_received)
     report = StatusReport(
@@ -146,8 +147,11 @@ def read_status(
 def _problems(
     settings: Settings, report: StatusReport, practices: Sequence[str] | None, now: datetime
 ) -> Iterator[Problem]:
-    files = written_files(settings.warehouse.path) or [settings.warehouse.path]
-    yield from (Problem(1, line) for line in map(_broken_warehouse, files) if line)
+    yield from _of_forgettings(settings.warehouse.path)
+    if restore := unfinished_restore(settings.warehouse.path):
+        yield Problem(1, restore)
+    if line := _broken_warehouse(settings.warehouse.path):
+        yield Problem(1, line)
     yield from _of_inbox(report.inbox)
     yield from _of_activity("sync", report.sync)
     yield from _of_lists(settings, report, practices, now)
@@ -159,6 +163,19 @@ def _problems(
     yield from _of_activity("publication", report.publication)
     yield from _of_published(settings, report, now)
     yield from _of_acts(settings, now)
+
+
+def _of_forgettings(warehouse: Path) -> Iterator[Problem]:
+    """Yield a problem for each forgetting that is not complete; it names no person."""
+    try:
+        plans = read_plans(warehouse)
+    except WarehouseError as error:
+        yield Problem(1, str(error))
+        return
+    for plan in plans:
+        since = f" since {plan.begun_at}" if plan.begun_at else ""
+        still = f"; the person is still in {some_of(plan.left)}" if plan.left else ""
+        yield Problem(1, f"a forgetting is not complete{since}{still}: `vetl run` continues it")
 
 
 def _of_activity(name: str, activity: Activity | None) -> Iterator[Problem]:

@@ -20,8 +20,7 @@ from vetl.engine.sync import sync
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.clock import believed_clock, refuse_future_starts
 from vetl.jobs.one_writer import writing
-from vetl.jobs.processes import ShardRead, side_by_side
-from vetl.jobs.shards import is_to_be_moved, layout_of, parts
+from vetl.loading import zone_rules
 from vetl.loading.control.activity import record_failure, recorded
 from vetl.loading.phone_calls.frames import parse_calls
 from vetl.loading.warehouse import Warehouse
@@ -54,39 +53,17 @@ def run_sync(
         WarehouseError: the warehouse cannot be opened or written.
         Unreachable: the platform cannot be signed in to.
     """
-    chosen = [practice.id for practice in chosen_practices(settings, practices)]
-    names = [endpoint.name for endpoint in chosen_endpoints(endpoints)]
-    # Each shard is a file with a writer of its own, so syncs of several shards do not wait for each other.
-    shared = bool(layout_of(settings)) and not is_to_be_moved(settings)
-    with writing(settings, shared=shared):
-        reads = [
-            ShardRead(
-                part,
-                tuple(item.id for item in part.practices if item.id in chosen),
-                tuple(names),
-                since,
-                reconcile,
-            )
-            for part in parts(settings, chosen)
-        ]
-        result = _sync_part(reads[0], progress) if len(reads) == 1 else side_by_side(reads, _sync_part, progress)
-    return replace(result, results=tuple(sorted(result.results, key=lambda item: chosen.index(item.practice_id))))
-
-
-def _sync_part(read: ShardRead, progress: ReportProgress) -> SyncResult:
-    """Sync a warehouse of one file in this process."""
-    settings = read.settings
     order = Order(
-        practices=chosen_practices(settings, read.practices),
-        endpoints=chosen_endpoints(read.endpoints),
+        practices=chosen_practices(settings, practices),
+        endpoints=chosen_endpoints(endpoints),
         names=query_names(settings),
-        since=read.since,
+        since=since,
         details=settings.phone_calls.details,
         details_budget=settings.phone_calls.details_budget,
-        reconcile=read.reconcile,
+        reconcile=reconcile,
     )
     _give_large_blocks_back()
-    with _fewer_collections():
+    with writing(settings), _fewer_collections():
         return asyncio.run(_sync(settings, partner_client(settings), order, progress))
 
 
@@ -146,7 +123,7 @@ async def _recorded(
         result = replace(
             result,
             sign_ins=client.total.sign_ins,
-            doubts=(doubt,) if doubt else _leaping_ahead(client),
+            doubts=(*((doubt,) if doubt else _leaping_ahead(client)), *_other_rules(order, clock)),
             notes=_signing_in_often(client),
         )
         clock, exit_code, summary = run.clock, result.exit_code, result.as_json()
@@ -171,6 +148,14 @@ def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
     return (
         f"the clock of an answer showed {doubted:%Y-%m-%d %H:%M} UTC, far ahead of earlier ones; it was ignored",
     )
+
+
+def _other_rules(order: Order, clock: datetime) -> tuple[str, ...]:
+    """Return a line for each time zone in which DuckDB, and so the marts, has other rules."""
+    zones = [practice.time_zone for practice in order.practices]
+    start = min(practice.history_start for practice in order.practices)
+    differences = zone_rules.differing(zones, start, clock.date() + zone_rules.AHEAD)
+    return tuple(zone_rules.doubt(zone, day) for zone, day in differences.items())
 
 
 def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def _read_selected(
         )
     if practices == []:
         return SyncResult("", None, ())
-    wait_for_lock(settings, context.log.info, practices=practices)
+    wait_for_lock(settings, context.log.info)
     return run_sync(
         settings,
         practices=practices,

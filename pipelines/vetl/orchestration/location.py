@@ -5,7 +5,6 @@ from os import PathLike, fspath
 
 import dagster as dg
 
-from vetl.jobs.shards import layout_of
 from vetl.orchestration.acts import check_acts, ledger_of_acts
 from vetl.orchestration.alerts import Channel, alerts_sensor
 from vetl.orchestration.checks import check_lists
@@ -17,7 +16,7 @@ from vetl.orchestration.published_checks import check_published
 from vetl.orchestration.received import received_tables
 from vetl.orchestration.resources import VetlResource
 from vetl.orchestration.schedules import jobs, schedules
-from vetl.orchestration.sensors import after_lists_sensors, inbox_sensors
+from vetl.orchestration.sensors import inbox_sensors
 
 
 def vetl_definitions(
@@ -40,12 +39,11 @@ def vetl_definitions(
     return dg.Definitions(
         assets=[lists, received, *areas.others(), models, published_file(mart_keys(models)), ledger_of_acts],
         asset_checks=[check_lists, check_published, check_acts],
-        jobs=jobs(lists, received, models),
-        schedules=schedules(settings.schedule, lambda: layout_of(vetl.settings())),
+        jobs=jobs(received, models),
+        schedules=schedules(settings.schedule),
         sensors=[
             practices_sensor,
             *inbox_sensors(settings.schedule),
-            *after_lists_sensors(settings.schedule),
             alerts_sensor(settings.schedule, channels),
         ],
         resources={"vetl": vetl, "dbt": dbt_resource()},

@@ -1,12 +1,11 @@
 """The jobs, and their schedules from the cron expressions in `[schedule]`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
 from dagster import AssetSelection
 
-from vetl.loading.layout import Layout
 from vetl.orchestration.acts import ACTS, check_acts
 from vetl.orchestration.checks import check_lists
 from vetl.orchestration.forecasts import FORECAST, forecasts
@@ -17,7 +16,6 @@ from vetl.orchestration.read_config import Again, run_config
 from vetl.settings.schedule import OFF, ScheduleSettings
 
 EVERYTHING, DRAIN, BUILD, WATCH, ACT = "everything", "drain", "build", "watch", "act"
-LISTS, AFTER_LISTS = "lists", "after_lists"
 UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
@@ -26,10 +24,8 @@ UNFINISHED = [
     dg.DagsterRunStatus.CANCELING,
 ]
 
-_SHARD = "vetl/shard"
 
-
-def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
+def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
     """Return the jobs. Each but `act`, `forecast`, `letters` and `watch` builds all marts or none.
 
     A job builds nothing if no data changed.
@@ -37,7 +33,6 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
     No job plans tests of dbt. The build decides which tests run (decision 0702), and Dagster counts a check that
     was planned and did not run as a failure.
     """
-    read = AssetSelection.assets(lists).without_checks()
     checks = AssetSelection.checks(check_published)
     marts = AssetSelection.assets(models, PUBLISHED).without_checks() | checks
     acts = AssetSelection.assets(ACTS)
@@ -47,16 +42,6 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
             EVERYTHING,
             everything,
             description="Sync, drain the inbox, build and test the marts, publish: the same as `vetl run`.",
-        ),
-        dg.define_asset_job(
-            LISTS,
-            read,
-            description="Read only the lists, of some practices: one run for each shard (docs/scale.md).",
-        ),
-        dg.define_asset_job(
-            AFTER_LISTS,
-            everything - read,
-            description="The steps of `everything` that follow the lists, once the last run of `lists` has ended.",
         ),
         dg.define_asset_job(
             DRAIN,
@@ -81,20 +66,24 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
     ]
 
 
-def schedules(settings: ScheduleSettings, shards: Callable[[], Layout] = dict) -> list[dg.ScheduleDefinition]:
-    """Return a schedule for each line that is not `off`. `shards` returns the practices that each run reads."""
-    read = LISTS if settings.by_shard else EVERYTHING
+def schedules(settings: ScheduleSettings) -> list[dg.ScheduleDefinition]:
+    """Return a schedule for each line that is not `off`."""
     lines = {
-        "hourly": (settings.hourly, read, Again.no, "Read new rows of every list."),
-        "nightly": (settings.nightly, read, Again.recent, "Read the last 35 days again, compare and repair."),
-        "weekly": (settings.weekly, read, Again.full, "Read all history again, compare and repair."),
+        "hourly": (settings.hourly, EVERYTHING, Again.no, "Read new rows of every list."),
+        "nightly": (
+            settings.nightly,
+            EVERYTHING,
+            Again.recent,
+            "Read the last 35 days again, and repair.",
+        ),
+        "weekly": (settings.weekly, EVERYTHING, Again.full, "Read all history again, and repair."),
         "watch": (settings.watch, WATCH, None, "Run the checks, even if nothing else runs."),
         "act": (settings.act, ACT, None, "Make staff tasks for unbooked requests, as [act] allows."),
         "forecast": (settings.forecast, FORECAST, None, "Predict the calls of the next 14 days."),
         "letter": (settings.letter, LETTERS, None, "Send the letter about the last closed week."),
     }
     return [
-        _schedule(name, cron, job, again, description, settings, shards)
+        _schedule(name, cron, job, again, description, settings)
         for name, (cron, job, again, description) in lines.items()
         if cron != OFF
     ]
@@ -107,7 +96,6 @@ def _schedule(
     again: Again | None,
     description: str,
     settings: ScheduleSettings,
-    shards: Callable[[], Layout],
 ) -> dg.ScheduleDefinition:
     @dg.schedule(
         name=name,
@@ -117,18 +105,11 @@ def _schedule(
         description=description,
         default_status=default_status(settings),
     )
-    def tick(context: dg.ScheduleEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
-        busy = [dg.RunsFilter(job_name=job, tags={"dagster/schedule_name": name}, statuses=UNFINISHED)]
-        if job == LISTS:  # if reading takes longer than until the next tick, marts would never be built
-            busy.append(dg.RunsFilter(job_name=AFTER_LISTS, statuses=UNFINISHED))
-        for runs in busy:
-            if earlier := context.instance.get_runs(runs, limit=1):
-                yield dg.SkipReason(f"run {earlier[0].run_id} of the previous tick is not done yet")
-                return
-        for shard, practices in ((shards() if job == LISTS else {}) or {"": ()}).items():
-            config = run_config(again, practices) if again else {}
-            key = f"{context.scheduled_execution_time.isoformat()} {shard}" if shard else None
-            yield dg.RunRequest(key, run_config=config, tags={_SHARD: shard} if shard else {})
+    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        busy = dg.RunsFilter(job_name=job, tags={"dagster/schedule_name": name}, statuses=UNFINISHED)
+        if earlier := context.instance.get_runs(busy, limit=1):
+            return dg.SkipReason(f"run {earlier[0].run_id} of the previous tick is not done yet")
+        return dg.RunRequest(run_config=run_config(again) if again else {})
 
     return tick
 

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -34,10 +35,10 @@ from vetl.core.errors import ConfigurationError
 from vetl.core.practice import Practice
 from vetl.settings.act import ActSettings
 from vetl.settings.assistant import AssistantSettings
-from vetl.settings.dashboard import DashboardSettings
+from vetl.settings.dashboard import DashboardSettings, is_local
 from vetl.settings.definitions import DefinitionsSettings
 from vetl.settings.lake import LakeSettings, SparkSettings, anchored
-from vetl.settings.places import own_files, same_place
+from vetl.settings.places import same_place
 from vetl.settings.privacy import PrivacySettings
 from vetl.settings.references import unconfigured
 from vetl.settings.report import ReportSettings
@@ -46,14 +47,12 @@ from vetl.settings.section import Section
 from vetl.settings.sources import Sources
 from vetl.settings.values import (
     duckdb_file,
-    each_in_one_shard,
     file_path,
     http_address,
     memory,
     network,
     no_boolean,
     parameter_name,
-    spread,
     varied_each,
 )
 from vetl.settings.watch import WatchSettings
@@ -65,7 +64,6 @@ Seconds = Annotated[float, BeforeValidator(no_boolean)]
 ParameterName = Annotated[str, AfterValidator(parameter_name)]
 FilePath = Annotated[Path, AfterValidator(file_path)]
 DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
-Shards = Annotated[int | dict[str, tuple[str, ...]], BeforeValidator(spread)]
 
 ENVIRONMENT_ONLY = {
     "partner": ("username", "password", "role"),
@@ -124,7 +122,6 @@ class WarehouseSettings(Section):
     published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
     pii_key: SecretStr | None = None
     lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
-    shards: Shards = 1
     memory_limit: Annotated[str, AfterValidator(memory)] | None = None
     temp_directory: Path | None = None
     keep: Positive = 3
@@ -203,8 +200,6 @@ class Settings(BaseSettings):
             raise ValueError(msg)
         if problem := unconfigured(self):
             raise ValueError(problem)
-        if not isinstance(self.warehouse.shards, int):
-            each_in_one_shard(self.warehouse.shards, [item.id for item in self.practices])
         return self
 
     def login(self) -> Login:
@@ -222,16 +217,20 @@ class Settings(BaseSettings):
             if not getattr(partner, key)
         ]
         msg = f"{', '.join(missing)}: not set (in the environment or in .env; base_url also in vetl.toml)"
+        if partner.base_url and is_local(urlsplit(partner.base_url).hostname or ""):
+            msg += "; the platform of `vetl demo` has ended with it: `vetl demo --keep` keeps it running"
         raise ConfigurationError(msg)
 
 
-def load_settings(config: Path | None = None) -> Settings:
+def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> Settings:
     """Read the settings from `config`, or else from the file in `VETL_CONFIG` or `vetl.toml`.
+
+    Without `needs_secrets` a `.env` that this account may not read is left out: analysts ask the published file.
 
     Raises:
         ConfigurationError: a value is wrong; the line has the file or variable, the key and the expected value.
     """
-    sources = Sources.find(config)
+    sources = Sources.find(config, needs_secrets=needs_secrets)
     table = sources.read_toml()
     keys = _known_keys()
     sources.refuse_unknown_sections(table, keys)
@@ -248,13 +247,23 @@ def load_settings(config: Path | None = None) -> Settings:
     return settings
 
 
-def require_settings() -> None:
+def published_file() -> Path:
+    """Return the published file, for a command that needs no secret.
+
+    Raises:
+        ConfigurationError: there are no settings, or a value is wrong.
+    """
+    require_settings(needs_secrets=False)
+    return load_settings(needs_secrets=False).warehouse.published
+
+
+def require_settings(*, needs_secrets: bool = True) -> None:
     """Require a `vetl.toml` or a variable with a setting that is no secret.
 
     Raises:
         ConfigurationError: there are no settings.
     """
-    Sources.find(None).require_settings(_known_keys(), ENVIRONMENT_ONLY)
+    Sources.find(None, needs_secrets=needs_secrets).require_settings(_known_keys(), ENVIRONMENT_ONLY)
 
 
 def _known_keys() -> dict[str, tuple[str, ...]]:
@@ -279,14 +288,6 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
             duckdb_file(path)
         except ValueError as error:
             raise sources.refuse(f"warehouse.{key} {error}") from None
-    shards = warehouse.shards if not isinstance(warehouse.shards, int) else range(1, warehouse.shards + 1)
-    of_shards = {
-        warehouse.path.with_name(f"{warehouse.path.stem}.{name}{warehouse.path.suffix}") for name in shards
-    }
-    if set(own_files(settings)) & of_shards:
-        raise sources.refuse(
-            "warehouse.published, webhooks.inbox and the ledgers must not have the name of a shard's file"
-        )
     if clash := same_place(settings, [*sources.dotenv_files, *([sources.config] if sources.config else [])]):
         raise sources.refuse(clash)
 

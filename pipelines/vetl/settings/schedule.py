@@ -3,10 +3,10 @@
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
+from vetl.core.zones import known_zone, zone
 from vetl.settings.definitions import OpeningHours
 from vetl.settings.section import Section
 from vetl.settings.values import no_boolean
@@ -24,14 +24,6 @@ def _cron(text: str) -> str:
     return text
 
 
-def _zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise ValueError("must be an IANA time zone such as America/New_York") from None
-    return name
-
-
 def _age(text: str) -> str:
     if text != OFF and not _AGE.fullmatch(text):
         raise ValueError('must be a time such as "90m", "4h" or "2d", or "off"')
@@ -45,14 +37,12 @@ Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=
 class ScheduleSettings(Section):
     """`[schedule]`: a cron line for each schedule, or "off"; `start` switches the schedules on at start.
 
-    `vetl status` fails if data are older than `max_age`, whether cron, a service or Dagster runs vetl. `by_shard`
-    starts one run for each shard, for launchers of Dagster that give runs to several workers. `act` makes a plan
-    and applies it at once, so it is off until somebody sets it.
+    `vetl status` fails if data are older than `max_age`, whether cron, a service or Dagster runs vetl. `act`
+    makes a plan and applies it at once, so it is off until somebody sets it.
     """
 
     start: bool = False
-    by_shard: bool = False
-    time_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    time_zone: Annotated[str, AfterValidator(known_zone)] = "UTC"
     hourly: Cron = "0 * * * *"
     nightly: Cron = "30 2 * * 1-6"
     weekly: Cron = "30 2 * * 0"
@@ -73,11 +63,11 @@ class ScheduleSettings(Section):
 
 def open_hours(since: datetime, until: datetime, time_zone: str, hours: OpeningHours) -> float:
     """Return the hours between two instants in which a practice of this zone is open."""
-    zone = ZoneInfo(time_zone)
-    day, last = since.astimezone(zone).date(), until.astimezone(zone).date()
+    rules = zone(time_zone)
+    day, last = since.astimezone(rules).date(), until.astimezone(rules).date()
     open_for = 0.0
     while day <= last:
-        midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
+        midnight = datetime(day.year, day.month, day.day, tzinfo=rules)
         opens, closes = (
             (midnight + timedelta(hours=hour)).astimezone(UTC) for hour in (hours.opens, hours.closes)
         )

@@ -64,6 +64,8 @@ class FaultInjector:
             await self._app(scope, receive, send)
         elif fault.kind in ("closed", "truncated_csv", "failed_late", "edited") or spoils(fault.kind):
             await self._spoil(fault, scope, receive, send)
+        elif fault.kind == "twice":
+            await _carry_out_twice(self._app, scope, receive, send)
         elif fault.kind in ("slow", "rows_move"):
             if fault.kind == "slow":
                 await asyncio.sleep(fault.wait_seconds)
@@ -115,6 +117,25 @@ class FaultInjector:
         MutableHeaders(scope=start)["Content-Length"] = str(len(half))
         await send(start)
         await send({"type": "http.response.body", "body": half})
+
+
+async def _carry_out_twice(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Pass a request on two times, as a proxy does that repeats a POST by itself; the first answer is lost."""
+    read: list[Message] = []
+
+    async def keep() -> Message:
+        read.append(await receive())
+        return read[-1]
+
+    async def lose(_: Message) -> None: ...
+
+    await app(dict(scope), keep, lose)
+    again = iter(read)
+
+    async def repeat() -> Message:
+        return next(again, None) or await receive()
+
+    await app(scope, repeat, send)
 
 
 def _platform(scope: Scope) -> Platform:

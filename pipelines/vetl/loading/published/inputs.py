@@ -10,10 +10,9 @@ from pathlib import Path
 
 import duckdb
 
-from vetl.core.errors import WarehouseBusy
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
-from vetl.loading.connection import attach_shards, literal, quoted
+from vetl.loading.connection import literal, quoted
 from vetl.loading.published.query import Read, reading
 from vetl.loading.tables import RawTable, row_hash
 
@@ -35,29 +34,21 @@ class Inputs:
     is_older: bool
 
 
-def digest_inputs(connection: duckdb.DuckDBPyConnection, private: Path, target: str) -> None:
-    """Store the digests of the raw tables of `private`, which is attached as `source`, in the table `target`.
-
-    There are none if another process writes to a shard of the file.
-    """
-    connection.execute(f"delete from {target} where starts_with(mart, 'raw.') or mart = '{_LAST_RUN}'")
-    try:
-        attach_shards(connection, private)
-    except WarehouseBusy:
-        return
+def digest_inputs(connection: duckdb.DuckDBPyConnection, target: str) -> None:
+    """Store the digests of the raw tables of the private file, the default database, in the table `target`."""
     columns = connection.execute(
         "select table_name, list(column_name) from duckdb_columns() where (database_name, schema_name) ="
-        " ('source', 'raw') group by all having list_contains(list(column_name), '_row_hash')"
+        " (current_database(), 'raw') group by all having list_contains(list(column_name), '_row_hash')"
     ).fetchall()
     for table, names in columns:
-        digests = _digests(f"source.raw.{quoted(table)}", names)
+        digests = _digests(f"raw.{quoted(table)}", names)
         connection.execute(
             f"insert into {target} select {literal(f'raw.{table}')}, practice_id, null, rows, digest"
             f" from ({digests})"
         )
     if columns:
         connection.execute(
-            f"insert into {target} select '{_LAST_RUN}', null, null, count(*), {_LAST} from source.control.runs"
+            f"insert into {target} select '{_LAST_RUN}', null, null, count(*), {_LAST} from control.runs"
         )
 
 

@@ -9,15 +9,12 @@ from pathlib import Path
 class PublicationRecord:
     """The last publication. `file` is the identity of its file: inode, bytes and time of change in nanoseconds.
 
-    `salt` is the salt of masked words, `words` are the learnt words that were shown. `masked_words` is the number
-    of different values that were masked in columns of words.
+    `salt` is the salt of masked words, `masked_words` the number of different values that were masked.
     """
 
     build_id: str
     masking: str
-    whole_bytes: int
     salt: str
-    words: tuple[str, ...]
     masked_words: int
     file: tuple[int, int, int]
 
@@ -29,9 +26,7 @@ def read_record(private: Path) -> PublicationRecord | None:
         return PublicationRecord(
             document["build_id"],
             document["masking"],
-            document["whole_bytes"],
             document["salt"],
-            tuple(document["words"]),
             document["masked_words"],
             tuple(document["file"]),
         )

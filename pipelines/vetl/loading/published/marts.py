@@ -1,4 +1,4 @@
-"""Copy a mart from the private file (`source`) to the published one (`target`), masked: whole, or its changes."""
+"""Copy a mart from the private file to the published one (`target`), masked."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -13,13 +13,6 @@ from vetl.loading.connection import literal, quoted
 
 Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""
-
-NOTES = "changed_in_"
-"""The prefix of tables with the last build's changes: `control.changed_in_<mart>` (dbt/macros/incremental)."""
-
-
-GONE, NEW = "gone_rows", "new_rows"
-
 
 _MASKED = "masked "
 """The prefix of values that are published instead of a value that may name a person."""
@@ -69,22 +62,21 @@ class Masking:
             (
                 self._masked(name, kind, personal[name], _scope(mart, name), practice)
                 if name in personal
-                else self.published_column(mart, name, kind)
+                else self._published(mart, name, kind)
             )
             + f" as {quoted(name)}"
             for name, kind in columns.items()
         ]
         statement = ", ".join(values)
-        return statement, self.parameters(statement)
+        return statement, self._parameters(statement)
 
-    def parameters(self, statement: str) -> dict[str, Any]:
-        """Return the parameters of a statement with such columns."""
+    def _parameters(self, statement: str) -> dict[str, Any]:
         values = {"key": self.key, "salt": self.salt, "words": sorted(self.words)}
         return {name: value for name, value in values.items() if f"${name}" in statement}
 
-    def published_column(self, mart: str, column: str, kind: str, *, table: str | None = None) -> str:
+    def _published(self, mart: str, column: str, kind: str) -> str:
         """Return SQL for a column that is not personal, as it is published."""
-        name = f"{table}.{quoted(column)}" if table else quoted(column)
+        name = quoted(column)
         if kind != "VARCHAR" or not has_source_words(mart, column):
             return name
         word = name
@@ -127,60 +119,26 @@ def masked_words(connection: duckdb.DuckDBPyConnection) -> int:
     return connection.execute(f"select count(distinct word) from ({' union all '.join(columns)})").fetchall()[0][0]
 
 
-def marts_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, Columns]:
-    """Return the columns and types of every mart of an attached file, by name."""
+def marts_of(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> dict[str, Columns]:
+    """Return the columns and types of every mart of the default or an attached database, by name."""
     marts: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
         "select table_name, column_name, data_type from duckdb_columns()"
-        " where database_name = $database and schema_name = 'marts' order by table_name, column_index",
+        " where database_name = coalesce($database, current_database()) and schema_name = 'marts'"
+        " order by table_name, column_index",
         {"database": database},
     ).fetchall():
         marts.setdefault(table, {})[column] = kind
     return dict(marts)
 
 
-def copy_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking) -> None:
-    """Copy the whole mart to the target, without comments; replace the target's table."""
+def copy_mart(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking) -> None:
+    """Copy a mart to the target, without comments."""
     values, parameters = masking.select(mart, columns)
     connection.execute(
-        f"create or replace table target.marts.{quoted(mart)} as select {values} from source.marts.{quoted(mart)}",
+        f"create table target.marts.{quoted(mart)} as select {values} from marts.{quoted(mart)}",
         parameters,
     )
-
-
-def copy_changes(
-    connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking, grain: tuple[str, ...]
-) -> None:
-    """Copy the changes of the last build to the target. `grain` are the columns that identify a row.
-
-    The temporary tables `GONE` and `NEW` have the rows that were taken out of the target and put into it.
-    """
-    target, notes = f"target.marts.{quoted(mart)}", f"source.control.{quoted(NOTES + mart)}"
-    shown = {name: masking.published_column(mart, name, columns[name], table="gone") for name in grain}
-    alike = " and ".join(f"old.{quoted(name)} is not distinct from ({value})" for name, value in shown.items())
-    taken_out = f"exists (from {notes} as gone where gone.weight = -1 and {alike})"
-    parameters = masking.parameters(alike)
-    connection.execute(
-        f"create or replace temp table {GONE} as from {target} as old where {taken_out}", parameters
-    )
-    connection.execute(
-        f"delete from {target} as old using {notes} as gone where gone.weight = -1 and {alike}", parameters
-    )
-    values, parameters = masking.select(mart, columns)
-    connection.execute(
-        f"create or replace temp table {NEW} as select {values} from {notes} where weight = 1", parameters
-    )
-    connection.execute(f"insert into {target} from {NEW}")
-
-
-def noted_marts(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Return the marts with notes of the last build's changes."""
-    rows = connection.execute(
-        "select substr(table_name, length($notes) + 1) from duckdb_tables() where database_name = 'source'"
-        " and schema_name = 'control' and starts_with(table_name, $notes)",
-        {"notes": NOTES},
-    ).fetchall()
-    return frozenset(name for (name,) in rows)
 
 
 def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> int:
@@ -189,14 +147,12 @@ def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> in
 
 
 def copy_comments(connection: duckdb.DuckDBPyConnection, marts: Collection[str]) -> None:
-    """Copy the comments on marts and their columns, in one transaction: a thousand of them would take a second."""
+    """Copy the comments on these marts and their columns, in one transaction: a thousand would take a second."""
+    of_marts = "where database_name = current_database() and schema_name = 'marts' and comment is not null"
     comments = connection.execute(
-        "select table_name, null as column_name, comment from duckdb_tables() where database_name = 'source'"
-        " and schema_name = 'marts' and comment is not null"
-        " union all select view_name, null, comment from duckdb_views() where database_name = 'source'"
-        " and schema_name = 'marts' and comment is not null"
-        " union all select table_name, column_name, comment from duckdb_columns() where database_name = 'source'"
-        " and schema_name = 'marts' and comment is not null"
+        f"select table_name, null as column_name, comment from duckdb_tables() {of_marts}"
+        f" union all select view_name, null, comment from duckdb_views() {of_marts}"
+        f" union all select table_name, column_name, comment from duckdb_columns() {of_marts}"
     ).fetchall()
     connection.execute("begin")
     for mart, column, comment in comments:

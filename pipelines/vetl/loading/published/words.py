@@ -21,7 +21,7 @@ from vetl.core.privacy import Treatments
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
 from vetl.loading.connection import literal, quoted
-from vetl.loading.published.marts import NOTES, Columns
+from vetl.loading.published.marts import Columns
 
 FEWEST_PEOPLE = 5
 """The fewest people who share a value before it is a word; as many more for each person with that name."""
@@ -41,39 +41,18 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True)
 class Marts:
-    """The marts of the private file (`source`), and those of which the last build noted its changes."""
+    """The marts of the private file, which is the default database."""
 
     connection: duckdb.DuckDBPyConnection
     columns: Mapping[str, Columns]
     treatments: Treatments
-    noted: Collection[str] = ()
-
-    def rows(self, mart: str, *, changed: bool) -> str:
-        """Return SQL for the rows of a mart, or for those that the last build brought if it noted them."""
-        if changed and mart in self.noted:
-            return f"(from source.control.{quoted(NOTES + mart)} where weight = 1)"
-        return f"source.marts.{quoted(mart)}"
 
 
 def learnt_words(marts: Marts) -> frozenset[str]:
     """Return the words of the source that may be published, in lower case, from all rows of all marts."""
     shared = _shared(marts, _words_of_the_contract(marts))
-    names = _names(marts, shared, changed=False)
+    names = _names(marts, shared)
     return frozenset(word for word, people in shared.items() if _may_be_shown(word, people, names))
-
-
-def still_hold(marts: Marts, learnt: Collection[str]) -> bool:
-    """Return whether the changes of the last build leave the learnt words as they are.
-
-    Only the rows that changed are read, unless they bring a value that enough people share.
-    """
-    known = _words_of_the_contract(marts).union(learnt)
-    shared = _shared(marts, known, changed=True)
-    names = _names(marts, shared, changed=False) if shared else {}
-    if any(_may_be_shown(word, people, names) for word, people in shared.items()):
-        return False
-    new_names = _names(marts, learnt, changed=True)
-    return not any(_names_somebody(word, name) for word in learnt for name in _of(word, new_names))
 
 
 def publishable_words(marts: Marts, learnt: Collection[str]) -> frozenset[str]:
@@ -90,7 +69,7 @@ def _words_of_the_contract(marts: Marts) -> frozenset[str]:
     )
     practices: list[tuple[str | None]] = []
     if "name" in marts.columns.get("practices", {}):
-        practices = marts.connection.execute("select lower(name) from source.marts.practices").fetchall()
+        practices = marts.connection.execute("select lower(name) from marts.practices").fetchall()
     return COMMON_WORDS.union(listed, (name for (name,) in practices if name))
 
 
@@ -115,19 +94,16 @@ def _fits(column: str) -> str:
     return f"length({column}) <= {LONGEST_WORD} and {matches} and {digits} <= {MOST_DIGITS}"
 
 
-def _shared(marts: Marts, known: Collection[str], *, changed: bool = False) -> dict[str, int]:
-    """Return by how many people each unknown value is shared, if by enough, in the column that most share it in.
-
-    With `changed`, only values that the last build brought are counted.
-    """
+def _shared(marts: Marts, known: Collection[str]) -> dict[str, int]:
+    """Return by how many people each unknown value is shared, if by enough, in the column with the most."""
     shared: dict[str, int] = {}
     for mart, column, person in _columns_of_words(marts):
-        candidates = _candidates(marts, mart, column, known, changed=changed)
+        candidates = _candidates(marts, mart, column, known)
         if not candidates:
             continue
         people = f"count(distinct ({person})) + count(*) filter (({person}) is null)" if person else "count(*)"
         rows = marts.connection.execute(
-            f"select word, {people} as people from {marts.rows(mart, changed=False)}"
+            f"select word, {people} as people from marts.{quoted(mart)}"
             f" inner join (select unnest($words) as word) on lower({quoted(column)}) = word"
             f" group by word having people >= {FEWEST_PEOPLE}",
             {"words": candidates},
@@ -137,15 +113,14 @@ def _shared(marts: Marts, known: Collection[str], *, changed: bool = False) -> d
     return shared
 
 
-def _candidates(marts: Marts, mart: str, column: str, known: Collection[str], *, changed: bool) -> list[str]:
+def _candidates(marts: Marts, mart: str, column: str, known: Collection[str]) -> list[str]:
     """Return the values of a column that may be learnt and are not known yet, in lower case.
 
     Values are grouped before they are matched to a pattern: ten million of them would take half a minute.
     """
-    fewest = 1 if changed else FEWEST_PEOPLE
     rows = marts.connection.execute(
         f"select word from (select lower({quoted(column)}) as word, count(*) as times"
-        f" from {marts.rows(mart, changed=changed)} group by word having times >= {fewest})"
+        f" from marts.{quoted(mart)} group by word having times >= {FEWEST_PEOPLE})"
         f" where not list_contains($known, word) and {_fits('word')} order by times desc limit {_MOST_WORDS}",
         {"known": sorted(known)},
     ).fetchall()
@@ -164,13 +139,13 @@ _LETTERS = (
 """SQL for the parts of a name, for each two of them written as one, and for the letters of three parts or more."""
 
 
-def _names(marts: Marts, words: Collection[str], *, changed: bool) -> dict[str, set[Name]]:
+def _names(marts: Marts, words: Collection[str]) -> dict[str, set[Name]]:
     """Return the names of people and animals that share a form with a word, by that form."""
     wanted = sorted({form for word in words for form in _forms_of_word(word)})
     names: dict[str, set[Name]] = defaultdict(set)
     for mart, column in _columns_of_names(marts) if wanted else ():
         rows = marts.connection.execute(
-            f"with names as (select distinct {column} as name from {marts.rows(mart, changed=changed)})"
+            f"with names as (select distinct {column} as name from marts.{quoted(mart)})"
             f" select name from (select name, {_SPLIT} as parts from names where name is not null)"
             f" where list_has_any(parts || {_PAIRS} || [{_LETTERS}], $wanted)",
             {"wanted": wanted},
