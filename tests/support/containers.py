@@ -69,5 +69,5 @@ def image_environment() -> dict[str, str]:
     """Return the variables of the image."""
     text = (ROOT / "deploy/Dockerfile").read_text("utf-8").replace("\\\n", " ")
     lines = " ".join(re.findall(r"^ENV (.*)$", text.rpartition("\nFROM ")[2], re.MULTILINE))
-    variables = dict(part.split("=", 1) for part in lines.split())
+    variables = {name: value for name, _, value in (part.partition("=") for part in lines.split())}
     return {**variables, "PATH": variables["PATH"].replace("$PATH", "/usr/local/bin:/usr/bin:/bin")}
