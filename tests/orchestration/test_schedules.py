@@ -2,15 +2,12 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
 from vetl.core.errors import ConfigurationError
 from vetl.orchestration.checks import USUAL_HOURS
-from vetl.orchestration.read_config import READ_AGAIN
-from vetl.orchestration.schedules import AFTER_LISTS, EVERYTHING, LISTS, WATCH, schedules
-from vetl.orchestration.sensors import after_lists_sensors
+from vetl.orchestration.schedules import EVERYTHING, WATCH, schedules
 from vetl.settings import load_settings
 from vetl.settings.schedule import ScheduleSettings, open_hours
 
@@ -29,22 +26,16 @@ def test_by_default_there_are_four_and_all_are_off() -> None:
     assert {item.default_status for item in by_name.values()} == {dg.DefaultScheduleStatus.STOPPED}
 
 
-BY_SHARD = ScheduleSettings(by_shard=True)
-
-
 @pytest.mark.parametrize(
-    ("settings", "name", "again"),
+    ("name", "again"),
     [
-        (ScheduleSettings(), "hourly", "no"),
-        (ScheduleSettings(), "nightly", "recent"),
-        (ScheduleSettings(), "weekly", "full"),
-        (BY_SHARD, "hourly", "no"),  # the warehouse is one file
+        ("hourly", "no"),
+        ("nightly", "recent"),
+        ("weekly", "full"),
     ],
 )
-def test_a_tick_asks_for_one_run_that_reads_as_much_again(
-    settings: ScheduleSettings, name: str, again: str, tmp_path: Path
-) -> None:
-    [schedule] = [item for item in schedules(settings) if item.name == name]
+def test_a_tick_asks_for_one_run_that_reads_as_much_again(name: str, again: str, tmp_path: Path) -> None:
+    [schedule] = [item for item in schedules(ScheduleSettings()) if item.name == name]
     with (
         dg.DagsterInstance.local_temp(str(tmp_path)) as instance,
         dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context,
@@ -63,54 +54,6 @@ def test_a_tick_does_not_pile_up_behind_one_that_is_not_done(tmp_path: Path) -> 
             tick = schedule.evaluate_tick(context)
 
     assert "not done yet" in str(tick.skip_message)
-
-
-def test_by_shard_a_tick_asks_for_a_run_of_each_once_the_tick_before_is_done(tmp_path: Path) -> None:
-    layout = {"north": ["loc-001", "loc-002"], "south": ["loc-003"]}
-    schedule = {item.name: item for item in schedules(BY_SHARD, lambda: layout)}["nightly"]
-    assert schedule.job_name == LISTS
-    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
-
-        def tick() -> Any:
-            with dg.build_schedule_context(instance=instance, scheduled_execution_time=SEVEN) as context:
-                return schedule.evaluate_tick(context)
-
-        requests = tick().run_requests or []
-        assert [request.tags["vetl/shard"] for request in requests] == list(layout)
-        for request, practices in zip(requests, layout.values(), strict=True):
-            config = {"practices": practices, "reconcile": "recent"}
-            assert request.run_config == {"ops": {"sync": {"config": config}}}
-        for job, tags in (LISTS, {"dagster/schedule_name": "nightly"}), (AFTER_LISTS, {}):
-            run = instance.add_run(dg.DagsterRun(job_name=job, status=dg.DagsterRunStatus.STARTED, tags=tags))
-            assert "not done yet" in str(tick().skip_message)
-            instance.report_run_failed(run)
-        assert len(tick().run_requests or []) == 2
-
-
-def test_the_marts_follow_once_when_the_last_shard_is_read(tmp_path: Path) -> None:
-    assert after_lists_sensors(ScheduleSettings()) == []
-    [sensor] = after_lists_sensors(BY_SHARD)
-    assert sensor.job_name == AFTER_LISTS
-    again = {"ops": {"sync": {"config": {"reconcile": "full"}}}}
-    started: Any = {"job_name": LISTS, "status": dg.DagsterRunStatus.STARTED, "run_config": again}
-    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
-        first, second = (instance.add_run(dg.DagsterRun(**started)) for _ in range(2))
-        cursor = None
-
-        def tick() -> list[dict[str, str]]:
-            nonlocal cursor
-            with dg.build_sensor_context(instance=instance, cursor=cursor) as context:
-                result = sensor.evaluate_tick(context)
-            cursor = result.cursor or cursor
-            return [dict(request.tags) for request in result.run_requests or []]
-
-        assert tick() == []
-        instance.report_run_failed(first)
-        assert tick() == [], "one shard is still being read"
-        instance.report_run_canceled(second)
-        [tags] = tick()
-        assert tags.items() >= {READ_AGAIN: "yes"}.items()
-        assert tick() == [], "nothing was read since"
 
 
 @pytest.mark.parametrize(

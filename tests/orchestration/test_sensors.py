@@ -9,7 +9,7 @@ import pytest
 from support.deliveries import body_of, message
 from support.practice_site import practice_tables, vetl_resource
 from support.warehouse_with_rows import ask
-from vetl.orchestration.areas import Areas
+from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.practices import NAME, practices_sensor
 from vetl.orchestration.received import received_tables
 from vetl.orchestration.resources import VetlResource
@@ -18,7 +18,7 @@ from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings.schedule import ScheduleSettings
 
-RECEIVED_TABLES = received_tables(Areas({"nodes": {}, "sources": {}, "child_map": {}}))
+RECEIVED_TABLES = received_tables(Manifest({"nodes": {}, "sources": {}}))
 [INBOX] = inbox_sensors(ScheduleSettings())
 
 

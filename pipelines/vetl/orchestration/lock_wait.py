@@ -4,7 +4,7 @@ A pool queues the steps of Dagster's runs, but not a `vetl run` from a shell or 
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from vetl.core.errors import WarehouseBusy
@@ -16,20 +16,18 @@ Result = TypeVar("Result")
 Log = Callable[[str], None]
 
 
-def wait_for_lock(
-    settings: Settings, log: Log, seconds: float | None = None, practices: Sequence[str] | None = None
-) -> None:
-    """Return once no other process holds the warehouse, or the shards of these practices. Log the wait.
+def wait_for_lock(settings: Settings, log: Log, seconds: float | None = None) -> None:
+    """Return once no other process holds the warehouse. Log the wait.
 
     Raises:
         WarehouseBusy: another process still holds it after `seconds`, by default `lock_wait_seconds`.
     """
     limit = settings.warehouse.lock_wait_seconds if seconds is None else seconds
     try:
-        wait_for_writer(settings, 0, practices)
+        wait_for_writer(settings, 0)
     except WarehouseBusy as error:
         log(f"Waiting for {error.holder}, up to {span(limit)}")
-        wait_for_writer(settings, limit, practices)
+        wait_for_writer(settings, limit)
 
 
 def retry_while_locked(settings: Settings, log: Log, act: Callable[[], Result]) -> Result:

@@ -1,6 +1,5 @@
 """The configuration of a run that reads lists, as the launchpad shows it."""
 
-from collections.abc import Sequence
 from datetime import date
 from enum import Enum
 from typing import Any
@@ -9,9 +8,6 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from vetl.endpoints import REGISTRY
-
-READ_AGAIN = "vetl/read_again"
-"""The tag of a run of `after_lists` if history was read again before it."""
 
 
 class Again(Enum):
@@ -55,14 +51,13 @@ class Read(dg.Config):
         return date.fromisoformat(self.since) if self.since else None
 
 
-def run_config(again: Again, practices: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the configuration of a run that reads history of these practices again, as `again` says."""
-    named = {"practices": list(practices)} if practices else {}
-    return {"ops": {"sync": {"config": {**named, "reconcile": again.name}}}}
+def run_config(again: Again) -> dict[str, Any]:
+    """Return the configuration of a run that reads history again, as `again` says."""
+    return {"ops": {"sync": {"config": {"reconcile": again.name}}}}
 
 
 def reads_again(run: dg.DagsterRun) -> bool:
-    """Return whether this run, or the run before it, reads history again, as nightly and weekly runs do."""
+    """Return whether this run reads history again, as nightly and weekly runs do."""
     config: Any = run.run_config
     read = config.get("ops", {}).get("sync", {}).get("config", {})
-    return READ_AGAIN in run.tags or read.get("reconcile", Again.no.name) != Again.no.name
+    return read.get("reconcile", Again.no.name) != Again.no.name

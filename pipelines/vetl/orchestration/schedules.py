@@ -1,23 +1,23 @@
 """The jobs, and their schedules from the cron expressions in `[schedule]`."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import dagster as dg
 from dagster import AssetSelection
 
-from vetl.loading.layout import Layout
-from vetl.orchestration.acts import ACTS, check_acts
+from vetl.orchestration.acts import ACT, act, check_acts, config_of_a_plan
 from vetl.orchestration.checks import check_lists
 from vetl.orchestration.forecasts import FORECAST, forecasts
+from vetl.orchestration.keys import ACTS, PUBLISHED
 from vetl.orchestration.letters import LETTERS, letters
-from vetl.orchestration.published import PUBLISHED
 from vetl.orchestration.published_checks import check_published
 from vetl.orchestration.read_config import Again, run_config
+from vetl.settings import Settings
 from vetl.settings.schedule import OFF, ScheduleSettings
 
-EVERYTHING, DRAIN, BUILD, WATCH, ACT = "everything", "drain", "build", "watch", "act"
-LISTS, AFTER_LISTS = "lists", "after_lists"
+EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
 UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
@@ -26,10 +26,8 @@ UNFINISHED = [
     dg.DagsterRunStatus.CANCELING,
 ]
 
-_SHARD = "vetl/shard"
 
-
-def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
+def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
     """Return the jobs. Each but `act`, `forecast`, `letters` and `watch` builds all marts or none.
 
     A job builds nothing if no data changed.
@@ -37,7 +35,6 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
     No job plans tests of dbt. The build decides which tests run (decision 0702), and Dagster counts a check that
     was planned and did not run as a failure.
     """
-    read = AssetSelection.assets(lists).without_checks()
     checks = AssetSelection.checks(check_published)
     marts = AssetSelection.assets(models, PUBLISHED).without_checks() | checks
     acts = AssetSelection.assets(ACTS)
@@ -47,16 +44,6 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
             EVERYTHING,
             everything,
             description="Sync, drain the inbox, build and test the marts, publish: the same as `vetl run`.",
-        ),
-        dg.define_asset_job(
-            LISTS,
-            read,
-            description="Read only the lists, of some practices: one run for each shard (docs/scale.md).",
-        ),
-        dg.define_asset_job(
-            AFTER_LISTS,
-            everything - read,
-            description="The steps of `everything` that follow the lists, once the last run of `lists` has ended.",
         ),
         dg.define_asset_job(
             DRAIN,
@@ -71,43 +58,41 @@ def jobs(lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.A
             AssetSelection.checks(check_lists, check_published, check_acts),
             description="Run only the checks. They need no lock, and find a sync that never ran.",
         ),
-        dg.define_asset_job(
-            ACT,
-            acts,
-            description="Plan and apply at once, as [act] allows, like `vetl act plan` and `vetl act apply`.",
-        ),
+        act,
         letters,
         forecasts,
     ]
 
 
-def schedules(settings: ScheduleSettings, shards: Callable[[], Layout] = dict) -> list[dg.ScheduleDefinition]:
-    """Return a schedule for each line that is not `off`. `shards` returns the practices that each run reads."""
-    read = LISTS if settings.by_shard else EVERYTHING
-    lines = {
-        "hourly": (settings.hourly, read, Again.no, "Read new rows of every list."),
-        "nightly": (settings.nightly, read, Again.recent, "Read the last 35 days again, compare and repair."),
-        "weekly": (settings.weekly, read, Again.full, "Read all history again, compare and repair."),
-        "watch": (settings.watch, WATCH, None, "Run the checks, even if nothing else runs."),
-        "act": (settings.act, ACT, None, "Make staff tasks for unbooked requests, as [act] allows."),
-        "forecast": (settings.forecast, FORECAST, None, "Predict the calls of the next 14 days."),
-        "letter": (settings.letter, LETTERS, None, "Send the letter about the last closed week."),
+Config = Callable[[], dict[str, Any] | dg.SkipReason]
+
+
+def schedules(settings: ScheduleSettings, read: Callable[[], Settings] = Settings) -> list[dg.ScheduleDefinition]:
+    """Return a schedule for each line that is not `off`. `read` returns the settings of the moment."""
+    lines: dict[str, tuple[str, str, Config, str]] = {
+        "hourly": (settings.hourly, EVERYTHING, partial(run_config, Again.no), "Read new rows of every list."),
+        "nightly": (
+            *(settings.nightly, EVERYTHING, partial(run_config, Again.recent)),
+            "Read the last 35 days again, and repair.",
+        ),
+        "weekly": (
+            *(settings.weekly, EVERYTHING, partial(run_config, Again.full)),
+            "Read all history again, and repair.",
+        ),
+        "watch": (settings.watch, WATCH, dict, "Run the checks, even if nothing else runs."),
+        "act": (settings.act, ACT, lambda: config_of_a_plan(read()), "Make a plan and apply it, as [act] allows."),
+        "forecast": (settings.forecast, FORECAST, dict, "Predict the calls of the next 14 days."),
+        "letter": (settings.letter, LETTERS, dict, "Send the letter about the last closed week."),
     }
     return [
-        _schedule(name, cron, job, again, description, settings, shards)
-        for name, (cron, job, again, description) in lines.items()
+        _schedule(name, cron, job, config, description, settings)
+        for name, (cron, job, config, description) in lines.items()
         if cron != OFF
     ]
 
 
 def _schedule(
-    name: str,
-    cron: str,
-    job: str,
-    again: Again | None,
-    description: str,
-    settings: ScheduleSettings,
-    shards: Callable[[], Layout],
+    name: str, cron: str, job: str, config: Config, description: str, settings: ScheduleSettings
 ) -> dg.ScheduleDefinition:
     @dg.schedule(
         name=name,
@@ -117,18 +102,12 @@ def _schedule(
         description=description,
         default_status=default_status(settings),
     )
-    def tick(context: dg.ScheduleEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
-        busy = [dg.RunsFilter(job_name=job, tags={"dagster/schedule_name": name}, statuses=UNFINISHED)]
-        if job == LISTS:  # if reading takes longer than until the next tick, marts would never be built
-            busy.append(dg.RunsFilter(job_name=AFTER_LISTS, statuses=UNFINISHED))
-        for runs in busy:
-            if earlier := context.instance.get_runs(runs, limit=1):
-                yield dg.SkipReason(f"run {earlier[0].run_id} of the previous tick is not done yet")
-                return
-        for shard, practices in ((shards() if job == LISTS else {}) or {"": ()}).items():
-            config = run_config(again, practices) if again else {}
-            key = f"{context.scheduled_execution_time.isoformat()} {shard}" if shard else None
-            yield dg.RunRequest(key, run_config=config, tags={_SHARD: shard} if shard else {})
+    def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        busy = dg.RunsFilter(job_name=job, tags={"dagster/schedule_name": name}, statuses=UNFINISHED)
+        if earlier := context.instance.get_runs(busy, limit=1):
+            return dg.SkipReason(f"run {earlier[0].run_id} of the previous tick is not done yet")
+        found = config()
+        return found if isinstance(found, dg.SkipReason) else dg.RunRequest(run_config=found)
 
     return tick
 
