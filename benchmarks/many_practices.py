@@ -30,7 +30,6 @@ def main() -> None:
     parser.add_argument("--practices", type=int, default=500)
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--shards", type=int, default=1)
     parser.add_argument("--all", action="store_true", help="clients and patients too, which are got by id")
     options = parser.parse_args()
     lists = None if options.all else FIVE_LISTS
@@ -38,13 +37,13 @@ def main() -> None:
     with sandbox_process(practices=options.practices, days=options.days) as platform:
         for _ in range(options.rounds):
             with tempfile.TemporaryDirectory() as folder:
-                order = (platform, options.days, lists, Path(folder), options.shards)
+                order = (platform, options.days, lists, Path(folder))
                 costs.append([measured(sync, *order) for _ in SYNCS])
     for label, runs in zip(SYNCS, zip(*costs, strict=True), strict=True):
         print(_line(label, runs))
 
 
-def sync(platform: Platform, days: int, lists: Sequence[str] | None, folder: Path, shards: int) -> None:
+def sync(platform: Platform, days: int, lists: Sequence[str] | None, folder: Path) -> None:
     """Run one sync of all practices of the platform into the warehouse of this folder."""
     start = platform.clock.date() - timedelta(days=days)
     settings = Settings(
@@ -54,7 +53,7 @@ def sync(platform: Platform, days: int, lists: Sequence[str] | None, folder: Pat
             password=SecretStr(platform.password),
             role=platform.role,
         ),
-        warehouse=WarehouseSettings(path=folder / "vetl.duckdb", shards=shards),
+        warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
         practices=tuple(Practice(one["id"], one["name"], one["time_zone"], start) for one in platform.practices),
     )
     result = run_sync(settings, practices=None, endpoints=lists, since=None, progress=lambda _: None)

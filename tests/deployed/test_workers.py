@@ -1,4 +1,4 @@
-"""Runs on workers of Celery and Kubernetes: two shards at the same time, and a killed worker."""
+"""Runs on workers of Celery and Kubernetes: a run whose worker is killed is taken over."""
 
 import os
 import signal
@@ -11,17 +11,15 @@ import vetl_sandbox
 from support import truth
 from support.dagster_site import Site, kubernetes_site, workers_site
 from support.processes import until
-from vetl.loading.layout import shards_of
 from vetl.orchestration.list_status import list_statuses
 from vetl.settings import load_settings
 
 SLOW = vetl_sandbox.Fault("slow", in_a_row=None, wait_seconds=0.2)
-SHARDS = "[warehouse.shards]\nnorth = ['loc-001', 'loc-002']\nsouth = ['loc-003', 'loc-004']\n"
 
 
 @pytest.fixture(params=[workers_site, kubernetes_site])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Site]:
-    with request.param(tmp_path, practices=4, days=10, calls=120, more=SHARDS) as site:
+    with request.param(tmp_path, practices=4, days=10, calls=120) as site:
         yield site
 
 
@@ -36,23 +34,18 @@ def run_of(site: Site, backfill: str) -> str:
     return until(backfill, begun)
 
 
-def test_shards_are_read_by_two_workers_at_once_and_a_killed_one_is_taken_over(site: Site) -> None:
+def test_the_run_of_a_killed_worker_is_taken_over_by_another(site: Site) -> None:
     settings = load_settings(site.config)
     site.platform.faults.set([SLOW])
 
-    north, south = (
-        run_of(site, backfill)
-        for backfill in [site.backfill(["loc-001", "loc-002"]), site.backfill(["loc-003", "loc-004"])]
-    )
-    assert site.process_of(north) != site.process_of(south)
-    os.kill(site.process_of(south), signal.SIGKILL)
+    killed = run_of(site, site.backfill([practice.id for practice in settings.practices]))
+    os.kill(site.process_of(killed), signal.SIGKILL)
 
-    assert site.ended(north).status is dg.DagsterRunStatus.SUCCESS
-    assert site.ended(south).status is dg.DagsterRunStatus.FAILURE
+    assert site.ended(killed).status is dg.DagsterRunStatus.FAILURE
     site.platform.faults.set([])
 
     def taken_over() -> dg.DagsterRun | None:
-        again = site.instance.get_runs(dg.RunsFilter(tags={"dagster/parent_run_id": south}))
+        again = site.instance.get_runs(dg.RunsFilter(tags={"dagster/parent_run_id": killed}))
         return site.ended(again[0].run_id) if again else None
 
     again = until("the run that takes over", taken_over)
@@ -60,11 +53,6 @@ def test_shards_are_read_by_two_workers_at_once_and_a_killed_one_is_taken_over(s
         record.message for record in site.instance.all_logs(again.run_id)
     ]
     assert {item.state for item in list_statuses(settings)} == {"certified"}
-    since = settings.practices[0].history_start
     zones = {one.id: one.time_zone for one in site.platform.practices}
-    for file, names in zip(shards_of(settings.warehouse.path).values(), (2, 4), strict=True):
-        own = {name: zones[name] for name in sorted(zones)[names - 2 : names]}
-        assert truth.differences(site.platform, file, own, since=since) == []
-
-    of_all = site.ended(site.launch())
-    assert of_all.status is dg.DagsterRunStatus.SUCCESS, "a worker reads both shards, one by one"
+    since = settings.practices[0].history_start
+    assert truth.differences(site.platform, settings.warehouse.path, zones, since=since) == []

@@ -13,15 +13,15 @@ from vetl.loading.writer_lock import held_descriptors, writing
 
 HOLD = (
     "import sys; from pathlib import Path; from vetl.loading.writer_lock import writing\n"
-    "with writing(Path(sys.argv[1]), lock_wait_seconds=0, shared=sys.argv[2] == 'shared'):\n"
+    "with writing(Path(sys.argv[1]), lock_wait_seconds=0):\n"
     "    print('held', flush=True); sys.stdin.read()"
 )
 """Another vetl, which holds the lock until its input ends."""
 
 
-def is_free(path: Path, *, shared: bool = False) -> bool:
+def is_free(path: Path) -> bool:
     try:
-        with writing(path, lock_wait_seconds=0, shared=shared):
+        with writing(path, lock_wait_seconds=0):
             return True
     except WarehouseBusy:
         return False
@@ -30,7 +30,7 @@ def is_free(path: Path, *, shared: bool = False) -> bool:
 def test_the_holder_is_named_to_a_command_that_waited_in_vain(tmp_path: Path) -> None:
     path, waits = tmp_path / "vetl.duckdb", list[float]()
     with (
-        holding(HOLD, path, "alone") as holder,
+        holding(HOLD, path) as holder,
         pytest.raises(WarehouseBusy) as busy,
         writing(path, lock_wait_seconds=0.6, wait=waits.append),
     ):
@@ -45,7 +45,7 @@ def test_the_holder_is_named_to_a_command_that_waited_in_vain(tmp_path: Path) ->
 
 def test_a_waiting_command_names_the_process_and_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "vetl.duckdb"
-    with holding(HOLD, path, "alone") as holder:
+    with holding(HOLD, path) as holder:
 
         def let_go(_seconds: float) -> None:
             holder.communicate("")
@@ -60,7 +60,7 @@ def test_a_waiting_command_names_the_process_and_time(tmp_path: Path, capsys: py
 
 def test_the_kernel_frees_the_lock_of_a_killed_command(tmp_path: Path) -> None:
     path = tmp_path / "vetl.duckdb"
-    with holding(HOLD, path, "alone") as holder:
+    with holding(HOLD, path) as holder:
         assert not is_free(path)
         os.kill(holder.pid, signal.SIGKILL)
         holder.wait()
@@ -81,20 +81,13 @@ def test_a_child_keeps_the_lock_of_a_killed_command(tmp_path: Path) -> None:
 def test_within_the_turn_of_a_command_its_parts_do_not_wait(tmp_path: Path) -> None:
     path = tmp_path / "vetl.duckdb"
     with writing(path, lock_wait_seconds=0):
-        with writing(path, lock_wait_seconds=0), writing(path, lock_wait_seconds=0, shared=True):
+        with writing(path, lock_wait_seconds=0), writing(path, lock_wait_seconds=0):
             pass
-        command = [sys.executable, "-c", HOLD, str(path), "alone"]
+        command = [sys.executable, "-c", HOLD, str(path)]
         other = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         assert b"WarehouseBusy" in other.stderr
     assert held_descriptors() == ()
     assert is_free(path)
-
-
-def test_syncs_of_different_shards_share_the_lock_and_nobody_else_has_it(tmp_path: Path) -> None:
-    path = tmp_path / "vetl.duckdb"
-    with holding(HOLD, path, "shared"):
-        assert is_free(path, shared=True)
-        assert not is_free(path)
 
 
 def test_a_lock_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:

@@ -194,14 +194,6 @@ def test_a_column_that_is_not_personal_is_refused(column: str, line: str, monkey
     assert str(caught.value).startswith(f"privacy.columns: {line}")
 
 
-def test_shards_are_a_number_or_names_from_the_file_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    written(f"[warehouse]\nshards = 4\n{HARBOR}")
-    assert load_settings().warehouse.shards == 4
-
-    monkeypatch.setenv("VETL_WAREHOUSE__SHARDS", '{"north": ["loc-001"]}')
-    assert load_settings().warehouse.shards == {"north": ("loc-001",)}
-
-
 def test_the_example_is_valid_names_every_key_and_says_the_defaults() -> None:
     """A setting without documentation fails here; so does a setting whose default has changed."""
     assert [practice.id for practice in load_settings(bundled.example_settings()).practices] == ["loc-001"]

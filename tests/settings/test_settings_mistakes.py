@@ -70,16 +70,6 @@ MISTAKES = {
     HARBOR.replace("2025-01-01", "'soon'"): r"practices\[0\].history_start must be a valid date",
     HARBOR.replace("loc-001", "loc 001\\n"): r"practices\[0\].id must be visible ASCII",
     HARBOR + HARBOR: "practices: the id loc-001 is there twice",
-    **{
-        f"[warehouse]\nshards = {shards}\n{HARBOR}": "must be a number of files"
-        for shards in ("0", "true", '"x"', "{}", '{North = ["loc-001"]}', '{a = "loc-001"}')
-    },
-    '[warehouse]\nshards = {a = ["loc-001"], b = ["loc-001"]}\n' + HARBOR: "practice loc-001 is there 2 times",
-    '[warehouse]\nshards = {a = ["loc-001", "loc-007"]}\n' + HARBOR: "practice loc-007 is not configured",
-    "[warehouse]\nshards = {a = []}\n" + HARBOR: "practice loc-001 is in no shard",
-    '[warehouse]\nshards = {a = ["loc-001"]}\npublished = "warehouse/data/vetl.a.duckdb"\n' + HARBOR: (
-        "must not have the name of a shard's file"
-    ),
     '[warehouse]\nmemory_limit = "lots"': "must be an amount such as 4GB",
 }
 

@@ -1,41 +1,14 @@
-"""Spark as on several machines: a standalone master with workers, and a Connect server."""
+"""Spark as on another machine: a Connect server."""
 
 import os
-import signal
-from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from spark.on_spark import write_defaults
 from support.processes import free_port, listens, running, until
 
 _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
-
-
-@contextmanager
-def standalone(python: Path, folder: Path) -> Generator[tuple[str, Callable[[], None]]]:
-    """Run a standalone master with two workers; yield a function that kills the first with its executors."""
-    script = _script(python, "spark-class")
-    address, deploy = free_port(), "org.apache.spark.deploy"
-    master = f"spark://127.0.0.1:{address}"
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    with ExitStack() as stack:
-        ports = ["--port", str(address), "--webui-port", str(free_port())]
-        command = [script, f"{deploy}.master.Master", "--host", "127.0.0.1", *ports]
-        stack.enter_context(running(command, folder, environment))
-        each = ["--cores", "1", "--memory", "2G", "--host", "127.0.0.1", "--work-dir", str(folder / "work")]
-        workers = [
-            stack.enter_context(
-                running(
-                    [script, f"{deploy}.worker.Worker", *each, "--webui-port", port, master],
-                    folder,
-                    environment,
-                )
-            )
-            for port in (str(free_port()), str(free_port()))
-        ]
-        until("the master", lambda: listens(address))
-        yield master, lambda: os.killpg(workers[0].pid, signal.SIGKILL)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,12 +28,6 @@ LISTS_ALONE = "support.lists_location"
 LAUNCH = """mutation($selector: JobOrPipelineSelector!) {
   launchRun(executionParams: {mode: "default", selector: $selector}) {
   __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
-START_SCHEDULE = """mutation($selector: ScheduleSelector!) { startSchedule(scheduleSelector: $selector) {
-  __typename ... on ScheduleStateResult { scheduleState { id } } ... on PythonError { message } } }"""
-STOP_SCHEDULE = """mutation($id: String!) { stopRunningSchedule(id: $id) {
-  __typename ... on PythonError { message } ... on ScheduleStateResult { scheduleState { status } } } }"""
-START_SENSOR = """mutation($selector: SensorSelector!) { startSensor(sensorSelector: $selector) {
-  __typename ... on PythonError { message } } }"""
 BACKFILL = """mutation($assets: [AssetKeyInput!], $practices: [String!]) {
   launchPartitionBackfill(backfillParams: { assetSelection: $assets, partitionNames: $practices}) {
   __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
@@ -67,31 +61,6 @@ class Site:
         launched = graphql(self.pages, BACKFILL, assets=assets, practices=practices)["launchPartitionBackfill"]
         assert launched["__typename"] == "LaunchBackfillSuccess", launched
         return launched["backfillId"]
-
-    def start(self, schedule: str) -> Callable[[], None]:
-        """Switch a schedule on, as the page does; return a function that switches it off."""
-        selector = {**self.selector, "scheduleName": schedule}
-        started = graphql(self.pages, START_SCHEDULE, selector=selector)["startSchedule"]
-        assert started["__typename"] == "ScheduleStateResult", started
-        identity = started["scheduleState"]["id"]
-
-        def stop() -> None:
-            until(
-                "the tick", lambda: not self._is_ticking(schedule)
-            )  # its own end would switch the schedule on again
-            state = graphql(self.pages, STOP_SCHEDULE, id=identity)["stopRunningSchedule"]
-            assert state == {"__typename": "ScheduleStateResult", "scheduleState": {"status": "STOPPED"}}, state
-
-        return stop
-
-    def _is_ticking(self, schedule: str) -> bool:
-        [state] = [state for state in self.instance.all_instigator_state() if state.name == schedule]
-        ticks = self.instance.get_ticks(state.instigator_origin_id, state.selector_id, limit=1)
-        return not ticks or ticks[0].status.value == "STARTED"
-
-    def start_sensor(self, sensor: str) -> None:
-        started = graphql(self.pages, START_SENSOR, selector={**self.selector, "sensorName": sensor})
-        assert started["startSensor"]["__typename"] == "Sensor", started
 
     def ended(self, run_id: str) -> dg.DagsterRun:
         def done() -> dg.DagsterRun | None:

@@ -3,9 +3,9 @@
 import os
 
 import dagster as dg
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.checks import check_lists
 from vetl.orchestration.lists import list_assets
+from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.practices import practices_sensor
 from vetl.orchestration.resources import VetlResource
 

@@ -64,10 +64,7 @@
         ) %}
         {% do run_query("delete from control.builds") %}
         {% do run_query("insert into control.builds by name select * from this_build") %}
-        {%- set shards = "select database_name from duckdb_databases() where starts_with(database_name, 'shard_') and database_name <> current_database()" -%}
-        {%- for file in run_query(shards).columns[0].values() or [target.database] -%}
-            {% do run_query('delete from "' ~ file ~ '".control.changes') %}
-        {%- endfor -%}
+        {% do run_query("delete from control.changes") %}
     {%- endif -%}
     {% do run_query("drop table control.building") %}
 {%- endmacro %}

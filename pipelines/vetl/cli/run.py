@@ -26,7 +26,6 @@ from vetl.jobs.sync import chosen_practices, run_sync
 from vetl.jobs.watch import send_notices
 from vetl.loading.control.activity import recorded
 from vetl.loading.control.snapshot import refuse_newer
-from vetl.loading.layout import written_files
 from vetl.loading.published.extract import extract
 from vetl.loading.published.hold import release as release_hold
 from vetl.loading.published.publish import Published
@@ -195,7 +194,7 @@ def _drain(settings: Settings, report: dict[str, Any], *, quiet: bool) -> list[i
 
 def _build(settings: Settings, report: dict[str, Any], *, codes: Sequence[int], quiet: bool) -> list[int]:
     """Build and publish; only publish if nothing has changed. `codes` are those of the steps before."""
-    if not written_files(settings.warehouse.path):
+    if not settings.warehouse.path.exists():
         return []
     if any(codes) or not is_built(settings):
         built = build_and_publish(settings, all_tests=False, quiet=quiet)

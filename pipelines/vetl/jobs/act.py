@@ -23,10 +23,10 @@ from vetl.jobs.act_plan import write_plan
 from vetl.jobs.act_status import Now, utc_now
 from vetl.jobs.build import existing
 from vetl.jobs.client import partner_client, query_names
-from vetl.jobs.one_writer import writing
-from vetl.jobs.shards import OpenWarehouse, opened
+from vetl.jobs.one_writer import opened, writing
 from vetl.jobs.sync import chosen_practices
 from vetl.loading.phone_calls.frames import parse_calls
+from vetl.loading.warehouse import Warehouse
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice
 from vetl.settings import Settings
@@ -98,7 +98,7 @@ async def _apply(
     settings: Settings,
     ledger: Ledger,
     client: PartnerClient,
-    warehouse: OpenWarehouse,
+    warehouse: Warehouse,
     data: ActData,
     digest: str,
 ) -> ApplyResult:
@@ -120,7 +120,8 @@ async def _apply(
             obstacle=lambda: _obstacle(settings),
             messages=lambda practice_id: PartnerPractice(client, practice_id),
         )
-        warehouse.start_run(run_id, started, "act apply", settings.practices)
+        warehouse.set_practices(settings.practices)
+        warehouse.start_run(run_id, started, "act apply")
         result = ApplyResult()
         exit_code = 1
         try:
@@ -139,7 +140,7 @@ async def _apply(
 async def _read_tasks(
     settings: Settings,
     client: PartnerClient,
-    warehouse: OpenWarehouse,
+    warehouse: Warehouse,
     run_id: str,
     practice_id: str,
     clock: datetime,
@@ -147,7 +148,7 @@ async def _read_tasks(
     """Read all tasks of a practice as a sync reads a list; rows and certificates go into the private file."""
     practice = next(item for item in settings.practices if item.id == practice_id)
     order = Order(practices=[practice], endpoints=[STAFF_TASKS], names=query_names(settings))
-    run = Run(run_id, order, client, warehouse.of(practice_id), parse_calls, clock, lambda _: None)
+    run = Run(run_id, order, client, warehouse, parse_calls, clock, lambda _: None)
     runner = StepRunner(run, practice, STAFF_TASKS)
     reading = await runner.reading()
     read = await runner.drive(read_tasks(practice_id, reading))

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from vetl.acting.acts import LedgerEntry
 from vetl.acting.ledger import read_ledger
 from vetl.core.errors import LedgerError
-from vetl.jobs.shards import OpenWarehouse, opened
+from vetl.jobs.one_writer import opened
 from vetl.loading.control.acts import KeptAct
+from vetl.loading.warehouse import Warehouse
 from vetl.settings import Settings
 
 
@@ -26,7 +27,7 @@ def mirror_ledger(settings: Settings) -> None:
             mirror(warehouse, entries)
 
 
-def mirror(warehouse: OpenWarehouse, entries: Iterable[LedgerEntry]) -> None:
+def mirror(warehouse: Warehouse, entries: Iterable[LedgerEntry]) -> None:
     """Copy these acts into the private file."""
     warehouse.keep_acts([_kept(entry) for entry in entries])
 

@@ -1,7 +1,7 @@
 """Build and publish the marts, for commands and Dagster's assets."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from vetl import bundled
@@ -20,11 +20,9 @@ from vetl.jobs.dbt_process import (
     dbt_build,
     fingerprint,
 )
-from vetl.jobs.one_writer import writing
-from vetl.jobs.shards import is_to_be_moved, layout_of, parts
+from vetl.jobs.one_writer import opened, writing
 from vetl.loading.control.activity import read_activity, recorded
 from vetl.loading.control.staleness import has_passed, news
-from vetl.loading.layout import written_files
 from vetl.loading.published.contacts import remove_contacts, write_contacts
 from vetl.loading.published.descriptions import personal_columns
 from vetl.loading.published.hold import Hold, hold, read_hold
@@ -32,8 +30,6 @@ from vetl.loading.published.parquet import remove_parquet, write_parquet
 from vetl.loading.published.publish import Published
 from vetl.loading.published.publish import publish as publish_file
 from vetl.loading.published.retention import roll_back
-from vetl.loading.shards import gather
-from vetl.loading.warehouse import Warehouse
 from vetl.settings import Settings
 
 WEAK_KEY = (
@@ -122,11 +118,9 @@ def reason_to_build(settings: Settings) -> str | None:
         WarehouseError: there is no warehouse yet, or it cannot be opened.
     """
     existing(settings)
-    warehouse = settings.warehouse
     with writing(settings):
         mirror_ledger(settings)
-        gather(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds)
-        return news(warehouse.path, fingerprint(dbt_variables(settings)))
+        return news(settings.warehouse.path, fingerprint(dbt_variables(settings)))
 
 
 def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published:
@@ -261,26 +255,20 @@ def ready_for_dbt(settings: Settings, seconds: float) -> None:
     Raises:
         WarehouseBusy: another process still holds the warehouse after so many seconds.
     """
-    for part in parts(settings):
-        with Warehouse.open(part.warehouse.path, REGISTRY, lock_wait_seconds=seconds) as warehouse:
-            warehouse.note_phone_numbers(settings.definitions.phone_regions)
-    gather(settings.warehouse.path, lock_wait_seconds=seconds)
+    with opened(settings, seconds) as warehouse:
+        warehouse.note_phone_numbers(settings.definitions.phone_regions)
 
 
-def wait_for_writer(settings: Settings, seconds: float, practices: Sequence[str] | None = None) -> None:
-    """Wait until no other process holds the warehouse, or the shards of these practices.
+def wait_for_writer(settings: Settings, seconds: float) -> None:
+    """Wait until no other process holds the warehouse.
 
     Raises:
         WarehouseBusy: another process still holds it after so many seconds.
     """
-    shared = practices is not None and bool(layout_of(settings)) and not is_to_be_moved(settings)
-    with writing(settings, seconds, shared=shared):
-        for file in (part.warehouse.path for part in parts(settings, practices)):
-            if file.exists():
-                with Warehouse.open(file, REGISTRY, lock_wait_seconds=seconds):
-                    pass
-        if practices is None:
-            gather(settings.warehouse.path, lock_wait_seconds=seconds)
+    with writing(settings, seconds):
+        if settings.warehouse.path.exists():
+            with opened(settings, seconds):
+                pass
 
 
 def existing(settings: Settings) -> None:
@@ -289,5 +277,5 @@ def existing(settings: Settings) -> None:
     Raises:
         WarehouseError: there is no warehouse.
     """
-    if not written_files(settings.warehouse.path):
+    if not settings.warehouse.path.exists():
         raise WarehouseError(f"{settings.warehouse.path}: there is no warehouse yet; run `vetl sync` first")

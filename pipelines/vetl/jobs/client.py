@@ -1,15 +1,13 @@
 """The client of the configured platform and its query parameters, for sync, doctor and drain."""
 
-import hashlib
-
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.endpoints import REGISTRY
 from vetl.partner.client import Account, Limits, PartnerClient
 from vetl.partner.credential_cache import AcceptedCredentials
-from vetl.partner.pace import SharedPace
+from vetl.partner.pace import Pace
 from vetl.partner.retry_policy import RetryPolicy
-from vetl.settings import Login, Settings
+from vetl.settings import Settings
 
 
 def partner_client(settings: Settings) -> PartnerClient:
@@ -34,19 +32,9 @@ def partner_client(settings: Settings) -> PartnerClient:
     )
     warehouse = settings.warehouse.path
     accepted = AcceptedCredentials(warehouse.with_name(f"{warehouse.name}.accepted.json"))
-    pace = _shared_pace(settings, login)
+    total = partner.requests_per_minute_total
+    pace = Pace(total) if total else None
     return PartnerClient(account, limits, retry_policy=policy, accepted=accepted, pace=pace)
-
-
-def _shared_pace(settings: Settings, login: Login) -> SharedPace | None:
-    """Return the pace that all shards, which are in one folder, share for this account."""
-    per_minute = settings.partner.requests_per_minute_total
-    if per_minute is None:
-        return None
-    folder = settings.warehouse.path.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    name = hashlib.sha256(f"{login.base_url} {login.username}".encode()).hexdigest()[:12]
-    return SharedPace(folder / f".requests-{name}", per_minute)
 
 
 def query_names(settings: Settings) -> dict[str, QueryNames]:

@@ -17,7 +17,6 @@ from typing import Any
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseError, WrongUse
 from vetl.loading.failures import busy_in, remedy_in
-from vetl.loading.layout import shards_of
 from vetl.loading.published.query import query
 from vetl.loading.writer_lock import held_descriptors
 
@@ -187,11 +186,9 @@ def environment(warehouse: Path) -> dict[str, str]:
 
 
 def known_to_dbt(warehouse: Path) -> dict[str, str]:
-    """Return vetl's variables for dbt: the file, its shards, and the fingerprint of the project."""
-    shards = [{"alias": name, "path": str(file)} for name, file in shards_of(warehouse).items()]
+    """Return vetl's variables for dbt: the file, and the fingerprint of the project."""
     return {
         "VETL_WAREHOUSE__PATH": str(warehouse),
-        "VETL_SHARDS": json.dumps(shards),
         "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
     }

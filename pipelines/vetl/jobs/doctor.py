@@ -25,7 +25,7 @@ from vetl.engine.runner import Order, Run, StepRunner
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.clock import refuse_future_starts
 from vetl.jobs.doctor_settings import mend, overridden
-from vetl.jobs.shards import opened
+from vetl.jobs.one_writer import opened
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings, load_settings
@@ -173,7 +173,8 @@ def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:
 def _keep(settings: Settings, notes: Notes, run_id: str, started: datetime, report: Report) -> None:
     """Store the observations in `control.capabilities` for the next sync, and the run in `control.runs`."""
     with opened(settings) as warehouse:
-        warehouse.start_run(run_id, started, "doctor", settings.practices)
+        warehouse.set_practices(settings.practices)
+        warehouse.start_run(run_id, started, "doctor")
         for (practice_id, name), learnt in notes.learnt.items():
             if learnt:
                 warehouse.commit(run_id, practice_id, by_name(name), learnt)

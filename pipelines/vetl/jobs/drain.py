@@ -10,8 +10,9 @@ from typing import Any
 from vetl.core.errors import ConfigurationError, VetlError, WarehouseError
 from vetl.core.pages import Changes
 from vetl.jobs.client import partner_client
-from vetl.jobs.shards import OpenWarehouse, opened
+from vetl.jobs.one_writer import opened
 from vetl.jobs.sync import chosen_practices
+from vetl.loading.warehouse import Warehouse
 from vetl.receiving.catch_up import CatchUp, Caught
 from vetl.receiving.drain import drain
 from vetl.receiving.inbox import Inbox
@@ -53,10 +54,11 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
         Inbox.open(settings.webhooks.inbox) as inbox,
         opened(settings) as warehouse,
     ):
-        warehouse.start_run(run_id, started, "webhooks drain", settings.practices)
+        warehouse.set_practices(settings.practices)
+        warehouse.start_run(run_id, started, "webhooks drain")
         result = DrainResult(exit_code=1)
         try:
-            deliveries, changes = drain(inbox, warehouse, run_id, warehouse.is_about)
+            deliveries, changes = drain(inbox, warehouse, run_id, warehouse.people.pseudonyms.mentions_in)
             result = DrainResult(deliveries, changes=changes, exit_code=3 if changes.quarantined else 0)
             if catch_up or messages:
                 by_id = RequestsById(settings, warehouse, run_id, catch_up=catch_up, messages=messages)
@@ -72,7 +74,7 @@ class RequestsById:
     """The requests by id of a drain."""
 
     settings: Settings
-    warehouse: OpenWarehouse
+    warehouse: Warehouse
     run_id: str
     catch_up: bool
     messages: Sequence[str]

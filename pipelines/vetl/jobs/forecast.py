@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from vetl.core.errors import ConfigurationError
 from vetl.forecasting import FEWEST_WEEKS, MOST_WEEKS
-from vetl.jobs.shards import opened
+from vetl.jobs.one_writer import opened
 from vetl.loading.control.forecasts import MEASURES
 from vetl.loading.published.figures.hours import Span, calls_by_hour, spans
 from vetl.settings import Settings

@@ -17,8 +17,8 @@ from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.drain import run_drain
 from vetl.jobs.forget_plan import STEPS, ForgetPlan, keep_plans, read_plans
 from vetl.jobs.lake import renew_lakes
+from vetl.jobs.one_writer import opened
 from vetl.jobs.residue import remove_leftovers, residue
-from vetl.jobs.shards import OpenWarehouse, opened
 from vetl.loading.compact import rewrite
 from vetl.loading.mentions import Mentions
 from vetl.loading.person import Person
@@ -26,7 +26,7 @@ from vetl.loading.pseudonyms import Pseudonyms
 from vetl.loading.published.hold import release
 from vetl.loading.published.parquet import write_parquet
 from vetl.loading.published.retention import kept, remove_kept
-from vetl.loading.shards import forget_derived
+from vetl.loading.warehouse import Warehouse
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 
@@ -72,9 +72,8 @@ def rehearse(settings: Settings, practice_id: str, client_id: str) -> Rehearsal:
     """
     existing(settings)
     with opened(settings) as warehouse:
-        file = warehouse.of(practice_id)
         person = _person(warehouse, read_plans(settings.warehouse.path), practice_id, client_id)
-        mentions, rows = file.people.rehearse(person)
+        mentions, rows = warehouse.people.rehearse(person)
     deliveries = 0
     if settings.webhooks.inbox.exists():
         with Inbox.open(settings.webhooks.inbox) as inbox:
@@ -176,32 +175,26 @@ def _private_steps(settings: Settings) -> list[ForgetPlan]:
             plans = _replaced(settings, plans, _erased(settings, plan))
     for plan in plans:
         if STEPS[2] not in plan.done:
-            rewrite(_home(settings, plan.person.practice_id))
-            forget_derived(path, lock_wait_seconds=settings.warehouse.lock_wait_seconds)
+            rewrite(path)
             shutil.rmtree(state_folder(path), ignore_errors=True)
             remove_leftovers(settings)
             plans = _replaced(settings, plans, plan.after(STEPS[2]))
     return plans
 
 
-def _forgotten(warehouse: OpenWarehouse, plan: ForgetPlan) -> ForgetPlan:
+def _forgotten(warehouse: Warehouse, plan: ForgetPlan) -> ForgetPlan:
     """Replace values of the person in rows by pseudonyms; return the plan with this step finished."""
     # Rows that came since the plan was made may have further values of the person.
-    file = warehouse.of(plan.person.practice_id)
     person = _person(warehouse, [plan], plan.person.practice_id, plan.person.client_id)
-    forgotten = file.people.forget(person)
-    mentions = file.people.pseudonyms.by_practice[person.practice_id]
-    for other in warehouse.files:
-        if other is not file:
-            other.people.forget_unplaced(mentions)
+    forgotten = warehouse.people.forget(person)
     return plan.after(STEPS[0], person=person, pseudonym=forgotten.pseudonym, rows=dict(forgotten.rows))
 
 
-def _person(warehouse: OpenWarehouse, plans: Sequence[ForgetPlan], practice_id: str, client_id: str) -> Person:
+def _person(warehouse: Warehouse, plans: Sequence[ForgetPlan], practice_id: str, client_id: str) -> Person:
     """Return the values of a client in the rows and in an unfinished plan."""
     planned = [plan.person for plan in plans if plan.is_of(practice_id, client_id)]
     try:
-        person = warehouse.of(practice_id).people.look_up(practice_id, client_id)
+        person = warehouse.people.look_up(practice_id, client_id)
     except WrongUse:
         if not planned:
             raise
@@ -230,12 +223,7 @@ def _forget_acts(settings: Settings, plan: ForgetPlan) -> None:
 
 def _mentions(settings: Settings, person: Person) -> Mentions:
     with opened(settings) as warehouse:
-        return warehouse.of(person.practice_id).people.pseudonyms.by_practice[person.practice_id]
-
-
-def _home(settings: Settings, practice_id: str) -> Path:
-    with opened(settings) as warehouse:
-        return warehouse.of(practice_id).path
+        return warehouse.people.pseudonyms.by_practice[person.practice_id]
 
 
 def _about(practice_id: str, mentions: Mentions) -> Callable[[str, str], bool]:

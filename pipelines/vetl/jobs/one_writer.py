@@ -1,14 +1,15 @@
-"""The lock of a command that writes the warehouse (`loading/writer_lock.py`)."""
+"""The lock of a command that writes the warehouse (`loading/writer_lock.py`), and the open warehouse behind it."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
 
+from vetl.endpoints import REGISTRY
 from vetl.loading import writer_lock
+from vetl.loading.warehouse import Warehouse
 from vetl.settings import Settings
 
 
-def writing(
-    settings: Settings, seconds: float | None = None, *, shared: bool = False
-) -> AbstractContextManager[None]:
+def writing(settings: Settings, seconds: float | None = None) -> AbstractContextManager[None]:
     """Hold the lock of the warehouse; wait for it for at most `seconds`, by default `lock_wait_seconds`.
 
     Raises:
@@ -17,4 +18,21 @@ def writing(
     """
     warehouse = settings.warehouse
     patience = warehouse.lock_wait_seconds if seconds is None else seconds
-    return writer_lock.writing(warehouse.path, lock_wait_seconds=patience, shared=shared)
+    return writer_lock.writing(warehouse.path, lock_wait_seconds=patience)
+
+
+@contextmanager
+def opened(settings: Settings, seconds: float | None = None) -> Generator[Warehouse]:
+    """Open the warehouse for writing, under its lock; wait for other writers as `writing` does.
+
+    Raises:
+        WarehouseBusy: another process still holds the file.
+        WarehouseError: the file cannot be opened.
+    """
+    warehouse = settings.warehouse
+    patience = warehouse.lock_wait_seconds if seconds is None else seconds
+    with (
+        writing(settings, seconds),
+        Warehouse.open(warehouse.path, REGISTRY, lock_wait_seconds=patience) as file,
+    ):
+        yield file

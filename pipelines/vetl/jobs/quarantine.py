@@ -13,11 +13,11 @@ from vetl.core.results import ReportProgress
 from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY
 from vetl.jobs.build import existing
-from vetl.jobs.one_writer import writing
-from vetl.jobs.shards import OpenWarehouse, opened
+from vetl.jobs.one_writer import opened, writing
 from vetl.jobs.sync import run_sync
 from vetl.loading.control.quarantine import QuarantinedRow
 from vetl.loading.pseudonyms import GONE
+from vetl.loading.warehouse import Warehouse
 from vetl.receiving.drain import EVENTS, intakes
 from vetl.receiving.inbox import Entry, WaitingDelivery
 from vetl.settings import Settings
@@ -111,7 +111,7 @@ def _retried(settings: Settings, progress: ReportProgress) -> Retried:
     return Retried(len(rows), tuple(quarantined_rows(settings)), changes)
 
 
-def _take_in(warehouse: OpenWarehouse, quarantined: list[QuarantinedRow]) -> Changes:
+def _take_in(warehouse: Warehouse, quarantined: list[QuarantinedRow]) -> Changes:
     """Merge the stored rows of lists whose rows have ids, in one commit for each list."""
     lists = {item.name: item for item in REGISTRY if item.strategy.has_ids}
     rows = [row for row in quarantined if row.endpoint in lists and not row.is_cut]
@@ -123,7 +123,7 @@ def _take_in(warehouse: OpenWarehouse, quarantined: list[QuarantinedRow]) -> Cha
     return changes
 
 
-def _take_in_deliveries(warehouse: OpenWarehouse, quarantined: list[QuarantinedRow]) -> Changes:
+def _take_in_deliveries(warehouse: Warehouse, quarantined: list[QuarantinedRow]) -> Changes:
     """Store deliveries of webhooks again; the message of an event is stored with its event."""
     channels = {endpoint.name: channel for channel, endpoint in EVENTS.items()}
     run_id = _run_id()

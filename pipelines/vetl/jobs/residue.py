@@ -13,7 +13,6 @@ from vetl.jobs.lake import lake_of_marts, private_lake
 from vetl.loading.control.snapshot import snapshot_path
 from vetl.loading.lake.export import read_manifest
 from vetl.loading.lake.storage import Storage
-from vetl.loading.layout import written_files
 from vetl.loading.mentions import Mentions
 from vetl.loading.person import Person
 from vetl.loading.pseudonyms import Pseudonyms
@@ -35,8 +34,8 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
     """
     seconds = settings.warehouse.lock_wait_seconds
     left: list[str] = []
-    for file in _private_files(settings):
-        left += [f"{file}: {table}" for table in in_private(file, person, mentions, lock_wait_seconds=seconds)]
+    private = settings.warehouse.path
+    left += [f"{private}: {table}" for table in in_private(private, person, mentions, lock_wait_seconds=seconds)]
     for file in _published_files(settings):
         left += [f"{file}: {table}" for table in in_published(file, person, mentions)]
     for file in _parquet_files(settings):
@@ -59,8 +58,7 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
 def remove_leftovers(settings: Settings) -> None:
     """Remove drafts and temporary rows of processes that have ended."""
     path, published = settings.warehouse.path, settings.warehouse.published.resolve()
-    for file in (path, *written_files(path)):
-        shutil.rmtree(file.with_name(f"{file.name}.tmp"), ignore_errors=True)
+    shutil.rmtree(path.with_name(f"{path.name}.tmp"), ignore_errors=True)
     shutil.rmtree(path.with_name(f"{path.name}.lake"), ignore_errors=True)
     for folder, names in ((path.parent, [path.name]), (published.parent, _published_names(settings))):
         for name in names:
@@ -79,11 +77,6 @@ def _is_in_use(draft: Path) -> bool:
 def _published_names(settings: Settings) -> list[str]:
     published = settings.warehouse.published
     return [published.name, contacts_file(published).name]
-
-
-def _private_files(settings: Settings) -> list[Path]:
-    path = settings.warehouse.path
-    return list(dict.fromkeys(file for file in (path, *written_files(path)) if file.exists()))
 
 
 def _published_files(settings: Settings) -> list[Path]:
@@ -125,10 +118,8 @@ def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[s
     """Return the texts that belong to nobody else, as a client of another practice may have the same name."""
     if not texts:
         return texts
-    seconds, shared = settings.warehouse.lock_wait_seconds, set[str]()
-    for file in written_files(settings.warehouse.path):
-        shared |= elsewhere(file, person, texts, lock_wait_seconds=seconds)
-    return texts - shared
+    warehouse = settings.warehouse
+    return texts - elsewhere(warehouse.path, person, texts, lock_wait_seconds=warehouse.lock_wait_seconds)
 
 
 def _all_files(settings: Settings) -> list[Path]:
@@ -138,13 +129,13 @@ def _all_files(settings: Settings) -> list[Path]:
         settings.warehouse.published.resolve(),
         settings.webhooks.inbox,
     )
-    files = [*_private_files(settings), *_published_files(settings), inbox]
+    files = [path, *_published_files(settings), inbox]
     for file in list(files):
         files += [*file.parent.glob(f"{file.name}*"), *file.parent.glob(f".{file.name}*")]
     for name in _published_names(settings):
         files += published.parent.glob(f".{name}*")
     for folder in (state_folder(path), path.with_name(f"{path.name}.tmp"), parquet_folder(published)):
         files += folder.rglob("*")
-    files += [snapshot_path(file) for file in _private_files(settings)]
+    files.append(snapshot_path(path))
     plan = plan_file(path)
     return sorted({file for file in files if file.is_file() and file != plan})

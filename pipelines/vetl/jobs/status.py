@@ -14,7 +14,6 @@ from vetl.jobs.act_status import act_status
 from vetl.loading.control.activity import Activity, read_activity
 from vetl.loading.control.snapshot import Snapshot, read_snapshot
 from vetl.loading.file_header import what_is_wrong
-from vetl.loading.layout import written_files
 from vetl.loading.published.hold import Hold, read_hold
 from vetl.loading.published.last_publication import masked_in
 from vetl.notices.ledger import StoredEpisode, open_episodes
@@ -146,8 +145,8 @@ def read_status(
 def _problems(
     settings: Settings, report: StatusReport, practices: Sequence[str] | None, now: datetime
 ) -> Iterator[Problem]:
-    files = written_files(settings.warehouse.path) or [settings.warehouse.path]
-    yield from (Problem(1, line) for line in map(_broken_warehouse, files) if line)
+    if line := _broken_warehouse(settings.warehouse.path):
+        yield Problem(1, line)
     yield from _of_inbox(report.inbox)
     yield from _of_activity("sync", report.sync)
     yield from _of_lists(settings, report, practices, now)

@@ -20,8 +20,6 @@ from vetl.engine.sync import sync
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.clock import believed_clock, refuse_future_starts
 from vetl.jobs.one_writer import writing
-from vetl.jobs.processes import ShardRead, side_by_side
-from vetl.jobs.shards import is_to_be_moved, layout_of, parts
 from vetl.loading.control.activity import record_failure, recorded
 from vetl.loading.phone_calls.frames import parse_calls
 from vetl.loading.warehouse import Warehouse
@@ -54,39 +52,17 @@ def run_sync(
         WarehouseError: the warehouse cannot be opened or written.
         Unreachable: the platform cannot be signed in to.
     """
-    chosen = [practice.id for practice in chosen_practices(settings, practices)]
-    names = [endpoint.name for endpoint in chosen_endpoints(endpoints)]
-    # Each shard is a file with a writer of its own, so syncs of several shards do not wait for each other.
-    shared = bool(layout_of(settings)) and not is_to_be_moved(settings)
-    with writing(settings, shared=shared):
-        reads = [
-            ShardRead(
-                part,
-                tuple(item.id for item in part.practices if item.id in chosen),
-                tuple(names),
-                since,
-                reconcile,
-            )
-            for part in parts(settings, chosen)
-        ]
-        result = _sync_part(reads[0], progress) if len(reads) == 1 else side_by_side(reads, _sync_part, progress)
-    return replace(result, results=tuple(sorted(result.results, key=lambda item: chosen.index(item.practice_id))))
-
-
-def _sync_part(read: ShardRead, progress: ReportProgress) -> SyncResult:
-    """Sync a warehouse of one file in this process."""
-    settings = read.settings
     order = Order(
-        practices=chosen_practices(settings, read.practices),
-        endpoints=chosen_endpoints(read.endpoints),
+        practices=chosen_practices(settings, practices),
+        endpoints=chosen_endpoints(endpoints),
         names=query_names(settings),
-        since=read.since,
+        since=since,
         details=settings.phone_calls.details,
         details_budget=settings.phone_calls.details_budget,
-        reconcile=read.reconcile,
+        reconcile=reconcile,
     )
     _give_large_blocks_back()
-    with _fewer_collections():
+    with writing(settings), _fewer_collections():
         return asyncio.run(_sync(settings, partner_client(settings), order, progress))
 
 

@@ -4,7 +4,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +13,6 @@ import structlog
 from vetl.core.errors import WarehouseBusy, WarehouseError, cannot_write
 from vetl.core.text import span
 from vetl.loading.failures import as_warehouse_error
-from vetl.loading.layout import shards_of
 
 ROW_GROUP_SIZE = 30_720
 """Rows per row group. Every commit rewrites the last, partly filled row group of each column: with DuckDB's
@@ -143,18 +141,6 @@ def limit_memory(connection: duckdb.DuckDBPyConnection, most: int) -> None:
     with suppress(duckdb.OutOfMemoryException):
         connection.execute(f"set memory_limit = '{MEMORY_KEPT + indexes}B'")
     connection.execute(f"set memory_limit = '{most + indexes}B'")
-
-
-def attach_shards(connection: duckdb.DuckDBPyConnection, path: Path, *, lock_wait_seconds: float = 0.0) -> None:
-    """Attach the shards of an open file read-only, because its views read them.
-
-    Raises:
-        WarehouseBusy: another process still writes to a shard after `lock_wait_seconds`.
-        WarehouseError: a shard cannot be opened.
-    """
-    for name, file in shards_of(path).items():
-        statement = f"attach {literal(str(file))} as {quoted(name)} (read_only)"
-        open_when_free(file, partial(connection.execute, statement), lock_wait_seconds=lock_wait_seconds)
 
 
 def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:

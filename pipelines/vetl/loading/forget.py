@@ -71,7 +71,7 @@ def forget(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], pe
     return Forgotten(pseudonym, own)
 
 
-def forget_unplaced(connection: duckdb.DuckDBPyConnection, mentions: Mentions) -> None:
+def _forget_unplaced(connection: duckdb.DuckDBPyConnection, mentions: Mentions) -> None:
     """Empty the payloads of quarantined deliveries that name no practice and mention a forgotten person."""
     rows = connection.execute(
         "select row_key, payload from control.quarantine where practice_id = '' and payload <> ?", [GONE]
@@ -245,7 +245,7 @@ def _sweep_control(
                     f"update {name} set {column} = $replaced::{kind} where {whose} and {column}::varchar = $text",
                     {"replaced": replaced, "text": text} | ({"practice": practice_id} if of_practices else {}),
                 )
-    forget_unplaced(connection, mentions)
+    _forget_unplaced(connection, mentions)
 
 
 def _control_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, bool]]:

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 import duckdb
 
 from vetl.loading.duplicates import mend
-from vetl.loading.forget import Forgotten, forget, forget_unplaced
+from vetl.loading.forget import Forgotten, forget
 from vetl.loading.mentions import Mentions
 from vetl.loading.person import Person, look_up
 from vetl.loading.pseudonyms import Pseudonyms
@@ -69,11 +69,6 @@ class People:
         self.pseudonyms = Pseudonyms.load(self._connection)
         self._changed()
         return forgotten
-
-    def forget_unplaced(self, mentions: Mentions) -> None:
-        """Empty quarantined deliveries that name no practice and mention somebody of another file's practice."""
-        with self._writing():
-            forget_unplaced(self._connection, mentions)
 
     def mend(self) -> dict[str, int]:
         """Leave one row under each key of raw, see `duplicates.mend`; return the number of moved rows by table."""

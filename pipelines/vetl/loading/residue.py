@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from vetl.loading.connection import attach, attach_shards, literal, quoted
+from vetl.loading.connection import attach, literal, quoted
 from vetl.loading.failures import as_vetl_errors
 from vetl.loading.mentions import ID_IN_TEXT, Mentions, national
 from vetl.loading.person import Person, pattern_of
@@ -63,7 +63,6 @@ def in_private(path: Path, person: Person, mentions: Mentions, *, lock_wait_seco
         WarehouseError: it cannot be read.
     """
     with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
-        attach_shards(connection, path, lock_wait_seconds=lock_wait_seconds)
         return list(_in_tables(connection, "warehouse", person, mentions))
 
 
@@ -102,7 +101,6 @@ def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_sec
     """
     there: set[str] = set()
     with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
-        attach_shards(connection, path, lock_wait_seconds=lock_wait_seconds)
         for _, name, columns in _tables(connection, "warehouse"):
             if "practice_id" not in columns:
                 continue

@@ -1,8 +1,8 @@
 """The lock of a warehouse: the commands that write take turns, from the first shared file to the last.
 
-DuckDB locks a file as long as it is open. That is too little: a command opens several files one after the other
-(shards, the marts, the published file), and other files are shared too (dbt's state, the layout of the shards, the
-lake). Two `vetl run` at once removed each other's results of dbt.
+DuckDB locks a file as long as it is open. That is too little: a command opens the private file several times, and
+other files are shared too (the published file, dbt's state, the lake). Two `vetl run` at once removed each other's
+results of dbt.
 
 The lock is an flock on `<warehouse>.lock`. The kernel frees it when the last process that has the file open ends,
 however that process ends. The file holds the id of the process that has the lock, and stays when the lock is free.
@@ -42,12 +42,9 @@ def writing(
     warehouse: Path,
     *,
     lock_wait_seconds: float,
-    shared: bool = False,
     wait: Callable[[float], None] = time.sleep,
 ) -> Generator[None]:
     """Hold the lock of the warehouse. Within a block that holds it already, another one changes nothing.
-
-    Several processes can hold a `shared` lock at the same time, but not beside one that is not shared.
 
     Raises:
         WarehouseBusy: another process still holds the lock after `lock_wait_seconds`.
@@ -59,8 +56,7 @@ def writing(
         return
     descriptor = _open(file)
     try:
-        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-        _take(descriptor, kind, warehouse, lock_wait_seconds, wait)
+        _take(descriptor, warehouse, lock_wait_seconds, wait)
         _held.descriptors[file] = descriptor
         try:
             yield
@@ -91,11 +87,9 @@ def _open(file: Path) -> int:
         raise WarehouseError(cannot_write(file, error, "cannot be made")) from None
 
 
-def _take(
-    descriptor: int, kind: int, warehouse: Path, lock_wait_seconds: float, wait: Callable[[float], None]
-) -> None:
+def _take(descriptor: int, warehouse: Path, lock_wait_seconds: float, wait: Callable[[float], None]) -> None:
     waited = 0.0
-    while not _is_taken(descriptor, kind, warehouse):
+    while not _is_taken(descriptor, warehouse):
         holder = _holder(descriptor)
         if waited >= lock_wait_seconds:
             longest = span(lock_wait_seconds)
@@ -113,9 +107,9 @@ def _take(
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
 
 
-def _is_taken(descriptor: int, kind: int, warehouse: Path) -> bool:
+def _is_taken(descriptor: int, warehouse: Path) -> bool:
     try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError as error:

@@ -28,7 +28,7 @@ from vetl.partner.counters import Counters
 from vetl.partner.credential_cache import AcceptedCredentials
 from vetl.partner.headers import user_agent
 from vetl.partner.limits import Limiters, OnceMore, RateLimiter
-from vetl.partner.pace import SharedPace
+from vetl.partner.pace import Pace
 from vetl.partner.protocol import (
     Answer,
     CsvAnswer,
@@ -73,7 +73,7 @@ class PartnerClient:
         timing: Timing | None = None,
         retry_policy: RetryPolicy | None = None,
         accepted: AcceptedCredentials | None = None,
-        pace: SharedPace | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self.total = Counters()
         self._traffic: dict[str, dict[str, Counters]] = {}

@@ -37,7 +37,7 @@ from vetl.settings.assistant import AssistantSettings
 from vetl.settings.dashboard import DashboardSettings
 from vetl.settings.definitions import DefinitionsSettings
 from vetl.settings.lake import LakeSettings, SparkSettings, anchored
-from vetl.settings.places import own_files, same_place
+from vetl.settings.places import same_place
 from vetl.settings.privacy import PrivacySettings
 from vetl.settings.references import unconfigured
 from vetl.settings.report import ReportSettings
@@ -46,14 +46,12 @@ from vetl.settings.section import Section
 from vetl.settings.sources import Sources
 from vetl.settings.values import (
     duckdb_file,
-    each_in_one_shard,
     file_path,
     http_address,
     memory,
     network,
     no_boolean,
     parameter_name,
-    spread,
     varied_each,
 )
 from vetl.settings.watch import WatchSettings
@@ -65,7 +63,6 @@ Seconds = Annotated[float, BeforeValidator(no_boolean)]
 ParameterName = Annotated[str, AfterValidator(parameter_name)]
 FilePath = Annotated[Path, AfterValidator(file_path)]
 DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
-Shards = Annotated[int | dict[str, tuple[str, ...]], BeforeValidator(spread)]
 
 ENVIRONMENT_ONLY = {
     "partner": ("username", "password", "role"),
@@ -124,7 +121,6 @@ class WarehouseSettings(Section):
     published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
     pii_key: SecretStr | None = None
     lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
-    shards: Shards = 1
     memory_limit: Annotated[str, AfterValidator(memory)] | None = None
     temp_directory: Path | None = None
     keep: Positive = 3
@@ -203,8 +199,6 @@ class Settings(BaseSettings):
             raise ValueError(msg)
         if problem := unconfigured(self):
             raise ValueError(problem)
-        if not isinstance(self.warehouse.shards, int):
-            each_in_one_shard(self.warehouse.shards, [item.id for item in self.practices])
         return self
 
     def login(self) -> Login:
@@ -279,14 +273,6 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
             duckdb_file(path)
         except ValueError as error:
             raise sources.refuse(f"warehouse.{key} {error}") from None
-    shards = warehouse.shards if not isinstance(warehouse.shards, int) else range(1, warehouse.shards + 1)
-    of_shards = {
-        warehouse.path.with_name(f"{warehouse.path.stem}.{name}{warehouse.path.suffix}") for name in shards
-    }
-    if set(own_files(settings)) & of_shards:
-        raise sources.refuse(
-            "warehouse.published, webhooks.inbox and the ledgers must not have the name of a shard's file"
-        )
     if clash := same_place(settings, [*sources.dotenv_files, *([sources.config] if sources.config else [])]):
         raise sources.refuse(clash)
 

@@ -30,17 +30,6 @@ def same_place(settings: "Settings", own: Sequence[Path]) -> str | None:
     return _emptied(settings, places)
 
 
-def own_files(settings: "Settings") -> list[Path]:
-    """Return the files that vetl writes and whose names no shard may have."""
-    return [
-        settings.warehouse.published,
-        settings.webhooks.inbox,
-        settings.act.ledger,
-        settings.watch.ledger,
-        settings.report.ledger,
-    ]
-
-
 def _emptied(settings: "Settings", places: Sequence[tuple[str, Path]]) -> str | None:
     """Return the line about a path in the folder that a Spark build empties."""
     scratch = settings.spark.scratch.resolve()

@@ -45,13 +45,11 @@ Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=
 class ScheduleSettings(Section):
     """`[schedule]`: a cron line for each schedule, or "off"; `start` switches the schedules on at start.
 
-    `vetl status` fails if data are older than `max_age`, whether cron, a service or Dagster runs vetl. `by_shard`
-    starts one run for each shard, for launchers of Dagster that give runs to several workers. `act` makes a plan
-    and applies it at once, so it is off until somebody sets it.
+    `vetl status` fails if data are older than `max_age`, whether cron, a service or Dagster runs vetl. `act`
+    makes a plan and applies it at once, so it is off until somebody sets it.
     """
 
     start: bool = False
-    by_shard: bool = False
     time_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     hourly: Cron = "0 * * * *"
     nightly: Cron = "30 2 * * 1-6"

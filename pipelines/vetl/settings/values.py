@@ -1,11 +1,8 @@
 """Checks of single values; the message of each `ValueError` follows the key in the line of the error."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, cast
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -41,37 +38,6 @@ def memory(text: str) -> str:
     if not re.fullmatch(r"[1-9]\d*(\.\d+)? ?([MGT]i?B|%)", text):
         raise ValueError("must be an amount such as 4GB, 512MiB or 60%")
     return text
-
-
-def spread(value: Any) -> Any:  # noqa: ANN401 - any value of TOML
-    """Return the number of shards, or the practices of each shard by its name, which is part of a file's name."""
-    if isinstance(value, dict):
-        named = cast("dict[Any, Any]", value)
-        names = all(re.fullmatch(r"[a-z0-9_-]{1,40}", str(name)) for name in named)
-        if named and names and all(isinstance(practices, list | tuple) for practices in named.values()):
-            return named
-    elif isinstance(value, int) and not isinstance(value, bool) and value >= 1:
-        return value
-    raise ValueError(
-        "must be a number of files, or the ids of practices by names of lower-case letters and digits"
-    )
-
-
-def each_in_one_shard(shards: Mapping[str, Sequence[str]], practices: Sequence[str]) -> None:
-    """Check that every configured practice is in exactly one shard.
-
-    Raises:
-        ValueError: a practice is in no shard or in two shards, or a shard has a practice that is not configured.
-    """
-    named = [practice for own in shards.values() for practice in own]
-    times = Counter(dict.fromkeys(practices, 0))
-    times.update(named)
-    for practice in times:
-        if practice not in practices:
-            raise ValueError(f"warehouse.shards: practice {practice} is not configured")
-        if times[practice] != 1:
-            place = "in no shard" if not times[practice] else f"there {times[practice]} times"
-            raise ValueError(f"warehouse.shards: practice {practice} is {place}")
 
 
 def file_path(path: Path) -> Path:

@@ -20,12 +20,9 @@ from pathlib import Path
 from typing import Literal
 
 from vetl.core.errors import VetlError
-from vetl.loading.layout import written_files
 
 Kind = Literal["sync", "build", "publication"]
 Outcome = Literal["running", "done", "failed", "stopped", "killed"]
-_WORST_FIRST: tuple[Outcome, ...] = ("running", "killed", "failed", "stopped", "done")
-"""The order of outcomes of several shards. A shard that still runs comes first: the sync is not over yet."""
 
 _BYTES = 4_096
 _PATIENCE = 1.0
@@ -67,17 +64,24 @@ def activity_path(warehouse: Path, kind: Kind) -> Path:
 
 
 def read_activity(warehouse: Path, kind: Kind) -> Activity | None:
-    """Return the last work of this kind; `None` before the first. Of the shards' syncs, return the worst."""
-    files = written_files(warehouse) if kind == "sync" else []
-    activities = [_read_activity(activity_path(file, kind)) for file in files or [warehouse]]
-    return min(filter(None, activities), key=lambda item: _WORST_FIRST.index(item.outcome), default=None)
+    """Return the last work of this kind; `None` before the first."""
+    try:
+        with activity_path(warehouse, kind).open("rb") as file:
+            activity = _parse(file.read(_BYTES))
+            if activity and activity.outcome == "running" and not _is_held(file.fileno()):
+                # The process may have recorded its end between the read and the check of the lock.
+                activity = _parse(os.pread(file.fileno(), _BYTES, 0)) or activity
+                return replace(activity, outcome="killed") if activity.outcome == "running" else activity
+            return activity
+    except OSError:
+        return None
 
 
 @contextmanager
 def recorded(warehouse: Path, kind: Kind, command: str) -> Generator[Recorder]:
     """Record the beginning and the outcome of work. The work goes on if the record cannot be written."""
     recorder = Recorder()
-    handle = _open(activity_path(warehouse, kind)) if written_files(warehouse) else None
+    handle = _open(activity_path(warehouse, kind)) if warehouse.exists() else None
     if handle is None:
         yield recorder
         return
@@ -105,19 +109,6 @@ def record_failure(warehouse: Path, kind: Kind, command: str, error: str) -> Non
     """Record work that could not begin."""
     with recorded(warehouse, kind, command) as recorder:
         recorder.error = error
-
-
-def _read_activity(path: Path) -> Activity | None:
-    try:
-        with path.open("rb") as file:
-            activity = _parse(file.read(_BYTES))
-            if activity and activity.outcome == "running" and not _is_held(file.fileno()):
-                # The process may have recorded its end between the read and the check of the lock.
-                activity = _parse(os.pread(file.fileno(), _BYTES, 0)) or activity
-                return replace(activity, outcome="killed") if activity.outcome == "running" else activity
-            return activity
-    except OSError:
-        return None
 
 
 def _parse(content: bytes) -> Activity | None:

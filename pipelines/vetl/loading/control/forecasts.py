@@ -1,7 +1,5 @@
 """Keep the predictions of `vetl forecast` in `control.forecasts`, whose rows are added and never changed."""
 
-from collections.abc import Sequence
-
 import duckdb
 import polars as pl
 
@@ -12,16 +10,6 @@ MEASURES = ("calls", "bookable_calls", "staff_minutes")
 
 Predictions = pl.DataFrame
 """`practice_id`, `made_on`, `made_at`, `time_zone`, `weeks`, `day`, `hour` and the measures."""
-
-
-def predicted_practices(predictions: Predictions) -> list[str]:
-    """Return the practices that predictions are about."""
-    return predictions.get_column("practice_id").unique(maintain_order=True).to_list()
-
-
-def of_practices(predictions: Predictions, practices: Sequence[str]) -> Predictions:
-    """Return the predictions of these practices."""
-    return predictions.filter(pl.col("practice_id").is_in(practices))
 
 
 def keep_forecasts(connection: duckdb.DuckDBPyConnection, predictions: Predictions) -> int:

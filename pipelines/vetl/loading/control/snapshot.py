@@ -5,18 +5,16 @@ may be some seconds old; it contains the time when it was written.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, cast
 
 from vetl.core.errors import WarehouseError
 from vetl.drafts import replace_text
 from vetl.loading.control.list_status import ListStatus, list_status_of
-from vetl.loading.layout import written_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +41,6 @@ def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
     Raises:
         WarehouseError: the snapshot cannot be read, or a newer vetl has written it.
     """
-    snapshots = [_read_one(file, migrations) for file in written_files(warehouse) or [warehouse]]
-    there = [snapshot for snapshot in snapshots if snapshot]
-    return _of_all(there) if len(there) > 1 else next(iter(there), None)
-
-
-def _of_all(shards: Sequence[Snapshot]) -> Snapshot:
-    """Return one snapshot for several files: the lists of all, and the latest run."""
-    runs = [snapshot.run for snapshot in shards if snapshot.run]
-    return Snapshot(
-        lists=sorted((item for snapshot in shards for item in snapshot.lists), key=attrgetter("practice_id")),
-        written_at=max((snapshot.written_at for snapshot in shards if snapshot.written_at), default=None),
-        run=max(runs, key=itemgetter("started_at"), default=None),
-    )
-
-
-def _read_one(warehouse: Path, migrations: Path) -> Snapshot | None:
     path = snapshot_path(warehouse)
     try:
         document: Any = json.loads(path.read_text("utf-8"))
@@ -82,13 +64,12 @@ def refuse_newer(warehouse: Path, migrations: Path) -> None:
     Raises:
         WarehouseError: a newer vetl has migrated the file.
     """
-    for file in written_files(warehouse):
-        try:
-            document = json.loads(snapshot_path(file).read_text("utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(document, dict):
-            _refuse(file, str(cast("dict[str, Any]", document).get("migration")), migrations)
+    try:
+        document = json.loads(snapshot_path(warehouse).read_text("utf-8"))
+    except (OSError, ValueError):
+        return
+    if isinstance(document, dict):
+        _refuse(warehouse, str(cast("dict[str, Any]", document).get("migration")), migrations)
 
 
 def _refuse(warehouse: Path, migration: str, migrations: Path) -> None:

@@ -1,7 +1,7 @@
 """Store runs, certificates, cursors, capabilities and the salt of call keys in the schema `control`."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from secrets import token_hex
 from typing import Any
@@ -14,8 +14,8 @@ from vetl.core.steps import Learnt, MoveCursor
 List = tuple[str, str]
 """A practice's id and the name of one of its lists."""
 
-SALT = "call_key_salt"
-"""The name of the call-key secret in `control.meta`; with `/` and an id, of a practice that moved to this file."""
+_SALT = "call_key_salt"
+"""The name of the call-key secret in `control.meta`."""
 
 
 def start_run(connection: duckdb.DuckDBPyConnection, run_id: str, started_at: datetime, command: str) -> None:
@@ -165,13 +165,11 @@ class Beginnings:
         return self._connection.execute(f"select practice_id, endpoint, {what}", values).fetchall()
 
 
-def salts(connection: duckdb.DuckDBPyConnection, practices: Iterable[str]) -> dict[str, str]:
-    """Return the call-key secret of each practice: that of this file, or the one that the practice moved with."""
-    secrets_by_name = dict(
-        connection.execute("select name, value from control.meta where starts_with(name, ?)", [SALT]).fetchall()
-    )
-    brought = {practice_id: secrets_by_name.get(f"{SALT}/{practice_id}") for practice_id in practices}
-    if SALT not in secrets_by_name and not all(brought.values()):
-        secrets_by_name[SALT] = token_hex(16)
-        connection.execute("insert into control.meta values (?, ?)", [SALT, secrets_by_name[SALT]])
-    return {practice_id: secret or secrets_by_name[SALT] for practice_id, secret in brought.items()}
+def salt(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the call-key secret of this file; make it before the first call."""
+    known = connection.execute("select value from control.meta where name = ?", [_SALT]).fetchall()
+    if known:
+        return known[0][0]
+    made = token_hex(16)
+    connection.execute("insert into control.meta values (?, ?)", [_SALT, made])
+    return made

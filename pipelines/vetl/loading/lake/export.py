@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from vetl.loading.connection import PRIVATE, attach, attach_shards
+from vetl.loading.connection import PRIVATE, attach
 from vetl.loading.failures import as_vetl_errors
 from vetl.loading.lake.manifest import MANIFEST, LakeFile, Manifest, Partition
 from vetl.loading.lake.storage import Storage
@@ -59,7 +59,6 @@ def export_private(
         storage.drafts(warehouse.with_name(f"{warehouse.name}.lake")) as drafts,
         as_vetl_errors(warehouse),
     ):
-        attach_shards(connection, warehouse, lock_wait_seconds=lock_wait_seconds)
         [(clock,)] = connection.execute(
             "select strftime(max_by(source_clock, started_at), '%Y-%m-%dT%H:%M:%SZ') from control.runs"
             " where source_clock is not null"

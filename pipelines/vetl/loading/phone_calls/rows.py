@@ -21,8 +21,8 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
     if rows.is_empty():
         return
     own = ", ".join(f"fresh.{quoted(name)}" for name in rows.columns if not name.startswith("_"))
-    secrets = state.salts(commit.connection, rows["practice_id"].unique())
-    salts = {practice_id: _practice_salt(secret, practice_id) for practice_id, secret in secrets.items()}
+    secret = state.salt(commit.connection)
+    salts = {practice_id: _practice_salt(secret, practice_id) for practice_id in rows["practice_id"].unique()}
     salted = rows.with_columns(pl.col("practice_id").replace_strict(salts, return_dtype=pl.String).alias(_SALT))
     dirty_days.note_new(commit, rows)
     with registered_frames(commit.connection, fresh=salted):

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import duckdb
 
-from vetl.core.errors import WarehouseBusy
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
-from vetl.loading.connection import attach_shards, literal, quoted
+from vetl.loading.connection import literal, quoted
 from vetl.loading.published.query import Read, reading
 from vetl.loading.tables import RawTable, row_hash
 
@@ -35,15 +34,8 @@ class Inputs:
     is_older: bool
 
 
-def digest_inputs(connection: duckdb.DuckDBPyConnection, private: Path, target: str) -> None:
-    """Store the digests of the raw tables of `private`, which is attached as `source`, in the table `target`.
-
-    There are none if another process writes to a shard of the file.
-    """
-    try:
-        attach_shards(connection, private)
-    except WarehouseBusy:
-        return
+def digest_inputs(connection: duckdb.DuckDBPyConnection, target: str) -> None:
+    """Store the digests of the raw tables of the private file, attached as `source`, in the table `target`."""
     columns = connection.execute(
         "select table_name, list(column_name) from duckdb_columns() where (database_name, schema_name) ="
         " ('source', 'raw') group by all having list_contains(list(column_name), '_row_hash')"

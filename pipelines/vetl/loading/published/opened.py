@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from vetl.core.errors import WarehouseError
-from vetl.loading.connection import MEMORY_LIMIT, attach_shards, literal, quoted
+from vetl.loading.connection import MEMORY_LIMIT, literal, quoted
 from vetl.loading.failures import as_warehouse_error
 from vetl.loading.published.contacts import attach_contacts
 from vetl.loading.published.marts import marts_of
@@ -19,7 +19,7 @@ _OF_NOBODY = frozenset(("metrics", "catalogue"))
 
 @contextmanager
 def opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConnection]:
-    """Open one file for reading, with its contacts and shards if they are beside it.
+    """Open one file for reading, with its contacts if they are beside it.
 
     Raises:
         WarehouseBusy: another process holds the file.
@@ -29,7 +29,6 @@ def opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConne
         if connection.execute("select 1 from duckdb_schemas() where schema_name = 'marts'").fetchall():
             connection.execute("set search_path = 'marts,main'")
         attach_contacts(connection, file)
-        attach_shards(connection, file)
         if writes_to:
             connection.execute(f"set allowed_directories = [{literal(str(writes_to))}]")
         _lock(connection)

@@ -132,7 +132,7 @@ def _publish(
         masking = replace(masking, words=publishable_words(sources, learnt_words(sources)))
         with _target(connection, draft):
             _bring(connection, marts, masking)
-            digest_inputs(connection, private, digests.TARGET)
+            digest_inputs(connection, digests.TARGET)
             result = replace(result, masked_words=masked_words(connection))
     _check(draft, result)
     _put_into_place(draft, published, keep)
