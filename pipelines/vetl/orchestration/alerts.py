@@ -117,11 +117,10 @@ def _report(context: dg.RunFailureSensorContext, used: Sequence[Channel], hours:
     """Send the causes that are new or due again, and those that are over although the run failed."""
     if not used:
         return dg.SkipReason("no channel is configured in [alerts]")
-    alert, causes = alert_of(context), causes_of(context)
+    alert, (causes, judged) = alert_of(context), causes_of(context)
     sent, now = _sent(context.instance), time.time()
     before = sent.get(alert.job, {})
-    steps = {cause.partition(": ")[0] for cause in causes}
-    over = {cause for cause in before.keys() - causes if cause.partition(": ")[0] in steps}
+    over = {cause for cause in before.keys() - causes if cause.partition(": ")[0] in judged}
     due = [cause for cause in causes if now - before.get(cause, 0.0) > hours * 3600]
     if due:
         _send(used, alert)
@@ -146,19 +145,23 @@ def _lines_of(causes: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(causes))[:_MOST_LINES]
 
 
-def causes_of(context: dg.RunFailureSensorContext) -> set[str]:
-    """Return the causes of a failed run: `step: check practice` of a check, else the step and its words."""
-    causes: set[str] = set()
+def causes_of(context: dg.RunFailureSensorContext) -> tuple[set[str], set[str]]:
+    """Return the causes of a failed run, and the steps whose checks were run to their end.
+
+    A cause is `step: check practice` of a check, else the step and its words.
+    """
+    causes, judged = set[str](), set[str]()
     for event in context.get_step_failure_events():
         data = event.step_failure_data
         own = data.user_failure_data
         named = own.metadata.get(CAUSES) if own else None
         if named is not None and isinstance(named.value, list):
             causes |= {f"{event.step_key}: {cause}" for cause in named.value}
+            judged.add(str(event.step_key))
         else:
             words = (own.description if own else None) or _kind(data.error) or "failed"
             causes.add(f"{event.step_key}: {_NUMBERS.sub('#', words)}")
-    return causes or {"the run ended before any step"}
+    return causes or {"the run ended before any step"}, judged
 
 
 def alert_of(context: dg.RunFailureSensorContext) -> Alert:
