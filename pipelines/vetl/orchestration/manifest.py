@@ -27,6 +27,7 @@ class Manifest:
 
     def __init__(self, manifest: Mapping[str, Any]) -> None:
         self._models = {node["name"]: node for node in manifest["nodes"].values()}
+        self._owners = owners(next((node for node in self._models.values() if owners(node)), {}))
         self._sources = {(node["source_name"], node["name"]): node for node in manifest["sources"].values()}
 
     def raw_table(self, endpoint: Endpoint) -> dg.AssetSpec:
@@ -38,7 +39,7 @@ class Manifest:
             raw_key(endpoint.table),
             description=one_line(source.get("description", "")),
             group_name=staged.get("config", {}).get("group") or ELSEWHERE,
-            owners=owners(source) or owners(staged),
+            owners=owners(source) or self._owners,
             kinds={"python", "duckdb"},
             skippable=True,
             metadata={
@@ -59,7 +60,7 @@ class Manifest:
                 [schema, name],
                 description=one_line(node["description"]) or _OTHERS[schema],
                 group_name=schema,
-                owners=owners(next(iter(self._models.values()), {})),
+                owners=self._owners,
                 kinds={"duckdb"},
             )
             for (schema, name), node in self._sources.items()
