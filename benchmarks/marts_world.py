@@ -44,7 +44,7 @@ select
     'Practice' as practice, if(die < 90, 'inbound', 'outbound') as direction,
     if(die < 95, 'completed', 'no_answer') as state, if(die < 70, 'existing', 'new') as caller_type,
     'Client ' || client as client_name, 'Rex' as patient_name,
-    '+1212' || lpad(client::varchar, 7, '0') as phone_number,
+    '+1212' || (2000000 + client) as phone_number,
     ['scheduling', 'billing', 'medical_question', 'general_inquiry'][1 + h % 4] as call_classification,
     h % 4 = 0 as booking_intent,
     'The caller asked about ' || (h % 5000) || ' and wants to be called back.' as summary,
@@ -77,13 +77,13 @@ _LISTS = {
         0.05,
         """select practice_id, id, 'A' || i as remote_id, 'R' || client || '-7' as remote_client_id,
         'CONFIRMED' as status, created_at + interval 5 days as booking_date, created_at, created_at as updated_at,
-        '+1212' || lpad(client::varchar, 7, '0') as client_phone, 'Rex' as patient_name""",
+        '+1212' || (2000000 + client) as client_phone, 'Rex' as patient_name""",
     ),
     "ai_outbound_requests": (
         0.05,
         """select practice_id, id, 'sms' as channel, ['scheduling', 'refill'][1 + h % 2] as purpose,
         'completed' as status, ['booked', 'no_response', 'opted_out'][1 + h % 3] as outcome,
-        'c' || client as client_id, '+1212' || lpad(client::varchar, 7, '0') as contact_number,
+        'c' || client as client_id, '+1212' || (2000000 + client) as contact_number,
         created_at + interval 1 hour as contacted_at, created_at + interval 5 hours as completed_at, created_at""",
     ),
     "staff_tasks": (
@@ -95,7 +95,7 @@ _LISTS = {
     ),
 }
 _CLIENTS = """select 'loc-' || lpad((i // $clients)::varchar, 3, '0') as practice_id, 'c' || (i % $clients) as id,
-    'Client ' || (i % $clients) as name, '+1212' || lpad((i % $clients)::varchar, 7, '0') as phone,
+    'Client ' || (i % $clients) as name, '+1212' || (2000000 + i % $clients) as phone,
     'R' || (i % $clients) as remote_id from range($clients * 50) as numbers(i)"""
 
 
@@ -119,6 +119,8 @@ def make(path: Path, calls: int) -> None:
             drawn = {"each": rows // len(PRACTICES), "rows": rows, "clients": clients, "kind": name}
             _fill(connection, name, f"{columns} from ({_THINGS})", drawn)
         _fill(connection, "clients", _CLIENTS, {"clients": clients})
+    with Warehouse.open(path, REGISTRY, lock_wait_seconds=0) as warehouse:
+        warehouse.note_phone_numbers({})
 
 
 def _fill(
@@ -161,7 +163,7 @@ def small_sync(path: Path, now: datetime) -> None:
 def _todays_calls(now: datetime) -> bytes:
     """Return one call an hour since six in the morning."""
     lines = (
-        f"{now.date()} {hour:02}:10,Practice,Inbound,Completed,Existing,Client 1,Rex,+12120000{hour:03},"
+        f"{now.date()} {hour:02}:10,Practice,Inbound,Completed,Existing,Client 1,Rex,+12122000{hour:03},"
         "Scheduling,Yes,Wants to come,Positive,Voicemail,No,1:05\n"
         for hour in range(6, now.hour + 1)
     )

@@ -68,7 +68,7 @@ def _calls(rng: random.Random, calls: int) -> list[list[bytes]]:
             [
                 (
                     f"{day} {minute // 60:02d}:{minute % 60:02d},Harbor Animal Hospital,inbound,completed,"
-                    f"existing,Client {rng.randrange(9000)},Rex,+1555{rng.randrange(10**7):07d},"
+                    f"existing,Client {rng.randrange(9000)},Rex,+1212{2_000_000 + rng.randrange(10**6)},"
                     f"{rng.choice(intents)},Yes,{rng.choice(summaries)},Positive,{rng.choice(outcomes)},No,"
                     f"{rng.randrange(1, 15)}:{rng.randrange(60):02d}\n"
                 ).encode()
@@ -100,7 +100,7 @@ def _appointments(rng: random.Random, count: int) -> tuple[list[datetime], list[
                 "client_first_name": "Anna",
                 "client_last_name": f"Client{number % 9000}",
                 "client_email": f"client{number % 9000}@example.com",
-                "client_phone": f"+1555{number % 10**7:07d}",
+                "client_phone": f"+1212{2_000_000 + number % 10**6}",
                 "client_type": "existing",
                 "patient_name": "Rex",
             }

@@ -13,7 +13,7 @@ from board.parts import View
 from board.published import MissingError, Published, UnreadableError, age_in_days, now_published
 from board.scope import choose, scope_line
 from board.style import ICON, STYLE
-from board.words import words_for
+from board.words import plain, words_for
 
 SECONDS_BETWEEN_LOOKS = 15
 OLD_DAYS = 2  # a file that was published so many days ago gets a warning
@@ -67,7 +67,7 @@ def _draw(page: Page) -> None:
     page.draw(view)
     complete_until = view.scope.complete_until
     since = f"Complete until {view.words.moment(complete_until)}, from" if complete_until else "Read from"
-    st.caption(f"{since} {view.file.path.name}.")
+    st.caption(f"{since} {plain(view.file.path.name)}.")
     _look_for_another(view.file, read_config(), Visitor(view.user, view.file.practices))
 
 

@@ -42,7 +42,9 @@ def _(marts):
 @app.cell
 def _(marts, mo):
     practices = marts.sql("select practice_id, name from marts.practices order by name").fetchall()
-    practice = mo.ui.dropdown({name: number for number, name in practices}, practices[0][1], label="Practice")
+    names = [name for _, name in practices]
+    entries = {name if names.count(name) == 1 else f"{name} ({number})": number for number, name in practices}
+    practice = mo.ui.dropdown(entries, next(iter(entries)), label="Practice")
     practice
     return (practice,)
 

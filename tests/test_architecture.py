@@ -80,6 +80,7 @@ IMPORTS = {
         "forecasting",
         "bundled",
         "drafts",
+        "sqlite_file",
     },
     "cli": {
         "core",

@@ -12,7 +12,7 @@ from typing import NoReturn
 import streamlit as st
 from vetl.passwords import is_password_of
 
-from board.attempts import Attempts, network_of
+from board.attempts import Attempts, address_in, network_of
 from board.config import Config
 
 _LOOPBACK = "127.0.0.1"
@@ -109,4 +109,5 @@ def _came_through_proxy(config: Config) -> bool:
 def _sender(config: Config) -> str:
     """Return the address that the visitor comes from: a proxy adds the last one of `X-Forwarded-For`."""
     forwarded = st.context.headers.get_all("X-Forwarded-For") if _came_through_proxy(config) else []
-    return forwarded[-1].rsplit(",", 1)[-1].strip() if forwarded else _peer()
+    # Whatever is no address would be a sender of its own each time.
+    return (address_in(forwarded[-1].rsplit(",", 1)[-1]) if forwarded else None) or _peer()

@@ -11,6 +11,8 @@ from typing import Literal
 
 import streamlit as st
 
+from board.words import plain
+
 
 @dataclass(slots=True)
 class Address:
@@ -41,7 +43,7 @@ class Address:
 
     def refuse(self, label: str, value: str) -> None:
         """Note a value that cannot be shown."""
-        self.notes.append(f"The address names “{value}” for {label}, which cannot be shown here.")
+        self.notes.append(f"The address names “{plain(value)}” for {label}, which cannot be shown here.")
 
 
 def follow(page: str) -> Address:
@@ -59,7 +61,7 @@ def follow(page: str) -> Address:
 def write(address: Address) -> list[str]:
     """Write the address of the shown view. Return what the opened address named and the page cannot show."""
     unknown = [name for name in address.opened or {} if name not in address.drawn]
-    address.notes += [f"This page has no filter “{name}”: it is not applied." for name in unknown]
+    address.notes += [f"This page has no filter “{plain(name)}”: it is not applied." for name in unknown]
     # A choice that is made before the browser has the new address comes with the old one: nobody opened that.
     st.session_state.address_seen = [address.of_page, _now()]
     if address.of_page != _now():

@@ -33,6 +33,17 @@ class Attempts:
             return wait
 
 
+def address_in(text: str) -> str | None:
+    """Return the address of an entry of `X-Forwarded-For`, without the port of the connection; else `None`."""
+    bracketed, _, _ = text.strip().removeprefix("[").partition("]")
+    for address in (bracketed, bracketed.rpartition(":")[0]):
+        try:
+            return str(ip_address(address))
+        except ValueError:
+            continue
+    return None
+
+
 def network_of(address: str) -> str:
     """Return the address that is counted as one sender: one holder of IPv6 has a whole network of 64 bits."""
     try:

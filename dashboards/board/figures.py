@@ -9,6 +9,7 @@ from vetl.core.noise import Interval, count_interval, difference_interval, is_mo
 
 from board.freshness import NAMED_AT_MOST
 from board.parts import Column, View
+from board.words import plain
 
 Better = Literal["more", "less", "neither"]
 _COLOURS: dict[Better, Literal["normal", "inverse", "off"]] = {
@@ -208,7 +209,7 @@ def _compared_with(view: View, tiles: Sequence[Figure]) -> None:
         st.caption("There is no earlier period to compare with.")
         return
     lines = [f"Compared with {words.days(*scope.before)}; without an arrow it may be chance."]
-    new = [practice.name for practice in scope.practices if practice not in scope.lasting]
+    new = [plain(practice.name) for practice in scope.practices if practice not in scope.lasting]
     if new:
         names = ", ".join(new[:NAMED_AT_MOST]) + (" and others" if len(new) > NAMED_AT_MOST else "")
         lines.append(f"The comparison leaves out {names}, whose data begins later.")

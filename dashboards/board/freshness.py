@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from board.published import MissingError, Published
-from board.words import Words
+from board.words import Words, plain
 
 COUNTED_LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 """The lists that have a certificate. Clients and patients are read by id, as other lists mention them."""
@@ -91,7 +91,7 @@ def banner(chosen: Sequence[Practice], compared: Sequence[Practice], words: Word
     if not behind:
         return None
     named = [
-        f"**{practice.name}** (whole days until {words.day(practice.last_day)})"
+        f"**{plain(practice.name)}** (whole days until {words.day(practice.last_day)})"
         for practice in behind[:NAMED_AT_MOST]
     ]
     more = len(behind) - NAMED_AT_MOST

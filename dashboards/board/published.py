@@ -17,6 +17,8 @@ from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, ans
 from vetl.loading.published.figures.catalogue import Metric, metrics_of
 from vetl.loading.published.query import QueryResult
 
+from board.words import plain
+
 Identity = tuple[int, int, int, int]
 """Device, inode, size and time of change: another file under the same name has another identity."""
 
@@ -124,7 +126,7 @@ def now_published(path: Path, practices: tuple[str, ...] | None = None) -> Publi
     try:
         identity = _identity(path)
     except OSError as error:
-        raise UnreadableError(f"{path}: {error.strerror}; `vetl run` makes it.") from None
+        raise UnreadableError(f"{plain(path)}: {error.strerror}; `vetl run` makes it.") from None
     try:
         contacts = _identity(_contacts_of(path))
     except OSError:
@@ -174,7 +176,7 @@ def _attached(
     try:
         connection.execute(f"attach '{_quoted(path)}' as {file} (read_only)")
     except duckdb.Error as error:
-        raise UnreadableError(f"{path}: {str(error).splitlines()[0]}") from None
+        raise UnreadableError(plain(f"{path}: {str(error).splitlines()[0]}")) from None
     names_people = False
     if contacts:
         # The file may belong to another group, or be gone since the check: then only names are missing.
@@ -231,7 +233,7 @@ def _answer(
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         line = str(error).splitlines()[0]
         named = _NAMED.search(line)
-        lacks = f"`{named[1]}`" if named else line
+        lacks = f"`{named[1]}`" if named else plain(line)
         raise MissingError(f"This file has no {lacks}: an older vetl published it. {REBUILD}") from None
     finally:
         cursor.close()

@@ -11,7 +11,7 @@ import streamlit as st
 from board.address import pick, pick_day, pick_several
 from board.freshness import NAMED_AT_MOST, Practice, comparable, practices_of
 from board.published import Published
-from board.words import Words
+from board.words import Words, plain
 
 LENGTHS = {"7": 7, "28": 28, "90": 90, "365": 365}
 USUAL = "28"
@@ -117,7 +117,7 @@ def choose(file: Published, words: Words, lists: Sequence[str]) -> Scope:
 
 def scope_line(scope: Scope, words: Words, *, with_days: bool = True) -> str:
     """Return the scope in a line: paper and phones do not show the filters."""
-    names = [practice.name for practice in scope.practices]
+    names = [plain(practice.name) for practice in scope.practices]
     more = len(names) - NAMED_AT_MOST
     where = ", ".join(names[:NAMED_AT_MOST]) + (f" and {words.number(more)} more" if more > 0 else "")
     return f"{words.days(scope.since, scope.until)} \u00b7 {where}" if with_days else where
@@ -159,6 +159,6 @@ def _clocks(practices: Sequence[Practice], words: Words, *, shows_proof: bool) -
                 if practice.complete_until
                 else ", not read whole yet"
             )
-            st.markdown(f"**{practice.name}**  \n{practice.time_zone}{read * shows_proof}")
+            st.markdown(f"**{plain(practice.name)}**  \n{plain(practice.time_zone)}{read * shows_proof}")
         if len(practices) > CLOCKS_AT_MOST:
             st.caption(f"and {words.number(len(practices) - CLOCKS_AT_MOST)} more: see Data health")

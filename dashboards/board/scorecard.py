@@ -1,17 +1,18 @@
 """The scorecard of practices: shares beside those of the other practices, and what an outlier is made of."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
+from vetl.core.causes import Ends, largest_part
 from vetl.core.noise import Counts, Outlier, distance, is_far, share_interval
 from vetl.core.noise import outliers as outliers_of
 
 from board.figures import Figure
 from board.parts import View
 from board.scope import IN_PERIOD, closed
-from board.words import Words, named
+from board.words import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +21,13 @@ class Measure:
 
     `metric` is the rate that it is, of the rows `where`; without a metric it divides the columns `key` and
     `<key>_of` of `CALLERS`. `causes` counts the cases of each practice that did not go well by what happened to
-    them.
+    them; there are none of callers, who may call twice.
     """
 
     key: str
     label: str
     defined_by: tuple[str, str]
-    causes: str
+    causes: str | None = None
     window: str | None = None
     metric: str | None = None
     where: tuple[str, ...] = ()
@@ -39,24 +40,18 @@ CALLERS = f"""
            sum(missed_callers)::bigint as won_back_of, sum(recovered_within_7_days)::bigint as won_back
     from marts.practice_daily where {IN_PERIOD} and {closed("caller")} group by practice_id
 """
-_UNBOOKED = """
-    select practice_id, coalesce(outcome, state) as cause, count(*) as cases from marts.phone_calls
-    where {period} and direction = 'inbound' and is_missed_new_booking group by all
-"""
 MEASURES = (
     Measure(
         "callers",
         "Callers booked",
         ("practice_daily", "booked_within_7_days"),
-        _UNBOOKED.format(period=f"{IN_PERIOD} and {closed('caller')}"),
-        "caller",
+        window="caller",
     ),
     Measure(
         "won_back",
         "Missed, won back",
         ("practice_daily", "recovered_within_7_days"),
-        _UNBOOKED.format(period=f"{IN_PERIOD} and {closed('caller')}"),
-        "caller",
+        window="caller",
     ),
     Measure(
         "answered",
@@ -208,9 +203,10 @@ def largest_change(view: View, found: Sequence[Score]) -> str | None:
     verb = "rose" if (score.change or 0) > 0 else "fell"
     ends = _ends(view, score, [score.practice_id], score.before, before=True)
     return (
-        f"**What changed most: {score.measure.label} at {score.name}** {verb} from {words.percent(earlier)} to "
-        f"{words.percent(score.share)} ({words.number(score.now[0])} of {words.number(score.now[1])})."
-        f"{_cause(view, score, ends, 'before', is_worse=(score.change or 0) < 0)}"
+        f"**What changed most: {score.measure.label} at {plain(score.name)}** {verb} from "
+        f"{words.percent(earlier)} to {words.percent(score.share)} "
+        f"({words.number(score.now[0])} of {words.number(score.now[1])})."
+        f"{_part(view, score, ends, score.change or 0)}"
     )
 
 
@@ -223,36 +219,26 @@ def outliers(view: View, found: Sequence[Score]) -> list[str]:
         others = score.outlier.others
         ends = _ends(view, score, sorted(score.outlier.among), others)
         sentence = (
-            f"**{score.name}**, {score.measure.label.lower()}: {words.percent(score.share)}, the others "
+            f"**{plain(score.name)}**, {score.measure.label.lower()}: {words.percent(score.share)}, the others "
             f"{words.percent(others[0] / others[1])}."
-            f"{_cause(view, score, ends, 'the others', is_worse=score.outlier.difference < 0)}"
+            f"{_part(view, score, ends, score.outlier.difference)}"
         )
         said[sentence] = distance(score.now, others)
     return sorted(said, key=lambda sentence: -said[sentence])
 
 
-def _cause(view: View, score: Score, there: Mapping[str, float], than: str, *, is_worse: bool) -> str:
-    """Return the kind of bad end whose share of all cases differs most, in the direction of the difference."""
-    here, direction = _ends(view, score, [score.practice_id], score.now), 1 if is_worse else -1
-    differences = {
-        end: direction * (here.get(end, 0.0) - there.get(end, 0.0)) for end in here.keys() | there.keys()
-    }
-    end = max(sorted(differences), key=differences.__getitem__, default=None)
-    if end is None or differences[end] <= 0:
-        return ""
-    words: Words = view.words
-    return (
-        f" Mostly because of \u201c{end}\u201d: {words.percent(here.get(end, 0.0))} of the cases, {than} "
-        f"{words.percent(there.get(end, 0.0))}."
-    )
+def _part(view: View, score: Score, there: Ends, difference: float) -> str:
+    here = _ends(view, score, [score.practice_id], score.now)
+    said = largest_part(here, there, difference, view.words.number)
+    return f" {plain(said)}" if said else ""
 
 
-def _ends(
-    view: View, score: Score, within: Sequence[str], sums: Counts, *, before: bool = False
-) -> dict[str, float]:
+def _ends(view: View, score: Score, within: Sequence[str], sums: Counts, *, before: bool = False) -> Ends:
+    if score.measure.causes is None:
+        return {}
     # One statement for all practices, whose answer is kept: a hundred outliers would read the calls 200 times.
-    rows, ends = view.ask(score.measure.causes, before=before), Counter[str]()
+    rows, ends = view.ask(score.measure.causes, before=before), Counter[str | None]()
     for practice, cause, cases in rows.iter_rows():
         if practice in within:
-            ends[named(cause)] += cases
+            ends[cause] += cases
     return {end: cases / sums[1] for end, cases in ends.items()} if sums[1] else {}

@@ -1,5 +1,6 @@
 """Numbers, days and hours in the format of the reader's country; names for values of the marts."""
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
@@ -10,6 +11,13 @@ from babel.numbers import format_decimal, format_percent
 
 NOTHING = "\u2013"
 _SMALL_SHARE, _DAYS_FROM_HOURS = 0.1, 48
+
+_MARKED = re.compile(r"[!-/:-@\[-`{-~]")
+"""The signs of ASCII: a backslash before any of them makes it a sign, as CommonMark says."""
+
+_BREAKABLE = re.compile(r"[:@]|(?<=\b)www(?=\.)", re.IGNORECASE)
+_JOINER = "\u2060"
+"""A word joiner is not seen. Without one an address becomes a link, and `:name:` a picture, after all."""
 
 FEW = 30
 """Rates of fewer cases than this are marked, if the file does not have its own `small_sample`."""
@@ -72,7 +80,7 @@ LABELS = {
     "p90_days_pending": "Nine of ten wait at most, days",
     "p90_hours_to_finalize": "Nine of ten within, hours",
     "median_days_pending": "Half wait at most, days",
-    "no_show_share": "No-shows, share",
+    "no_show_share": "No-show rate",
     "usual_at_once": "Calls at once, usually",
     "most_at_once": "Calls at once, at most",
     "staff_hours_needed": "People who speak all the time",
@@ -84,7 +92,7 @@ LABELS = {
     "call_classification": "What the call was about",
     "change": "Difference",
     "drop_off_rate": "Left here, share",
-    "difference_share": "Difference",
+    "difference_share": "Difference of the shares",
     "episodes": "Booking requests",
     "error_share": "Error beside last week's",
     "expected_bookable_calls": "Calls to book expected",
@@ -95,7 +103,6 @@ LABELS = {
     "is_mature": "Mature",
     "leaked": "Not booked",
     "leaked_share": "Not booked, share",
-    "leaks": "Not booked",
     "left_here": "Left here",
     "median_hours_to_finalize": "Median hours to completion",
     "median_open_hours_to_finalize": "Median opening hours to completion",
@@ -181,6 +188,13 @@ def _locale(name: str) -> Locale:
         return Locale.parse(name, sep="-")
     except (ValueError, UnknownLocaleError):
         return Locale.parse("en_US")
+
+
+def plain(value: object) -> str:
+    """Return a text that is not vetl's own, so that Markdown draws it letter by letter: no picture, no link."""
+    text = " ".join(str(value).split())
+    text = _BREAKABLE.sub(lambda match: f"{match[0]}{_JOINER}", text)
+    return _MARKED.sub(r"\\\g<0>", text)
 
 
 def named(value: str | None) -> str:

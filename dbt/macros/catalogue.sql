@@ -46,7 +46,7 @@
         'kept_statuses': 'Statuses of an appointment that was kept.',
         'canceled_statuses': 'Statuses of an appointment that was canceled.',
         'no_show_statuses': 'Statuses of an appointment whose client did not come.',
-        'funnel_stages': 'The stages of online booking in their order; learnt if none is given.',
+        'booking_stages': 'The stages of online booking in their order; unknown if none is given.',
         'small_sample': 'Days and weeks with fewer calls are marked.',
         'anomaly_weeks': 'A day is compared with the same weekday in so many weeks before it.',
         'anomaly_spreads': 'A day farther from its baseline than so many spreads is an anomaly.',

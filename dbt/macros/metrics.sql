@@ -16,8 +16,11 @@
     {{ return(((final_after_hours() | int) + 23) // 24 if days == 'final' else days) }}
 {%- endmacro %}
 
-{#- The rule after which a number no longer changes by itself. -#}
-{% macro metric_maturity(days) -%}
+{#- The rule after which a number no longer changes by itself; a number of now always can. -#}
+{% macro metric_maturity(days, is_of_now=false) -%}
+    {%- if is_of_now -%}
+        {{ return('never final: it counts what is so at the last sync') }}
+    {%- endif -%}
     {%- set final = (final_after_hours() | int) // 24 -%}
     {%- set rule = ' days have passed since the end of each of its days' -%}
     {{ return('final when ' ~ (days ~ rule if (days or 0) > final else final ~ rule ~ ' (practice_days.is_final)')) }}

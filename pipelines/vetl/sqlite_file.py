@@ -9,13 +9,15 @@ from tempfile import TemporaryFile
 from types import TracebackType
 from typing import ClassVar, Self
 
-from vetl.core.errors import MAKE_ROOM, VetlError, cannot_write
+from vetl.core.errors import MAKE_ROOM, BackupError, VetlError, cannot_write
 
 BUSY_MILLISECONDS = 5_000
 """How long a connection waits for a lock of another one."""
 
 ROOM = 2 * 1_048_576
 """Free bytes that a file which is ready needs on the disk: a body of the largest size, and its log."""
+
+_HEADER = b"SQLite format 3\0"
 
 Identity = tuple[int, int]
 """The device and the number of a file, independent of its name."""
@@ -63,9 +65,8 @@ class SqliteFile:
         """
         with (
             cls._errors(path),
-            closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection,
+            closing(_read_only(path)) as connection,
         ):
-            connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
             yield connection
 
     def __enter__(self) -> Self:
@@ -175,6 +176,43 @@ def identities(path: Path) -> list[Identity | None]:
         else:
             files.append((status.st_dev, status.st_ino))
     return files
+
+
+def is_sqlite(path: Path) -> bool:
+    """Return whether a file that no connection of this process has open is an SQLite database."""
+    with path.open("rb") as file:
+        return file.read(len(_HEADER)) == _HEADER
+
+
+def is_whole(path: Path) -> bool:
+    """Return whether SQLite can read every page of the file."""
+    try:
+        with closing(_read_only(path)) as connection:
+            return connection.execute("pragma quick_check").fetchone() == ("ok",)
+    except sqlite3.Error:
+        return False
+
+
+def copy_whole(source: Path, target: Path) -> None:
+    """Copy a database into a new file of one piece, also while other processes write it.
+
+    Raises:
+        BackupError: it cannot be read or written, or is damaged.
+    """
+    try:
+        with closing(_read_only(source)) as read, closing(sqlite3.connect(target)) as written:
+            read.backup(written)
+            written.execute("pragma journal_mode = delete")
+            if written.execute("pragma quick_check").fetchone() != ("ok",):
+                raise BackupError(f"{source}: is damaged")
+    except sqlite3.Error as error:
+        raise BackupError(f"{source}: cannot be copied: {error}") from None
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
+    return connection
 
 
 def _connect(path: Path, schema: str) -> sqlite3.Connection:

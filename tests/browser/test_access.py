@@ -69,7 +69,10 @@ def test_no_address_of_a_download_or_of_a_picture_answers_without_a_sign_in(
         saved = Path(download.value.path()).read_text("utf-8-sig")
         addresses = {url for url in asked if url.startswith(running.address)}
         answers = {url: unsigned(url) for url in (*addresses, running.address, f"{running.address}/media/")}
+        with urlopen(running.address) as answer:
+            policy = answer.headers["Content-Security-Policy"]
 
+    assert "frame-ancestors 'self'; img-src 'self'" in policy
     assert people
     assert all(one in saved for one in people)
     assert download.value.url.startswith("blob:")

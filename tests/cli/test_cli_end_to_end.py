@@ -227,6 +227,10 @@ def test_the_demo_keeps_to_its_folder_and_can_be_repeated(
         kept.communicate(timeout=60)
     assert kept.returncode == 0
     assert not answers(platform)
+    capsys.readouterr()
+    assert app.execute(["run"]) == 2, "in the demo's folder"
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("`vetl demo --keep` keeps it running")
 
     assert opened.read_text() == "200"
     for report in (first, second):

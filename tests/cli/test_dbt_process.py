@@ -79,13 +79,13 @@ def built(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     steps: list[tuple[int, int]] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dbt_process, "COMMAND", warm_dbt.COLD)
-        result = dbt_build(warehouse, full_refresh=False, advance=lambda done, total: steps.append((done, total)))
+        result = dbt_build(warehouse, advance=lambda done, total: steps.append((done, total)))
     assert sorted(path.name for path in project.rglob("*")) == before, "dbt wrote into its project"
     return result, steps
 
 
 def build(folder: Path, **options: Any) -> None:
-    dbt_build(folder / "vetl.duckdb", full_refresh=False, advance=lambda _done, _total: None, **options)
+    dbt_build(folder / "vetl.duckdb", advance=lambda _done, _total: None, **options)
 
 
 def test_a_failing_node_is_one_line_without_the_row_and_skips_dependent_nodes(built: Built) -> None:

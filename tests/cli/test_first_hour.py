@@ -156,8 +156,28 @@ def test_a_busy_port_is_one_line(
     )
 
 
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_a_password_that_begins_with_a_quote_is_the_password(quote: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its counterpart on the line a quote would reach to the next quote of the file."""
+    for name in ("USERNAME", "PASSWORD", "ROLE"):
+        monkeypatch.delenv(f"VETL_PARTNER__{name}", raising=False)
+    lines = (
+        f"VETL_PARTNER__PASSWORD={quote}pa ss  # ours",
+        f"export VETL_PARTNER__USERNAME={quote}ada{quote}",
+        f"OTHER={quote}-----BEGIN KEY",
+        f"end-----{quote}",
+        f"VETL_PARTNER__ROLE = {quote}a{quote}b",
+    )
+    Path(".env").write_text("\n".join(lines) + "\n", "utf-8")
+
+    partner = load_settings().partner
+
+    read = [item.get_secret_value() if item else None for item in (partner.password, partner.username)]
+    assert [*read, partner.role] == [f"{quote}pa ss", "ada", f"{quote}a{quote}b"]
+
+
 def test_init_fills_in_the_answers_of_a_terminal(tmp_path: Path) -> None:
-    zones = ("America/NewYork", "America/New_York")
+    zones = ("America/NewYork", "", "localtime", "America/New_York")
     typed = iter(["ftp://x", "https://api.vets.example", "loc-7", 'Élan "Vet"', *zones, ""])
     said: list[str] = []
     example = bundled.example_settings().read_text("utf-8")
@@ -171,6 +191,8 @@ def test_init_fills_in_the_answers_of_a_terminal(tmp_path: Path) -> None:
         ("loc-7", 'Élan "Vet"', "America/New_York")
     ]
     assert "did you mean America/New_York?" in said[1]
+    assert "a time zone is needed" in said[2]
+    assert "must be an IANA time zone" in said[3]
 
 
 def test_init_writes_what_is_missing_and_changes_nothing_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:

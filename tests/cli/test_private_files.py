@@ -1,12 +1,17 @@
 """The permissions of the files that vetl writes."""
 
+import ctypes
+import json
 import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.request import urlopen
 
+import duckdb
 import pytest
 import vetl_sandbox
 from support.deliveries import message
@@ -17,9 +22,10 @@ from vetl.settings.exposure import exposed
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def vetl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def vetl(folder: Path, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     """Run the command with the umask of most operators."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
+    environment |= more.pop("environment", {})
     return subprocess.run(
         [sys.executable, "-m", "vetl", *arguments],
         cwd=folder,
@@ -28,6 +34,7 @@ def vetl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         umask=0o022,
+        **more,
     )
 
 
@@ -92,3 +99,68 @@ def test_doctor_warns_of_files_that_everybody_may_read(tmp_path: Path, monkeypat
     assert [line.split(":")[0] for line in warnings] == list(map(str, (*files[:2], state, *files[2:], data)))
     assert warnings[0].endswith(f"chmod o-rwx {files[0]}")
     assert warnings[-1].endswith(f"may list it or write to it; chmod o-rw {data}")
+
+
+SETTINGS = """\
+[warehouse]
+path = "private/vetl.duckdb"
+published = "analytics.duckdb"
+
+[[practices]]
+id = "loc-1"
+name = "Żółw"
+time_zone = "Europe/Warsaw"
+history_start = 2026-01-01
+"""
+
+
+def _as_any_account() -> None:
+    """Let the permissions of files hold, also for root: without `DAC_OVERRIDE` and `DAC_READ_SEARCH`."""
+    if os.geteuid() == 0:
+        drop_from_bounding_set = 24
+        for capability in (1, 2):
+            ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0)
+
+
+def set_up(folder: Path) -> None:
+    """Write settings, and a published file with one table."""
+    (folder / "vetl.toml").write_text(SETTINGS, "utf-8")
+    with duckdb.connect(str(folder / "analytics.duckdb")) as connection:
+        connection.execute("create table calls as select 'Żółw 🐢' as practice")
+
+
+def test_an_account_that_may_not_read_the_secrets_asks_the_published_file() -> None:
+    """The analyst's account: `.env` and the folder of the private file are the operator's alone."""
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        folder.chmod(0o755)
+        set_up(folder)
+        (folder / "private").mkdir(mode=0)
+        (folder / ".env").write_text("VETL_PARTNER__PASSWORD=hush\n", "utf-8")
+        (folder / ".env").chmod(0)
+
+        asked = vetl(folder, "query", "from calls", "--format", "csv", preexec_fn=_as_any_account)
+        metric = vetl(folder, "metric", preexec_fn=_as_any_account)
+        synced = vetl(folder, "sync", preexec_fn=_as_any_account)
+
+    assert (asked.returncode, asked.stdout) == (0, "practice\nŻółw 🐢\n"), asked.stderr
+    assert "analytics.duckdb" in metric.stderr, "it was opened, and has no metrics"
+    assert ".env: cannot be read: Permission denied" in synced.stderr
+
+
+def test_a_terminal_that_lacks_the_letters_of_a_name_shows_each_command(tmp_path: Path) -> None:
+    set_up(tmp_path)
+    ascii_only = {"PYTHONIOENCODING": "ascii"}
+
+    table = vetl(tmp_path, "query", "from calls", environment=ascii_only)
+    asked = vetl(
+        tmp_path,
+        *("query", "--json", "--file", "-"),
+        environment=ascii_only,
+        input="select practice, 'ł' as typed from calls",
+    )
+
+    assert (table.returncode, asked.returncode) == (0, 0), table.stderr + asked.stderr
+    assert r"\u017b" in table.stdout
+    assert "Żółw 🐢" in json.dumps(json.loads(asked.stdout), ensure_ascii=False)
+    assert "ł" in json.dumps(json.loads(asked.stdout), ensure_ascii=False)

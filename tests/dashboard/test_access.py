@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from board.attempts import Attempts, network_of
+from board.attempts import Attempts, address_in, network_of
 from support.dashboard_pages import Open
 
 
@@ -86,3 +86,20 @@ def test_one_holder_of_a_network_of_ipv6_is_one_sender() -> None:
     assert network_of("2001:db8:0:1::1") != network_of("2001:db8::1")
     assert network_of("::ffff:203.0.113.7") == network_of("203.0.113.7")
     assert network_of("unknown") == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("entry", "address"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        (" 203.0.113.7:40112", "203.0.113.7"),
+        ("2001:db8::1", "2001:db8::1"),
+        ("[2001:db8::1]", "2001:db8::1"),
+        ("[2001:db8::1]:443", "2001:db8::1"),
+        ("unknown", None),
+        ("", None),
+    ],
+)
+def test_a_port_makes_no_other_sender(entry: str, address: str | None) -> None:
+    """A proxy that writes the port of each connection made a sender of each: all wrong passwords were judged."""
+    assert address_in(entry) == address

@@ -160,9 +160,8 @@ def test_a_trap_of_a_stale_list_the_practice_and_its_last_sync_are_named(assista
 
 def test_a_trap_of_a_value_that_no_row_has_is_no_silent_zero(assistant: Assistant) -> None:
     for value in ("inbnd", "inbound' or 1=1 --"):
-        answer = assistant.call("ask", metric="calls", where=[f"direction={value}"])
-        assert answer["rows"][0][0] == 0
-        assert f"no row has direction={value}; values are inbound, outbound" in answer["notes"]
+        refusal = assistant.refused("ask", metric="calls", where=[f"direction={value}"])
+        assert f"no row has direction={value}; values are inbound, outbound" in refusal
 
 
 def test_a_trap_of_many_rows_an_answer_says_that_it_was_cut(assistant: Assistant) -> None:

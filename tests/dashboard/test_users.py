@@ -4,10 +4,13 @@ Names and numbers are on the work list if `contacts.duckdb` is beside the publis
 """
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
 import pytest
+from argon2 import PasswordHasher
 from board.pages import PAGES
 from board.published import MissingError, now_published
 from streamlit.testing.v1 import AppTest
@@ -157,6 +160,28 @@ def test_a_removed_user_does_not_sign_in_again_and_the_file_has_no_password(tmp_
             set_password(file, name, PASSWORD)
     with pytest.raises(ValueError, match="at least 10 characters"):
         set_password(file, "anna", "short")
+
+
+TWELVE = """
+import sys
+from pathlib import Path
+from threading import Thread
+from vetl.passwords import is_password_of
+threads = [Thread(target=is_password_of, args=(Path(sys.argv[1]), "anna", f"wrong {n}")) for n in range(12)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
+"""
+
+
+def test_many_passwords_at_once_take_the_memory_of_two(tmp_path: Path) -> None:
+    """Sixty took 1,950 MiB. These hashes are of the library's own cost, 64 MiB each."""
+    file = tmp_path / "passwords"
+    file.write_text(f"anna:{PasswordHasher().hash(PASSWORD)}\n")
+    command = [sys.executable, "-c", TWELVE, file]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert int(done.stdout) < 300 * 1024
 
 
 def test_clients_to_call_are_named_if_there_are_contacts(opened: Open, file: Path) -> None:

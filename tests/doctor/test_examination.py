@@ -24,9 +24,9 @@ from vetl.discovery.time_zone import (
     USUAL,
     Pair,
     check_zone,
+    contradiction,
     distinguishing_day,
     fits,
-    other_zones_that_fit,
     pairs,
     zones_that_fit,
 )
@@ -220,6 +220,7 @@ def test_without_a_client_nothing_is_searched_for() -> None:
 
 
 WINTER, SUMMER = datetime(2026, 1, 15, 17, tzinfo=UTC), datetime(2026, 7, 15, 17, tzinfo=UTC)
+YEAR = date(2025, 1, 16), date(2026, 1, 15)
 
 
 def calls(zone: str, *starts: datetime, count: int = 5) -> list[Pair]:
@@ -243,16 +244,17 @@ def test_only_both_seasons_distinguish_a_zone_with_summer_time() -> None:
 
 def test_the_day_to_look_at_is_one_on_which_the_zones_that_fit_so_far_differ() -> None:
     """Both are seven hours behind in winter; Phoenix stays so."""
-    others = other_zones_that_fit("America/Denver", calls("America/Phoenix", WINTER))
-    year = date(2025, 1, 16), date(2026, 1, 15)
+    zones = zones_that_fit(calls("America/Phoenix", WINTER), "America/Denver")
 
-    day = distinguishing_day("America/Denver", others, *year, seen=())
+    day = distinguishing_day(zones, *YEAR, seen=())
 
-    assert "America/Phoenix" in others
+    assert zones[0] == "America/Denver"
+    assert "America/Phoenix" in zones
     assert day is not None
     assert date(2025, 3, 9) < day < date(2025, 11, 2)
-    assert distinguishing_day("America/Denver", ["America/Phoenix"], date(2025, 12, 1), year[1], seen=()) is None
-    nearby = distinguishing_day("America/Denver", others, *year, seen=(day,))
+    winter = date(2025, 12, 1), YEAR[1]
+    assert distinguishing_day(["America/Denver", "America/Phoenix"], *winter, seen=()) is None
+    nearby = distinguishing_day(zones, *YEAR, seen=(day,))
     assert nearby is None or abs(nearby - day) > timedelta(days=1)
 
 
@@ -262,8 +264,25 @@ def test_a_wrong_zone_is_corrected_and_the_others_that_fit_are_named() -> None:
     assert finding.state == "contradicts"
     assert finding.correction is not None
     assert finding.correction.value == "America/New_York"
-    assert "fit as well" in finding.remedy
+    assert "had the same time" in finding.remedy
     assert "-4:00, -5:00" in finding.evidence
+
+
+def test_calls_of_one_half_of_the_year_decide_nothing_and_the_zones_to_choose_from_are_named() -> None:
+    """In winter Denver and Phoenix have the same time. An advice to write either would be a guess."""
+    winter = calls("America/Phoenix", WINTER)
+
+    wrong = check_zone("phone_calls", "America/New_York", winter)
+    right = check_zone("phone_calls", "America/Phoenix", winter)
+
+    assert (wrong.state, wrong.found, wrong.correction) == ("contradicts", "several fit", None)
+    assert "America/Denver" in wrong.remedy
+    assert "America/Phoenix" in wrong.remedy
+    assert (right.state, right.found) == ("note", "America/Phoenix")
+    assert "America/Denver fits as well" in right.evidence
+    advice = contradiction("America/New_York", winter)
+    assert advice is not None
+    assert not [zone for zone in USUAL if zone in advice and zone != "America/New_York"]
 
 
 @pytest.mark.parametrize("count", [0, 4])

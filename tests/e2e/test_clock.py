@@ -85,7 +85,7 @@ def test_a_sync_that_contradicts_the_zone_says_so_until_it_is_corrected(opened: 
         result = practices.sync(endpoints=["phone_calls"])
 
         assert result.exit_code == 3
-        assert 'America/Chicago does not: set time_zone = "America/New_York"' in result.results[0].reason
+        assert "America/Chicago does not: run `vetl doctor`" in result.results[0].reason
 
     in_zone(practices, "America/New_York")
     assert practices.mended(["phone_calls"])

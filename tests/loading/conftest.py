@@ -33,13 +33,18 @@ def private(tmp_path: Path) -> Path:
     path = tmp_path / "vetl.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("""
+            create schema control;
+            create table control.phone_numbers as select 'p' as practice_id, * from (values
+                ('+12125550100', '+12125550100'), ('(212) 555-0111', '+12125550111'), ('+266696687', null),
+                ('+99912345678901', '+99912345678901')
+            ) as rows (spelling, e164);
             create schema marts;
             create table marts.clients as select * from (values
-                ('p', 'c1', 'Jane Doe', '+12125550100', 'jane@example.com'), ('p', 'c2', null, null, null),
+                ('p', 'c1', 'Jane Doe', '+12125550100', 'jane@example.com'), ('p', 'c2', null, '+266696687', null),
                 ('p', 'c3', null, '+99912345678901', null)
             ) as rows (practice_id, client_id, name, phone, email);
             create table marts.phone_calls as select * from (values
-                ('p', 'k1', 'c1', 'Jane Doe', '+12125550100'), ('p', 'k2', null, 'Max', '+12125550111')
+                ('p', 'k1', 'c1', 'Jane Doe', '+12125550100'), ('p', 'k2', null, 'Max', '(212) 555-0111')
             ) as rows (practice_id, call_key, client_id, client_name, phone_number);
             create table marts.leak_list as select * from (values
                 ('p', 'e1', 'c1', 'session', 's1', null), ('p', 'e2', null, 'call', 'k2', '+12125550111'),

@@ -93,6 +93,13 @@ def test_a_number_that_another_client_has_too_stays_that_ones(tmp_path: Path, sp
     assert ask(filled.path, "select phone from raw.clients where id = 'max-id'") == [(client.PHONE,)]
 
 
+def test_a_withheld_number_is_nobodys(tmp_path: Path) -> None:
+    filled = Filled(tmp_path / "vetl.duckdb")
+    filled.merge("clients", {"id": client.ID, "phone": "+266696687"})
+
+    assert "+266696687" not in filled.warehouse.people.look_up("p1", client.ID).phones
+
+
 def test_a_number_without_area_code_is_not_that_of_another_area(tmp_path: Path) -> None:
     filled = Filled(tmp_path / "vetl.duckdb")
     filled.merge("clients", {"id": client.ID, "phone": "555-0199"})

@@ -1,10 +1,13 @@
 """The lake has complete commits, partition by partition."""
 
+import json
 import stat
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from support.lakes import export_until_killed, manifest, rows, storage
@@ -75,6 +78,22 @@ def test_a_lake_has_the_committed_rows_for_its_owner_alone(warehouse: Path, lake
         for table in lake_tables(connection, PRIVATE):
             expected = connection.sql(table.select()).to_arrow_table().to_pylist()
             assert rows(lake, listed, table.full_name) == sorted(expected, key=str), table.full_name
+
+
+def test_the_snippets_of_the_page_read_the_id_of_a_practice_as_text(warehouse: Path, lake: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "lake.md").read_text("utf-8").replace("/data/lake", str(lake))
+    with duckdb.connect(warehouse) as connection:
+        connection.execute("update raw.phone_calls set practice_id = '1042' where practice_id = 'loc-001'")
+        expected = sorted(set(connection.sql("select practice_id from raw.phone_calls").fetchall()))
+    export(warehouse, lake)
+    sql, python = (page.partition(f"```{language}\n")[2].partition("```")[0] for language in ("sql", "python"))
+
+    with duckdb.connect() as connection:
+        by_duckdb = connection.sql(sql.partition(";")[0]) or connection.sql(sql.partition(";")[2])
+        assert sorted(set(by_duckdb.project("practice_id").fetchall())) == expected
+    names: dict[str, Any] = {"json": json, "Path": Path, "pl": pl}
+    exec(python, names)
+    assert sorted(set(names["calls"].select("practice_id").collect().rows())) == expected
 
 
 PLAIN = {"string", "bool", "int32", "int64", "double", "date32[day]", "decimal128(20, 0)", "list<element: string>"}

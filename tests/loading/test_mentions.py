@@ -8,6 +8,7 @@ import unicodedata
 from dataclasses import replace
 from typing import Any
 
+import phonenumbers
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -170,9 +171,47 @@ def test_the_spellings_of_a_number_are_one(region: str) -> None:
     assert {e164(spelling, region) for spelling in spellings} == {number}
 
 
-@pytest.mark.parametrize("spelling", ["anonymous", "withheld", "0", "", "12345678901234567890"])
-def test_other_texts_are_no_numbers(spelling: str) -> None:
-    assert e164(spelling, "US") is None
+@pytest.mark.parametrize(
+    ("spelling", "number"),
+    [
+        ("+4402079460018", "+442079460018"),
+        ("+44 (0)20 7946 0018", "+442079460018"),
+        ("+610412345678", "+61412345678"),
+        ("tel:+12125550199", "+12125550199"),
+        ("\uff0b\uff11\uff12\uff11\uff12\uff15\uff15\uff15\uff10\uff11\uff19\uff19", "+12125550199"),
+        ("+12125550199 ext. 3", "+12125550199"),
+        (NUMBER, NUMBER),
+    ],
+)
+def test_a_number_with_its_country_has_one_spelling_too(spelling: str, number: str) -> None:
+    assert {e164(spelling, region) for region in ("US", "AU", None)} == {number}
+
+
+WITHHELD = (
+    "266696687",
+    "7378742833",
+    "2562533",
+    "8566696",
+    "86282452253",
+    "10000000000",
+    "0000000000",
+    "61000000000",
+)
+
+
+@pytest.mark.parametrize("region", ["US", "GB", "AU", None])
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        *("anonymous", "Anonymous", "Restricted", "withheld", "Unavailable", "PRIVATE", "", "0", "+", "+1", "+0"),
+        *("911", "611", "+1411", "+11111111111", "+15555550100", "+12125550", "12345678901234567890"),
+        *("+12345678901234567", "+999123456789", "555-0199"),
+        *WITHHELD,
+        *(f"+{digits}" for digits in WITHHELD),
+    ],
+)
+def test_what_no_subscriber_can_have_is_no_number(spelling: str, region: str | None) -> None:
+    assert e164(spelling, region) is None
 
 
 def test_the_country_is_that_of_the_time_zone() -> None:
@@ -185,15 +224,17 @@ def noted(filled: Filled) -> dict[str, str | None]:
     return dict(filled.rows("select spelling, e164 from control.phone_numbers"))
 
 
-def test_only_new_spellings_that_are_not_e164_are_read(filled: Filled) -> None:
+def test_only_new_spellings_are_read(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
     filled.replace_days(
         call_line(phone_number="(212) 555-0100"), call_line("2025-05-01 11:00", phone_number="+12125550100")
     )
     filled.merge("clients", {"id": "1", "phone": "anonymous"})
 
-    assert filled.warehouse.note_phone_numbers({}) == 2
+    assert filled.warehouse.note_phone_numbers({}) == 3
     assert filled.warehouse.note_phone_numbers({}) == 0
-    assert noted(filled) == {"(212) 555-0100": "+12125550100", "anonymous": None}
+    assert noted(filled) == {"(212) 555-0100": "+12125550100", "+12125550100": "+12125550100", "anonymous": None}
+    monkeypatch.setattr(phonenumbers, "__version__", "newer")
+    assert filled.warehouse.note_phone_numbers({}) == 3
 
 
 def test_another_country_reads_all_numbers_again(filled: Filled) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 from support.warehouse_with_rows import HARBOR, Filled
-from vetl.loading.control.staleness import has_passed, news
+from vetl.loading.control import builds
+from vetl.loading.control.staleness import news
 
 CLOCK = datetime(2025, 5, 14, 12, tzinfo=UTC)
 BOUNDARY = CLOCK + timedelta(hours=6)
@@ -74,13 +75,60 @@ def test_a_warehouse_without_marts_is_news(tmp_path: Path) -> None:
     assert news(tmp_path / "new.duckdb", "text") == "the marts were not built yet"
 
 
-@pytest.mark.parametrize(
-    ("complete", "fingerprint", "passed"), [(True, "text", True), (False, "text", False), (True, "other", False)]
-)
-def test_only_a_whole_build_of_the_same_text_has_passed(
-    filled: Filled, fingerprint: str, *, complete: bool, passed: bool
-) -> None:
-    filled.connection.execute("update control.builds set is_complete = ?", [complete])
-    filled.warehouse.close()
+SYNCED = {"control.runs", "control.windows", "control.quarantine", "control.restatements"}
+BEGINNINGS: dict[str, tuple[str, Callable[[Filled], object], bool, set[str] | None]] = {
+    "time passed": ("text", lambda _filled: None, False, SYNCED),
+    "rows changed": (
+        "text",
+        lambda filled: filled.merge("staff_tasks", {"id": "1", "status": "pending"}),
+        False,
+        SYNCED | {"partner.staff_tasks", "history.staff_tasks", "control.staff_tasks"},
+    ),
+    "numbers may be new": (
+        "text",
+        lambda filled: filled.merge("clients", {"id": "1", "phone": "555"}),
+        False,
+        SYNCED | {"partner.clients", "history.clients", "control.clients", "control.phone_numbers"},
+    ),
+    "other practices": (
+        "text",
+        lambda filled: filled.warehouse.set_practices([replace(HARBOR, name="New")]),
+        False,
+        None,
+    ),
+    "the last one was not whole": (
+        "text",
+        lambda filled: filled.rows("update control.builds set is_complete = false"),
+        False,
+        None,
+    ),
+    "other definitions": ("another", lambda _filled: None, True, None),
+    "somebody was forgotten": (
+        "text",
+        lambda filled: filled.rows("update control.builds set fingerprint = ''"),
+        True,
+        None,
+    ),
+}
 
-    assert has_passed(filled.path, fingerprint) is passed
+
+@pytest.mark.parametrize("case", BEGINNINGS)
+def test_a_build_makes_what_hangs_on_changed_sources(filled: Filled, case: str) -> None:
+    text, change, is_full, changed = BEGINNINGS[case]
+    change(filled)
+
+    assert filled.warehouse.begin_build(text, full_refresh=False) == (is_full, changed)
+    filled.warehouse.close()
+    assert news(filled.path, text) == "the marts were not built whole yet"
+
+    builds.finish(filled.path, text, is_full=is_full, lock_wait_seconds=0)
+    assert news(filled.path, text) is None
+
+
+def test_a_model_made_with_other_definitions_leads_to_a_build_in_full(filled: Filled) -> None:
+    filled.warehouse.close()
+    builds.doubt(filled.path, "text", lock_wait_seconds=0)
+    assert news(filled.path, "text") is None
+
+    builds.doubt(filled.path, "another", lock_wait_seconds=0)
+    assert news(filled.path, "text") == "the marts were not built whole yet"

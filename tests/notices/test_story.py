@@ -138,7 +138,7 @@ def test_a_campaign_is_one_episode_of_each_threshold_and_has_an_end(story: Story
 def test_the_letter_of_a_dead_line_shows_fewer_calls_although_no_share_changed(story: Story) -> None:
     letter = story.letters[MONDAYS[1]]
 
-    line, campaign = (f"Calls at {story.names[practice]}" for practice in (LINE, CAMPAIGN_AT))
+    line, campaign = (f"Inbound calls at {story.names[practice]}" for practice in (LINE, CAMPAIGN_AT))
     assert re.search(rf"{line}: \d+ in the week of 6 April 2026, fewer than the usual", letter)
     assert re.search(rf"{campaign}: \d+ .*, more than the usual", letter)
     assert re.search(r"Calls answered +\d\d%   before \d\d%: may be chance", letter)

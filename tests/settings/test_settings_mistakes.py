@@ -67,6 +67,7 @@ MISTAKES = {
     HARBOR.replace("group", "grup"): r"unknown key practices\[0\].grup; did you mean group",
     HARBOR.replace("York", "Yrk"): r"practices\[0\].time_zone must be .*; did you mean America/New_York",
     HARBOR.replace("America/New_York", "../etc/passwd"): r"practices\[0\].time_zone must be an IANA",
+    HARBOR.replace("America/New_York", "localtime"): r"practices\[0\].time_zone must be an IANA",
     HARBOR.replace("2025-01-01", "'soon'"): r"practices\[0\].history_start must be a valid date",
     HARBOR.replace("loc-001", "loc 001\\n"): r"practices\[0\].id must be visible ASCII",
     HARBOR + HARBOR: "practices: the id loc-001 is there twice",

@@ -1,6 +1,5 @@
 """The client of a row and the origin of an appointment, in plain Python: one practice at a time."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -32,19 +31,16 @@ class Booking:
 
 @cache
 def as_number(spelling: str | None, region: str | None) -> str | None:
-    """Return the telephone number of a spelling.
-
-    For an unknown practice, only numbers with their country are known.
-    """
-    if not spelling or region is None:
-        return spelling if spelling and re.fullmatch(r"\+[1-9]\d{6,14}", spelling) else None
+    """Return the telephone number of a spelling; without a region, only numbers with their country are known."""
+    if not spelling:
+        return None
     try:
         number = phonenumbers.parse(spelling, region)
     except phonenumbers.NumberParseException:
         return None
-    e164 = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-    is_told = re.fullmatch(r"\+[1-9]\d{6,14}", spelling)
-    return spelling if is_told else e164 if phonenumbers.is_possible_number(number) else None
+    if not phonenumbers.is_valid_number(number):
+        return None
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
 def unambiguous(pairs: Iterable[tuple[str | None, str | None]]) -> dict[str, str]:

@@ -12,8 +12,12 @@ from vetl.bundled import dbt_project
 from vetl.jobs.build import dbt_variables
 from vetl.jobs.dbt_process import as_options, environment
 from vetl.settings import Settings
+from vetl.settings.definitions import DefinitionsSettings
 
-VARIABLES = as_options(dbt_variables(Settings.model_construct()))
+BOOKING_STAGES = ("started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed")
+"""The stages of the sandbox in their order."""
+DEFINED = Settings.model_construct(definitions=DefinitionsSettings(booking_stages=BOOKING_STAGES))
+VARIABLES = as_options(dbt_variables(DEFINED))
 """The variables that vetl passes: a project is parsed once for the same variables (`support.warm_dbt_server`)."""
 
 

@@ -2,13 +2,12 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -18,24 +17,33 @@ from support import warm_dbt
 from support.dbt_build import VARIABLES, places, run
 from vetl.bundled import dbt_project
 from vetl.jobs import build
-from vetl.jobs.dbt_process import DATA_ONLY, BuildResult, environment
+from vetl.jobs.dbt_process import DATA_ONLY, BuildResult, environment, fingerprint
+from vetl.loading.connection import attach
+from vetl.loading.control import builds
 from vetl.settings import Settings
 
 MODELS_ONLY = (*DATA_ONLY, "--exclude-resource-type", "test")
 
 
-def build_models(warehouse: Path, *options: str, project: Path | None = None, **variables: str) -> None:
-    """Build like vetl, but without tests, because these builds are about the rows of the models."""
-    done = run(warehouse, warehouse.parent, "build", *MODELS_ONLY, *options, project=project, variables=variables)
+def build_models(
+    warehouse: Path,
+    *options: str,
+    project: Path | None = None,
+    full_refresh: bool = False,
+    changed_only: bool = False,
+) -> None:
+    """Build like vetl, but without tests, because these builds are about the rows of the models.
+
+    All models are made, or those that hang on changed rows.
+    """
+    made_with = fingerprint(warehouse, {})
+    with closing(attach(warehouse, lock_wait_seconds=0)) as connection:
+        begun = build.Begun(made_with, *builds.begin(connection, made_with, full_refresh=full_refresh))
+    chosen = build.options_of(begun, all_tests=not changed_only)
+    without_tests = ("--exclude-resource-type", "test")
+    done = run(warehouse, warehouse.parent, "build", *chosen, *without_tests, *options, project=project)
     assert done.exit_code == 0, done.output
-
-
-def passes(warehouse: Path, test: str) -> bool:
-    """Build every model and run one test of dbt's; return whether it passes."""
-    alone = ("--indirect-selection", "empty")  # otherwise each model brings all of its tests
-    done = run(warehouse, warehouse.parent, "build", *alone, "--select", "resource_type:model", test)
-    assert re.search(f"(PASS|FAIL) .*{test}", done.output), done.output
-    return done.exit_code == 0
+    builds.finish(warehouse, made_with, is_full=begun.is_full, lock_wait_seconds=0)
 
 
 @contextmanager
@@ -46,8 +54,8 @@ def untested() -> Generator[None]:
         yield
 
 
-def _models_only(_settings: Settings, **_which: bool) -> tuple[str, ...]:
-    return MODELS_ONLY
+def _models_only(begun: build.Begun, **_which: bool) -> tuple[str, ...]:
+    return (*MODELS_ONLY, *(["--full-refresh"] if begun.is_full else []))
 
 
 def build_marts_untested(settings: Settings) -> BuildResult:
@@ -77,38 +85,47 @@ def built_in_full(warehouse: Path, project: Path | None = None) -> Path:
     """Return a copy of a warehouse beside it, built in full."""
     held, full = warehouse.with_name("held.duckdb"), warehouse.with_name("full.duckdb")
     shutil.copy(warehouse, held)
-    build_models(warehouse, "--full-refresh", project=project)  # dbt parses again for a file of another name
+    build_models(warehouse, project=project, full_refresh=True)  # dbt parses again for a file of another name
     warehouse.replace(full)
     held.replace(warehouse)
     return full
 
 
 def differences(warehouse: Path, full: Path) -> dict[str, tuple[int, int]]:
-    """Return, by table, the number of missing and of additional rows compared with a build in full.
+    """Return, by table or view, the number of missing and of additional rows compared with a build in full.
 
-    The numbers are -1 for a table that only one of the two warehouses has.
+    The numbers are -1 for one that only one of the two warehouses has. A day without calls has a row in
+    `int_calls_by_day` that no other model shows.
     """
-    with duckdb.connect() as connection:
-        connection.execute(f"attach '{warehouse}' as here (read_only); attach '{full}' as there (read_only)")
-        here, there = (_tables(connection, file) for file in ("here", "there"))
-        counts = {name: _unlike(connection, name) for name in here & there}
-    counts |= dict.fromkeys(here - there, (-1, 0)) | dict.fromkeys(there - here, (0, -1))
+    with _opened(warehouse) as here, _opened(full) as there:
+        ours, theirs = _tables(here), _tables(there)
+        counts = {name: _unlike(here, there, name) for name in ours & theirs}
+    counts |= dict.fromkeys(ours - theirs, (-1, 0)) | dict.fromkeys(theirs - ours, (0, -1))
     return {name: unlike for name, unlike in counts.items() if unlike != (0, 0)}
 
 
-def _tables(connection: duckdb.DuckDBPyConnection, file: str) -> set[str]:
+@contextmanager
+def _opened(warehouse: Path) -> Generator[duckdb.DuckDBPyConnection]:
+    """Open a warehouse under the name that its views have for it: it was built as `vetl.duckdb`."""
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{warehouse}' as vetl (read_only)")
+        connection.execute("use vetl")
+        yield connection
+
+
+def _tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
     rows = connection.execute(
         "select distinct schema_name || '.' || table_name from duckdb_columns()"
-        " where database_name = ? and schema_name in ('intermediate', 'marts')",
-        [file],
+        " where database_name = 'vetl' and schema_name in ('intermediate', 'marts')"
     ).fetchall()
-    return {name for (name,) in rows}
+    return {name for (name,) in rows} - {"intermediate.int_calls_by_day"}
 
 
-def _unlike(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[int, int]:
-    [counts] = connection.execute(
-        f"select (select count(*) from (from here.{table} except all from there.{table})),"
-        f" (select count(*) from (from there.{table} except all from here.{table}))"
+def _unlike(here: duckdb.DuckDBPyConnection, there: duckdb.DuckDBPyConnection, table: str) -> tuple[int, int]:
+    there.register("ours", here.sql(f"from {table}").to_arrow_table())
+    [counts] = there.execute(
+        f"select (select count(*) from (from ours except all from {table})),"
+        f" (select count(*) from (from {table} except all from ours))"
     ).fetchall()
     return counts
 

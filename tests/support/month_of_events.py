@@ -11,13 +11,13 @@ from typing import Any
 
 import vetl_sandbox
 from support.acting_month import act, acting, leaks_of, work
+from support.dbt_build import BOOKING_STAGES
 from support.mart_builds import build_marts_untested
 from support.story import MOVING, START, Chapter, Follower, following
 from vetl.cli.demo_webhooks import receiver
 from vetl.cli.sandbox import Platform
 from vetl.jobs.build import build_marts
 
-STAGES = ("started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed")
 Walker = tuple[str, str, str]
 """A practice, a session there, and the stage that it reaches."""
 BACK, ASTRAY = ("client_details", "started"), ("started", "waiting_room")
@@ -144,9 +144,9 @@ def _text(follower: Follower, practice: str) -> None:
 
 
 def _set_out(follower: Follower) -> list[Walker]:
-    """Move a session at each stage to the next; a few go back, or to a stage that only compares with one."""
+    """Move a session at each stage to the next; one goes back, one to a stage without a place."""
     walkers: list[Walker] = []
-    ways = [*pairwise(STAGES), *pairwise(STAGES), BACK, ASTRAY]
+    ways = [*pairwise(BOOKING_STAGES), BACK, ASTRAY]
     for practice in KNOWN:
         for here, there in ways:
             record = {"stage": here, "referral_source": "walk", "client_type": "existing"}

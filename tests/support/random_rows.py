@@ -24,7 +24,7 @@ _FIRST = datetime(2025, 10, 27, tzinfo=UTC)  # New York leaves summer time on 2 
 _CLIENTS = 220
 _PATIENTS = 300
 """Those of appointments; reminders are about the first of them, so that some are booked before and after."""
-_STAGES = ["started", "pet_chosen", "slot_chosen", "confirmed"]
+_STAGES = ["started", "pet_details", "slot_selected", "confirmed"]
 _SOURCES = ["google", "Google", "mail", " ", "", None]
 _REASONS = ["recent_contact", "full_moon", "recent_or_upcoming_appointment", "pet_deceased", "", None]
 _CALL_OUTCOMES = [
@@ -239,7 +239,8 @@ def _remote_id(random: Random, client: int) -> str:
 def _phone(random: Random, client: int) -> str | None:
     """Return a client's number in one of its spellings; every tenth shares it with another."""
     number = f"555{client - client % 10 if client % 10 == 1 else client:04}"
-    spellings = [f"+1212{number}", f"(212) {number[:3]}-{number[3:]}", f"212.{number}", "anonymous", "", None]
+    told = [f"+1212{number}", f"(212) {number[:3]}-{number[3:]}", f"212.{number}", f"+1 212 {number}"]
+    spellings = [*told, *told, "anonymous", "+266696687", "+10000000000", "", None]
     return random.choice(spellings)
 
 

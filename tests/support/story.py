@@ -16,6 +16,7 @@ from typing import Any
 
 import duckdb
 import vetl_sandbox
+from support.dbt_build import BOOKING_STAGES
 from support.expected import Mart
 from support.partner_side import Partner, made
 from support.sandbox_settings import changed, settings_for, synced
@@ -151,7 +152,12 @@ def following(
             if not one.startswith("loc-")
         )
         inbox = folder / "warehouse" / "data" / "inbox.sqlite"
-        settings = changed(plain, phone_calls={"details": "all"}, webhooks={"inbox": inbox})
+        settings = changed(
+            plain,
+            phone_calls={"details": "all"},
+            webhooks={"inbox": inbox},
+            definitions={"booking_stages": BOOKING_STAGES},
+        )
         own = tuple(replace(one, group=groups.get(one.id)) for one in followed + extra)
         yield Follower(platform, settings.model_copy(update={"practices": own}))
 

@@ -31,8 +31,6 @@ IMPORTED = ("dbt.cli.main", "dbt.task.build", "dbt.adapters.duckdb", "dbt_common
 READ_BY = ("--vars", "--target", "--profile", "--profiles-dir")
 """Options that the manifest depends on."""
 WAREHOUSE = "VETL_WAREHOUSE__PATH"
-BEGUN = "VETL_BUILD_FINGERPRINT"
-"""A value that a build compares at its start; no manifest depends on it."""
 UNSET = "DBT_DEFAULT_PLACEHOLDER"
 """dbt's note for a variable that is not set."""
 SILENT = ("--no-version-check", "--log-level", "none", "--log-level-file", "none", "--no-partial-parse")
@@ -81,7 +79,7 @@ class Parsed:
     def fits(self, asked: Request) -> bool:
         """Return whether the variables of the environment that the text names are the same."""
         named: dict[str, str] = self.manifest.env_vars if self.manifest else {}
-        return all(asked.environment.get(name, UNSET) == value for name, value in named.items() if name != BEGUN)
+        return all(asked.environment.get(name, UNSET) == value for name, value in named.items())
 
 
 class Projects:

@@ -1,16 +1,33 @@
-"""Time zones from the tzdata package: the system's own files may be older than DuckDB's."""
+"""Time zones as vetl reads them, and a database with other rules."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
 from importlib.resources import files
-from zoneinfo import ZoneInfo
+from pathlib import Path
+from zoneinfo import ZoneInfo, reset_tzpath
+
+from vetl.core import zones
+from vetl.core.zones import zone
 
 
-@cache
-def zone(name: str) -> ZoneInfo:
-    """Return a zone by its IANA name, read from the package."""
-    with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as file:
-        return ZoneInfo.from_file(file, key=name)
+@contextmanager
+def other_rules(name: str, rules_of: str, folder: Path) -> Generator[None]:
+    """Give a zone the rules of another one, as a database of another version would."""
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).write_bytes(files("tzdata").joinpath("zoneinfo", *rules_of.split("/")).read_bytes())
+    try:
+        _read_from(folder)
+        yield
+    finally:
+        _read_from()
+
+
+def _read_from(*folders: Path) -> None:
+    reset_tzpath([str(folder.absolute()) for folder in folders])
+    ZoneInfo.clear_cache()
+    for cached in (zones.zone, zones.offset_of_day, zones.offset_of_utc_day):
+        cached.cache_clear()
 
 
 def on_the_wall(instant: datetime | None, name: str | None) -> datetime | None:

@@ -64,7 +64,6 @@ def test_a_build_that_spills_ends(tmp_path: Path) -> None:
 
     result = dbt_build(
         warehouse,
-        full_refresh=False,
         advance=lambda _done, _total: has_spilled.append(spilled.is_dir()),
         extra=(*DATA_ONLY, "--exclude", "resource_type:test"),
         limits={"memory_limit": "200MB", "temp_directory": str(spilled)},

@@ -35,7 +35,6 @@ QUESTIONS: dict[str, tuple[tuple[Any, ...], list[str]]] = {
         (SUMMER, "timestamptz '2025-07-01 13:00:00+00'"),
         ["2025-07-01 12:00:00+00", "2025-07-01 13:00:00+00"],
     ),
-    "is_e164": (("'+12125550100'",), ["true"]),
     "text_literal": (("it isn't \\ so",), ["it isn't \\ so"]),
     "literal_rows": (([["it isn't \\ so"]],), ["it isn't \\ so"]),
     "each_record": (

@@ -129,7 +129,7 @@ def test_every_measure_of_every_mart_is_declared(file: Path, query: Query) -> No
                 f"select column_name, data_type from duckdb_columns() where table_name = '{mart}'"
                 " and schema_name = 'marts'"
             )
-            if kind in {"BIGINT", "DOUBLE", "INTEGER"} and not name.startswith("previous_")
+            if kind in {"BIGINT", "DOUBLE", "INTEGER"}
         }
         assert numbers - columns - {"weekday", "hour"} == NO_COUNTS.get(mart, set()), mart
 

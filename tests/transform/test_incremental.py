@@ -1,15 +1,17 @@
 """An incremental build leaves the same marts, row by row, as a build in full."""
 
+import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
+import yaml
 from support.changing_practice import PRACTICES, ChangingPractice
+from support.dbt_build import VARIABLES, run
 from support.mart_builds import (
     at_work,
     build_models,
@@ -17,21 +19,18 @@ from support.mart_builds import (
     built_in_full,
     committing,
     differences,
-    passes,
-    was_completed,
     was_full,
 )
 from support.raw_tables import every_list_read
 from support.warehouse_with_rows import Filled, ask
+from support.warm_dbt import dbt
+from vetl.bundled import dbt_project
 from vetl.core.practice import Practice
-from vetl.jobs.build import dbt_variables
-from vetl.jobs.dbt_process import CHANGED_ONLY, fingerprint
-from vetl.settings import Settings
+from vetl.jobs.dbt_process import environment
 
 SEED = 20260301
 CHANGES, FEW = 60, 6
 HARBOR, *OTHERS = PRACTICES
-PATIENTS = "patients_holds"
 
 
 class Story:
@@ -104,85 +103,64 @@ def test_an_incremental_build_equals_a_full_one(changed: Changed) -> None:
 
 
 def test_a_build_after_killed_ones_equals_a_full_one(built: Story, changed: Changed) -> None:
-    """Builds are killed at the calls of changed days, at the callers, and between timeline and episodes."""
+    """Builds are killed while the calls of changed days are stored, and between timeline and episodes."""
     shutil.copy(changed.before, built.path)
-    build_until_killed(built.path, "phone_calls", committing)
-    build_until_killed(built.path, "int_calls_identified", committing)
+    build_until_killed(built.path, "int_calls_by_day", committing)
     build_until_killed(built.path, "int_demand_episode_facts", at_work)
-    assert not was_completed(built.path)
 
-    assert passes(built.path, PATIENTS)
-    assert was_completed(built.path)
+    build_models(built.path)
     assert not was_full(built.path)
     assert differences(built.path, changed.full) == {}
 
 
-def test_a_build_with_a_failed_test_is_not_done(built: Story, changed: Changed) -> None:
-    """Nothing is built after `patients`: that all models were built says nothing about its test."""
-    with duckdb.connect(built.path) as connection:
-        for _ in range(2):
-            connection.execute("insert into raw.patients (practice_id, id) values ('loc-1', 'rex')")
-    assert not passes(built.path, PATIENTS)
-    assert not was_completed(built.path)
-    shutil.copy(changed.after, built.path)
-
-
-def test_a_build_without_views_is_done_only_after_a_whole_one(built: Story, changed: Changed) -> None:
+def test_a_build_of_what_changed_equals_a_full_one(built: Story, changed: Changed) -> None:
+    """Models that no changed row reaches are left as they are, and so are views."""
     shutil.copy(changed.before, built.path)
-    build_models(built.path, *CHANGED_ONLY)
-    assert was_completed(built.path)
+    build_models(built.path, changed_only=True)
+
     assert differences(built.path, changed.full) == {}
-
-    begin(built)
-    build_models(built.path, *CHANGED_ONLY)
-    assert not was_completed(built.path)
     shutil.copy(changed.after, built.path)
 
 
-def test_notes_of_a_mart_that_takes_in_no_changes_go(built: Story, changed: Changed) -> None:
-    """An earlier version left them; publishing would take them for changes of this build."""
-    with duckdb.connect(built.path) as connection:
-        connection.execute("create table control.changed_in_leaks as select *, 1 as weight from marts.leaks")
-    begin(built)
-    assert ask(built.path, "from duckdb_tables() where table_name like 'changed_in_%'") == []
+def test_running_any_one_model_changes_no_other_table(changed: Changed, built: Story) -> None:
+    """Nor does it take the changes from the next build, whatever text and variables it was run with."""
+    shutil.copy(changed.before, built.path)
+    made = {
+        "booking_intent_daily": "marts.booking_intent_daily",
+        "int_calls_by_day": "intermediate.int_calls_by_day",
+        "int_demand_timeline": "intermediate.int_demand_timeline",
+    }
+    for model, table in made.items():
+        before = contents(built.path)
+        done = run(built.path, built.path.parent, "run", "--select", model, "--vars", "{episode_days: 3}")
+        assert done.exit_code == 0, done.output
+        after = contents(built.path)
+        assert {name for name in before if before[name] != after.get(name)} <= {table}
+        assert before.keys() == after.keys()
+
+
+def test_a_target_of_ones_own_writes_to_its_own_schemas(changed: Changed, built: Story, tmp_path: Path) -> None:
     shutil.copy(changed.after, built.path)
+    before = contents(built.path)
+    anna = {**yaml.safe_load((dbt_project() / "profiles.yml").read_text("utf-8"))["vetl"]["outputs"]["duckdb"]}
+    profile = {"vetl": {"target": "anna", "outputs": {"anna": {**anna, "schema": "dbt_anna"}}}}
+    (tmp_path / "profiles.yml").write_text(yaml.safe_dump(profile), "utf-8")
+    done = dbt(
+        *("run", "--select", "+booking_intent_daily", *VARIABLES),
+        *("--project-dir", str(dbt_project()), "--profiles-dir", str(tmp_path), "--target-path", str(tmp_path)),
+        *("--log-path", str(tmp_path)),
+        folder=tmp_path,
+        environment={**os.environ, **environment(built.path)},
+    )
+    assert done.exit_code == 0, done.output
+    after = contents(built.path)
+    assert {name: after[name] for name in before} == before
+    assert ask(built.path, "from dbt_anna_marts.booking_intent_daily order by all") == ask(
+        built.path, "from marts.booking_intent_daily order by all"
+    )
 
 
-def begin(story: Story, *options: str, **variables: str) -> None:
-    """Begin a build; one small model shows its kind."""
-    build_models(story.path, "--select", "int_source_clock", *options, project=None, **variables)
-
-
-CALLS = "from duckdb_tables() where table_name = 'phone_calls' and schema_name = 'marts'"
-"""A build in full begins by dropping the table of calls."""
-DOUBTS: dict[str, tuple[bool, Callable[[Story], None]]] = {
-    "nothing": (False, begin),
-    "a sync": (False, lambda story: (story.sync([1] * len(PRACTICES)), begin(story))[1]),
-    "asked for": (True, lambda story: begin(story, "--full-refresh")),
-    "another text": (True, lambda story: begin(story, VETL_BUILD_FINGERPRINT="another")),
-    "a text unknown": (True, lambda story: begin(story, VETL_BUILD_FINGERPRINT="")),
-    "a build that left models out": (
-        False,
-        lambda story: (build_models(story.path, "--select", "phone_calls"), begin(story))[1],
-    ),
-}
-"""The state since the last build, and whether the next build makes the calls again."""
-
-
-def test_a_build_notes_the_text_and_the_variables_that_it_compares(built: Story) -> None:
-    noted = ask(built.path, "select fingerprint from control.builds")
-
-    assert noted == [(fingerprint(dbt_variables(Settings.model_construct())),)]
-
-
-def test_calls_are_rebuilt_if_in_doubt(built: Story, tmp_path: Path) -> None:
-    before, remade = tmp_path / "before.duckdb", {}
-    shutil.copy(built.path, before)
-    for name, (_, happen) in DOUBTS.items():
-        story = Story(built.path)  # under the same name: dbt parses again for another name
-        story.now = built.now
-        happen(story)
-        remade[name] = not ask(story.path, CALLS)
-        shutil.copy(before, story.path)
-
-    assert {name: anew for name, (anew, _) in DOUBTS.items()} == remade
+def contents(warehouse: Path) -> dict[str, object]:
+    """Return a digest of each table by its name."""
+    tables = ask(warehouse, "select schema_name || '.' || table_name from duckdb_tables()")
+    return {name: ask(warehouse, f"select count(*), sum(hash(t)) from {name} as t") for (name,) in tables}

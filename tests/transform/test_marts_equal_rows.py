@@ -39,7 +39,7 @@ OCCURS = {
     "no day, no channel, both maturities and empty rates": """
         select bool_or(day is null) and bool_or(channel is null) and bool_or(is_mature) and not bool_and(is_mature)
             and bool_or(booked_rate is null) and max(open) > 0 from marts.outreach_outcomes_daily""",
-    "an order of stages": "select max(position) = 4 from marts.booking_funnel_stages",
+    "an order of stages": "select max(position) = 6 from marts.booking_funnel_stages",
     "tasks that were opened again": "select sum(reopened) > 0 from marts.staff_task_turnaround_daily",
     "long and short days": "select count(distinct hours) = 3 from marts.practice_days",
     "a report that was restated, in each measure": """
@@ -48,8 +48,8 @@ OCCURS = {
     "every way to an appointment": """
         select count(distinct booked_via || attribution) >= 4 and bool_or(booked_via is null)
         from marts.appointments""",
-    "recovered callers and weeks with one before": """
-        select max(recovered_within_7_days) > 0 and max(previous_calls) > 0 and bool_or(is_final)
+    "recovered callers and weeks that are over": """
+        select max(recovered_within_7_days) > 0 and bool_or(is_final)
         from marts.practice_weekly""",
 }
 """A comparison is only useful if the difficult cases occur."""

@@ -1,6 +1,8 @@
 """The answers of `vetl metric`, from the file alone, compared with the rows; and the refused questions."""
 
+import re
 import shutil
+from datetime import date, timedelta
 from pathlib import Path
 
 import duckdb
@@ -8,6 +10,7 @@ import pytest
 from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
 from vetl.core.errors import WrongUse
+from vetl.core.metric_names import METRICS_OF_NOW
 from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask
 
 BY_DAY = ("practice", "day")
@@ -77,7 +80,6 @@ OF_ROWS: dict[str, tuple[str, dict[str, str]]] = {
     "recalls_daily": (
         "day",
         sums(reminders_due="reminders", reminders_booked="booked_before + booked_after")
-        | sums(reminders_overdue="overdue")
         | {"reminder_booked_rate": "sum(booked_before + booked_after) / sum(reminders)"},
     ),
     "visit_waits_daily": (
@@ -101,6 +103,17 @@ OF_ROWS: dict[str, tuple[str, dict[str, str]]] = {
 """Marts, a dimension, and the metrics that no column of another mart counts: `test_explain.py` has the others."""
 
 
+OF_NOW = {
+    "episodes_leaking": ("demand_ledger", "count(*) filter (where is_leaking)"),
+    "median_hours_pending": ("staff_tasks", "median(hours_pending)"),
+    "outreach_open": ("outreach_requests", "count(*) filter (where is_open)"),
+    "reminders_overdue": ("recalls", "count(*) filter (where state = 'overdue')"),
+    "sessions_active": ("booking_sessions", "count(*) filter (where status = 'active')"),
+    "tasks_pending": ("staff_tasks", "count(*) filter (where status = 'pending')"),
+}
+"""The metrics that count what is so now: their rows and the aggregate over them."""
+
+
 @pytest.mark.parametrize("mart", OF_ROWS)
 def test_a_metric_is_the_rows_that_it_counts(mart: str, file: Path, query: Query) -> None:
     dimension, metrics = OF_ROWS[mart]
@@ -112,7 +125,7 @@ def test_a_metric_is_the_rows_that_it_counts(mart: str, file: Path, query: Query
 
 def test_every_metric_is_compared(filled: Build, query: Query) -> None:
     explained = {name for (name,) in query("select distinct counted_as from marts.catalogue")}
-    compared = {metric for _, metrics in OF_ROWS.values() for metric in metrics}
+    compared = {metric for _, metrics in OF_ROWS.values() for metric in metrics} | OF_NOW.keys()
 
     assert {node["name"] for node in filled.manifest["metrics"].values()} - compared - explained == set()
 
@@ -186,10 +199,91 @@ def test_a_value_is_final_only_after_the_days_in_which_it_can_grow(
     assert {True, False} == set(answer.values())
 
 
-def test_sql_in_a_value_is_only_a_text_that_no_row_has(file: Path) -> None:
-    where = ["state = 'x' or 1=1; drop table marts.phone_calls"]
+def test_a_measure_of_now_has_a_value_of_now_alone_which_is_never_final(file: Path, query: Query) -> None:
+    """What still waits today of a month is no backlog of that month."""
+    for name, (mart, aggregate) in OF_NOW.items():
+        answer = ask(file, MetricQuestion(name, ("practice",)))
+        expected = cells(query(f"select practice_id, {aggregate} from marts.{mart} group by all"), 1)
+        assert_equal(expected, values(answer, 1))
+        assert {row[-1] for row in answer.rows} == {False}
+        assert "never final" in answer.metric.maturity
+        for question in (
+            *(MetricQuestion(name, ("practice", time)) for time in ("day", "week", "month", "weekday")),
+            MetricQuestion(name, where=["week=2026-01-12"]),
+            MetricQuestion(name, since=date(2026, 1, 12)),
+            MetricQuestion(name, until=date(2026, 1, 12)),
+        ):
+            with pytest.raises(WrongUse, match="counts what is so now, so no earlier day, week or month has a"):
+                ask(file, question)
+    assert OF_NOW.keys() == METRICS_OF_NOW
 
-    assert ask(file, MetricQuestion("calls", where=where)).rows[0][0] == 0
+
+@pytest.fixture
+def without_a_value(file: Path, tmp_path: Path) -> Path:
+    """Provide a copy in which no call comes from a new caller, none is made at 3, and every outreach is mature."""
+    copied = Path(shutil.copy(file, tmp_path / "without.duckdb"))
+    with duckdb.connect(copied) as connection:
+        connection.execute("delete from marts.phone_calls where caller_type = 'new' or hour(called_at_local) = 3")
+        connection.execute("delete from marts.outreach_requests where not is_mature")
+    return copied
+
+
+@pytest.mark.parametrize(
+    ("metric", "where"),
+    [
+        ("calls", "caller_type=new"),
+        ("calls", "hour_of_day=3"),
+        ("outreach_requests", "is_mature=false"),
+    ],
+)
+def test_a_possible_value_that_no_row_has_counts_nothing_and_says_so(
+    metric: str, where: str, without_a_value: Path
+) -> None:
+    answer = ask(without_a_value, MetricQuestion(metric, where=[where]))
+
+    assert answer.rows[0][0] == 0
+    assert f"no row has {where}; values are " in "; ".join(answer.notes)
+
+
+def test_days_without_data_have_no_number(file: Path) -> None:
+    for question in (
+        MetricQuestion("calls", since=date(2099, 1, 1)),
+        MetricQuestion("calls", until=date(1999, 1, 1)),
+        MetricQuestion("answered_rate", where=["week=2099-01-05"]),
+        MetricQuestion("calls", ("caller_type",), since=date(2099, 1, 1)),
+        MetricQuestion("unique_callers", ("practice", "week"), since=date(2099, 1, 1)),
+    ):
+        answer = ask(file, question)
+        assert answer.rows == []
+        assert re.match(
+            r"there are no data of these days, so there is no number; the days are \d{4}-\d\d-\d\d to \d{4}-",
+            answer.notes[0],
+        )
+
+
+def test_a_day_of_the_week_has_its_name(file: Path, query: Query) -> None:
+    ((mondays,),) = query("select count(*) from marts.phone_calls where isodow(day) = 1")
+
+    for text in ("Monday", "monday", "Mon", "1"):
+        assert ask(file, MetricQuestion("calls", where=[f"weekday={text}"])).rows[0][0] == mondays
+    later = ask(file, MetricQuestion("calls", ("weekday",), where=["weekday>Monday"])).rows
+    assert [row[0] for row in later] == [2, 3, 4, 5, 6, 7]
+
+
+def test_a_part_of_a_week_or_a_month_is_said(file: Path, query: Query) -> None:
+    ((monday,),) = query(
+        "select cast(date_trunc('week', day) as date) as monday from marts.phone_calls join marts.practice_days"
+        " using (practice_id, day) group by monday having count(distinct day) = 7 order by count(*) desc limit 1"
+    )
+    wednesday, until = monday + timedelta(days=2), monday + timedelta(days=6)
+    whole = ask(file, MetricQuestion("calls", ("week",), since=monday, until=until))
+    part = ask(file, MetricQuestion("calls", ("week",), since=wednesday, until=until))
+    mondays = ask(file, MetricQuestion("calls", ("week",), ["weekday=Monday"], monday, until))
+    months = ask(file, MetricQuestion("calls", ("practice", "month"), since=wednesday, until=until))
+
+    assert not any("is whole" in note for note in (*whole.notes, *mondays.notes))
+    assert f"not every week is whole: {monday} (5 of 7 days)" in part.notes
+    assert any(note.startswith(f"not every month is whole: {wednesday:%Y-%m}-01 (") for note in months.notes)
 
 
 @pytest.mark.parametrize(
@@ -204,6 +298,19 @@ def test_sql_in_a_value_is_only_a_text_that_no_row_has(file: Path) -> None:
         (MetricQuestion("calls", where=["client_name=Ann"]), "not known here"),
         (MetricQuestion("calls", where=["direction<null"]), "null can only be compared"),
         (MetricQuestion("calls", where=["hour_of_day<x"]), "Could not convert"),
+        (MetricQuestion("calls", where=["caller_type=New"]), "no row has caller_type=New; values are "),
+        (MetricQuestion("calls", where=["group=Nowhere"]), "no row has group=Nowhere; values are "),
+        (MetricQuestion("calls", where=["hour_of_day=25"]), "no row has hour_of_day=25; values are "),
+        (MetricQuestion("calls", where=["weekday=8"]), "weekday=8: not known here; values are Monday, Tuesday"),
+        (MetricQuestion("calls", where=["weekday=T"]), "weekday=T: not known here; values are Monday, Tuesday"),
+        (
+            MetricQuestion("calls", where=["state=' or 1=1; drop table marts.phone_calls"]),
+            "no row has state=' or 1=1; drop table marts.phone_calls; values are ",
+        ),
+        (
+            MetricQuestion("calls", since=date(2026, 2, 1), until=date(2026, 1, 1)),
+            "the first day, 2026-02-01, is after the last one, 2026-01-01",
+        ),
     ],
 )
 def test_a_question_with_no_right_answer_is_refused_in_one_line(

@@ -24,6 +24,7 @@ from support.cells import Query, assert_equal, cells
 from support.dbt_build import Build
 from support.run_once import shared_result
 from vetl.bundled import dbt_project
+from vetl.core.metric_names import METRIC_NAMES, METRICS_OF_NOW
 from vetl.loading.published.figures.ask import MetricQuestion, ask
 
 ASKING = Path(__file__).parents[1] / "support" / "metric_answers.py"
@@ -43,17 +44,22 @@ class MetricAnswers:
 
 
 def questions_of(manifest: dict[str, Any]) -> list[Question]:
-    """Return a question for the metrics of each semantic model, by practice and day."""
+    """Return questions for the metrics of each semantic model, by practice, and by day if they are not of now."""
     metrics = manifest["metrics"]
     by_model: dict[str, list[str]] = defaultdict(list)
     for node in metrics.values():
         first = node["depends_on"]["nodes"][0]
         model = metrics[first]["depends_on"]["nodes"][0] if first in metrics else first
         by_model[model].append(node["name"])
-    return [
-        (names, ["practice", "metric_time__day", *(["stage_of_day__stage"] if model == STAGES else [])])
+    by_day = [
+        (
+            [name for name in names if name not in METRICS_OF_NOW],
+            ["practice", "metric_time__day", *(["stage_of_day__stage"] if model == STAGES else [])],
+        )
         for model, names in by_model.items()
     ]
+    of_now = [([name for name in names if name in METRICS_OF_NOW], ["practice"]) for names in by_model.values()]
+    return [*by_day, *(one for one in of_now if one[0])]
 
 
 @pytest.fixture(scope="session")
@@ -115,6 +121,13 @@ def test_both_engines_give_the_same_answers(asked: MetricAnswers, filled: Build,
             in_use = [{key: cell for key, cell in one.items() if cell[0]} for one in (ours, theirs)]
             assert_equal(*in_use)
             assert ours, metric
+
+
+def test_the_settings_know_every_metric_and_those_of_now(query: Query) -> None:
+    counted = query("select metric, coalesce(counting ->> 'of_now', 'false') = 'true' from marts.metrics")
+
+    assert {name for name, _ in counted} == METRIC_NAMES
+    assert {name for name, is_of_now in counted if is_of_now} == METRICS_OF_NOW
 
 
 def test_every_metric_has_a_description(filled: Build) -> None:

@@ -103,10 +103,10 @@ def _totals(view: View) -> None:
     figures(
         view,
         [
-            sums.count("Visits due", "appointments", "by day of the visit"),
+            sums.count("Visits", "appointments", "by day of the visit"),
             sums.share("Kept", "kept", "appointments", "appointments"),
             sums.share("Canceled", "canceled", "appointments", "appointments", better="less"),
-            sums.share("No-shows", "no_show", "due", "visits not canceled", better="less"),
+            sums.share("No-show rate", "no_show", "due", "visits kept or missed", better="less"),
             sums.count("No result yet", "open", "visits that are over", better="less"),
         ],
     )

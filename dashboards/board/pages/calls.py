@@ -14,19 +14,11 @@ DIRECTIONS = {"inbound": "Inbound", "outbound": "Outbound"}
 ONE_WAY = "($direction is null or direction = $direction)"
 WITHIN = f"{IN_PERIOD} and {ONE_WAY}"
 ENDS = """
-    case when not is_answered then 'Not answered'
-         when outcome = 'appointment_booked' then 'Booked'
-         when outcome in ('appointment_rescheduled', 'appointment_confirmed', 'appointment_canceled', 'resolved',
-                          'declined', 'do_not_call') then 'Settled in the call'
-         when outcome in ('callback_requested', 'task_created', 'transferred', 'transfer_completed', 'forwarded')
-             then 'Handed to the staff'
-         when outcome in ('quick_abandoned', 'abandoned', 'abandoned_after_transfer', 'dropped',
-                          'transfer_no_human', 'transfer_caller_abandoned') then 'Lost on the way'
+    case when ending = 'lost' and not is_answered then 'Not answered'
+         when ending = 'resolved' then 'Settled in the call'
+         when ending = 'handed_over' then 'Handed to the staff'
+         when ending = 'lost' then 'Lost on the way'
          else 'Not said' end
-"""
-OPEN = """
-    (isodow(called_at_local) <= $opening_weekdays
-     and hour(called_at_local) >= $opening_hour and hour(called_at_local) < $closing_hour)
 """
 TOTALS = f"""
     select count(*) filter (where direction = 'inbound') as inbound,
@@ -35,8 +27,7 @@ TOTALS = f"""
            count(*) filter (where direction = 'outbound' and is_answered) as outbound_answered,
            count(*) filter (where is_new_booking_intent) as wanted,
            count(*) filter (where is_new_booking) as booked,
-           count(*) filter (where direction = 'inbound' and is_answered
-                            and {ENDS} in ('Booked', 'Settled in the call')) as settled
+           count(*) filter (where direction = 'inbound' and is_answered and ending = 'resolved') as settled
     from marts.phone_calls where {WITHIN}
 """
 PHONE = f"""
@@ -66,7 +57,7 @@ LOAD = """
     from marts.phone_load_hourly where practice_id in (select unnest($practices)) group by all order by all
 """
 AFTER_HOURS = f"""
-    select case when {OPEN} then 'Opening hours' else 'After hours' end as hours, count(*) as calls,
+    select case when is_open then 'Opening hours' else 'After hours' end as hours, count(*) as calls,
            count(*) filter (where not is_answered) / count(*) as unanswered_share,
            count(*) filter (where is_new_booking_intent) as new_booking_intent_calls,
            count(*) filter (where is_missed_new_booking) as missed_new_booking_calls,
@@ -88,7 +79,7 @@ OUTCOMES = f"""
 """
 REASONS = f"""
     select call_classification, count(*) as calls, count(*) filter (where is_answered) as answered_calls,
-           count(*) filter (where is_answered and {ENDS} in ('Booked', 'Settled in the call'))
+           count(*) filter (where is_answered and ending = 'resolved')
                / nullif(count(*) filter (where is_answered), 0) as settled_share,
            count(*) filter (where is_new_booking_intent) as new_booking_intent_calls,
            count(*) filter (where is_new_booking) as new_booking_calls,
@@ -153,7 +144,7 @@ def draw(view: View) -> None:
 def _totals(view: View, direction: str | None) -> None:
     sums = compared(view, MART, TOTALS, {"direction": direction})
     inbound = [
-        sums.share("Inbound, answered", "inbound_answered", "inbound", "inbound calls", by="answered_calls"),
+        sums.share("Calls answered", "inbound_answered", "inbound", "inbound calls", by="answered_calls"),
         sums.share("Settled by the agent", "settled", "inbound_answered", "answered calls", by="answered_calls"),
     ]
     outbound = sums.share(
@@ -194,13 +185,8 @@ def _load(view: View) -> None:
 
 
 def _after_hours(view: View, direction: str | None) -> None:
-    usual = {"opening_hour": 8, "closing_hour": 18, "opening_weekdays": 6}
-    hours = {name: view.file.setting(name, value) for name, value in usual.items()}
-    table = view.ask(AFTER_HOURS, {"direction": direction, **hours})
-    st.caption(
-        f"Opening hours are {hours['opening_hour']}:00 to {hours['closing_hour']}:00 on the first "
-        f"{hours['opening_weekdays']} days of the week: `[definitions]` in `vetl.toml` sets them."
-    )
+    table = view.ask(AFTER_HOURS, {"direction": direction})
+    st.caption("Opening hours are those that are set for each practice.")
     draw_chart(
         view,
         table,
@@ -219,7 +205,7 @@ def _ends(view: View, direction: str | None) -> None:
         charts.bars(groups, "calls", "ended"),
         name="calls-by-end",
         alt="Calls by how they ended, in five groups",
-        defined_by=[("phone_calls", "outcome"), (MART, "answered_calls")],
+        defined_by=[("phone_calls", "ending"), (MART, "answered_calls")],
     )
     with st.expander("Each outcome"):
         _by(

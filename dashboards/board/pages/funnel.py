@@ -8,6 +8,7 @@ from board.address import pick_at_once
 from board.figures import compared, figures
 from board.parts import View, draw_chart, enough, part
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
+from board.words import plain
 
 TOTALS = f"""
     select sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
@@ -64,7 +65,7 @@ def _totals(view: View) -> None:
         view,
         [
             sums.count("Sessions", "sessions", "begun online"),
-            sums.share("Completed", "completed", "sessions", "sessions", by="completion_rate"),
+            sums.share("Online, completed", "completed", "sessions", "sessions", by="completion_rate"),
             sums.share("Abandoned", "abandoned", "sessions", "sessions", better="less"),
             sums.count("Still open", "active", "not ended yet"),
         ],
@@ -110,8 +111,9 @@ def _stages(view: View) -> None:
         )
         if worst and worst["drop_off_rate"] is not None:
             st.markdown(
-                f"**Most leave at \u201c{worst['stage']}\u201d**: {view.words.percent(worst['drop_off_rate'])} of "
-                f"the {view.words.number(worst['reached'])} that reached it."
+                f"**Most leave at \u201c{plain(worst['stage'])}\u201d**: "
+                f"{view.words.percent(worst['drop_off_rate'])} of the "
+                f"{view.words.number(worst['reached'])} that reached it."
             )
     draw_chart(
         view,

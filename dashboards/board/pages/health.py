@@ -6,7 +6,7 @@ import streamlit as st
 from board.freshness import NAMED_AT_MOST
 from board.parts import View, draw_chart, part
 from board.scope import CHOSEN
-from board.words import named
+from board.words import named, plain
 
 PROOF = f"""
     select practice_id, endpoint as list, warehouse_count as rows, source_count, comparison,
@@ -149,6 +149,7 @@ def verdicts(table: pl.DataFrame, view: View) -> list[tuple[str, str]]:
 
 def _names(rows: pl.DataFrame) -> str:
     first = [
-        f"{named(row['list'])} of {row['practice']}" for row in rows.head(NAMED_AT_MOST).iter_rows(named=True)
+        f"{plain(named(row['list']))} of {plain(row['practice'])}"
+        for row in rows.head(NAMED_AT_MOST).iter_rows(named=True)
     ]
     return ", ".join(first) + (" and more" if len(rows) > NAMED_AT_MOST else "")

@@ -12,7 +12,7 @@ from board import charts
 from board.address import pick
 from board.downloads import download
 from board.parts import View, draw_table, part
-from board.words import NOTHING, label, named
+from board.words import NOTHING, label, named, plain
 
 MOST = 2000
 """Rows that are shown and downloaded."""
@@ -42,13 +42,15 @@ def _draw(view: View) -> None:
         metric = metrics[_chosen(metrics)]
         by = _dimensions(view, metrics, metric)
         st.markdown(f"**{metric.words}**: {metric.definition}")
+        if metric.is_of_now:
+            st.caption("This counts what is so now, whatever the days above.")
         if metric.aggregation != "people" and not _needs(metrics, metric):
             _total(view, metrics, _answer(view, metric, ()))
         if by:
             _table(view, _answer(view, metric, by), by)
         _what_it_counts(view, metrics, metric)
     except WrongUse as refused:
-        st.info(str(refused))
+        st.info(plain(refused))
 
 
 def _chosen(metrics: Mapping[str, Metric]) -> str:
@@ -61,7 +63,7 @@ def _dimensions(view: View, metrics: Mapping[str, Metric], metric: Metric) -> li
     """Choose one or two dimensions of the measure: those without which it adds up wrongly come first."""
     known = {name: label(name) for name in dimensions_of(metrics, metric)}
     is_people = metric.aggregation == "people"
-    usual = "practice" if is_people or len(view.scope.practices) > 1 else "week"
+    usual = "practice" if is_people or metric.is_of_now or len(view.scope.practices) > 1 else "week"
     first_of = {name: known[name] for name in ("practice",)} if is_people else known
     with st.container(horizontal=True, key="measure-dimensions"):
         first = _pick("by", "By", first_of, next(iter(_needs(metrics, metric)), usual))
@@ -87,9 +89,8 @@ def _pick(name: str, title: str, options: Mapping[str, str], usual: str | None) 
 
 def _answer(view: View, metric: Metric, by: Sequence[str]) -> MetricAnswer:
     practices = [practice.id for practice in view.scope.practices]
-    scope = view.scope
-    question = MetricQuestion(metric.name, by, (), scope.since, scope.until, MOST, practices)
-    return view.file.metric(question)
+    days = (None, None) if metric.is_of_now else (view.scope.since, view.scope.until)
+    return view.file.metric(MetricQuestion(metric.name, by, (), *days, MOST, practices))
 
 
 def _total(view: View, metrics: Mapping[str, Metric], answer: MetricAnswer) -> None:
@@ -134,7 +135,7 @@ def _table(view: View, answer: MetricAnswer, by: Sequence[str]) -> None:
         draw_table(table, says)
         download(table, f"{metric.name}-by-{'-and-'.join(by)}".replace("_", "-"))
     for note in answer.notes:
-        st.caption(note)
+        st.caption(plain(note))
 
 
 def _chart(view: View, table: pl.DataFrame, value: str, by: Sequence[str], *, share: bool) -> charts.Chart:

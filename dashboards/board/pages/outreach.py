@@ -86,9 +86,9 @@ def _totals(view: View, channel: str | None) -> None:
     figures(
         view,
         [
-            sums.count("Requests", "requests", "created"),
+            sums.count("Outreach requests", "requests", "created"),
             sums.share("Contacted", "contacted", "requests", "requests"),
-            sums.share("Booked", "booked", "ended", "contacted", by="booked_rate", window="outreach"),
+            sums.share("Outreach, booked", "booked", "ended", "contacted", by="booked_rate", window="outreach"),
             sums.share("Opted out", "opted_out", "ended", "contacted", better="less", window="outreach"),
         ],
     )

@@ -24,6 +24,7 @@ from board.scorecard import (
     scores,
 )
 from board.thresholds import out_now
+from board.words import plain
 
 REQUESTS = f"""
     with requests as (
@@ -97,7 +98,7 @@ def _thresholds(view: View) -> None:
     out = [episode for episode in out_now(view.watch, view.file) if episode.practice_id in chosen]
     for episode in out[:NAMED_AT_MOST]:
         line = episode.line.partition(", out since")[0]
-        st.warning(f"{line}; out since {view.words.day(episode.began)}", icon=":material/notifications:")
+        st.warning(f"{plain(line)}; out since {view.words.day(episode.began)}", icon=":material/notifications:")
     if len(out) > NAMED_AT_MOST:
         st.caption(f"{view.words.number(len(out) - NAMED_AT_MOST)} more are outside of a threshold: `vetl watch`.")
 

@@ -14,7 +14,7 @@ from board.audit import note_people
 from board.charts import worded
 from board.downloads import download
 from board.parts import View, draw_table, explained_columns
-from board.words import VALUED, label, named
+from board.words import VALUED, label, named, plain
 
 MOST = 1000
 """Rows of each count that are shown and downloaded."""
@@ -53,9 +53,9 @@ def draw(view: View) -> None:
         _draw_explanation(view, _narrowed(view, question, practices))
     except SeveralChosen as refused:
         missing = " and ".join(f"one {label(name).lower()}" for name in refused.choices)
-        st.info(f"{refused.reason}. Choose {missing or 'one day of one practice'} above.")
+        st.info(f"{plain(refused.reason)}. Choose {missing or 'one day of one practice'} above.")
     except VetlError as refused:
-        st.info(str(refused))
+        st.info(plain(refused))
 
 
 def _narrowed(view: View, question: CellQuestion, practices: Sequence[str]) -> Explanation:
@@ -86,8 +86,10 @@ def _in_words(dimension: str, values: Sequence[str]) -> dict[str, str]:
 def _draw_explanation(view: View, found: Explanation) -> None:
     value, words = found.value, view.words
     is_share = found.metric.aggregation == "ratio"
-    said = words.percent(value) if is_share else words.number(value) if isinstance(value, int) else str(value)
-    st.metric(label(found.column), said if value is not None else words.number(None))
+    said = words.percent(value) if is_share else words.number(value) if isinstance(value, int) else plain(value)
+    is_metric = "." not in found.metric.name
+    name = found.metric.words if is_metric else f"{label(found.column)} ({found.mart})"
+    st.metric(name, said if value is not None else words.number(None))
     if not found.agrees:
         st.error(
             "The rows do not give this figure: the file was changed after it was published. See `vetl verify`."
@@ -109,9 +111,9 @@ def _draw_explanation(view: View, found: Explanation) -> None:
             if item.certified_through
             else "not certified"
         )
-        st.caption(f"{item.practice_id} {item.endpoint}: {through} ({item.evidence or 'no evidence'})")
+        st.caption(plain(f"{item.practice_id} {item.endpoint}: {through} ({item.evidence or 'no evidence'})"))
     for line in found.may_change or ("Nothing that vetl knows of will change it.",):
-        st.caption(line)
+        st.caption(plain(line))
 
 
 def _with_names(view: View, found: Explanation) -> pl.DataFrame:

@@ -133,7 +133,7 @@ def _totals(view: View) -> None:
     figures(
         view,
         [
-            sums.count("Created", "created", "tasks"),
+            sums.count("Tasks", "created", "created"),
             sums.share("Completed so far", "completed", "created", "tasks"),
             sums.count("Half are done within", "hours", done, better="less", by=half, is_hours=True),
             sums.count("Nine of ten within", "slow_hours", done, better="less", by=half, is_hours=True),

@@ -7,7 +7,7 @@
     {%- for row in rows %}
         (
             {%- for text in row -%}
-                {{ 'null' if text is none else "'" ~ text.split() | join(' ') | replace("'", "''") ~ "'" }}
+                {{ 'null' if text is none else "'" ~ (text.split() | join(' ')).replace("'", "''") ~ "'" }}
                 {{- ', ' if not loop.last }}
             {%- endfor -%}
         ){{ ',' if not loop.last }}
@@ -18,7 +18,7 @@
     {%- for row in rows %}
         (
             {%- for text in row -%}
-                {%- set escaped = text.split() | join(' ') | replace('\\', '\\\\') | replace("'", "\\'") if text is not none -%}
+                {%- set escaped = (text.split() | join(' ')).replace('\\', '\\\\').replace("'", "\\'") if text is not none -%}
                 {{ 'null' if text is none else "'" ~ escaped ~ "'" }}
                 {{- ', ' if not loop.last }}
             {%- endfor -%}

@@ -4,10 +4,10 @@
 {%- endmacro %}
 
 {% macro duckdb__text_literal(text) -%}
-    {{ 'null' if text is none else "'" ~ text.split() | join(' ') | replace("'", "''") ~ "'" }}
+    {{ 'null' if text is none else "'" ~ (text.split() | join(' ')).replace("'", "''") ~ "'" }}
 {%- endmacro %}
 
 {% macro spark__text_literal(text) -%}
-    {%- set escaped = text.split() | join(' ') | replace('\\', '\\\\') | replace("'", "\\'") if text is not none -%}
+    {%- set escaped = (text.split() | join(' ')).replace('\\', '\\\\').replace("'", "\\'") if text is not none -%}
     {{ 'null' if text is none else "'" ~ escaped ~ "'" }}
 {%- endmacro %}

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
-from zoneinfo import ZoneInfo
 
 from vetl.acting.acts import UNASKED, HeldBack, LedgerEntry
 from vetl.acting.kinds import KINDS
 from vetl.acting.sighting import TasksRead
+from vetl.core.zones import zone
 from vetl.partner.models import StaffTask
 from vetl.partner.practice import Sent
 from vetl.partner.request_models import NewMessage, NewStaffTask, StaffTaskChanges
@@ -66,7 +66,7 @@ class ActLimits:
     def is_quiet(self, practice_id: str, kind: str, at: datetime) -> bool:
         """Return whether the practice is in its quiet hours, or the platform takes no act of this kind now."""
         begins, ends = self.quiet
-        hour = at.astimezone(ZoneInfo(self.zones[practice_id])).hour
+        hour = at.astimezone(zone(self.zones[practice_id])).hour
         first, last = KINDS[kind].hours
         is_quiet = begins <= hour < ends if begins <= ends else hour >= begins or hour < ends
         return is_quiet or not first <= hour < last
@@ -75,9 +75,9 @@ class ActLimits:
         """Return how many requests left in the current day of each practice; open ones count."""
         counts: Counter[str] = Counter()
         for entry in entries:
-            zone = self.zones.get(entry.act.practice_id)
-            if zone and entry.asked_at and entry.state not in UNASKED:
-                local = ZoneInfo(zone)
+            name = self.zones.get(entry.act.practice_id)
+            if name and entry.asked_at and entry.state not in UNASKED:
+                local = zone(name)
                 counts[entry.act.practice_id] += (
                     entry.asked_at.astimezone(local).date() == now.astimezone(local).date()
                 )

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from vetl.cli import process_exit
+from vetl.cli.backup_options import backup, restore
 from vetl.cli.commands import Commands
 from vetl.cli.figure_options import explain, mcp, metric, verify
 from vetl.cli.forget_options import forget
@@ -237,6 +238,8 @@ def query(
     return query(sql, file, question, style, private=private, as_json=as_json)
 
 
+app.command()(backup)
+app.command()(restore)
 app.command()(forget)
 app.command()(explain)
 app.command()(metric)

@@ -43,7 +43,9 @@ def serve(
     if practices is not None:
         refuse_unknown_practices(published, practices)
     if not http:
-        seen = practices if user is None else _within(_of_user(load_settings(), user), practices)
+        seen = (
+            practices if user is None else _within(_of_user(load_settings(needs_secrets=False), user), practices)
+        )
         server(Tools(published, lambda: seen, most), version("vetl-warehouse")).run("stdio")
         return 0
     if user is not None:

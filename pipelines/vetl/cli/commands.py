@@ -17,6 +17,7 @@ EXAMPLES = {
         vetl act plan
         vetl act plan --practice loc-001 --json""",
     "act status": "vetl act status",
+    "backup": "vetl backup /backups/2026-01-15",
     "build": """
         vetl build
         vetl build --full-refresh""",
@@ -83,6 +84,7 @@ EXAMPLES = {
         vetl report
         vetl report --preview letters
         vetl report --to East --again""",
+    "restore": "vetl restore /backups/2026-01-15",
     "run": """
         vetl run
         vetl -C /srv/vetl run --quiet --log-file vetl.log
@@ -129,7 +131,7 @@ class WithSettings(TyperCommand):
         from vetl.settings import require_settings  # noqa: PLC0415 - pydantic is not needed for `--help`
 
         if "--help" not in ctx.args:  # of dbt and Dagster, which get all arguments
-            require_settings()
+            require_settings(needs_secrets=False)  # a command that needs secrets reads them itself
         return super().invoke(ctx)
 
 

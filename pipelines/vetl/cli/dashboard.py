@@ -18,7 +18,7 @@ from vetl import bundled
 from vetl.cli.terminal import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.practice import Practice
-from vetl.settings import load_settings
+from vetl.settings import load_settings, published_file
 from vetl.settings.dashboard import DashboardSettings, is_local
 
 SECONDS_TO_END = 10
@@ -84,7 +84,7 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
         # Otherwise Streamlit's server uses the address in X-Forwarded-For as the address of the client.
         "FORWARDED_ALLOW_IPS": "",
     }
-    return _run(["streamlit", "run", str(bundled.dashboards() / "app.py"), *flags], environment)
+    return _run(["streamlit", "run", str(bundled.dashboards() / "server.py"), *flags], environment)
 
 
 def _users(effective: DashboardSettings, practices: Sequence[Practice]) -> dict[str, str]:
@@ -106,7 +106,7 @@ def notebook(file: Path, *, port: int | None, show: bool) -> int:
         ConfigurationError: the extra is not installed, or the notebook cannot be written.
         WarehouseError: nothing has been published yet.
     """
-    published = _ready(load_settings().warehouse.published, "marimo", "notebook")
+    published = _ready(published_file(), "marimo", "notebook")
     if port:
         refuse_taken("127.0.0.1", port)
     try:

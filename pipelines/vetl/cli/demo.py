@@ -56,7 +56,7 @@ QUESTIONS = {
 }
 """The questions of practice managers, as SQL statements on the published marts."""
 STAGES = ["started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed"]
-"""The order of the stages on the made-up platform. A new warehouse has no moves from which to learn it."""
+"""The order of the stages on the made-up platform. A new warehouse has no moves that show it."""
 
 HOLIDAYS = ["12-25", "01-01"]
 """Days on which the made-up practices are closed."""
@@ -74,6 +74,8 @@ def demo(folder: Path, *, days: int, practices: int, show: bool, keep: bool, as_
     folder = folder.absolute()
     mention(f"starting a made-up platform: {count(practices, 'practice')}, {count(days, 'day')} of history")
     with ExitStack() as running:
+        if keep:
+            running.callback((folder / ".env").unlink, missing_ok=True)  # the credentials of this platform
         platform = running.enter_context(sandbox_process(practices=practices, days=days))
         _write_settings(folder, platform, days)
         with receiver(folder, platform) as address:
@@ -135,7 +137,7 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
         f"base_url = {json.dumps(platform.base_url)}",
         "",
         "[definitions]",
-        f"funnel_stages = {json.dumps(STAGES)}",
+        f"booking_stages = {json.dumps(STAGES)}",
         f"holidays = {{ default = {json.dumps(HOLIDAYS)} }}",
         "# An assumption: what a visit is worth. Replace it by your own, or remove it.",
         "visit_value = { default = [90, 160] }",

@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
-from zoneinfo import ZoneInfo
 
 from vetl.cli.sandbox import Platform
 from vetl.core.errors import Unreachable
+from vetl.core.zones import zone
 from vetl.settings.sources import PREFIX
 
 _SIGN_IN = "/services/user/v1/auth/sign-in"
@@ -73,7 +73,7 @@ def a_day_passes(platform: Platform, receiver_address: str) -> int:
 
 
 def _until_noon(clock: datetime, time_zone: str) -> timedelta:
-    local = clock.astimezone(ZoneInfo(time_zone))
+    local = clock.astimezone(zone(time_zone))
     return timedelta(hours=(12 - local.hour) % 24)
 
 

@@ -1,5 +1,6 @@
 """`vetl doctor`: compare the settings with the platform, and show the findings."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from vetl.cli.terminal import (
 from vetl.core.errors import ConfigurationError
 from vetl.discovery.report import Report, State
 from vetl.jobs.build import published_clear, weak_key
-from vetl.jobs.doctor import run_doctor
+from vetl.jobs.doctor import proposed_stages, run_doctor
 from vetl.settings import load_settings
 from vetl.settings.exposure import exposed
 from vetl.settings.sources import DEFAULT_FILE, Sources
@@ -51,10 +52,14 @@ def doctor(
     with showing_lists() as progress:
         report = run_doctor(settings, practices=practices, endpoints=endpoints, config=config, progress=progress)
     warnings = [*exposed(settings), *weak_key(settings), *clear]
+    stages = proposed_stages(settings)
     if as_json:
-        print_json({**report.as_json(), "exposed": warnings})
+        print_json({**report.as_json(), "exposed": warnings, "booking_stages": stages})
     else:
         show(report, everything=everything)
+        if stages:
+            say("sessions pass the stages of online booking in this order; add it to [definitions] in vetl.toml:")
+            print_line(f"booking_stages = {json.dumps(stages)}")
         for warning in warnings:
             say(f"warning: {warning}")
     return report.exit_code

@@ -1,6 +1,7 @@
 """`vetl explain`: the rows behind a cell of a mart, and the evidence for them."""
 
 import csv
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -79,10 +80,10 @@ def _of_the_private_file(
 ) -> tuple[Sequence[WindowRead], Sequence[MovedRow]]:
     """Return the reads behind a figure of a day and the rows that moved it.
 
-    Both are empty if the private file is not here or is in use.
+    Both are empty if the private file is not here, is in use or is not for this account.
     """
-    private = load_settings().warehouse.path
-    if question.practice is None or question.day is None or not private.exists():
+    private = load_settings(needs_secrets=False).warehouse.path
+    if question.practice is None or question.day is None or not os.access(private, os.R_OK):
         return [], []
     try:
         reads = reads_of(private, found.metric.lists, question.practice, question.day)

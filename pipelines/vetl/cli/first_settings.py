@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from zoneinfo import available_timezones
 
-from vetl.settings.sources import nearest
+from vetl.core.zones import known_zone
 from vetl.settings.values import http_address
 
 Read = Callable[[str], str]
@@ -25,7 +24,10 @@ class FirstAnswers:
 
 
 def ask(read: Read, say: Callable[[str], object]) -> FirstAnswers:
-    """Ask for the address and the practices. An empty line skips a question; an invalid answer repeats it."""
+    """Ask for the address and the practices. An empty line skips a question, except that of a time zone.
+
+    An invalid answer repeats the question.
+    """
     address = _ask_until_valid(
         read, say, "Address of the platform, such as https://api.example.com: ", http_address
     )
@@ -33,7 +35,8 @@ def ask(read: Read, say: Callable[[str], object]) -> FirstAnswers:
     while identity := read(f"Id of practice {len(practices) + 1} (its X-Client-Id; empty to end): ").strip():
         name = read("  Its name: ").strip() or identity
         zone_question = "  Its time zone, such as America/New_York: "
-        zone = _ask_until_valid(read, say, zone_question, _time_zone) or "America/New_York"
+        while not (zone := _ask_until_valid(read, say, zone_question, known_zone)):
+            say("  a time zone is needed: all local times follow from it")
         start = "history_start = 2025-01-01             # how far back the first sync reads"
         keys = {"id": identity, "name": name, "time_zone": zone}
         # A JSON string is a TOML string.
@@ -61,11 +64,3 @@ def _ask_until_valid(read: Read, say: Callable[[str], object], question: str, ch
         except ValueError as error:
             say(f"  {error}")
     return ""
-
-
-def _time_zone(name: str) -> str:
-    zones: Sequence[str] = sorted(available_timezones())
-    if name in zones:
-        return name
-    hint = nearest(name, zones)
-    raise ValueError(f"there is no such time zone{hint if 'did you mean' in hint else ''}")

@@ -13,15 +13,19 @@ from vetl import bundled
 from vetl.cli.process_exit import is_terminated
 from vetl.cli.terminal import mention, short
 from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse, cannot_write
+from vetl.jobs.build import dbt_variables, doubt_build
 from vetl.jobs.dbt_process import COMMAND as DBT
-from vetl.jobs.dbt_process import environment, state_folder
+from vetl.jobs.dbt_process import as_options, environment, state_folder
 from vetl.loading.control.snapshot import refuse_newer
-from vetl.settings import load_settings
+from vetl.settings import load_settings, published_file
 
 DAGSTER = (sys.executable, "-m", "dagster")
 DG = (sys.executable, "-c", "from dagster_dg_cli.cli import main; main()")
 _WITH_DEFINITIONS = frozenset(("dev", "asset", "job", "schedule", "sensor", "definitions"))
 """The commands of Dagster with an option `-m` for the module of the definitions."""
+_BUILDING = frozenset(("build", "retry", "run", "run-operation"))
+_WITH_VARIABLES = _BUILDING | {"compile", "docs", "list", "ls", "parse", "show", "source", "test"}
+"""The commands of dbt with an option `--vars`."""
 
 
 def dagster(arguments: Sequence[str]) -> int:
@@ -64,20 +68,25 @@ def dbt(arguments: Sequence[str]) -> int:
     """Run dbt on vetl's project and warehouse. Its output and logs are stored beside the warehouse."""
     if "--help" in arguments:
         return _run([*DBT, *arguments], dict(os.environ))
-    warehouse = _warehouse()
+    settings, warehouse = load_settings(), _warehouse()
     state, project = state_folder(warehouse), str(bundled.dbt_project())
+    command = next((name for name in arguments if not name.startswith("-")), "")
+    if command in _BUILDING:
+        doubt_build(settings)
+    has_own = command not in _WITH_VARIABLES or "--vars" in arguments
+    variables = [] if has_own else as_options(dbt_variables(settings))
     places = {
         "DBT_PROJECT_DIR": project,
         "DBT_PROFILES_DIR": project,
         "DBT_TARGET_PATH": str(state / "target"),
         "DBT_LOG_PATH": str(state / "logs"),
     }
-    return _run([*DBT, *arguments], {**environment(warehouse), **places}, folder=_with_folder(state))
+    return _run([*DBT, *arguments, *variables], {**environment(warehouse), **places}, folder=_with_folder(state))
 
 
 def open_published() -> int:
     """Run `vetl open`: open the published file read-only in DuckDB's shell."""
-    published = load_settings().warehouse.published
+    published = published_file()
     if not published.exists():
         raise WarehouseError(f"{published}: there is no such file yet; `vetl run` makes it")
     shell = shutil.which("duckdb")

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
+from vetl import settings
 from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
 from vetl.core.text import cell, text
 from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of
 from vetl.loading.published.figures.evidence import Evidence
 from vetl.loading.published.figures.listing import list_of
-from vetl.settings import load_settings, require_settings
 
 _NOTES = 10
 """Notes below the table; `--json` has all."""
@@ -20,10 +20,7 @@ _NOTES = 10
 
 def published_file(file: Path | None) -> Path:
     """Return the file that was named, or the published file of the settings."""
-    if file:
-        return file
-    require_settings()
-    return load_settings().warehouse.published
+    return file or settings.published_file()
 
 
 def list_metrics(file: Path | None, *, as_json: bool) -> int:

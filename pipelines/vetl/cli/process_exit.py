@@ -1,10 +1,12 @@
 """End the process in order after a signal, on a full disk, and if standard output cannot be written."""
 
+import codecs
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from io import TextIOWrapper
 
 from vetl.core.errors import MAKE_ROOM, NO_ROOM
 
@@ -20,12 +22,30 @@ _terminated: list[int] = []
 
 
 def prepare() -> None:
-    """Create files that only their owner can read, and handle SIGTERM as Ctrl-C.
+    """Create files that only their owner can read, write every character, and handle SIGTERM as Ctrl-C.
 
     The published file sets its own permissions.
     """
     os.umask(0o077)
+    _write_every_character()
     signal.signal(signal.SIGTERM, _terminate)
+
+
+def _write_every_character() -> None:
+    r"""Write a character that the encoding lacks as `\u0141`, which JSON reads back as that character."""
+    codecs.register_error("vetl", _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="vetl")
+    if isinstance(sys.stdin, TextIOWrapper) and codecs.lookup(sys.stdin.encoding).name == "ascii":
+        sys.stdin.reconfigure(encoding="utf-8")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True)), error.end
 
 
 def _terminate(number: int, _frame: object) -> None:

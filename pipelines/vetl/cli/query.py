@@ -44,8 +44,8 @@ def query(
         sql = statement_of(question)
     elif file is not None or (sql is None and not sys.stdin.isatty()):
         sql = _read_statement(file or "-")
-    require_settings()
-    warehouse = load_settings().warehouse
+    require_settings(needs_secrets=False)
+    warehouse = load_settings(needs_secrets=False).warehouse
     if private:
         refuse_newer(warehouse.path, bundled.migrations())
     database = warehouse.path if private else warehouse.published

@@ -128,9 +128,11 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
     marts do not depend on the time that passed. Webhooks are drained if there is an inbox.
 
     Raises:
-        ConfigurationError: a practice is not configured, or `[privacy]` is wrong. Nothing was changed.
+        ConfigurationError: a practice is not configured, credentials are not set, or `[privacy]` is wrong. Nothing
+            was changed.
         WarehouseBusy: another process still writes after `lock_wait_seconds`. Nothing was changed.
     """
+    settings.login()
     chosen_practices(settings, practices)
     treatments(settings)
     with writing(settings):

@@ -1,5 +1,6 @@
 """`vetl verify`: recompute the digests of a published file."""
 
+import os
 from collections import Counter
 from dataclasses import asdict
 from datetime import date
@@ -44,9 +45,9 @@ def verify(file: Path | None, practice: str | None, day: date | None, *, as_json
 
 
 def _inputs(published: Path, practice: str | None) -> Inputs | None:
-    """Return what the private file says; `None` if it is not here or is in use."""
-    private = load_settings().warehouse.path
-    if not private.exists():
+    """Return what the private file says; `None` if it is not here, is in use or is not for this account."""
+    private = load_settings(needs_secrets=False).warehouse.path
+    if not os.access(private, os.R_OK):
         return None
     try:
         return verify_inputs(private, published, practice)

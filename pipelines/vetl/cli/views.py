@@ -145,6 +145,8 @@ def show_build(result: BuildResult) -> None:
         f"Built in {result.seconds:.1f} s: {result.succeeded} models and tests succeeded,"
         f" {count(len(result.warnings), 'warning')}, {len(result.failures)} failed{skipped}"
     )
+    if result.because:
+        print_aside(f"made: {result.because}")
 
 
 def show_published(published: Published) -> None:

@@ -181,6 +181,10 @@ class LedgerError(Permanent):
     """The ledger of acts cannot be opened, read or written; no request leaves that it does not hold."""
 
 
+class BackupError(Permanent):
+    """A backup cannot be made, is not whole or was changed; what vetl keeps stays as it was."""
+
+
 class BuildFailed(Permanent):
     """dbt could not build the marts."""
 

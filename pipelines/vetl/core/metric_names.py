@@ -106,3 +106,15 @@ METRIC_NAMES = frozenset(
     }
 )
 """A test compares them with the dbt project."""
+
+METRICS_OF_NOW = frozenset(
+    {
+        "episodes_leaking",
+        "median_hours_pending",
+        "outreach_open",
+        "reminders_overdue",
+        "sessions_active",
+        "tasks_pending",
+    }
+)
+"""The metrics that count what is so at the last sync. They have no value of an earlier day or week."""

@@ -2,23 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import date
-from difflib import get_close_matches
 from typing import Annotated, ClassVar
-from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-
-def _known_zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (KeyError, OSError, ValueError):
-        nearest = get_close_matches(name, available_timezones(), n=1)
-        hint = f"; did you mean {nearest[0]}?" if nearest else ""
-        msg = f"must be an IANA time zone such as America/New_York{hint}"
-        raise ValueError(msg) from None
-    return name
-
+from vetl.core.zones import known_zone
 
 ID_LENGTH = 80
 """Most characters of a practice's id. The id names a folder of the lake: a character may take 3 of 255 bytes."""
@@ -48,6 +36,6 @@ class Practice:
 
     id: Annotated[str, AfterValidator(_possible_id)]
     name: Annotated[str, Field(min_length=1)]
-    time_zone: Annotated[str, AfterValidator(_known_zone)]
+    time_zone: Annotated[str, AfterValidator(known_zone)]
     history_start: date
     group: str | None = None

@@ -14,15 +14,14 @@ from vetl.discovery.time_zone import (
     Pair,
     check_zone,
     distinguishing_day,
-    fits,
-    other_zones_that_fit,
     pairs,
+    zones_that_fit,
 )
 
 LARGEST_CSV = 5_000
 SPAN = timedelta(days=6)
 ZONE_LOOKS = 6
-"""Most days that are read to distinguish the configured zone from other zones."""
+"""Most days that are read to distinguish the zones that fit."""
 INTENT_NAMES = ("booking_intent", "wants_booking", "intent", "has_booking_intent", "bookingIntent")
 CLIENT_NAMES = ("client_id", "client", "clientId", "matched_client_id", "service_client_id")
 
@@ -145,9 +144,9 @@ def _zone(knowledge: ListKnowledge) -> Plan[Finding]:
     calls = yield from _pairs(knowledge, latest - SPAN, latest)
     seen: set[date] = set()
     for _ in range(ZONE_LOOKS):
-        start = knowledge.reading.history_start
-        day = distinguishing_day(configured, other_zones_that_fit(configured, calls), start, latest, seen)
-        if day is None or not fits(configured, calls):
+        zones = zones_that_fit(calls, configured)
+        day = distinguishing_day(zones, knowledge.reading.history_start, latest, seen) if zones else None
+        if day is None:
             break
         seen.add(day)
         calls += yield from _pairs(knowledge, day - BESIDE, day + BESIDE)

@@ -1,7 +1,7 @@
 """The findings of `vetl doctor`, and the corrections that they ask for."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -45,8 +45,9 @@ class Examined:
 class Report:
     """The result of `vetl doctor`.
 
-    `written` are the keys of `vetl.toml` that were corrected. `overridden` are the keys among them that an
-    environment variable overrides, so that the correction has no effect.
+    `written` are the keys of `vetl.toml` that were corrected: the checks found nothing wrong with the new values.
+    `overridden` are the keys among them that an environment variable overrides, so that the correction has no
+    effect.
     """
 
     source_clock: datetime
@@ -54,7 +55,6 @@ class Report:
     requests: int
     rate_limited: int
     written: tuple[str, ...] = ()
-    mended: bool = field(default=False)
     overridden: tuple[str, ...] = ()
 
     @property
@@ -68,12 +68,14 @@ class Report:
         ]
 
     @property
+    def corrections(self) -> list[tuple[str, Finding]]:
+        """Return the contradictions that have a correction."""
+        return [(practice, finding) for practice, finding in self.contradictions if finding.correction]
+
+    @property
     def exit_code(self) -> int:
-        """Return 3 if the configuration contradicts the source and was not corrected, else 0."""
-        unresolved = [
-            finding for _, finding in self.contradictions if not (self.mended and finding.correction is not None)
-        ]
-        return 3 if unresolved or self.overridden else 0
+        """Return 3 if the configuration contradicts the source, else 0."""
+        return 3 if self.contradictions or self.overridden else 0
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain JSON values."""

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo, available_timezones
 
+from vetl.core.zones import names, offset_at, zone
 from vetl.discovery.csv_calls import local_minute, recognised_by, recognised_by_record
 from vetl.discovery.report import Correction, Finding
 from vetl.reading.rows import instant
@@ -15,6 +15,9 @@ ENOUGH = 5
 SHOWN = 5
 STEP = 3
 """Days between two comparisons of all zones: after a change of clocks, zones differ for at least a week."""
+YEAR = timedelta(days=366)
+NOON = time(18, tzinfo=UTC)
+"""The time of a day at which zones are compared: about noon in America."""
 BESIDE = timedelta(days=1)
 """Calls of the days beside a distinguishing day are compared too."""
 USUAL = (
@@ -74,70 +77,90 @@ def _hashable(value: object) -> object:
 
 
 def contradiction(configured: str, calls: Sequence[Pair]) -> str | None:
-    """Return why the configured zone is wrong and which zones fit; `None` if it fits or too few calls show it."""
-    finding = check_zone("phone_calls", configured, calls)
-    return f"{finding.evidence}: {finding.remedy}" if finding.state == "contradicts" else None
+    """Return why the configured zone is wrong; `None` if it fits or too few calls show it.
+
+    No other zone is named, because these are calls of a few days and the clocks of zones differ by season.
+    """
+    if len(calls) < ENOUGH or fits(configured, calls):
+        return None
+    return f"{_evidence(calls)}, {configured} does not: run `vetl doctor`, which compares calls of a whole year"
 
 
-def fits(zone: str, calls: Sequence[Pair]) -> bool:
+def fits(name: str, calls: Sequence[Pair]) -> bool:
     """Return whether every call has its local minute in this zone."""
-    rules = ZoneInfo(zone)
+    rules = zone(name)
     return all(at.astimezone(rules).replace(tzinfo=None) == local for at, local in calls)
 
 
-def zones_that_fit(calls: Sequence[Pair]) -> list[str]:
-    """Return all zones in which every call has its local minute, preferred zones first."""
-    zones = sorted(available_timezones(), key=lambda zone: (zone not in USUAL, "/" not in zone, zone))
-    return [zone for zone in zones if fits(zone, calls)]
+def zones_that_fit(calls: Sequence[Pair], configured: str = "") -> list[str]:
+    """Return all zones in which every call has its local minute: the configured one first, then the usual ones."""
+    zones = sorted(names(), key=lambda name: (name != configured, name not in USUAL, "/" not in name, name))
+    return [name for name in zones if fits(name, calls)]
 
 
-def other_zones_that_fit(configured: str, calls: Sequence[Pair]) -> list[str]:
-    """Return all zones that fit these calls, without the configured one."""
-    return [zone for zone in available_timezones() if zone != configured and fits(zone, calls)]
-
-
-def distinguishing_day(
-    configured: str, others: Sequence[str], start: date, end: date, seen: Collection[date]
-) -> date | None:
-    """Return the latest day of `[start, end]` on which most of the other zones differ from the configured one.
+def distinguishing_day(zones: Sequence[str], start: date, end: date, seen: Collection[date]) -> date | None:
+    """Return the latest day of `[start, end]` on which most zones differ from the first one.
 
     Leave out days within `BESIDE` of a day in `seen`. Return `None` if the zones agree on all days.
     """
-    own, rules = ZoneInfo(configured), [ZoneInfo(zone) for zone in others]
     best, most = None, 0
     for back in range(0, (end - start).days + 1, STEP):
         day = end - timedelta(days=back)
-        noon = datetime(day.year, day.month, day.day, 18, tzinfo=UTC)
-        offset = noon.astimezone(own).utcoffset()
-        differing = sum(noon.astimezone(zone).utcoffset() != offset for zone in rules)
+        at = datetime.combine(day, NOON)
+        own = offset_at(zones[0], at)
+        differing = sum(offset_at(name, at) != own for name in zones[1:])
         if differing > most and all(abs(day - other) > BESIDE for other in seen):
             best, most = day, differing
     return best
 
 
 def check_zone(endpoint: str, configured: str, calls: Sequence[Pair]) -> Finding:
-    """Return a finding that confirms the configured zone or names the zones that fit."""
+    """Return a finding that confirms the configured zone, names the zone that fits, or the zones to choose from.
+
+    A zone is named alone only if all zones that fit these calls had the same time in the year before the last
+    call: calls of one half of the year fit zones that differ in the other half.
+    """
     if len(calls) < ENOUGH:
         evidence = f"{len(calls)} calls could be matched between JSON and CSV; {ENOUGH} are needed"
         return Finding(endpoint, "time zone", "unknown", configured, evidence)
-    offsets = ", ".join(sorted({_offset(at, local) for at, local in calls}))
-    evidence = f"{len(calls)} calls in JSON and CSV differ by {offsets} from UTC"
-    if fits(configured, calls):
-        return Finding(endpoint, "time zone", "ok", configured, evidence)
-    zones = zones_that_fit(calls)
+    evidence, zones = _evidence(calls), zones_that_fit(calls, configured)
     if not zones:
         remedy = "ask the platform which time zone the practice keeps"
-        return Finding(endpoint, "time zone", "contradicts", "none fits", evidence, remedy)
-    others = f" ({', '.join(zones[1:SHOWN])} fit as well)" if zones[1:] else ""
-    return Finding(
-        endpoint,
-        "time zone",
-        "contradicts",
-        zones[0],
-        f"{evidence}, {configured} does not",
-        f'set time_zone = "{zones[0]}"{others}',
-        Correction("time_zone", zones[0]),
-    )
+        return Finding(
+            endpoint, "time zone", "contradicts", "none fits", f"{evidence}, {configured} does not", remedy
+        )
+    choices, differ_on = _choices(zones, min(at for at, _ in calls), max(at for at, _ in calls))
+    more = f"{', '.join(choices[1:SHOWN])} {'fits' if len(choices) == 2 else 'fit'} as well"  # noqa: PLR2004
+    if zones[0] == configured:
+        if differ_on:
+            evidence = f"{evidence}; {more}, with another time on {differ_on:%Y-%m-%d}"
+        return Finding(endpoint, "time zone", "note" if differ_on else "ok", configured, evidence)
+    evidence = f"{evidence}, {configured} does not"
+    if differ_on:
+        remedy = (
+            f"ask the platform which zone the practice keeps, and set time_zone: {choices[0]} fits these calls,"
+            f" {more}, and their times differ on {differ_on:%Y-%m-%d}, of which there are no calls"
+        )
+        return Finding(endpoint, "time zone", "contradicts", "several fit", evidence, remedy)
+    same = f" ({', '.join(zones[1:SHOWN])} had the same time in the last year)" if zones[1:] else ""
+    remedy, correction = f'set time_zone = "{zones[0]}"{same}', Correction("time_zone", zones[0])
+    return Finding(endpoint, "time zone", "contradicts", zones[0], evidence, remedy, correction)
+
+
+def _choices(zones: Sequence[str], first: datetime, last: datetime) -> tuple[list[str], date | None]:
+    """Return one zone of each group that had the same time in the year, and a day on which two groups differ."""
+    start = min(first, last - YEAR)
+    moments = [start + timedelta(days=past) for past in range(0, (last - start).days + 1, STEP)]
+    groups: dict[tuple[timedelta | None, ...], str] = {}
+    for name in zones:
+        groups.setdefault(tuple(offset_at(name, at) for at in moments), name)
+    differing = (at.date() for at, *offsets in zip(moments, *groups, strict=True) if len(set(offsets)) > 1)
+    return list(groups.values()), next(differing, None)
+
+
+def _evidence(calls: Sequence[Pair]) -> str:
+    offsets = ", ".join(sorted({_offset(at, local) for at, local in calls}))
+    return f"{len(calls)} calls in JSON and CSV differ by {offsets} from UTC"
 
 
 def _offset(at: datetime, local: datetime) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any, TypeVar
-from zoneinfo import ZoneInfo
 
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.errors import NotFound, RequestRefused, Transient, VetlError, unforeseen
@@ -34,6 +33,7 @@ from vetl.core.steps import (
     SideBySide,
     Step,
 )
+from vetl.core.zones import zone
 from vetl.engine.expected_rows import ExpectedRows
 from vetl.engine.gather import gather
 from vetl.engine.protocols import CsvParser, Source, Store, Take
@@ -130,7 +130,7 @@ class StepRunner:
             endpoint=endpoint,
             names=run.order.names.get(endpoint.name, endpoint.names),
             now=run.clock.astimezone(UTC),
-            time_zone=ZoneInfo(practice.time_zone),
+            time_zone=zone(practice.time_zone),
             history_start=practice.history_start,
             cursor=cursor or {},
             capabilities=capabilities,

@@ -13,6 +13,7 @@ from vetl.acting.planning import ActFacts, ActRules, CertifiedList
 from vetl.acting.platform import ActLimits
 from vetl.core.errors import WarehouseError, WrongUse
 from vetl.core.practice import Practice
+from vetl.core.zones import zone
 from vetl.loading.connection import literal
 from vetl.loading.published.query import Rows, query
 from vetl.settings import Settings
@@ -90,7 +91,7 @@ def read_act_data(
         )
     }
     on_platform = clock + max(now - finished, timedelta())
-    zones = {item.id: ZoneInfo(item.time_zone) for item in practices}
+    zones = {item.id: zone(item.time_zone) for item in practices}
     names_of = {item.id: item.name for item in practices}
     facts = ActFacts(
         entries=entries,
@@ -162,7 +163,7 @@ def _unfit(
     return None
 
 
-def _request(row: tuple[object, ...], practice: str, zone: ZoneInfo) -> BookingRequest:
+def _request(row: tuple[object, ...], practice: str, rules: ZoneInfo) -> BookingRequest:
     (
         practice_id,
         episode_id,
@@ -181,7 +182,7 @@ def _request(row: tuple[object, ...], practice: str, zone: ZoneInfo) -> BookingR
     fields = {
         "practice": practice,
         "channel": channel,
-        "last_at": last_at.astimezone(zone).strftime("%Y-%m-%d %H:%M"),
+        "last_at": last_at.astimezone(rules).strftime("%Y-%m-%d %H:%M"),
         "wanted": _WISHES.get(str(wanted), str(wanted or "an appointment").replace("_", " ")),
         "reason": str(reason or NO_TEXT).replace("_", " "),
         "tries": tries,

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vetl import bundled
@@ -12,17 +13,18 @@ from vetl.core.secrets import KEY_CHARACTERS, is_weak_key
 from vetl.endpoints import REGISTRY
 from vetl.jobs.act_mirror import mirror_ledger
 from vetl.jobs.dbt_process import (
-    CHANGED_ONLY,
     DATA_ONLY,
     PUBLISHED_ONLY,
+    TABLES_ONLY,
     Advance,
     BuildResult,
     dbt_build,
     fingerprint,
 )
 from vetl.jobs.one_writer import opened, writing
+from vetl.loading.control import builds
 from vetl.loading.control.activity import read_activity, recorded
-from vetl.loading.control.staleness import has_passed, news
+from vetl.loading.control.staleness import news
 from vetl.loading.published.contacts import remove_contacts, write_contacts
 from vetl.loading.published.descriptions import personal_columns
 from vetl.loading.published.hold import Hold, hold, read_hold
@@ -48,7 +50,8 @@ def build_marts(
 ) -> BuildResult:
     """Build the marts from the committed rows; wait for another writer for at most `lock_wait_seconds`.
 
-    Without `all_tests` only published models are tested, if the build before passed (`options_of`).
+    Without `all_tests` only models are made that hang on changed rows, and only published ones are tested
+    (`options_of`).
 
     Raises:
         BuildFailed: dbt could not start the build; a failed node is in the result instead.
@@ -68,33 +71,85 @@ def _built(
     path = settings.warehouse.path
     deadline = now() + settings.warehouse.lock_wait_seconds
     mirror_ledger(settings)
+    begun: Begun | None = None
     while True:
-        ready_for_dbt(settings, max(0.0, deadline - now()))
-        options = options_of(settings, all_tests=all_tests or full_refresh, hourly=CHANGED_ONLY)
+        begun = ready_for_dbt(settings, max(0.0, deadline - now()), full_refresh=full_refresh, before=begun)
         try:
-            return dbt_build(
+            result = dbt_build(
                 path,
-                full_refresh=full_refresh,
                 advance=advance,
                 variables=dbt_variables(settings),
-                extra=options,
+                extra=options_of(begun, all_tests=all_tests),
                 limits=duckdb_limits(settings),
             )
         except WarehouseBusy:
             # Another program, such as DuckDB's shell, opened the file between the check and dbt's start.
             if now() >= deadline:
                 raise
+        else:
+            if not result.failures and not result.skipped:
+                finish_build(settings, begun)
+            return replace(result, because=begun.because)
 
 
-def options_of(
-    settings: Settings, *, all_tests: bool, hourly: tuple[str, ...] = PUBLISHED_ONLY
-) -> tuple[str, ...]:
-    """Return dbt's options: all models and tests if requested or if the build before failed, else `hourly`.
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A build that began: whether in full, and the sources that changed since the last one, `None` for all."""
 
-    So a build with fewer tests never publishes marts that the build before refused (decision 0408).
+    made_with: str
+    is_full: bool
+    changed: frozenset[str] | None
+
+    @property
+    def because(self) -> str:
+        """Return which models are made, and why."""
+        if self.is_full:
+            return "all models in full, as requested or for other definitions"
+        if self.changed is None:
+            return "all models, because the last build was not whole or practices were set otherwise"
+        lists = sorted(name.removeprefix("partner.") for name in self.changed if name.startswith("partner."))
+        return f"what hangs on the time{''.join(f', {name}' for name in lists)}"
+
+
+def options_of(begun: Begun, *, all_tests: bool, with_views: bool = False) -> tuple[str, ...]:
+    """Return dbt's options: all models and tests if requested or if the build before failed.
+
+    So a build with fewer tests never publishes marts that the build before refused (decision 0408). Otherwise
+    those models are made that hang on changed sources, `with_views` or without.
     """
-    passed = has_passed(settings.warehouse.path, fingerprint(dbt_variables(settings)))
-    return DATA_ONLY if all_tests or not passed else hourly
+    if all_tests or begun.changed is None:
+        return (*DATA_ONLY, *(["--full-refresh"] if begun.is_full else []))
+    if with_views:
+        return PUBLISHED_ONLY
+    staging = bundled.dbt_project() / "models" / "staging"
+    sources = [
+        f"source:{schema}.{table}+"
+        for schema, table in (name.split(".") for name in sorted(begun.changed))
+        if (staging / schema / f"stg_{schema}__{table}.sql").exists()
+    ]
+    return (*PUBLISHED_ONLY, *TABLES_ONLY, "--select", *sources)
+
+
+def finish_build(settings: Settings, begun: Begun) -> None:
+    """Record that a build is done, because every model was built and every test passed."""
+    warehouse = settings.warehouse
+    builds.finish(
+        warehouse.path,
+        begun.made_with,
+        is_full=begun.is_full,
+        lock_wait_seconds=warehouse.lock_wait_seconds,
+    )
+
+
+def doubt_build(settings: Settings) -> None:
+    """Make the next build one in full if models are made one by one now, with other definitions than the rest."""
+    warehouse = settings.warehouse
+    if warehouse.path.exists():
+        builds.doubt(warehouse.path, _fingerprint(settings), lock_wait_seconds=warehouse.lock_wait_seconds)
+
+
+def _fingerprint(settings: Settings) -> str:
+    return fingerprint(settings.warehouse.path, dbt_variables(settings))
 
 
 def dbt_variables(settings: Settings) -> dict[str, Any]:
@@ -120,7 +175,7 @@ def reason_to_build(settings: Settings) -> str | None:
     existing(settings)
     with writing(settings):
         mirror_ledger(settings)
-        return news(settings.warehouse.path, fingerprint(dbt_variables(settings)))
+        return news(settings.warehouse.path, _fingerprint(settings))
 
 
 def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published:
@@ -247,16 +302,26 @@ def _publish_parquet(settings: Settings) -> None:
         remove_parquet(warehouse.published)
 
 
-def ready_for_dbt(settings: Settings, seconds: float) -> None:
-    """Wait until no other process holds the warehouse, then create the tables that dbt reads.
+def ready_for_dbt(
+    settings: Settings, seconds: float, *, full_refresh: bool = False, before: Begun | None = None
+) -> Begun:
+    """Wait until no other process holds the warehouse, create the tables that dbt reads, and begin a build.
 
-    These are all raw tables, and the table of telephone numbers in their standard form.
+    These are all raw tables, and the table of telephone numbers in their standard form. `before` is an attempt of
+    the same build, which another program prevented.
 
     Raises:
         WarehouseBusy: another process still holds the warehouse after so many seconds.
     """
     with opened(settings, seconds) as warehouse:
-        warehouse.note_phone_numbers(settings.definitions.phone_regions)
+        numbers = warehouse.note_phone_numbers(settings.definitions.phone_regions)
+        if before:
+            return before
+        made_with = _fingerprint(settings)
+        is_full, changed = warehouse.begin_build(made_with, full_refresh=full_refresh)
+        if numbers and changed is not None:
+            changed |= {"control.phone_numbers"}
+        return Begun(made_with, is_full, changed)
 
 
 def wait_for_writer(settings: Settings, seconds: float) -> None:

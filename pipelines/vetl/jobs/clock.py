@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.core.practice import Practice
+from vetl.core.zones import zone
 from vetl.loading.warehouse import Warehouse
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice
@@ -23,7 +23,7 @@ def refuse_future_starts(client: PartnerClient, practices: Sequence[Practice], c
     # If the platform's clock is ahead of the plausible time, the later one counts, as either may be right.
     latest = max(clock, client.clock.doubted or clock)
     for practice in practices:
-        today = latest.astimezone(ZoneInfo(practice.time_zone)).date()
+        today = latest.astimezone(zone(practice.time_zone)).date()
         if practice.history_start > today:
             raise ConfigurationError(
                 f"practices: history_start = {practice.history_start} of {practice.id} is in the future: by the"

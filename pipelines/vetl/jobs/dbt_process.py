@@ -33,14 +33,7 @@ DATA_ONLY = ("--exclude-resource-type", "unit_test")
 """Unit tests have rows of their own: they test the models and not the data, so they belong to the test suite."""
 PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")
 """Only the tests of published models; other tests have a tag in dbt_project.yml (decision 0408)."""
-CHANGED_ONLY = (
-    *PUBLISHED_ONLY,
-    "config.materialized:view",
-    "catalogue",
-    "metrics",
-    "--indirect-selection",
-    "empty",
-)
+TABLES_ONLY = ("config.materialized:view", "catalogue", "metrics", "--indirect-selection", "empty")
 """Without views, `catalogue` and `metrics`, which only change with the project or its variables."""
 OWN_VARIABLES = ("VETL_", "DBT_")
 """The prefixes of variables that dbt gets from vetl alone."""
@@ -51,13 +44,17 @@ _MESSAGE_LENGTH = 300
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """The result of one `dbt build`; `failures` and `warnings` have one line for each node."""
+    """The result of one `dbt build`; `failures` and `warnings` have one line for each node.
+
+    `because` says which models were made, and why.
+    """
 
     succeeded: int
     skipped: int
     failures: tuple[str, ...]
     warnings: tuple[str, ...]
     seconds: float
+    because: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -101,7 +98,6 @@ def log_file(warehouse: Path) -> Path:
 def dbt_build(
     warehouse: Path,
     *,
-    full_refresh: bool,
     advance: Advance,
     variables: Mapping[str, Any] | None = None,
     command: Sequence[str] = (),
@@ -119,8 +115,7 @@ def dbt_build(
     """
     results_file(warehouse).unlink(missing_ok=True)
     log = _Log()
-    options = [*extra, *(["--full-refresh"] if full_refresh else []), *as_options(variables or {})]
-    code = _run(warehouse, ["build", *options], log, advance, command, limits)
+    code = _run(warehouse, ["build", *extra, *as_options(variables or {})], log, advance, command, limits)
     for error in log.errors:
         if busy := busy_in(error, warehouse):
             raise busy
@@ -170,9 +165,9 @@ def as_options(variables: Mapping[str, Any]) -> list[str]:
     return ["--vars", json.dumps(variables)] if variables else []
 
 
-def fingerprint(variables: Mapping[str, Any]) -> str:
-    """Return the fingerprint of the project and its variables, which dbt stores (macro `build_fingerprint`)."""
-    return f"{bundled.dbt_fingerprint()}{json.dumps(variables)}"
+def fingerprint(warehouse: Path, variables: Mapping[str, Any]) -> str:
+    """Return what marts are made with: the project's text, its variables, and the name of the file in views."""
+    return f"{bundled.dbt_fingerprint()} {warehouse.name} {json.dumps(variables)}"
 
 
 def environment(warehouse: Path) -> dict[str, str]:
@@ -186,12 +181,8 @@ def environment(warehouse: Path) -> dict[str, str]:
 
 
 def known_to_dbt(warehouse: Path) -> dict[str, str]:
-    """Return vetl's variables for dbt: the file, and the fingerprint of the project."""
-    return {
-        "VETL_WAREHOUSE__PATH": str(warehouse),
-        "VETL_BUILD_FINGERPRINT": bundled.dbt_fingerprint(),
-        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-    }
+    """Return vetl's variables for dbt: the file."""
+    return {"VETL_WAREHOUSE__PATH": str(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
 
 
 def without_values(message: str) -> str:

@@ -1,9 +1,9 @@
 """Examine every practice and list with one client, for `vetl doctor`."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -18,17 +18,23 @@ from vetl.core.steps import Learnt, Question, Save
 from vetl.discovery.csv_calls import parse_plainly
 from vetl.discovery.examination import Examination, check_practice, examine
 from vetl.discovery.report import Examined, Finding, Report
+from vetl.discovery.stages import MOVES, order_of_stages
 from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather
 from vetl.engine.runner import Order, Run, StepRunner
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.clock import refuse_future_starts
-from vetl.jobs.doctor_settings import mend, overridden
+from vetl.jobs.doctor_settings import corrected, mend, overridden, proven
 from vetl.jobs.one_writer import opened
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
+from vetl.loading.published.query import query
+from vetl.loading.zone_rules import AHEAD, differing, doubt
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings, load_settings
+
+ROUNDS = 3
+"""Most corrections of one value. A first check has few calls; the checks after it have those that it asked for."""
 
 
 class Notes:
@@ -129,27 +135,85 @@ def run_doctor(
 ) -> Report:
     """Examine the source, store the observations in the warehouse, and correct the file `config` if there is one.
 
+    After a correction the checks run again, with the corrected values, before anything is written.
+
     Raises:
         ConfigurationError: a practice or list is unknown, the sign-in is refused, a `history_start` is in the
             future, or `config` cannot be written.
         Unreachable: the platform cannot be signed in to.
         WarehouseError: the observations cannot be stored.
     """
+    chosen = [practice.id for practice in chosen_practices(settings, practices)]
+    started = datetime.now(UTC)
+    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    report, notes = _checked(settings, chosen, endpoints, run_id, progress)
+    corrections: list[tuple[str, Finding]] = []
+    for _ in range(ROUNDS if config else 0):
+        if not report.corrections:
+            break
+        again = [practice_id for practice_id, _ in report.corrections]
+        if any(finding.check != "time zone" for _, finding in report.corrections):
+            again = chosen  # a parameter's name is that of the platform
+        corrections = [*report.corrections, *corrections]
+        right = corrected(settings, corrections)
+        after, learnt = _checked(right, list(dict.fromkeys(again)), endpoints, run_id, progress)
+        report, notes = _merged(report, after), notes | learnt
+    _keep(settings, notes, run_id, started, report)
+    if config is None:
+        return report
+    right_ones = proven(corrections, report)
+    written = mend(config, right_ones)
+    return replace(report, written=written, overridden=overridden(load_settings(config), right_ones))
+
+
+def _checked(
+    settings: Settings,
+    practices: Sequence[str],
+    endpoints: Sequence[str] | None,
+    run_id: str,
+    progress: ReportProgress,
+) -> tuple[Report, dict[tuple[str, str], list[Learnt]]]:
+    """Examine these practices once; return the report and the observations of each practice and list."""
     order = Order(
         practices=chosen_practices(settings, practices),
         endpoints=chosen_endpoints(endpoints),
         names=query_names(settings),
     )
-    client = partner_client(settings)
     notes = Notes()
-    started = datetime.now(UTC)
-    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
-    report = asyncio.run(_examine(client, order, notes, run_id, progress))
-    _keep(settings, notes, run_id, started, report)
-    if config is None:
-        return report
-    written = mend(config, report)
-    return replace(report, written=written, mended=True, overridden=overridden(load_settings(config), report))
+    report = asyncio.run(_examine(partner_client(settings), order, notes, run_id, progress))
+    start = min(practice.history_start for practice in order.practices)
+    zones = {item.id: item.time_zone for item in order.practices}
+    differences = differing(zones.values(), start, report.source_clock.date() + AHEAD)
+    return _with_rules(report, zones, differences), notes.learnt
+
+
+def _with_rules(report: Report, zones: Mapping[str, str], differences: Mapping[str, date]) -> Report:
+    """Return the report with a finding for each practice in whose zone DuckDB has other rules."""
+    return replace(
+        report,
+        practices=tuple(
+            replace(examined, findings=(*examined.findings, _other_rules(zone, differences[zone])))
+            if (zone := zones[examined.practice_id]) in differences
+            else examined
+            for examined in report.practices
+        ),
+    )
+
+
+def _other_rules(zone: str, day: date) -> Finding:
+    cause, _, remedy = doubt(zone, day).partition("; ")
+    return Finding("", "zone rules", "contradicts", f"{day:%Y-%m-%d}", cause, remedy)
+
+
+def _merged(before: Report, after: Report) -> Report:
+    """Return the newer findings of each practice, and the requests of both reports."""
+    newer = {examined.practice_id: examined for examined in after.practices}
+    return replace(
+        after,
+        practices=tuple(newer.get(examined.practice_id, examined) for examined in before.practices),
+        requests=before.requests + after.requests,
+        rate_limited=before.rate_limited + after.rate_limited,
+    )
 
 
 async def _examine(
@@ -165,17 +229,35 @@ async def _examine(
         return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
 
 
+def proposed_stages(settings: Settings) -> tuple[str, ...]:
+    """Return the order of the booking stages that the read sessions show, or none if `[definitions]` has one.
+
+    Raises:
+        WarehouseError: the warehouse cannot be read.
+    """
+    if settings.definitions.booking_stages:
+        return ()
+    moves = query(settings.warehouse.path, MOVES).rows
+    return order_of_stages({(here, there): times for here, there, times in moves})
+
+
 def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:
     if isinstance(report, Waiting):
         progress(report)
 
 
-def _keep(settings: Settings, notes: Notes, run_id: str, started: datetime, report: Report) -> None:
+def _keep(
+    settings: Settings,
+    notes: Mapping[tuple[str, str], Sequence[Learnt]],
+    run_id: str,
+    started: datetime,
+    report: Report,
+) -> None:
     """Store the observations in `control.capabilities` for the next sync, and the run in `control.runs`."""
     with opened(settings) as warehouse:
         warehouse.set_practices(settings.practices)
         warehouse.start_run(run_id, started, "doctor")
-        for (practice_id, name), learnt in notes.learnt.items():
+        for (practice_id, name), learnt in notes.items():
             if learnt:
                 warehouse.commit(run_id, practice_id, by_name(name), learnt)
         warehouse.finish_run(

@@ -1,8 +1,9 @@
 """Write the corrections of `vetl doctor` into `vetl.toml`: only wrong keys change, comments and order stay."""
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import MutableMapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -10,67 +11,107 @@ from tomlkit.exceptions import TOMLKitError
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.discovery.report import Finding, Report
 from vetl.drafts import draft_for
-from vetl.settings import Settings
+from vetl.settings import QueryName, Settings
 
 TIME_ZONE = "time_zone"
+_NAMES = {"time zone": TIME_ZONE}
+"""The keys of the checks that have another name; the check of a query parameter has its name."""
 
 
-def mend(config: Path, report: Report) -> tuple[str, ...]:
+Corrections = Sequence[tuple[str, Finding]]
+"""Findings with a correction, each with the practice in which it was found."""
+
+
+def corrected(settings: Settings, corrections: Corrections) -> Settings:
+    """Return the settings with these corrections."""
+    zones: dict[str, str] = {}
+    names = {endpoint: dict(of_list) for endpoint, of_list in settings.partner.parameters.items()}
+    for practice_id, finding in _decided(corrections).values():
+        correction = finding.correction
+        assert correction is not None
+        if correction.key == TIME_ZONE:
+            zones[practice_id] = correction.value
+        else:
+            names.setdefault(finding.endpoint, {})[cast("QueryName", correction.key)] = correction.value
+    practices = tuple(replace(item, time_zone=zones.get(item.id, item.time_zone)) for item in settings.practices)
+    partner = settings.partner.model_copy(update={"parameters": names})
+    return settings.model_copy(update={"practices": practices, "partner": partner})
+
+
+def proven(corrections: Corrections, report: Report) -> Corrections:
+    """Return the corrections whose values the checks confirm."""
+    wrong = {_key_of(item) for item in report.contradictions}
+    confirmed = {
+        _key_of((examined.practice_id, finding))
+        for examined in report.practices
+        for finding in examined.findings
+        if finding.state in ("ok", "note")
+    }
+    return [item for key, item in _decided(corrections).items() if key in confirmed - wrong]
+
+
+def mend(config: Path, corrections: Corrections) -> tuple[str, ...]:
     """Correct the file in one rename, and return the changed keys.
 
     Raises:
         ConfigurationError: the file cannot be read or written, or does not contain the practice.
     """
-    corrections = [(practice, finding) for practice, finding in report.contradictions if finding.correction]
     if not corrections:
         return ()
     try:
         document = tomlkit.parse(config.read_text("utf-8-sig"))
-        written = tuple(dict.fromkeys(_corrected(document, config, corrections)))
+        for practice_id, finding in _decided(corrections).values():
+            _correct(document, config, practice_id, finding)
         _replace(config, tomlkit.dumps(document))
     except OSError as error:
         raise ConfigurationError(cannot_write(config, error, "cannot be corrected")) from None
     except TOMLKitError:
         raise ConfigurationError(f"{config}: cannot be corrected: it is not TOML") from None
-    return written
+    return tuple(_decided(corrections))
 
 
-def overridden(settings: Settings, report: Report) -> tuple[str, ...]:
+def overridden(settings: Settings, corrections: Corrections) -> tuple[str, ...]:
     """Return corrected keys that have another value all the same, because the environment overrides the file."""
     zones = {practice.id: practice.time_zone for practice in settings.practices}
-    wrong: dict[str, bool] = {}
-    for practice_id, finding in report.contradictions:
+    keys: list[str] = []
+    for key, (practice_id, finding) in _decided(corrections).items():
         correction = finding.correction
-        if correction is None:
-            continue
-        key = _key(practice_id, finding.endpoint, correction.key)
+        assert correction is not None
         named = {str(name): value for name, value in settings.partner.parameters.get(finding.endpoint, {}).items()}
         now = zones.get(practice_id) if correction.key == TIME_ZONE else named.get(correction.key)
-        wrong.setdefault(key, now != correction.value)
-    return tuple(key for key, is_wrong in wrong.items() if is_wrong)
+        if now != correction.value:
+            keys.append(key)
+    return tuple(keys)
+
+
+def _decided(corrections: Corrections) -> dict[str, tuple[str, Finding]]:
+    """Return the corrections by key, of each key the first one.
+
+    The names of parameters are the platform's, so the first practice with a correction decides for all.
+    """
+    decided: dict[str, tuple[str, Finding]] = {}
+    for item in corrections:
+        decided.setdefault(_key_of(item), item)
+    return decided
+
+
+def _key_of(item: tuple[str, Finding]) -> str:
+    practice_id, finding = item
+    name = finding.correction.key if finding.correction else _NAMES.get(finding.check, finding.check)
+    return _key(practice_id, finding.endpoint, name)
 
 
 def _key(practice_id: str, endpoint: str, name: str) -> str:
     return f"practices.{practice_id}.{name}" if name == TIME_ZONE else f"partner.parameters.{endpoint}.{name}"
 
 
-def _corrected(
-    document: MutableMapping[str, Any], config: Path, corrections: list[tuple[str, Finding]]
-) -> Iterator[str]:
-    """Change the document, and yield the changed keys."""
-    # The names of parameters are the platform's, so the first practice with a correction decides for all.
-    names: dict[tuple[str, str], str] = {}
-    for practice_id, finding in corrections:
-        correction = finding.correction
-        assert correction is not None
-        if correction.key == TIME_ZONE:
-            _practice(document, config, practice_id)[TIME_ZONE] = correction.value
-            yield _key(practice_id, finding.endpoint, TIME_ZONE)
-            continue
-        key = finding.endpoint, correction.key
-        if names.setdefault(key, correction.value) == correction.value:
-            _table(document, "partner", "parameters", finding.endpoint)[correction.key] = correction.value
-            yield _key(practice_id, finding.endpoint, correction.key)
+def _correct(document: MutableMapping[str, Any], config: Path, practice_id: str, finding: Finding) -> None:
+    correction = finding.correction
+    assert correction is not None
+    if correction.key == TIME_ZONE:
+        _practice(document, config, practice_id)[TIME_ZONE] = correction.value
+    else:
+        _table(document, "partner", "parameters", finding.endpoint)[correction.key] = correction.value
 
 
 def _practice(document: MutableMapping[str, Any], config: Path, practice_id: str) -> MutableMapping[str, Any]:

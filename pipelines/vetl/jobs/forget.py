@@ -6,6 +6,7 @@ Each step can be repeated, so the same command and the next run continue an inte
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,8 @@ def forget_person(settings: Settings, practice_id: str, client_id: str, build: B
         plans = read_plans(path)
         person = _person(warehouse, plans, practice_id, client_id)
         if not any(plan.is_of(practice_id, client_id) for plan in plans):
-            keep_plans(path, [*plans, ForgetPlan(person)])
+            begun_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+            keep_plans(path, [*plans, ForgetPlan(person, begun_at=begun_at)])
     done = _finish(settings, build, practice_id, client_id)
     return done[-1]
 
@@ -151,10 +153,10 @@ def _steps(settings: Settings, build: Build, practice_id: str | None, client_id:
     for plan in _last(plans, practice_id, client_id):
         left = residue(settings, plan.person, _mentions(settings, plan.person))
         done.append(_forgetting(plan, removed, lakes, left, built))
-        if not left:
-            plans = [other for other in plans if other != plan]
         # If a value is left, no step counts as finished.
-        keep_plans(settings.warehouse.path, [plan.again() for plan in plans])
+        others = [other for other in plans if other != plan]
+        plans = [*others, plan.again(left)] if left else others
+        keep_plans(settings.warehouse.path, plans)
     return done
 
 

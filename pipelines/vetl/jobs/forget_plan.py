@@ -27,6 +27,9 @@ class ForgetPlan:
     rows: dict[str, int] = field(default_factory=dict[str, int])
     deliveries: int = 0
     done: tuple[str, ...] = ()
+    begun_at: str = ""
+    left: tuple[str, ...] = ()
+    """The files that still had a value of the person at the last search."""
 
     def is_of(self, practice_id: str, client_id: str) -> bool:
         """Return whether the plan is about this client."""
@@ -36,9 +39,9 @@ class ForgetPlan:
         """Return the plan with these steps finished, too."""
         return replace(self, done=tuple(dict.fromkeys((*self.done, *steps))), **changes)
 
-    def again(self) -> "ForgetPlan":
-        """Return the plan with no step finished, if a value was left."""
-        return replace(self, done=())
+    def again(self, left: Sequence[str] = ()) -> "ForgetPlan":
+        """Return the plan with no step finished, if a value was left in these files."""
+        return replace(self, done=(), left=tuple(left))
 
 
 def plan_file(warehouse: Path) -> Path:
@@ -100,5 +103,11 @@ def _plan(document: dict[str, Any]) -> ForgetPlan:
         name: frozenset(value) if isinstance(value, list) else value for name, value in document["person"].items()
     }
     return ForgetPlan(
-        Person(**values), document["pseudonym"], document["rows"], document["deliveries"], tuple(document["done"])
+        Person(**values),
+        document["pseudonym"],
+        document["rows"],
+        document["deliveries"],
+        tuple(document["done"]),
+        document.get("begun_at", ""),
+        tuple(document.get("left", ())),
     )

@@ -1,24 +1,43 @@
 """The lock of a command that writes the warehouse (`loading/writer_lock.py`), and the open warehouse behind it."""
 
 from collections.abc import Generator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from pathlib import Path
 
+from vetl.core.errors import WarehouseError
 from vetl.endpoints import REGISTRY
 from vetl.loading import writer_lock
 from vetl.loading.warehouse import Warehouse
 from vetl.settings import Settings
 
 
-def writing(settings: Settings, seconds: float | None = None) -> AbstractContextManager[None]:
+def restore_mark(warehouse: Path) -> Path:
+    """Return the path of the file that is there from the first to the last file that a restore replaces."""
+    return warehouse.with_name(f"{warehouse.name}.restoring")
+
+
+def unfinished_restore(warehouse: Path) -> str | None:
+    """Return the line about a restore that did not end; `None` if there is none."""
+    mark = restore_mark(warehouse)
+    if not mark.exists():
+        return None
+    return f"{warehouse}: `vetl restore` did not end: run it again with the folder that {mark} names"
+
+
+@contextmanager
+def writing(settings: Settings, seconds: float | None = None, *, restoring: bool = False) -> Generator[None]:
     """Hold the lock of the warehouse; wait for it for at most `seconds`, by default `lock_wait_seconds`.
 
     Raises:
         WarehouseBusy: another process still holds the lock.
-        WarehouseError: the file of the lock cannot be created.
+        WarehouseError: the file of the lock cannot be created, or a restore did not end.
     """
     warehouse = settings.warehouse
     patience = warehouse.lock_wait_seconds if seconds is None else seconds
-    return writer_lock.writing(warehouse.path, lock_wait_seconds=patience)
+    with writer_lock.writing(warehouse.path, lock_wait_seconds=patience):
+        if not restoring and (unfinished := unfinished_restore(warehouse.path)):
+            raise WarehouseError(unfinished)
+        yield
 
 
 @contextmanager

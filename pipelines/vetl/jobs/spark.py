@@ -138,7 +138,6 @@ def dbt_on_spark(
     script = Path(__file__).with_name("spark_session.py")
     return dbt_build(
         work / "lake",
-        full_refresh=False,
         advance=advance,
         variables=variables,
         command=(python, "-P", str(script), str(job)),

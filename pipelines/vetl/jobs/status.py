@@ -11,6 +11,8 @@ from vetl import bundled
 from vetl.core.errors import ConfigurationError, InboxError, LedgerError, WarehouseError
 from vetl.core.names import some_of
 from vetl.jobs.act_status import act_status
+from vetl.jobs.forget_plan import read_plans
+from vetl.jobs.one_writer import unfinished_restore
 from vetl.loading.control.activity import Activity, read_activity
 from vetl.loading.control.snapshot import Snapshot, read_snapshot
 from vetl.loading.file_header import what_is_wrong
@@ -122,10 +124,10 @@ def read_status(
         if not inbox:
             lost = ", or the status file beside it is gone" if path.exists() else ""
             raise WarehouseError(f"{path}: nothing has been synced yet{lost}; run `vetl sync`")
-        nothing = Problem(3, "nothing has been synced yet; run `vetl run`")
-        return StatusReport(
-            warehouse=path, inbox={**inbox, "quarantined": 0}, problems=(*_of_inbox(inbox), nothing)
-        )
+        sync = read_activity(path, "sync")
+        problems = [*_of_inbox(inbox), *_of_activity("sync", sync)]
+        problems.append(Problem(3, "nothing has been synced yet; run `vetl run`"))
+        return StatusReport(warehouse=path, inbox={**inbox, "quarantined": 0}, sync=sync, problems=tuple(problems))
     if inbox:
         inbox["quarantined"] = sum(item.quarantined for item in snapshot.lists if item.is_received)
     report = StatusReport(
@@ -145,6 +147,9 @@ def read_status(
 def _problems(
     settings: Settings, report: StatusReport, practices: Sequence[str] | None, now: datetime
 ) -> Iterator[Problem]:
+    yield from _of_forgettings(settings.warehouse.path)
+    if restore := unfinished_restore(settings.warehouse.path):
+        yield Problem(1, restore)
     if line := _broken_warehouse(settings.warehouse.path):
         yield Problem(1, line)
     yield from _of_inbox(report.inbox)
@@ -158,6 +163,19 @@ def _problems(
     yield from _of_activity("publication", report.publication)
     yield from _of_published(settings, report, now)
     yield from _of_acts(settings, now)
+
+
+def _of_forgettings(warehouse: Path) -> Iterator[Problem]:
+    """Yield a problem for each forgetting that is not complete; it names no person."""
+    try:
+        plans = read_plans(warehouse)
+    except WarehouseError as error:
+        yield Problem(1, str(error))
+        return
+    for plan in plans:
+        since = f" since {plan.begun_at}" if plan.begun_at else ""
+        still = f"; the person is still in {some_of(plan.left)}" if plan.left else ""
+        yield Problem(1, f"a forgetting is not complete{since}{still}: `vetl run` continues it")
 
 
 def _of_activity(name: str, activity: Activity | None) -> Iterator[Problem]:

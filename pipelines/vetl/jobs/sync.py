@@ -20,6 +20,7 @@ from vetl.engine.sync import sync
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.clock import believed_clock, refuse_future_starts
 from vetl.jobs.one_writer import writing
+from vetl.loading import zone_rules
 from vetl.loading.control.activity import record_failure, recorded
 from vetl.loading.phone_calls.frames import parse_calls
 from vetl.loading.warehouse import Warehouse
@@ -122,7 +123,7 @@ async def _recorded(
         result = replace(
             result,
             sign_ins=client.total.sign_ins,
-            doubts=(doubt,) if doubt else _leaping_ahead(client),
+            doubts=(*((doubt,) if doubt else _leaping_ahead(client)), *_other_rules(order, clock)),
             notes=_signing_in_often(client),
         )
         clock, exit_code, summary = run.clock, result.exit_code, result.as_json()
@@ -147,6 +148,14 @@ def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
     return (
         f"the clock of an answer showed {doubted:%Y-%m-%d %H:%M} UTC, far ahead of earlier ones; it was ignored",
     )
+
+
+def _other_rules(order: Order, clock: datetime) -> tuple[str, ...]:
+    """Return a line for each time zone in which DuckDB, and so the marts, has other rules."""
+    zones = [practice.time_zone for practice in order.practices]
+    start = min(practice.history_start for practice in order.practices)
+    differences = zone_rules.differing(zones, start, clock.date() + zone_rules.AHEAD)
+    return tuple(zone_rules.doubt(zone, day) for zone, day in differences.items())
 
 
 def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:

@@ -67,6 +67,18 @@ def attach(
     return open_when_free(path, lambda: _attach(path), lock_wait_seconds=lock_wait_seconds, wait=wait)
 
 
+def attach_private(connection: duckdb.DuckDBPyConnection, private: Path) -> None:
+    """Attach the private file read-only, as the default database of a connection without another one.
+
+    It gets the name that it has in the file's own views; under another name they could not be read.
+    """
+    connection.execute(f"attach {literal(str(private))} (read_only)")
+    [(name,)] = connection.execute(
+        "select database_name from duckdb_databases() where not internal and database_name <> 'memory'"
+    ).fetchall()
+    connection.execute(f"use {quoted(name)}")
+
+
 def open_when_free(
     path: Path,
     open_file: Callable[[], Opened],

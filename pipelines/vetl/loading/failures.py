@@ -24,8 +24,10 @@ _OF_THE_STATEMENT = (
 file: DuckDB reports damaged bytes by errors of many classes, `duckdb.Error` itself among them."""
 
 _HELD = ("Could not set lock", "Unique file handle conflict")
-_NOT_WRITTEN = ("Could not write", "No space left", "File too large", "quota exceeded", "CHECKPOINT during DETACH")
+_AT_THE_END = "CHECKPOINT during DETACH"
 """If the end of a file cannot be written, DuckDB fails when it detaches the file, and does not give the reason."""
+
+_NOT_WRITTEN = ("Could not write", "No space left", "File too large", "quota exceeded", _AT_THE_END)
 _IN_ANOTHER_THREAD = re.compile(r'"exception_message":"((?:[^"\\]|\\.)*)"')
 """The message of an error of another thread, which DuckDB quotes as JSON in the error of the statement."""
 _FILE = re.compile(r'on file "([^"]+)"')
@@ -68,7 +70,8 @@ def as_warehouse_error(error: duckdb.Error, path: Path, failed: str = "") -> War
     about = f"{path}: {failed}: " if failed else f"{path}: "
     if isinstance(error, duckdb.DataError):
         return WarehouseError(f"{about}DuckDB refuses a value ({type(error).__name__})")
-    return WarehouseError(f"{about}{first_line(error)}{remedy_in(str(error), is_kept=not failed)}")
+    line = "its end cannot be written" if _AT_THE_END in str(error) else first_line(error)
+    return WarehouseError(f"{about}{line}{remedy_in(str(error), is_kept=not failed)}")
 
 
 def remedy_in(message: str, *, is_kept: bool = False) -> str:

@@ -16,7 +16,7 @@ from vetl.core.endpoint import Kind
 from vetl.core.privacy import FAKE_NUMBER
 from vetl.loading.connection import quoted
 from vetl.loading.context import frame_of, registered_frames
-from vetl.loading.control.phone_numbers import region_of
+from vetl.loading.control.phone_numbers import region_by_which, region_of
 from vetl.loading.mentions import (
     Known,
     Mentions,
@@ -124,14 +124,13 @@ def _store_digests(connection: duckdb.DuckDBPyConnection, person: Person) -> dic
 
 def _region(connection: duckdb.DuckDBPyConnection, practice_id: str) -> str | None:
     """Return the region by which the practice's telephone numbers are parsed."""
-    rows = (
-        connection.execute(
-            "select region from control.phone_regions where practice_id = ?", [practice_id]
-        ).fetchall()
-        or connection.execute("select time_zone from control.practices where id = ?", [practice_id]).fetchall()
-    )
-    value = rows[0][0] if rows else None
-    return region_of(value) if value and "/" in value else value
+    read_by = connection.execute(
+        "select region from control.phone_regions where practice_id = ? and region is not null", [practice_id]
+    ).fetchall()
+    if read_by:
+        return region_by_which(read_by[0][0])
+    zones = connection.execute("select time_zone from control.practices where id = ?", [practice_id]).fetchall()
+    return region_of(zones[0][0]) if zones else None
 
 
 def _sweep(

@@ -28,7 +28,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, .
     return missing
 
 
-def refuse_newer(connection: duckdb.DuckDBPyConnection, database: str, folder: Path) -> None:
+def refuse_newer(connection: duckdb.DuckDBPyConnection, database: str | None, folder: Path) -> None:
     """Check an attached file that is only read and not migrated.
 
     Raises:

@@ -8,6 +8,7 @@ import duckdb
 
 from vetl.core.errors import WrongUse
 from vetl.loading.connection import quoted
+from vetl.loading.control.phone_numbers import is_withheld
 from vetl.loading.mentions import ID_IN_TEXT, national
 from vetl.loading.pseudonyms import EMAILS, IDS, PHONES, Pseudonyms
 from vetl.loading.tables import RawTable
@@ -48,6 +49,7 @@ def look_up(
     """Collect the values by which a client is found; only the id if the client was forgotten before.
 
     A telephone number that another client has too, in any spelling, is left out: it stays in that client's rows.
+    So is one that says that the number was withheld: it stands in the calls of strangers.
 
     Raises:
         WrongUse: no row names this client, and nobody with this id was forgotten.
@@ -65,7 +67,7 @@ def look_up(
         practice_id,
         client_id,
         frozenset(ids),
-        frozenset(phone for phone in phones if not _is_among(phone, others)),
+        frozenset(phone for phone in phones if not is_withheld(phone) and not _is_among(phone, others)),
         frozenset(rows.values(EMAILS, ids)),
         frozenset(name for name in names if len(name.split()) > 1),
     )

@@ -25,6 +25,7 @@ from vetl.loading.context import Commit
 from vetl.loading.control import (
     acts,
     attempts,
+    builds,
     forecasts,
     lookups,
     poll_schedule,
@@ -124,6 +125,11 @@ class Warehouse:
         """Parse new spellings of telephone numbers; return their number."""
         with self._writing():
             return note_phone_numbers(self._connection, regions)
+
+    def begin_build(self, fingerprint: str, *, full_refresh: bool) -> tuple[bool, frozenset[str] | None]:
+        """Record that a build of the marts begins, see `builds.begin`."""
+        with self._writing():
+            return builds.begin(self._connection, fingerprint, full_refresh=full_refresh)
 
     def keep_acts(self, kept: Sequence[acts.KeptAct]) -> None:
         """Copy acts of the ledger, see `acts.keep_acts`."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
+from vetl.core.causes import largest_part
 from vetl.loading.connection import literal
 from vetl.loading.published.figures.periods import series
 from vetl.loading.published.query import Rows, query
@@ -31,23 +32,17 @@ from vetl.notices.letter_volume import LABEL, RULE, CallWeeks, Volume, call_week
 _MOST = 3
 """Changes and outliers of a letter: more than these nobody reads."""
 
-_WISHES = (
-    "select coalesce(outcome, state) as cause from marts.phone_calls"
-    " where {chosen} and direction = 'inbound' and is_missed_new_booking"
-)
 _CAUSES = {
     "answered": (
         "select state as cause from marts.phone_calls where {chosen} and direction = 'inbound' and not is_answered"
     ),
-    "callers": _WISHES,
-    "won_back": _WISHES,
     "online": "select stage as cause from marts.booking_sessions where {chosen} and status <> 'completed'",
     "outreach": (
         "select coalesce(outcome, status) as cause from marts.outreach_requests"
         " where {chosen} and is_contacted and outcome is distinct from 'booked'"
     ),
 }
-"""The cases that did not go well, by figure, each with its end."""
+"""The cases that did not go well, by figure, each with its end. A caller, who may call twice, has none."""
 
 _PROOF = """
 select practices.name, count(*) filter (where certified_through is null), sum(quarantined_rows)
@@ -189,7 +184,7 @@ def _change(data: LetterData, found: Found) -> Line:
         f"{found.measure.label} at {data.names[found.practice_id]}",
         f"{verb} from {percent(share(found.other))} to {percent(share(found.now))} ({found.now[0]:,} of"
         f" {found.now[1]:,}) in the week of {day_words(found.week)}."
-        f"{_cause(here, before, 'before', is_worse=found.difference < 0)}",
+        f"{largest_part(here, before, found.difference, _number)}",
     )
 
 
@@ -200,32 +195,25 @@ def _outlier(data: LetterData, found: Found, practices: Sequence[str]) -> Line:
     return Line(
         f"{data.names[found.practice_id]}, {found.measure.label.lower()}",
         f"{percent(share(found.now))}, the others {percent(share(found.other))}."
-        f"{_cause(here, there, 'the others', is_worse=found.difference < 0)}",
+        f"{largest_part(here, there, found.difference, _number)}",
     )
 
 
 def _ends(
     data: LetterData, found: Found, practices: Sequence[str], week: date, counts: Counts
-) -> dict[str, float]:
-    """Return the cases that did not go well by their end, as shares of all cases."""
+) -> dict[str | None, float]:
+    """Return the cases that did not go well by their end, as shares of all cases; none if they are not known."""
+    if found.measure.key not in _CAUSES:
+        return {}
     named = ", ".join(literal(key) for key in practices)
     chosen = f"practice_id in ({named}) and day between date '{week}' and date '{week}' + 6"
     ends = _CAUSES[found.measure.key].format(chosen=chosen)
     rows: Rows = query(data.file, f"select cause, count(*) from ({ends}) group by cause").rows  # noqa: S608 - own text
-    return {str(cause or "not said").replace("_", " "): number / counts[1] for cause, number in rows}
+    return {cause: number / counts[1] for cause, number in rows}
 
 
-def _cause(here: Mapping[str, float], there: Mapping[str, float], than: str, *, is_worse: bool) -> str:
-    """Return the sentence about the end whose share differs most, in the direction of the difference."""
-    sign = 1 if is_worse else -1
-    differences = {end: sign * (here.get(end, 0.0) - there.get(end, 0.0)) for end in here.keys() | there.keys()}
-    end = max(sorted(differences), key=differences.__getitem__, default=None)
-    if end is None or differences[end] <= 0:
-        return ""
-    return (
-        f" Mostly because of \u201c{end}\u201d: {percent(here.get(end, 0.0))} of the cases,"
-        f" {than} {percent(there.get(end, 0.0))}."
-    )
+def _number(value: float, digits: int) -> str:
+    return f"{value:,.{digits}f}"
 
 
 def _waiting(data: LetterData, practices: Sequence[str]) -> tuple[tuple[str, int], ...]:

@@ -9,7 +9,7 @@ from vetl.loading.published.figures.periods import Baseline, Series
 from vetl.notices.watching import judge
 from vetl.settings.watch import Threshold
 
-LABEL = "Calls"
+LABEL = "Inbound calls"
 RULE = Threshold(measure="calls", where=("direction=inbound",), by="week", unusual=True)
 """The calls of the letter, and the rule by which their usual range is known."""
 

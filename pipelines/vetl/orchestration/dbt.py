@@ -24,9 +24,11 @@ from dagster_dbt import (
 from vetl import bundled
 from vetl.core.errors import MAKE_ROOM
 from vetl.jobs.build import (
+    Begun,
     dbt_variables,
     duckdb_limits,
     existing,
+    finish_build,
     is_up_to_date,
     options_of,
     ready_for_dbt,
@@ -143,14 +145,17 @@ def _built(
             for forgotten in finish_forgettings(settings, build_in_full):
                 rest = f"still mentioned in {', '.join(forgotten.left)}" if forgotten.left else "is complete"
                 context.log.info("the forgetting of %s %s", forgotten.pseudonym, rest)
+        begun: Begun | None = None
         while True:
             with as_failures():
                 wait_for_lock(settings, context.log.info, max(0.0, deadline - time.monotonic()))
-                ready_for_dbt(settings, max(0.0, deadline - time.monotonic()))
+                begun = ready_for_dbt(settings, max(0.0, deadline - time.monotonic()), before=begun)
             with recorded(settings.warehouse.path, "build", "build") as recorder:
-                invocation = _started(context, dbt, settings, manifest)
+                invocation = _started(context, dbt, settings, manifest, begun)
                 yield from (_of_asset(event) for event in invocation.stream())
                 if invocation.is_successful():
+                    if not _is_selection(context):
+                        finish_build(settings, begun)
                     return
                 why = failures_of(settings.warehouse.path) or (
                     reason_of(str(invocation.get_error()), state_folder(settings.warehouse.path)),
@@ -198,14 +203,14 @@ def _is_up_to_date(settings: Settings) -> bool:
 
 
 def _started(
-    context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings, manifest: Path
+    context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings, manifest: Path, begun: Begun
 ) -> DbtCliInvocation:
     """Start dbt on all models, or on the models and checks that a user has selected."""
     warehouse = settings.warehouse.path
     target = results_file(warehouse).parent
     with as_failures():
         hourly = context.run.job_name in ONLY_NEWS and not reads_again(context.run)
-        tests = options_of(settings, all_tests=not hourly)
+        tests = options_of(begun, all_tests=not hourly, with_views=True)
     results_file(warehouse).unlink(missing_ok=True)
     with _environment(
         {**known_to_dbt(warehouse), **as_variables(duckdb_limits(settings)), "DBT_TARGET_PATH": os.fspath(target)}

@@ -138,6 +138,16 @@ class Inbox(SqliteFile):
                 "update deliveries set drained_at = ? where number = ?", [(now, number) for number in numbers]
             )
 
+    def drain_again(self) -> int:
+        """Let each delivery be drained again, for a warehouse that is older than the inbox; return their number.
+
+        A delivery that the warehouse has already changes nothing there.
+        """
+        with self.writing():
+            return self._connection.execute(
+                "update deliveries set drained_at = null where drained_at is not null"
+            ).rowcount
+
     def forget(self, drained_before: datetime) -> int:
         """Delete deliveries that were drained before this time; return their number."""
         forgotten = 0

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -34,7 +35,7 @@ from vetl.core.errors import ConfigurationError
 from vetl.core.practice import Practice
 from vetl.settings.act import ActSettings
 from vetl.settings.assistant import AssistantSettings
-from vetl.settings.dashboard import DashboardSettings
+from vetl.settings.dashboard import DashboardSettings, is_local
 from vetl.settings.definitions import DefinitionsSettings
 from vetl.settings.lake import LakeSettings, SparkSettings, anchored
 from vetl.settings.places import same_place
@@ -216,16 +217,20 @@ class Settings(BaseSettings):
             if not getattr(partner, key)
         ]
         msg = f"{', '.join(missing)}: not set (in the environment or in .env; base_url also in vetl.toml)"
+        if partner.base_url and is_local(urlsplit(partner.base_url).hostname or ""):
+            msg += "; the platform of `vetl demo` has ended with it: `vetl demo --keep` keeps it running"
         raise ConfigurationError(msg)
 
 
-def load_settings(config: Path | None = None) -> Settings:
+def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> Settings:
     """Read the settings from `config`, or else from the file in `VETL_CONFIG` or `vetl.toml`.
+
+    Without `needs_secrets` a `.env` that this account may not read is left out: analysts ask the published file.
 
     Raises:
         ConfigurationError: a value is wrong; the line has the file or variable, the key and the expected value.
     """
-    sources = Sources.find(config)
+    sources = Sources.find(config, needs_secrets=needs_secrets)
     table = sources.read_toml()
     keys = _known_keys()
     sources.refuse_unknown_sections(table, keys)
@@ -242,13 +247,23 @@ def load_settings(config: Path | None = None) -> Settings:
     return settings
 
 
-def require_settings() -> None:
+def published_file() -> Path:
+    """Return the published file, for a command that needs no secret.
+
+    Raises:
+        ConfigurationError: there are no settings, or a value is wrong.
+    """
+    require_settings(needs_secrets=False)
+    return load_settings(needs_secrets=False).warehouse.published
+
+
+def require_settings(*, needs_secrets: bool = True) -> None:
     """Require a `vetl.toml` or a variable with a setting that is no secret.
 
     Raises:
         ConfigurationError: there are no settings.
     """
-    Sources.find(None).require_settings(_known_keys(), ENVIRONMENT_ONLY)
+    Sources.find(None, needs_secrets=needs_secrets).require_settings(_known_keys(), ENVIRONMENT_ONLY)
 
 
 def _known_keys() -> dict[str, tuple[str, ...]]:

@@ -60,7 +60,7 @@ class DefinitionsSettings(BaseModel):
     kept_statuses: Words | None = None
     canceled_statuses: Words | None = None
     no_show_statuses: Words | None = None
-    funnel_stages: Words | None = None
+    booking_stages: Words | None = None
     small_sample: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] | None = None
     anomaly_weeks: Annotated[int, BeforeValidator(no_boolean), Field(ge=2, le=52)] | None = None
     anomaly_spreads: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=10)] | None = None

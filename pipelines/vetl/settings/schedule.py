@@ -3,10 +3,10 @@
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
+from vetl.core.zones import known_zone, zone
 from vetl.settings.definitions import OpeningHours
 from vetl.settings.section import Section
 from vetl.settings.values import no_boolean
@@ -22,14 +22,6 @@ def _cron(text: str) -> str:
     if text != OFF and len(text.split()) != 5:  # noqa: PLR2004 - the fields of a cron line
         raise ValueError('must be a cron line of five fields, such as "0 * * * *", or "off"')
     return text
-
-
-def _zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise ValueError("must be an IANA time zone such as America/New_York") from None
-    return name
 
 
 def _age(text: str) -> str:
@@ -50,7 +42,7 @@ class ScheduleSettings(Section):
     """
 
     start: bool = False
-    time_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    time_zone: Annotated[str, AfterValidator(known_zone)] = "UTC"
     hourly: Cron = "0 * * * *"
     nightly: Cron = "30 2 * * 1-6"
     weekly: Cron = "30 2 * * 0"
@@ -71,11 +63,11 @@ class ScheduleSettings(Section):
 
 def open_hours(since: datetime, until: datetime, time_zone: str, hours: OpeningHours) -> float:
     """Return the hours between two instants in which a practice of this zone is open."""
-    zone = ZoneInfo(time_zone)
-    day, last = since.astimezone(zone).date(), until.astimezone(zone).date()
+    rules = zone(time_zone)
+    day, last = since.astimezone(rules).date(), until.astimezone(rules).date()
     open_for = 0.0
     while day <= last:
-        midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
+        midnight = datetime(day.year, day.month, day.day, tzinfo=rules)
         opens, closes = (
             (midnight + timedelta(hours=hour)).astimezone(UTC) for hour in (hours.opens, hours.closes)
         )

@@ -9,10 +9,11 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from dotenv import dotenv_values
+from dotenv.parser import Binding, parse_stream
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsError
@@ -26,27 +27,34 @@ DELIMITER = "__"
 
 Location = tuple[int | str, ...]
 
+_ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)", re.DOTALL)
+_COMMENT = re.compile(r"\s+#.*", re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files that settings are read from. `config` is `None` if there is no `vetl.toml`."""
+    """The files that settings are read from. `config` is `None` if there is no `vetl.toml`.
+
+    If no secret is needed, a `.env` that belongs to another account is left out (`needs_secrets`).
+    """
 
     config: Path | None
     folder: Path
     dotenv_files: tuple[Path, ...]
+    needs_secrets: bool = True
     _dotenv: dict[str, tuple[str, Path]] = field(default_factory=dict[str, tuple[str, Path]], repr=False)
     """The variables of the `.env` files after their first read, because a pipe can be read only once."""
 
     @classmethod
-    def find(cls, config: Path | None) -> "Sources":
+    def find(cls, config: Path | None, *, needs_secrets: bool = True) -> "Sources":
         """Choose the file `config`, else the file in `VETL_CONFIG`, else `vetl.toml` if it exists."""
         named = config or _named_by_environment()
         here = Path.cwd()
         if named is None:
             default = here / DEFAULT_FILE
-            return cls(default if default.exists() else None, here, (here / ".env",))
+            return cls(default if default.exists() else None, here, (here / ".env",), needs_secrets)
         folder = named.absolute().parent
-        return cls(named, folder, tuple(dict.fromkeys((here / ".env", folder / ".env"))))
+        return cls(named, folder, tuple(dict.fromkeys((here / ".env", folder / ".env"))), needs_secrets)
 
     def read_toml(self) -> dict[str, Any]:
         """Return the tables of the file.
@@ -73,7 +81,8 @@ class Sources:
         """
         if not self._dotenv:
             for file in self.dotenv_files:
-                self._dotenv.update({name: (value, file) for name, value in _variables_in(file).items()})
+                variables = _variables_in(file, needed=self.needs_secrets)
+                self._dotenv.update({name: (value, file) for name, value in variables.items()})
         return {name: value for name, (value, _) in self._dotenv.items()}
 
     def require_settings(self, sections: Collection[str], secrets: Mapping[str, Collection[str]]) -> None:
@@ -152,18 +161,37 @@ class Sources:
                 yield name.upper(), f"environment variable {name}"
 
 
-def _variables_in(file: Path) -> dict[str, str]:
+def _variables_in(file: Path, *, needed: bool) -> dict[str, str]:
     """Return the variables of a `.env` file, or none if it does not exist; `${X}` is not expanded."""
     try:
         with file.open(encoding="utf-8-sig") as stream:
-            read = dotenv_values(stream=stream, interpolate=False)
+            bindings = [part for binding in parse_stream(stream) for part in _closed(binding)]
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):  # some name a virtual environment `.env`
         return {}
     except OSError as error:
+        if isinstance(error, PermissionError) and not needed:
+            return {}
         raise _one_line(f"{file}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise _one_line(f"{file}: is not UTF-8 text") from None
-    return {name: value for name, value in read.items() if value}
+    return {name: value for name, value in bindings if value}
+
+
+def _closed(binding: Binding) -> Iterator[tuple[str, str]]:
+    """Yield the variable of a binding; a quote that nothing closes begins the value itself, as in a password.
+
+    Otherwise the quote would reach to the next quote of the file, and the variables between would be lost.
+    """
+    first, *rest = binding.original.string.strip().splitlines() or [""]
+    if not binding.error and not any(_ASSIGNED.match(line) for line in rest):
+        if binding.key and binding.value:
+            yield binding.key, binding.value
+        return
+    if assigned := _ASSIGNED.match(first):
+        yield assigned[1], _COMMENT.sub("", assigned[2]).strip()
+    if rest:
+        for following in parse_stream(StringIO("\n".join(rest) + "\n")):
+            yield from _closed(following)
 
 
 def _one_line(text: str) -> ConfigurationError:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from vetl.core.metric_names import METRIC_NAMES
+from vetl.core.metric_names import METRIC_NAMES, METRICS_OF_NOW
 from vetl.settings.section import Section
 from vetl.settings.sources import nearest
 from vetl.settings.values import file_path, no_boolean
@@ -18,6 +18,8 @@ def metric_name(name: str) -> str:
     """Return the name of a metric of `marts.metrics`."""
     if name not in METRIC_NAMES:
         raise ValueError(f"is no metric: {name}{nearest(name, METRIC_NAMES)}")
+    if name in METRICS_OF_NOW:
+        raise ValueError(f"counts what is so now, so no closed day or week has a value: {name}")
     return name
 
 

@@ -14,7 +14,7 @@ ZONES: Final = (
     ("America/New_York", "+1", "212"),
     ("America/Phoenix", "+1", "602"),  # no summer time
     ("Australia/Sydney", "+61", "29"),  # summer in January
-    ("Europe/London", "+44", "20"),
+    ("Europe/London", "+44", "207"),
     ("America/Los_Angeles", "+1", "310"),
     ("America/Chicago", "+1", "312"),
     ("America/Denver", "+1", "303"),

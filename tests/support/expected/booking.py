@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from support.cells import count, hours, median_of, rate
+from support.dbt_build import BOOKING_STAGES
 from support.expected.demand import demands
 from support.expected.rows import ATTENDANCE, appointments
 from support.mart_inputs import Expected, Known
@@ -33,30 +34,6 @@ def funnel(sessions: list[Row]) -> tuple[Any, ...]:
     )
 
 
-def stage_order(source: Known) -> list[str]:
-    """Return the stages in order, without those set aside; of two doubtful stages the rarer one is set aside."""
-    before: Counter[tuple[str, str]] = Counter()
-    seen: Counter[str] = Counter()
-    for versions in source.versions("booking_sessions").values():
-        staged = [row["stage"] for row in versions if row["stage"]]
-        seen.update(staged)
-        before.update((a, b) for i, a in enumerate(staged) for b in staged[i + 1 :] if a != b)
-    direct = {(a, b) for (a, b), times in before.items() if times > before[b, a]}
-    ways = set(direct)
-    for middle in seen:
-        ways |= {(a, b) for a in seen for b in seen if {(a, middle), (middle, b)} <= ways}
-    comes = {
-        (a, b) for a, b in ways if (a, b) in direct or ((b, a) not in direct and a != b and (b, a) not in ways)
-    }
-    doubted = [{a, b} for a in seen for b in seen if a != b and (a, b) not in comes and (b, a) not in comes]
-    aside = {max(pair, key=lambda stage: (-seen[stage], stage)) for pair in doubted}
-    placed = seen.keys() - aside
-    places = {stage: sum((other, stage) in comes for other in placed) for stage in placed}
-    if len(placed) < 2 or len(set(places.values())) < len(placed):
-        return []
-    return sorted(placed, key=lambda stage: places[stage])
-
-
 def appointments_daily(source: Known) -> Expected:
     """Return the results of the appointments that were made on a day, by their origin."""
     days: dict[Any, list[Any]] = defaultdict(list)
@@ -79,7 +56,7 @@ def appointments_daily(source: Known) -> Expected:
 
 def booking_funnel_stages(source: Known) -> Expected:
     """Return the stages of a practice's days, up to the farthest one reached, and those without a place."""
-    order = stage_order(source)
+    order = BOOKING_STAGES
     expected: dict[Any, tuple[Any, ...]] = {}
     for day, sessions in source.by_day(source.rows("booking_sessions")).items():
         at = Counter(row["stage"] or None for row in sessions)

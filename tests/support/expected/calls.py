@@ -10,7 +10,7 @@ from typing import Any
 from support.cells import count, groups, rate
 from support.demand import wanted_of
 from support.expected.practice import practice_days
-from support.expected.tasks import CLOSES, DAYS, OPENS
+from support.expected.rows import ANSWERED, ending, is_open
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
 from support.random_rows_beside import MEASURES
@@ -19,19 +19,6 @@ from support.zones import on_the_wall, zone
 QUARTER = timedelta(minutes=15)
 Hour = tuple[Any, ...]
 """A practice, a day of the week from 1, and an hour."""
-ANSWERED = {"completed", "in_progress"}
-ENDINGS = {
-    "resolved": (
-        "appointment_booked appointment_rescheduled appointment_confirmed appointment_canceled declined"
-        " do_not_call resolved"
-    ),
-    "handed_over": "callback_requested forwarded transferred transfer_completed task_created",
-    "lost": (
-        "no_answer voicemail quick_abandoned abandoned abandoned_after_transfer dropped transfer_no_human"
-        " transfer_caller_abandoned"
-    ),
-}
-"""The project's defaults."""
 KINDS = ("direction", "caller_type", "call_classification")
 
 
@@ -109,8 +96,7 @@ def call_endings_daily(source: Known) -> Expected:
     """Return how inbound calls ended, within opening hours and after them."""
 
     def day(row: Row) -> tuple[Any, ...]:
-        local = row["called_at_local"]
-        return row["call_date"], local.isoweekday() <= DAYS and OPENS <= local.hour < CLOSES
+        return row["call_date"], is_open(row)
 
     return {key: endings(rows) for key, rows in inbound_by(source, day).items()}
 
@@ -178,12 +164,6 @@ def endings(rows: list[Row]) -> dict[str, Any]:
         "other": counts["other"],
         "containment_rate": rate(ended["resolved"], sum(ended.values())),
     }
-
-
-def ending(row: Row) -> str:
-    """Return the listed ending of the outcome, else by whether somebody answered."""
-    listed = next((name for name, outcomes in ENDINGS.items() if row["outcome"] in outcomes.split()), None)
-    return listed or ("other" if row["state"] in ANSWERED else "lost")
 
 
 def calls_forecast(source: Known) -> Expected:

@@ -199,11 +199,9 @@ def practice_weekly(source: Known) -> Expected:
     weekly = {
         key: {**{name: counts[name] for name in COUNTS}, **who.get(key, nobody)} for key, counts in weeks.items()
     }
-    none = dict.fromkeys((*COUNTS, *CALLERS))
     return {
         (practice, week): {
             **here,
-            **{f"previous_{name}": value for name, value in before(weekly, practice, week, none).items()},
             "is_small_sample": here["calls"] < SMALL,
             "is_final": final[practice, week],
             "group_name": group_of(source, practice),
@@ -211,10 +209,6 @@ def practice_weekly(source: Known) -> Expected:
         }
         for (practice, week), here in weekly.items()
     }
-
-
-def before(weekly: Mapping[Key, Any], practice: str, week: date | None, none: Any) -> Mapping[str, Any]:
-    return weekly.get((practice, week - WEEK), none) if week else none
 
 
 Condition = Callable[[Row], Any]

@@ -272,7 +272,7 @@ ANSWERS: Mapping[str, Callable[[Marts], Answer]] = {
     "missed-hours": missed_by_hour,
     "campaigns": campaigns,
     "leaks-by-week": lambda marts: picked(
-        dated(marts("practice_weekly"), "week"), "practice_id week leaks previous_leaks is_final"
+        dated(marts("practice_weekly"), "week"), "practice_id week leaks is_final"
     ),
     "refill-outreach": refills,
     "call-back-time": called_back,

@@ -9,7 +9,7 @@ from typing import Any
 from support.attribution import Attribution
 from support.cells import hours
 from support.demand import wanted_of
-from support.expected.tasks import open_hours, reopened
+from support.expected.tasks import CLOSES, DAYS, OPENS, open_hours, reopened
 from support.mart_inputs import Expected, Known, once_for_each
 from support.random_rows import Row
 
@@ -18,6 +18,20 @@ CALL_TEXTS = (
     "call_classification", "customer_sentiment", "outcome", "client_name", "patient_name", "phone_number",
     "summary",
 )  # fmt: skip
+
+ANSWERED = {"completed", "in_progress"}
+ENDINGS = {
+    "resolved": (
+        "appointment_booked appointment_rescheduled appointment_confirmed appointment_canceled declined"
+        " do_not_call resolved"
+    ),
+    "handed_over": "callback_requested forwarded transferred transfer_completed task_created",
+    "lost": (
+        "no_answer voicemail quick_abandoned abandoned abandoned_after_transfer dropped transfer_no_human"
+        " transfer_caller_abandoned"
+    ),
+}
+"""The project's defaults."""
 
 
 def with_local_times(source: Known, row: Row, texts: Iterable[str], times: Iterable[str]) -> dict[str, Any]:
@@ -41,7 +55,9 @@ def phone_calls(source: Known) -> Expected:
             "is_missed_intent": bool(row["booking_intent"]) and not row["booked"],
             "wanted": wanted_of(row),
             "wish": wanted_of(row),
-            "is_answered": row["state"] in {"completed", "in_progress"},
+            "ending": ending(row),
+            "is_open": is_open(row),
+            "is_answered": row["state"] in ANSWERED,
             "is_new_booking_intent": (new := wanted_of(row) == "new_booking"),
             "is_new_booking": new and bool(row["booked"]),
             "is_missed_new_booking": new and bool(row["booking_intent"]) and not row["booked"],
@@ -50,6 +66,18 @@ def phone_calls(source: Known) -> Expected:
         }
         for row in source.rows("phone_calls")
     }
+
+
+def ending(row: Row) -> str:
+    """Return the listed ending of the outcome, else by whether somebody answered."""
+    listed = next((name for name, outcomes in ENDINGS.items() if row["outcome"] in outcomes.split()), None)
+    return listed or ("other" if row["state"] in ANSWERED else "lost")
+
+
+def is_open(row: Row) -> bool:
+    """Return whether a call began within the usual opening hours."""
+    local = row["called_at_local"]
+    return local.isoweekday() <= DAYS and OPENS <= local.hour < CLOSES
 
 
 @once_for_each

@@ -9,7 +9,7 @@ sessions as (
 ),
 
 calls as (
-    select * from {{ ref('int_calls_identified') }}
+    select * from {{ ref('int_phone_calls') }}
     where {{ is_one_of('outcome', var('booking_outcomes')) }}
 ),
 

@@ -3,7 +3,7 @@
 with appointments as (
     select
         staged.*,
-        {{ phone('staged.client_phone', 'spellings') }} as phone
+        spellings.e164 as phone
     from {{ ref('stg_partner__appointments') }} as staged
     left join {{ ref('stg_control__phone_numbers') }} as spellings
         on

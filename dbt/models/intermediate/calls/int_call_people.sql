@@ -15,7 +15,7 @@ with people as (
 
 select
     people.*,
-    {{ phone('people.phone_number', 'spellings') }} as phone
+    spellings.e164 as phone
 from people
 left join {{ ref('stg_control__phone_numbers') }} as spellings
     on

@@ -30,29 +30,22 @@ identified as (
         on
             people.practice_id = phones.practice_id
             and people.phone = phones.phone
-),
-
--- The key of a caller is that of the caller's first call: it reveals no number, and later calls do not change it.
-keyed as (
-    select
-        practice_id,
-        call_client_id,
-        remote_client_id,
-        phone_number,
-        phone,
-        client_id,
-        case
-            when client_id is not null or phone is not null
-                then split_part(
-                    min(first_call) over (
-                        partition by practice_id, {{ person('client_id', 'phone', 'null') }}
-                    ), ' ', 3
-                )
-        end as caller_key
-    from identified
 )
 
+-- The key of a caller is that of the caller's first call: it reveals no number, and later calls do not change it.
 select
-    *,
-    {{ row_hash('keyed') }} as digest
-from keyed
+    practice_id,
+    call_client_id,
+    remote_client_id,
+    phone_number,
+    phone,
+    client_id,
+    case
+        when client_id is not null or phone is not null
+            then split_part(
+                min(first_call) over (
+                    partition by practice_id, {{ person('client_id', 'phone', 'null') }}
+                ), ' ', 3
+            )
+    end as caller_key
+from identified

@@ -4,7 +4,7 @@ with named as (
     select
         clients.practice_id,
         clients.client_id,
-        {{ phone('clients.phone', 'spellings') }} as phone
+        spellings.e164 as phone
     from {{ ref('stg_partner__clients') }} as clients
     left join {{ ref('stg_control__phone_numbers') }} as spellings
         on
@@ -20,7 +20,7 @@ with named as (
     select
         requests.practice_id,
         requests.client_id,
-        {{ phone('requests.contact_number', 'spellings') }} as phone
+        spellings.e164 as phone
     from {{ ref('stg_partner__ai_outbound_requests') }} as requests
     left join {{ ref('stg_control__phone_numbers') }} as spellings
         on

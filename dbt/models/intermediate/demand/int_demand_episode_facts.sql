@@ -1,14 +1,7 @@
-{{ config(
-    materialized='incremental' if target.type == 'duckdb' else 'table',
-    incremental_strategy='append',
-    pre_hook='{{ take_out_changed(\'int_demand_timeline\') }}',
-) }}
+{{ config(materialized='table') }}
 
 with timeline as (
     select * from {{ ref('int_demand_timeline') }}
-    {% if is_incremental() %}
-    where digest in ({{ lacking('int_demand_timeline') }})
-    {% endif %}
 ),
 
 -- The first contact decides who began. The newest contact of the client decides the state of the episode: the
@@ -18,7 +11,6 @@ episodes as (
         practice_id,
         episode_id,
         min(person) as person,
-        min(digest) as digest,
         min(client_id) as client_id,
         min(phone) as phone,
         count(*) as contacts,
@@ -93,7 +85,6 @@ select
     episodes.practice_id,
     episodes.episode_id,
     episodes.person,
-    episodes.digest,
     episodes.client_id,
     episodes.phone,
     episodes.contacts,

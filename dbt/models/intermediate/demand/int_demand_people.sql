@@ -1,5 +1,4 @@
--- A build reads it whole once, for the digests, and then only for changed rows. To write it as a table would
--- cost more.
+-- Read once by a build: to write it as a table would cost more.
 {{ config(materialized='view' if target.type == 'duckdb' else 'table') }}
 
 with calls as (
@@ -17,7 +16,7 @@ with calls as (
         cast(null as string) as appointment_id,
         cast(null as string) as attribution,
         coalesce(outcome, state, 'no outcome') as result
-    from {{ ref('int_calls_identified') }}
+    from {{ ref('int_phone_calls') }}
     where is_new_booking_intent
 ),
 

@@ -1,25 +1,7 @@
-{{ config(
-    materialized='incremental' if target.type == 'duckdb' else 'table',
-    incremental_strategy='append',
-    pre_hook='{{ take_out_changed(\'int_demand_digests\') }}',
-) }}
+{{ config(materialized='table') }}
 
-with people as (
-    select * from {{ ref('int_demand_digests') }}
-    {% if is_incremental() %}
-    where digest in ({{ lacking('int_demand_digests') }})
-    {% endif %}
-),
-
-contacts as (
-    select
-        contacts.*,
-        people.digest
-    from {{ ref('int_demand_people') }} as contacts
-    inner join people
-        on
-            contacts.practice_id = people.practice_id
-            and contacts.person = people.person
+with contacts as (
+    select * from {{ ref('int_demand_people') }}
 ),
 
 -- Appointments of clients that no contact of theirs accounts for: made at the front desk, or in a call
@@ -28,16 +10,11 @@ appointments as (
     select
         appointments.practice_id,
         appointments.person,
-        people.digest,
         appointments.appointment_id,
         appointments.created_at,
         coalesce(booked_via.booked_via, 'other') as booked_via,
         coalesce(booked_via.attribution, 'inferred') as attribution
     from {{ ref('int_appointments_identified') }} as appointments
-    inner join people
-        on
-            appointments.practice_id = people.practice_id
-            and appointments.person = people.person
     left join {{ ref('int_appointments_booked_via') }} as booked_via
         on
             appointments.practice_id = booked_via.practice_id
@@ -49,7 +26,8 @@ appointments as (
             and booked_via.evidence_id = contacts.contact_id
             and appointments.person = contacts.person
     where
-        appointments.created_at is not null
+        appointments.person is not null
+        and appointments.created_at is not null
         and contacts.contact_id is null
 ),
 
@@ -57,7 +35,6 @@ happened as (
     select
         practice_id,
         person,
-        digest,
         began_at as happened_at,
         'contact' as kind,
         0 as place,
@@ -77,7 +54,6 @@ happened as (
     select
         practice_id,
         person,
-        digest,
         created_at as happened_at,
         'appointment' as kind,
         1 as place,
@@ -97,7 +73,6 @@ happened as (
     select
         practice_id,
         person,
-        digest,
         booked_at as happened_at,
         'booking' as kind,
         1 as place,
@@ -171,7 +146,6 @@ select
     channel,
     contact_id,
     person,
-    digest,
     position,
     client_id,
     phone,

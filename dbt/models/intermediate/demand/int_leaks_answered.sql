@@ -70,7 +70,7 @@ answers as (
         'open_task' as answer,
         calls.called_at as answered_at
     from leaks
-    inner join {{ ref('int_calls_identified') }} as calls
+    inner join {{ ref('int_phone_calls') }} as calls
         on
             leaks.practice_id = calls.practice_id
             and leaks.person = calls.person

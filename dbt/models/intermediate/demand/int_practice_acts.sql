@@ -4,7 +4,7 @@ select
     practice_id,
     person,
     called_at as acted_at
-from {{ ref('int_calls_identified') }}
+from {{ ref('int_phone_calls') }}
 where direction = 'outbound'
 union all
 select

@@ -5,7 +5,7 @@ with said as (
         practice_id,
         person,
         outcome as refusal
-    from {{ ref('int_calls_identified') }}
+    from {{ ref('int_phone_calls') }}
     where {{ is_one_of('outcome', var('never_call')) }}
     union all
     select

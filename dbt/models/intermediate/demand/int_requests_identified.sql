@@ -1,7 +1,7 @@
 with requests as (
     select
         staged.*,
-        {{ phone('staged.contact_number', 'spellings') }} as phone
+        spellings.e164 as phone
     from {{ ref('stg_partner__ai_outbound_requests') }} as staged
     left join {{ ref('stg_control__phone_numbers') }} as spellings
         on

@@ -3,7 +3,15 @@ with sessions as (
 ),
 
 stage_order as (
-    select * from {{ ref('int_booking_stage_order') }}
+    select
+        cast(null as string) as stage,
+        cast(null as bigint) as position
+    {%- for stage in var('booking_stages') %}
+    union all
+    select
+        '{{ stage }}' as stage,
+        {{ loop.index }} as position
+    {%- endfor %}
 ),
 
 -- A session was at the stage at which it was seen last, and at each stage before that.

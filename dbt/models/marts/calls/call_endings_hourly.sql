@@ -1,7 +1,6 @@
-{%- set ending = call_ending('outcome', 'is_answered') -%}
 {{ config(meta={'counts': {
     'rows': 'phone_calls',
-    'from': '(select *, ' ~ ending ~ ' as ending from marts.phone_calls where direction = \'inbound\')',
+    'from': '(from marts.phone_calls where direction = \'inbound\')',
     'by': {'hour': 'cast(extract(hour from called_at_local) as int)'},
 }}) }}
 
@@ -10,7 +9,7 @@ with calls as (
         practice_id,
         extract(hour from called_at_local) as hour,
         call_classification,
-        {{ ending }} as ending
+        ending
     from {{ ref('phone_calls') }}
     where direction = 'inbound'
 )

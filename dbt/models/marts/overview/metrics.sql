@@ -16,11 +16,13 @@
             {%- do rows.append([
                 measure.name, measure.label, meta.get('units', {}).get(measure.name) or metric_unit(measure.name, measure.agg), dimensions | join(', '),
                 graph.nodes['model.vetl.' ~ mart].config.meta.grain, better_direction(better, measure.name),
-                measure.agg in ['count', 'sum'], metric_maturity(days), measure.description, mart,
+                measure.agg in ['count', 'sum'],
+                metric_maturity(days, measure.name in meta.get('of_now', [])), measure.description, mart,
                 {
                     'aggregation': measure.agg, 'expression': measure.expr, 'dimensions': dimensions,
                     'lists': meta.lists,
                     'matures_after_days': days,
+                    'of_now': measure.name in meta.get('of_now', []),
                     'needs': meta.get('overlap_by', []) if measure.name not in meta.get('do_not_overlap', []) else [],
                 },
             ]) -%}

@@ -34,44 +34,25 @@ caller_weeks as (
         {{ caller_measures() }}
     from callers
     group by practice_id, week
-),
-
-weeks as (
-    select
-        days.practice_id,
-        days.week,
-        {%- for name in counts %}
-        days.{{ name }},
-        {%- endfor %}
-        {%- for name in caller_names %}
-        coalesce(caller_weeks.{{ name }}, 0) as {{ name }},
-        {%- endfor %}
-        days.is_final,
-        days.is_seven_days_old
-    from days
-    left join caller_weeks
-        on
-            days.practice_id = caller_weeks.practice_id
-            and days.week = caller_weeks.week
 )
 
 select
-    weeks.practice_id,
-    weeks.week,
-    {%- for name in counts + caller_names %}
-    weeks.{{ name }},
+    days.practice_id,
+    days.week,
+    {%- for name in counts %}
+    days.{{ name }},
     {%- endfor %}
-    {%- for name in counts + caller_names %}
-    previous.{{ name }} as previous_{{ name }},
+    {%- for name in caller_names %}
+    coalesce(caller_weeks.{{ name }}, 0) as {{ name }},
     {%- endfor %}
-    weeks.calls < {{ var('small_sample') }} as is_small_sample,
-    weeks.is_final,
+    days.calls < {{ var('small_sample') }} as is_small_sample,
+    days.is_final,
     practices.group_name,
-    weeks.is_seven_days_old
-from weeks
-left join weeks as previous
+    days.is_seven_days_old
+from days
+left join caller_weeks
     on
-        weeks.practice_id = previous.practice_id
-        and weeks.week = previous.week + 7
+        days.practice_id = caller_weeks.practice_id
+        and days.week = caller_weeks.week
 left join {{ ref('practices') }} as practices
-    on weeks.practice_id = practices.practice_id
+    on days.practice_id = practices.practice_id

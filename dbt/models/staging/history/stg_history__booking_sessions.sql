@@ -20,7 +20,6 @@ versions as (
         appointment_id,
         remote_appointment_id,
         status,
-        stage,
         created_at,
         _valid_from as valid_from,
         _valid_to as valid_to
@@ -32,7 +31,6 @@ versions as (
         appointment_id,
         remote_appointment_id,
         status,
-        stage,
         created_at,
         _loaded_at as valid_from,
         _deleted_at as valid_to
@@ -43,7 +41,6 @@ select
     versions.practice_id,
     versions.id as session_id,
     nullif(versions.status, '') as status,
-    nullif(versions.stage, '') as stage,
     coalesce(nullif(versions.appointment_id, ''), nullif(versions.remote_appointment_id, ''))
     is not null as has_appointment,
     cast({{ local_time('versions.created_at', 'practices.time_zone') }} as date) as day,

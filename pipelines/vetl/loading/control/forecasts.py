@@ -1,9 +1,13 @@
 """Keep the predictions of `vetl forecast` in `control.forecasts`, whose rows are added and never changed."""
 
+from datetime import UTC, datetime, time
+
 import duckdb
 import polars as pl
 
+from vetl.core.zones import zone
 from vetl.loading.connection import quoted
+from vetl.loading.instants import INSTANT
 
 MEASURES = ("calls", "bookable_calls", "staff_minutes")
 """What is predicted of each hour, each with a `_low` and a `_high` end and a `_naive` prediction."""
@@ -26,12 +30,11 @@ def keep_forecasts(connection: duckdb.DuckDBPyConnection, predictions: Predictio
         duckdb.ConstraintException: an hour had begun when the prediction was made.
     """
     columns = [name for name in predictions.columns if name != "time_zone"]
-    connection.register("predictions", predictions.to_arrow())
+    connection.register("predictions", predictions.with_columns(begins_at=_begins(predictions)).to_arrow())
     try:
         connection.execute(
-            "create or replace temp table new_predictions as select * exclude (time_zone),"
-            " timezone(time_zone, day + to_hours(hour)) as begins_at from predictions anti join control.forecasts"
-            " using (practice_id, made_on)"
+            "create or replace temp table new_predictions as select * exclude (time_zone)"
+            " from predictions anti join control.forecasts using (practice_id, made_on)"
         )
         connection.execute(
             f"insert into control.forecasts ({', '.join(map(quoted, columns))}, begins_at)"
@@ -46,3 +49,10 @@ def keep_forecasts(connection: duckdb.DuckDBPyConnection, predictions: Predictio
         connection.unregister("predictions")
         connection.execute("drop table if exists new_predictions")
     return added
+
+
+def _begins(predictions: Predictions) -> pl.Series:
+    """Return the instant at which each predicted hour begins."""
+    hours = predictions.select("day", "hour", "time_zone").rows()
+    begins = [datetime.combine(day, time(hour), zone(name)).astimezone(UTC) for day, hour, name in hours]
+    return pl.Series(begins, dtype=INSTANT)

@@ -1,66 +1,94 @@
 """Map spellings to telephone numbers: `+61 412 345 678` and, in Australia, `0412 345 678` are the same number.
 
-Only distinct spellings that are not E.164 are parsed, which keeps the cost of a first sync negligible.
+Every spelling is parsed, once. A number with its country may be wrong too: `+266696687` is ANONYMOUS on a keypad,
+and `+4402079460018` is the same number as `+442079460018`.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
 import duckdb
 import phonenumbers
+import polars as pl
 
-E164 = r"\+[1-9][0-9]{6,14}"
+from vetl.core.privacy import FAKE_NUMBER
+
 _LISTS = (("clients", "phone"), ("appointments", "client_phone"), ("ai_outbound_requests", "contact_number"))
 _CALLS = """
     select practice_id, phone_number as spelling from raw.phone_calls as calls
-    where list_contains($all_days, practice_id) or exists (
+    where list_contains($all_days, practice_id) or not list_contains($known, practice_id) or exists (
         select 1 from control.changes as noted where noted.table_name = 'phone_calls'
         and noted.practice_id = calls.practice_id and noted.day = calls.call_date
     )
 """
+_PSEUDONYM = re.compile(re.escape(FAKE_NUMBER) + r"\d{11}")
+_WITHHELD = frozenset({"266696687", "7378742833", "2562533", "8566696", "86282452253"})
+"""ANONYMOUS, RESTRICTED, BLOCKED, UNKNOWN and UNAVAILABLE on a keypad, which carriers send instead of a number."""
+_ZEROS = re.compile(r"\d{0,3}0{7,}")
+"""No subscriber, after the code of a country."""
 
 
 def note_phone_numbers(connection: duckdb.DuckDBPyConnection, regions: Mapping[str, str]) -> int:
     """Parse new spellings; return their number.
 
     `regions` holds the region of practices whose time zone does not imply it. Only calls of days that changed
-    since the last build are searched, unless the region of the practice changed.
+    since the last build are searched, unless the region of the practice or the version of phonenumbers changed,
+    which decides what a number is.
     """
-    now = {
-        practice: regions.get(practice) or region_of(zone)
-        for practice, zone in connection.execute("select id, time_zone from control.practices").fetchall()
-    }
+    zones = dict(connection.execute("select id, time_zone from control.practices").fetchall())
+    now = {practice: regions.get(practice) or region_of(zone) for practice, zone in zones.items()}
+    read_by = {practice: f"{region or '-'} {phonenumbers.__version__}" for practice, region in now.items()}
     before = dict(connection.execute("select practice_id, region from control.phone_regions").fetchall())
-    changed = [practice for practice, region in now.items() if before.get(practice, "") != region]
+    changed = [practice for practice, by in read_by.items() if before.get(practice) != by]
     for practice in changed:
         for table in ("phone_numbers", "phone_regions"):
             connection.execute(f"delete from control.{table} where practice_id = ?", [practice])
-        connection.execute("insert into control.phone_regions values (?, ?)", [practice, now[practice]])
+        connection.execute("insert into control.phone_regions values (?, ?)", [practice, read_by[practice]])
     spellings = " union all ".join(
         [_CALLS, *(f"select practice_id, {name} from raw.{table}" for table, name in _LISTS)]
     )
     unread = connection.execute(
         f"select distinct practice_id, spelling from ({spellings}) where spelling <> ''"
-        " and list_contains($practices, practice_id) and not regexp_full_match(spelling, $e164)"
         " except select practice_id, spelling from control.phone_numbers",
-        {"all_days": changed, "practices": list(now), "e164": E164},
+        {"all_days": changed, "known": list(now)},
     ).fetchall()
-    rows = [(practice, spelling, e164(spelling, now[practice])) for practice, spelling in unread]
-    if rows:
-        connection.executemany("insert into control.phone_numbers values (?, ?, ?)", rows)
-    return len(rows)
+    if unread:
+        rows = [(practice, spelling, e164(spelling, now.get(practice))) for practice, spelling in unread]
+        columns = {"practice_id": pl.String, "spelling": pl.String, "e164": pl.String}
+        connection.register("read_numbers", pl.DataFrame(rows, columns, orient="row").to_arrow())
+        connection.execute("insert into control.phone_numbers by name from read_numbers")
+        connection.unregister("read_numbers")
+    return len(unread)
 
 
 def e164(spelling: str, region: str | None) -> str | None:
-    """Return the number of a spelling in a region; `None` if it is no possible number there."""
+    """Return the number of a spelling in a region; `None` if no subscriber can have it.
+
+    The pseudonym of a forgotten person's number stays a number.
+    """
+    if _PSEUDONYM.fullmatch(spelling):
+        return spelling
     try:
         number = phonenumbers.parse(spelling, region)
     except phonenumbers.NumberParseException:
         return None
-    if not phonenumbers.is_possible_number(number):
+    if is_withheld(spelling) or not phonenumbers.is_valid_number(number):
         return None
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def is_withheld(spelling: str) -> bool:
+    """Return whether a number says that the caller's is withheld: a word on a keypad, or zeros."""
+    digits = re.sub(r"\D", "", spelling)
+    return digits in _WITHHELD or bool(_ZEROS.fullmatch(digits))
+
+
+def region_by_which(read_by: str) -> str | None:
+    """Return the region of an entry of `control.phone_regions`, which has the version of phonenumbers too."""
+    region = read_by.split(maxsplit=1)[0]
+    return None if region == "-" else region
 
 
 @cache

@@ -8,7 +8,7 @@ from vetl.core.practice import Practice
 from vetl.loading.context import frame_of, registered_frames
 from vetl.loading.control import dirty_days
 from vetl.loading.phone_calls.matching import DETAILS
-from vetl.loading.phone_calls.times import add_called_at
+from vetl.loading.phone_calls.times import add_called_at, local_minutes
 from vetl.loading.tables import RawTable
 
 
@@ -48,15 +48,7 @@ def record_practices(
 def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice, table: RawTable) -> None:
     """Recompute the instants of calls; clear details that contradict the new zone: they are of other calls."""
     for name in (table.raw, table.history):
-        contradicted = (
-            "practice_id = $practice and created_at is not null and"
-            " date_trunc('minute', timezone($zone, created_at)) <> called_at_local"
-        )
-        nothing = ", ".join(f"{column} = null" for column in DETAILS)
-        connection.execute(
-            f"update {name} set {nothing} where {contradicted}",
-            {"practice": practice.id, "zone": practice.time_zone},
-        )
+        _clear_contradicted(connection, practice, name)
         minutes = frame_of(
             connection,
             f"select distinct practice_id, called_at_local, call_date from {name} where practice_id = $practice"
@@ -71,3 +63,23 @@ def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice,
                 " where stored.called_at_local = resolved.called_at_local and stored.practice_id = ?",
                 [practice.id],
             )
+
+
+def _clear_contradicted(connection: duckdb.DuckDBPyConnection, practice: Practice, name: str) -> None:
+    """Clear the details of calls whose exact time is at another minute of the practice's clock."""
+    exact = frame_of(
+        connection,
+        f"select distinct practice_id, called_at_local, created_at from {name}"
+        " where practice_id = $practice and created_at is not null",
+        params={"practice": practice.id},
+    )
+    minutes = local_minutes(exact["created_at"], exact["practice_id"], {practice.id: practice.time_zone})
+    contradicted = exact.filter(minutes != exact["called_at_local"])
+    nothing = ", ".join(f"{column} = null" for column in DETAILS)
+    with registered_frames(connection, contradicted=contradicted):
+        connection.execute(
+            f"update {name} as stored set {nothing} from contradicted where stored.practice_id = ?"
+            " and stored.created_at = contradicted.created_at"
+            " and stored.called_at_local = contradicted.called_at_local",
+            [practice.id],
+        )

@@ -46,14 +46,3 @@ def news(private: Path, fingerprint: str) -> str | None:
     except duckdb.IOException:
         return "another process holds the warehouse"  # the build then waits for that process
     return answer
-
-
-def has_passed(private: Path, fingerprint: str) -> bool:
-    """Return whether the last build had this text and these variables, and no model or test of it failed."""
-    passed = "select count(*) > 0 from control.builds where is_complete and fingerprint = $fingerprint"
-    try:
-        with closing(duckdb.connect(str(private), read_only=True)) as connection:
-            ((answer,),) = connection.execute(passed, {"fingerprint": fingerprint}).fetchall()
-    except duckdb.IOException:
-        return False  # another process holds the warehouse: it may be building
-    return answer

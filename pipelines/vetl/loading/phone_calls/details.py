@@ -19,7 +19,7 @@ from vetl.loading.frames import EXTRA
 from vetl.loading.phone_calls.matching import DETAILS, SAME_CALL, SAME_ROW, only_one, pair
 from vetl.loading.phone_calls.records import as_csv_rows, read_records, shape
 from vetl.loading.phone_calls.rows import clear_details, empty_words, stored_rows, with_row_hash
-from vetl.loading.phone_calls.times import days_between, local_minute
+from vetl.loading.phone_calls.times import days_between, local_minutes
 from vetl.loading.pseudonyms import IDS
 from vetl.loading.versions import TARGET
 
@@ -98,7 +98,8 @@ def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 
 def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_fields: Collection[str]) -> None:
     minute = pl.col("created_at").dt.truncate("1m")
-    is_same_minute = local_minute(pl.col("created_at"), commit.zones) == pl.col("called_at_local")
+    minutes = local_minutes(pairs["created_at"], pairs["practice_id"], commit.zones)
+    is_same_minute = minutes == pairs["called_at_local"]
     rows = pairs.with_columns(
         merged_extra(pairs["_stored_extra"], pairs[EXTRA], new_fields).alias(EXTRA),
         called_at=pl.when(is_same_minute).then(minute).otherwise(pl.col("_stored_called_at")),

@@ -9,7 +9,7 @@ from vetl.core.pages import Row
 from vetl.loading.context import Commit
 from vetl.loading.control.quarantine import BadRow, content_key
 from vetl.loading.frames import EXTRA, Shape, Typed, typed
-from vetl.loading.phone_calls.times import local_minute
+from vetl.loading.phone_calls.times import local_minutes
 from vetl.loading.phone_calls.values import as_csv_shows
 from vetl.loading.records import canonical_json
 from vetl.partner.calls_csv import COLUMNS
@@ -29,8 +29,8 @@ def shape(commit: Commit) -> Shape:
 
 def as_csv_rows(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
     """Return the CSV's columns, `practice_id` and `call_date`: one row for each record, in their order."""
-    minute = local_minute(pl.col("created_at"), commit.zones).alias("called_at_local")
-    rows = pl.concat([records.select("practice_id", minute), as_csv_shows(records)], how="horizontal")
+    minutes = local_minutes(records["created_at"], records["practice_id"], commit.zones)
+    rows = pl.concat([records.select("practice_id", minutes), as_csv_shows(records)], how="horizontal")
     return rows.with_columns(call_date=pl.col("called_at_local").dt.date())
 
 

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
+from vetl.core import zones
 from vetl.loading.instants import INSTANT
 
 
@@ -16,16 +17,16 @@ def add_called_at(calls: pl.DataFrame, time_zone: str) -> tuple[pl.DataFrame, li
     forward by the gap. For a minute that exists twice the order of the calls within the day decides (`folds`), and
     the first instant is used if the order does not decide.
     """
-    minutes = pl.col("called_at_local")
+    offsets = {day: zones.offset_of_day(time_zone, day) for day in calls["call_date"].unique()}
     calls = calls.with_columns(
-        called_at=minutes.dt.replace_time_zone(time_zone, ambiguous="earliest", non_existent="null")
-        .dt.convert_time_zone("UTC")
+        called_at=(pl.col("called_at_local") - _of_days(pl.col("call_date"), offsets))
+        .dt.replace_time_zone("UTC")
         .cast(INSTANT)
     )
-    zone = ZoneInfo(time_zone)
-    turning = [day for day in calls["call_date"].unique() if _turns(day, zone)]
+    turning = [day for day, offset in offsets.items() if offset is None]
     if not turning:
         return calls, []
+    zone = zones.zone(time_zone)
     turned = calls.with_row_index("_row").filter(pl.col("call_date").is_in(turning))
     rows: list[int] = []
     resolved: list[datetime] = []
@@ -40,12 +41,12 @@ def add_called_at(calls: pl.DataFrame, time_zone: str) -> tuple[pl.DataFrame, li
 
 
 def add_called_at_by_zone(
-    calls: pl.DataFrame, zones: Mapping[str, str]
+    calls: pl.DataFrame, time_zones: Mapping[str, str]
 ) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
-    """Add `called_at` to calls of several practices by `zones`; return the gaps with their zones."""
+    """Add `called_at` to calls of several practices by `time_zones`; return the gaps with their zones."""
     parts: list[pl.DataFrame] = []
     gaps: list[tuple[str, str]] = []
-    for zone, practices in _by_zone(zones):
+    for zone, practices in _by_zone(time_zones):
         part, missing = add_called_at(calls.filter(pl.col("practice_id").is_in(practices)), zone)
         parts.append(part)
         gaps += [(practice_id, zone) for practice_id in missing]
@@ -57,19 +58,42 @@ def days_between(first: date, last: date) -> list[date]:
     return [first + timedelta(days=past) for past in range((last - first).days + 1)]
 
 
-def local_minute(instant: pl.Expr, zones: Mapping[str, str]) -> pl.Expr:
-    """Return an instant as the CSV shows it: local to the row's practice, cut to the minute."""
-    return pl.coalesce(
-        pl.when(pl.col("practice_id").is_in(practices)).then(
-            instant.dt.convert_time_zone(zone).dt.replace_time_zone(None).dt.truncate("1m")
-        )
-        for zone, practices in _by_zone(zones)
-    )
+def local_minutes(instants: pl.Series, practices: pl.Series, time_zones: Mapping[str, str]) -> pl.Series:
+    """Return instants as the CSV shows them: local to the practice of each, cut to the minute."""
+    calls = pl.DataFrame({"at": instants.dt.replace_time_zone(None), "practice_id": practices})
+    result = pl.Series("called_at_local", [None] * calls.height, dtype=pl.Datetime("us"))
+    for zone, of_zone in _by_zone(time_zones):
+        within = calls["practice_id"].is_in(of_zone)
+        if within.any():
+            result = result.zip_with(~within, _local_minutes(calls["at"], zone))
+    return result
 
 
-def _by_zone(zones: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+def _local_minutes(instants: pl.Series, time_zone: str) -> pl.Series:
+    minutes = instants.dt.truncate("1m")
+    days = instants.dt.date()
+    offsets = {day: zones.offset_of_utc_day(time_zone, day) for day in days.unique() if day is not None}
+    local = pl.select(minutes + _of_days(pl.lit(days), offsets)).to_series()
+    turning = [day for day, offset in offsets.items() if offset is None]
+    if not turning:
+        return local
+    zone = zones.zone(time_zone)
+    rows = days.is_in(turning).arg_true()
+    shown = [_local(at, zone) for at in minutes[rows].to_list()]
+    return local.scatter(rows, pl.Series(shown, dtype=pl.Datetime("us")))
+
+
+def _of_days(days: pl.Expr, offsets: Mapping[date, timedelta | None]) -> pl.Expr:
+    """Return the offset of each day, null if it changes on that day."""
+    # Not by polars' own rules: polars 2.1 has a database that is older than Python's and DuckDB's.
+    known = pl.Series(list(offsets.values()), dtype=pl.Duration("us"))
+    return days.replace_strict(pl.Series(list(offsets), dtype=pl.Date()), known, default=None)
+
+
+def _by_zone(time_zones: Mapping[str, str]) -> list[tuple[str, list[str]]]:
     """Return the practices of each zone."""
-    return [(zone, [name for name, its in zones.items() if its == zone]) for zone in dict.fromkeys(zones.values())]
+    different = dict.fromkeys(time_zones.values())
+    return [(zone, [name for name, its in time_zones.items() if its == zone]) for zone in different]
 
 
 def folds(minutes: Sequence[datetime], zone: ZoneInfo) -> list[int]:
@@ -102,12 +126,6 @@ def _folds_upwards(minutes: Sequence[datetime], zone: ZoneInfo) -> list[int] | N
     return result
 
 
-def _turns(day: date, zone: ZoneInfo) -> bool:
-    """Return whether the zone's offset changes on this day."""
-    start = datetime.combine(day, datetime.min.time(), zone)
-    return start.utcoffset() != (start + timedelta(days=1)).utcoffset()
-
-
 def _shift(minute: datetime, zone: ZoneInfo) -> timedelta:
     """Return the change of offset at a local minute: negative if it exists twice, positive if it is missing."""
     first, second = (minute.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta(0) for fold in (0, 1))
@@ -116,3 +134,7 @@ def _shift(minute: datetime, zone: ZoneInfo) -> timedelta:
 
 def _utc(minute: datetime, fold: int, zone: ZoneInfo) -> datetime:
     return minute.replace(tzinfo=zone, fold=fold).astimezone(UTC)
+
+
+def _local(at: datetime, zone: ZoneInfo) -> datetime:
+    return at.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None, fold=0)

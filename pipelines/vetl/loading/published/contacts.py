@@ -9,27 +9,42 @@ import duckdb
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.privacy import FAKE_NUMBER
 from vetl.drafts import draft_for, remove_leftovers
-from vetl.loading.connection import literal
+from vetl.loading.connection import attach_private, literal
 from vetl.loading.failures import as_warehouse_error
 from vetl.loading.published.ownership import is_foreign, refuse_foreign, set_mark
 
 _MODE = 0o640
 _NOBODY_ELSE = 0o770
 _STORAGE_VERSION = "v1.0.0"
+_NUMBERS = f"""
+    select practice_id, spelling, e164 from control.phone_numbers
+    where not starts_with(e164, {literal(FAKE_NUMBER)})
+"""
+"""The numbers behind spellings; neither pseudonyms nor what is no number."""
+
 _TABLES = {
-    "clients": "select practice_id, client_id, name, {phone} as phone_number, email from source.marts.clients",
+    "clients": """
+        select clients.practice_id, client_id, name, e164 as phone_number, email
+        from marts.clients as clients
+        left join numbers on clients.practice_id = numbers.practice_id and clients.phone = numbers.spelling
+    """,
     "phone_calls": """
-        select practice_id, call_key, client_name as name, {phone_number} as phone_number
-        from source.marts.phone_calls where client_id is null
+        select calls.practice_id, call_key, client_name as name, e164 as phone_number
+        from marts.phone_calls as calls
+        left join numbers on calls.practice_id = numbers.practice_id and calls.phone_number = numbers.spelling
+        where client_id is null
     """,
     "leak_list": """
         select leaks.practice_id, leaks.episode_id, coalesce(clients.name, calls.client_name) as name,
-            coalesce({leaks.phone_number}, {clients.phone}) as phone_number, clients.email
-        from source.marts.leak_list as leaks
-        left join source.marts.clients as clients using (practice_id, client_id)
-        left join source.marts.phone_calls as calls
+            coalesce(own.e164, numbers.e164) as phone_number, clients.email
+        from marts.leak_list as leaks
+        left join marts.clients as clients using (practice_id, client_id)
+        left join marts.phone_calls as calls
             on leaks.practice_id = calls.practice_id and leaks.last_contact_id = calls.call_key
             and leaks.last_contact_kind = 'call'
+        left join (select distinct practice_id, e164 from numbers) as own
+            on leaks.practice_id = own.practice_id and leaks.phone_number = own.e164
+        left join numbers on leaks.practice_id = numbers.practice_id and clients.phone = numbers.spelling
     """,
 }
 
@@ -109,24 +124,13 @@ def _give_access(draft: Path, file: Path) -> None:
 
 def _write_tables(private: Path, draft: Path) -> None:
     with closing(duckdb.connect()) as connection:
-        connection.execute(f"attach {literal(str(private))} as source (read_only)")
+        attach_private(connection, private)
         connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})")
         set_mark(connection, "main")
+        connection.execute(f"create temp table numbers as {_NUMBERS}")
         for name, statement in _TABLES.items():
+            contact = "name, phone_number" if name == "phone_calls" else "name, phone_number, email"
             connection.execute(
-                f"create table target.{name} as from ({_filled(statement)}) where {_has_contact(name)}"
+                f"create table target.{name} as from ({statement}) where coalesce({contact}) is not null"
             )
         connection.execute("detach target")
-
-
-def _filled(statement: str) -> str:
-    """Fill in the numbers of a statement; the pseudonym of a number becomes null."""
-    for column in ("phone", "phone_number", "leaks.phone_number", "clients.phone"):
-        number = f"case when not starts_with({column}, {literal(FAKE_NUMBER)}) then {column} end"
-        statement = statement.replace(f"{{{column}}}", number)
-    return statement
-
-
-def _has_contact(name: str) -> str:
-    columns = "name, phone_number" if name == "phone_calls" else "name, phone_number, email"
-    return f"coalesce({columns}) is not null"

@@ -35,20 +35,20 @@ class Inputs:
 
 
 def digest_inputs(connection: duckdb.DuckDBPyConnection, target: str) -> None:
-    """Store the digests of the raw tables of the private file, attached as `source`, in the table `target`."""
+    """Store the digests of the raw tables of the private file, the default database, in the table `target`."""
     columns = connection.execute(
         "select table_name, list(column_name) from duckdb_columns() where (database_name, schema_name) ="
-        " ('source', 'raw') group by all having list_contains(list(column_name), '_row_hash')"
+        " (current_database(), 'raw') group by all having list_contains(list(column_name), '_row_hash')"
     ).fetchall()
     for table, names in columns:
-        digests = _digests(f"source.raw.{quoted(table)}", names)
+        digests = _digests(f"raw.{quoted(table)}", names)
         connection.execute(
             f"insert into {target} select {literal(f'raw.{table}')}, practice_id, null, rows, digest"
             f" from ({digests})"
         )
     if columns:
         connection.execute(
-            f"insert into {target} select '{_LAST_RUN}', null, null, count(*), {_LAST} from source.control.runs"
+            f"insert into {target} select '{_LAST_RUN}', null, null, count(*), {_LAST} from control.runs"
         )
 
 

@@ -7,6 +7,7 @@ import duckdb
 
 from vetl.core.errors import WarehouseError
 from vetl.loading.connection import literal
+from vetl.loading.published.digests import DIGESTS
 from vetl.loading.published.marts import count, marts_of
 
 _FEW = 20
@@ -16,24 +17,30 @@ _SHRINKING = frozenset({"calls_forecast", "leak_list", "leaks", "unknown_values"
 """Marts whose rows go when somebody works through them, or the source mends a value."""
 
 
-def refuse_lost_rows(connection: duckdb.DuckDBPyConnection, published: Path, tables: Mapping[str, int]) -> None:
-    """Compare the numbers of rows by mart with those of the published file.
+def rows_of(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, int]:
+    """Return the number of rows of each mart in a published file, or none if there is no file."""
+    if not file.exists() or not file.stat().st_size:
+        return {}
+    connection.execute(f"attach {literal(str(file))} as before (read_only)")
+    rows = {name: count(connection, "before", name) for name in marts_of(connection, "before") if name != DIGESTS}
+    connection.execute("detach before")
+    return rows
+
+
+def refuse_lost_rows(before: Mapping[str, int], now: Mapping[str, int], published: Path) -> None:
+    """Compare the numbers of rows by mart.
 
     Raises:
         WarehouseError: a mart has lost more than half of its rows.
     """
-    if not published.exists() or not published.stat().st_size:
-        return
-    connection.execute(f"attach {literal(str(published))} as before (read_only)")
-    had = {
-        name: count(connection, "before", name)
-        for name in marts_of(connection, "before").keys() & tables.keys() - _SHRINKING
-    }
-    connection.execute("detach before")
-    lost = [name for name, rows in sorted(had.items()) if rows >= _FEW and tables[name] < rows / 2]
+    lost = [
+        name
+        for name in sorted(before.keys() & now.keys() - _SHRINKING)
+        if before[name] >= _FEW and now[name] < before[name] / 2
+    ]
     if lost:
         name, more = lost[0], f" and {len(lost) - 1} more marts" if len(lost) > 1 else ""
         raise WarehouseError(
-            f"{published}: stays as it was: marts.{name}{more} lost most rows ({had[name]:,} to {tables[name]:,});"
+            f"{published}: stays as it was: marts.{name}{more} lost most rows ({before[name]:,} to {now[name]:,});"
             " `vetl publish --accept-loss` publishes them so"
         )

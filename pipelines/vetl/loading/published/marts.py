@@ -1,4 +1,4 @@
-"""Copy a mart from the private file (`source`) to the published one (`target`), masked."""
+"""Copy a mart from the private file to the published one (`target`), masked."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -119,12 +119,13 @@ def masked_words(connection: duckdb.DuckDBPyConnection) -> int:
     return connection.execute(f"select count(distinct word) from ({' union all '.join(columns)})").fetchall()[0][0]
 
 
-def marts_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, Columns]:
-    """Return the columns and types of every mart of an attached file, by name."""
+def marts_of(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> dict[str, Columns]:
+    """Return the columns and types of every mart of the default or an attached database, by name."""
     marts: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
         "select table_name, column_name, data_type from duckdb_columns()"
-        " where database_name = $database and schema_name = 'marts' order by table_name, column_index",
+        " where database_name = coalesce($database, current_database()) and schema_name = 'marts'"
+        " order by table_name, column_index",
         {"database": database},
     ).fetchall():
         marts.setdefault(table, {})[column] = kind
@@ -135,7 +136,7 @@ def copy_mart(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns
     """Copy a mart to the target, without comments."""
     values, parameters = masking.select(mart, columns)
     connection.execute(
-        f"create table target.marts.{quoted(mart)} as select {values} from source.marts.{quoted(mart)}",
+        f"create table target.marts.{quoted(mart)} as select {values} from marts.{quoted(mart)}",
         parameters,
     )
 
@@ -147,13 +148,11 @@ def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> in
 
 def copy_comments(connection: duckdb.DuckDBPyConnection, marts: Collection[str]) -> None:
     """Copy the comments on these marts and their columns, in one transaction: a thousand would take a second."""
+    of_marts = "where database_name = current_database() and schema_name = 'marts' and comment is not null"
     comments = connection.execute(
-        "select table_name, null as column_name, comment from duckdb_tables() where database_name = 'source'"
-        " and schema_name = 'marts' and comment is not null"
-        " union all select view_name, null, comment from duckdb_views() where database_name = 'source'"
-        " and schema_name = 'marts' and comment is not null"
-        " union all select table_name, column_name, comment from duckdb_columns() where database_name = 'source'"
-        " and schema_name = 'marts' and comment is not null"
+        f"select table_name, null as column_name, comment from duckdb_tables() {of_marts}"
+        f" union all select view_name, null, comment from duckdb_views() {of_marts}"
+        f" union all select table_name, column_name, comment from duckdb_columns() {of_marts}"
     ).fetchall()
     connection.execute("begin")
     for mart, column, comment in comments:

@@ -15,13 +15,13 @@ from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.privacy import Treatments
 from vetl.core.secrets import is_weak_key
 from vetl.drafts import draft_for
-from vetl.loading.connection import literal
+from vetl.loading.connection import attach_private, literal
 from vetl.loading.failures import as_warehouse_error
 from vetl.loading.migrate import refuse_newer
 from vetl.loading.published import digests
 from vetl.loading.published.inputs import digest_inputs
 from vetl.loading.published.last_publication import read_record
-from vetl.loading.published.lost_rows import refuse_lost_rows
+from vetl.loading.published.lost_rows import refuse_lost_rows, rows_of
 from vetl.loading.published.marts import (
     Columns,
     Masking,
@@ -109,15 +109,15 @@ def _publish(
     masking = replace(masking, salt=record.salt if record else token_hex(16))
     # Rows that DuckDB spills are not masked yet, so they are spilled beside the private file.
     with closing(duckdb.connect(config={"temp_directory": f"{private}.tmp", **limits})) as connection:
-        connection.execute(f"attach {literal(str(private))} as source (read_only)")
-        refuse_newer(connection, "source", bundled.migrations())
-        there = marts_of(connection, "source")
+        attach_private(connection, private)
+        refuse_newer(connection, None, bundled.migrations())
+        there = marts_of(connection)
         marts = {name: columns for name, columns in there.items() if name in masking.columns}
         if not marts:
             raise WarehouseError(f"{private}: there is no mart to publish; run `vetl build`")
         result = Published(
             published,
-            {name: count(connection, "source", name) for name in marts},
+            {},
             masking.columns_with(marts, {"null", "hash"}),
             tuple(sorted(there.keys() - marts.keys())),
             clear=masking.columns_with(marts, {"clear"}),
@@ -125,15 +125,16 @@ def _publish(
         )
         build = last_build(connection)
         if record and is_published(record, build, masking, published):
-            return replace(result, masked_words=record.masked_words)
-        if not accept_loss:
-            refuse_lost_rows(connection, published, result.tables)
+            return replace(result, tables=rows_of(connection, published), masked_words=record.masked_words)
         sources = Marts(connection, marts, masking.columns)
         masking = replace(masking, words=publishable_words(sources, learnt_words(sources)))
         with _target(connection, draft):
             _bring(connection, marts, masking)
             digest_inputs(connection, digests.TARGET)
-            result = replace(result, masked_words=masked_words(connection))
+            tables = {name: count(connection, "target", name) for name in marts}
+            result = replace(result, tables=tables, masked_words=masked_words(connection))
+        if not accept_loss:
+            refuse_lost_rows(rows_of(connection, published), result.tables, published)
     _check(draft, result)
     _put_into_place(draft, published, keep)
     with suppress(OSError):  # without a record the next publication writes the same file again
@@ -171,12 +172,7 @@ def _bring(connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], 
 def _check(draft: Path, result: Published) -> None:
     """Open the new file again and compare its numbers of rows."""
     with closing(duckdb.connect()) as connection:
-        connection.execute(f"attach {literal(str(draft))} as target (read_only)")
-        tables = {
-            name: count(connection, "target", name)
-            for name in marts_of(connection, "target")
-            if name != digests.DIGESTS
-        }
+        tables = rows_of(connection, draft)
     if tables != result.tables:
         raise WarehouseError(f"{result.path}: the new file does not hold what was written; the old one stays")
 

@@ -20,9 +20,9 @@ _SCHEME = 2
 
 
 def last_build(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """Return the last build in the attached private file (`source`); `None` if it was not complete."""
+    """Return the last build in the private file; `None` if it was not complete."""
     try:
-        rows = connection.execute("select build_id from source.control.builds where is_complete").fetchall()
+        rows = connection.execute("select build_id from control.builds where is_complete").fetchall()
     except duckdb.CatalogException:
         return None
     return rows[0][0] if len(rows) == 1 else None

@@ -41,7 +41,7 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True)
 class Marts:
-    """The marts of the private file (`source`)."""
+    """The marts of the private file, which is the default database."""
 
     connection: duckdb.DuckDBPyConnection
     columns: Mapping[str, Columns]
@@ -69,7 +69,7 @@ def _words_of_the_contract(marts: Marts) -> frozenset[str]:
     )
     practices: list[tuple[str | None]] = []
     if "name" in marts.columns.get("practices", {}):
-        practices = marts.connection.execute("select lower(name) from source.marts.practices").fetchall()
+        practices = marts.connection.execute("select lower(name) from marts.practices").fetchall()
     return COMMON_WORDS.union(listed, (name for (name,) in practices if name))
 
 
@@ -103,7 +103,7 @@ def _shared(marts: Marts, known: Collection[str]) -> dict[str, int]:
             continue
         people = f"count(distinct ({person})) + count(*) filter (({person}) is null)" if person else "count(*)"
         rows = marts.connection.execute(
-            f"select word, {people} as people from source.marts.{quoted(mart)}"
+            f"select word, {people} as people from marts.{quoted(mart)}"
             f" inner join (select unnest($words) as word) on lower({quoted(column)}) = word"
             f" group by word having people >= {FEWEST_PEOPLE}",
             {"words": candidates},
@@ -120,7 +120,7 @@ def _candidates(marts: Marts, mart: str, column: str, known: Collection[str]) ->
     """
     rows = marts.connection.execute(
         f"select word from (select lower({quoted(column)}) as word, count(*) as times"
-        f" from source.marts.{quoted(mart)} group by word having times >= {FEWEST_PEOPLE})"
+        f" from marts.{quoted(mart)} group by word having times >= {FEWEST_PEOPLE})"
         f" where not list_contains($known, word) and {_fits('word')} order by times desc limit {_MOST_WORDS}",
         {"known": sorted(known)},
     ).fetchall()
@@ -145,7 +145,7 @@ def _names(marts: Marts, words: Collection[str]) -> dict[str, set[Name]]:
     names: dict[str, set[Name]] = defaultdict(set)
     for mart, column in _columns_of_names(marts) if wanted else ():
         rows = marts.connection.execute(
-            f"with names as (select distinct {column} as name from source.marts.{quoted(mart)})"
+            f"with names as (select distinct {column} as name from marts.{quoted(mart)})"
             f" select name from (select name, {_SPLIT} as parts from names where name is not null)"
             f" where list_has_any(parts || {_PAIRS} || [{_LETTERS}], $wanted)",
             {"wanted": wanted},

@@ -18,8 +18,9 @@ from vetl.loading.published.figures.comparisons import (
     conditions,
     parsed,
     refuse_unknown,
-    unmatched,
+    refuse_unknown_values,
 )
+from vetl.loading.published.figures.days import TIME, no_days, part_periods
 from vetl.loading.published.figures.evidence import Evidence, doubts_of, evidence_of
 from vetl.loading.published.query import Read, reading
 
@@ -28,13 +29,7 @@ _PRACTICE = {
     "group": "(select any_value(of_practice.group_name) from marts.practices as of_practice"
     " where of_practice.practice_id = counted.practice_id)",
 }
-_TIME = {
-    "day": "day",
-    "week": "cast(date_trunc('week', day) as date)",
-    "month": "cast(date_trunc('month', day) as date)",
-    "weekday": "cast(isodow(day) as integer)",
-}
-FRAME = {**_PRACTICE, **_TIME}
+FRAME = {**_PRACTICE, **TIME}
 """The dimensions of every metric, as SQL over rows with a practice and a day."""
 
 
@@ -89,24 +84,30 @@ def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion
     """
     metric = metric_named(metrics, question.metric)
     parts = parts_of(metrics, metric)
-    dimensions = {**FRAME, **parts["value" if "value" in parts else "numerator"].dimensions}
+    part = next(iter(parts.values()))
+    dimensions = {**FRAME, **part.dimensions}
     for name in question.by:
         refuse_unknown(name, dimensions, "--by")
     where = parsed(question.where, tuple(dimensions))
     _refuse_wrong_kind(metric, parts, question.by, where)
+    _refuse_days(metric, question, where)
     if metric.aggregation == "people":
         statement, columns = _people(metric, question, where)
     else:
         statement, columns = _counted(metric, parts, question, where, dimensions)
+    without_rows = refuse_unknown_values(read, part.mart, where, dimensions, part.lists)
     rows = read(statement if question.most is None else f"{statement} limit {question.most + 1}").rows
+    about_days: list[str] = []
+    if not any(row[-3] for row in rows):
+        of_practices = " and ".join([conditions(where, _PRACTICE), *_within(question)])
+        about_days = no_days(read, _chosen(question, where, FRAME), of_practices)
+        rows = [] if about_days else rows
+    whole_weeks = [one for one in where if one.name != "weekday"]
+    about_days += part_periods(read, question.by, _chosen(question, whole_weeks, FRAME), rows[: question.most])
     of_practices = conditions(where, {"practice": "practice_id", "group": "group_name"})
     evidence = evidence_of(read, metric.lists, " and ".join([of_practices, *_within(question)]))
-    notes = [
-        *_notes(metric, rows, question.most),
-        *unmatched(read, next(iter(parts.values())).mart, where, dimensions),
-        *doubts_of(read, evidence),
-    ]
-    return MetricAnswer(metric, columns, rows[: question.most], evidence, tuple(notes))
+    notes = (*about_days, *_notes(metric, rows, question.most), *without_rows, *doubts_of(read, evidence))
+    return MetricAnswer(metric, columns, rows[: question.most], evidence, notes)
 
 
 def _notes(metric: Metric, rows: Sequence[tuple[Any, ...]], most: int | None) -> list[str]:
@@ -126,7 +127,7 @@ def dimensions_of(metrics: Mapping[str, Metric], metric: Metric) -> tuple[str, .
     if metric.aggregation == "people":
         return (*_PRACTICE, *metric.by)
     part = metrics[metric.numerator] if metric.numerator else metric
-    return (*FRAME, *part.dimensions)
+    return (*(_PRACTICE if metric.is_of_now else FRAME), *part.dimensions)
 
 
 def parts_of(metrics: Mapping[str, Metric], metric: Metric) -> dict[str, Metric]:
@@ -163,6 +164,25 @@ def _refuse_wrong_kind(
     for name in {name for part in parts.values() for name in part.needs}:
         if name not in by and name not in fixed:
             raise WrongUse(f"{metric.name}: a row counts at each {name}, so they do not add up; ask --by {name}")
+
+
+def _refuse_days(metric: Metric, question: MetricQuestion, where: Sequence[Comparison]) -> None:
+    """Return if the days of the question are days, and the metric has values of days.
+
+    Raises:
+        WrongUse: the first day is after the last one, or the metric counts what is so now.
+    """
+    since, until = question.since, question.until
+    if since and until and since > until:
+        raise WrongUse(f"the first day, {since}, is after the last one, {until}")
+    days = [f"--by {name}" for name in question.by if name in TIME]
+    days += [f"--where {one.name}" for one in where if one.name in TIME]
+    days += [option for option, day in (("--since", since), ("--until", until)) if day]
+    if metric.is_of_now and days:
+        raise WrongUse(
+            f"{metric.name}: counts what is so now, so no earlier day, week or month has a value;"
+            f" ask without {', '.join(days)}"
+        )
 
 
 def _counted(

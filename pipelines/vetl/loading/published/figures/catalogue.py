@@ -42,10 +42,14 @@ class Metric:
     """The days after the end of a day until its value no longer grows by itself."""
     relation: str = ""
     """SQL for the rows, if they are not those of `mart` as they are."""
+    is_of_now: bool = False
+    """Whether it counts what is so at the last sync: such a value has no history, and is never final."""
 
     @property
     def is_mature(self) -> str:
         """SQL for whether a row of `marts.practice_days`, named `counted`, is old enough for the metric."""
+        if self.is_of_now:
+            return "false"
         if not self.matures_after_days:
             return "true"
         read_through = "(select as_of from marts.practices where practices.practice_id = counted.practice_id)"
@@ -126,4 +130,5 @@ def _metric(row: dict[str, Any]) -> Metric:
         tuple(counting.get("needs") or ()),
         tuple(counting["lists"]),
         counting.get("matures_after_days") or 0,
+        is_of_now=bool(counting.get("of_now")),
     )

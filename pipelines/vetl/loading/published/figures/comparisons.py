@@ -1,16 +1,25 @@
 """Parse comparisons of a dimension with a value, such as `direction=inbound`, into SQL."""
 
 import re
+from calendar import day_name
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from vetl.core.errors import WrongUse
+from vetl.endpoints import REGISTRY
 from vetl.loading.connection import literal, quoted
 from vetl.loading.published.query import Read
 
 _COMPARISON = re.compile(r"\s*(\w+)\s*(!=|<=|>=|=|<|>)(.*)", re.DOTALL)
 _NULL = "null"
+_PERIODS = ("day", "week", "month")
+_WEEKDAYS = tuple(str(number) for number in range(1, 8))
+_NUMBERS = {"weekday": _WEEKDAYS, "hour_of_day": tuple(str(hour) for hour in range(24))}
+_BOOLEANS = frozenset({"true", "false"})
+
+_KNOWN = 10
+"""The most values in a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +74,60 @@ def _parsed(text: str, known: Collection[str], option: str) -> Comparison:
         )
     name, operator, value = match.groups()
     refuse_unknown(name, known, option)
+    if name == "weekday" and value != _NULL:
+        value = _weekday(value, option)
     if value == _NULL and operator not in {"=", "!="}:
         raise WrongUse(f"{option} {text}: null can only be compared by = and !=")
     return Comparison(name, operator, value)
 
 
-_KNOWN = 10
-"""The most values in a note."""
+def _weekday(value: str, option: str) -> str:
+    """Return the number of a day of the week, from its number or its name: 1 is Monday."""
+    names = [name for name in day_name if value and name.lower().startswith(value.lower())]
+    if value in _WEEKDAYS:
+        return value
+    if len(names) != 1 or len(value) < 3:  # noqa: PLR2004 - Mon, Tue, Wed ...
+        raise WrongUse(f"{option} weekday={value}: not known here; values are {', '.join(day_name)}, or 1 to 7")
+    return str(list(day_name).index(names[0]) + 1)
+
+
+def refuse_unknown_values(
+    read: Read,
+    mart: str,
+    comparisons: Sequence[Comparison],
+    expressions: Mapping[str, str],
+    lists: Sequence[str],
+) -> list[str]:
+    """Return a line for each comparison by `=` with a value that no row has, though it is a value of its list.
+
+    Raises:
+        WrongUse: no row has a value, and no enum of the contract either: a slip of the pen, which is no 0.
+    """
+    lines: list[str] = []
+    for one in (one for one in comparisons if one.name not in _PERIODS):
+        source, expression = ("practices", "group_name") if one.name == "group" else (mart, expressions[one.name])
+        found = unmatched(read, source, [one], {one.name: expression})
+        if found and not _is_possible(one, frequent_values(read, source, expression, "true", 2), lists):
+            raise WrongUse("; ".join(found))
+        lines += found
+    return lines
+
+
+def _is_possible(one: Comparison, seen: Collection[str], lists: Sequence[str]) -> bool:
+    """Return whether a dimension with the values `seen` can have a value that no row has."""
+    if not seen or one.value == _NULL:
+        return True
+    if one.name in _NUMBERS:
+        return one.value in _NUMBERS[one.name]
+    if _BOOLEANS.issuperset(seen):
+        return one.value in _BOOLEANS
+    return any(
+        one.value in (column.values or ())
+        for endpoint in REGISTRY
+        if endpoint.name in lists
+        for column in endpoint.columns()
+        if column.name == one.name
+    )
 
 
 def unmatched(

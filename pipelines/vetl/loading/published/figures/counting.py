@@ -73,7 +73,9 @@ def _counted(
     dimensions = {column: sql for column, sql in expressions.items() if sql is not None}
     lists = counting.get("lists") or next((one.lists for one in metrics.values() if one.mart == rows), ())
     days = counting.get("matures_after_days") or 0
-    maturity = next(one.maturity for one in metrics.values() if one.matures_after_days == days)
+    maturity = next(
+        one.maturity for one in metrics.values() if one.matures_after_days == days and not one.is_of_now
+    )
 
     def metric(aggregation: str, expression: str, *, additive: bool = False) -> Metric:
         return Metric(

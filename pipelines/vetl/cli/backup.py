@@ -1,0 +1,51 @@
+"""`vetl backup` and `vetl restore`."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from vetl.cli.output import configure_logs
+from vetl.cli.progress import waiting
+from vetl.cli.terminal import count, mention, print_json, print_line, say, short, this_command
+from vetl.jobs.backup import Backup, back_up
+from vetl.jobs.kept_files import MADE_AGAIN
+from vetl.jobs.restore import restore as put_back
+from vetl.settings import load_settings
+
+_MEGABYTE = 1_000_000
+
+
+def backup(folder: Path, *, as_json: bool) -> int:
+    """Run `vetl backup FOLDER`."""
+    configure_logs(0)
+    with waiting("copying"):
+        made = back_up(load_settings(), folder)
+    if as_json:
+        print_json({"exit_code": 0, "backup": asdict(made)})
+        return 0
+    print_line(f"Backed up and verified: {_summary(made)}")
+    mention(f"not in it: {'; '.join(MADE_AGAIN)}")
+    return 0
+
+
+def restore(folder: Path, *, as_json: bool) -> int:
+    """Run `vetl restore FOLDER`."""
+    configure_logs(0)
+    with waiting("verifying and copying"):
+        restored = put_back(load_settings(), folder)
+    if as_json:
+        print_json({"exit_code": 0, **asdict(restored)})
+        return 0
+    print_line(f"Verified and restored: {_summary(restored.backup)}")
+    for file in restored.stayed:
+        mention(f"{short(file)} stays: it knows what came since the backup; move it away to restore it, too")
+    if restored.waiting:
+        mention(f"{restored.waiting:,} deliveries of webhooks will be drained again")
+    say("people that were forgotten since the backup are back: forget them again")
+    mention(f"Next: {this_command()} run, then {this_command()} reconcile --full")
+    return 0
+
+
+def _summary(made: Backup) -> str:
+    size = sum(file.bytes for file in made.files) / _MEGABYTE
+    files = f"{count(len(made.files), 'file')}, {size:,.1f} MB"
+    return f"{short(made.folder)}: {files}, of {made.made_at:%Y-%m-%d %H:%M} UTC"

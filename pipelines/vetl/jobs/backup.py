@@ -1,0 +1,205 @@
+"""Back up all that vetl keeps into a folder, with checksums in a manifest that is written last."""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from vetl.core.errors import BackupError, WrongUse, cannot_write
+from vetl.drafts import remove_leftovers, replace_text
+from vetl.jobs.build import existing
+from vetl.jobs.kept_files import PRIVATE, KeptFile, kept_files
+from vetl.jobs.one_writer import writing
+from vetl.loading.connection import attach
+from vetl.loading.file_header import what_is_wrong
+from vetl.settings import Settings
+from vetl.sqlite_file import copy_whole, is_sqlite
+
+MANIFEST = "manifest.json"
+_MARK = ".vetl-backup"
+"""The first file of a backup. A folder with it and without a manifest is a backup that did not end."""
+
+FORMAT = 1
+_CHUNK = 4 * 1024 * 1024
+OWNER_ONLY = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUpFile:
+    """A file of a backup, with the SHA-256 of its bytes, and who may read it in its place."""
+
+    name: str
+    bytes: int
+    sha256: str
+    mode: int
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A whole backup."""
+
+    folder: Path
+    made_at: datetime
+    vetl: str
+    files: tuple[BackedUpFile, ...]
+
+
+def back_up(settings: Settings, folder: Path) -> Backup:
+    """Copy all that vetl keeps into a folder that is new, empty, or has a backup that did not end.
+
+    Raises:
+        WrongUse: the folder has other files, or a whole backup.
+        WarehouseBusy: another process still writes after `lock_wait_seconds`.
+        VetlError: a file cannot be copied; the folder counts as no backup.
+    """
+    existing(settings)
+    folder = folder.absolute()
+    with writing(settings):
+        try:
+            _begin(folder)
+            _settle(settings)
+            files = tuple(_copied(file, folder) for file in kept_files(settings))
+            for file in files:
+                check(folder, file)
+            backup = Backup(folder, datetime.now(UTC), version("vetl-warehouse"), files)
+            _finish(backup)
+        except OSError as error:
+            raise BackupError(cannot_write(folder, error, "cannot be written")) from None
+    return backup
+
+
+def read_backup(folder: Path) -> Backup:
+    """Return the backup in a folder, after its files were compared with their checksums.
+
+    Raises:
+        BackupError: there is no whole backup, or a file of it was changed.
+    """
+    folder = folder.absolute()
+    try:
+        document = json.loads((folder / MANIFEST).read_text("utf-8"))
+    except FileNotFoundError:
+        half = f"; `vetl backup {folder}` did not end there" if (folder / _MARK).exists() else ""
+        raise BackupError(f"{folder}: has no whole backup{half}") from None
+    except (OSError, ValueError):
+        raise BackupError(f"{folder / MANIFEST}: cannot be read, or was changed") from None
+    backup = _read(folder, document)
+    if backup is None:
+        raise BackupError(f"{folder / MANIFEST}: was changed, or another version of vetl wrote it")
+    for file in backup.files:
+        check(folder, file)
+    return backup
+
+
+def _read(folder: Path, document: Any) -> Backup | None:  # noqa: ANN401 - any JSON
+    try:
+        files = tuple(BackedUpFile(**file) for file in document["files"])
+        backup = Backup(folder, datetime.fromisoformat(document["made_at"]), document["vetl"], files)
+        return backup if (document["format"], document["sha256"]) == (FORMAT, _digest(files)) else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def check(folder: Path, file: BackedUpFile) -> None:
+    """Compare a file of a backup with its checksum.
+
+    Raises:
+        BackupError: it is missing or differs.
+    """
+    try:
+        found = _hash(folder / file.name)
+    except OSError as error:
+        raise BackupError(f"{folder / file.name}: cannot be read: {error.strerror}") from None
+    if found != (file.bytes, file.sha256):
+        raise BackupError(f"{folder / file.name}: is not what was backed up: its checksum differs")
+
+
+def _begin(folder: Path) -> None:
+    """Make the folder for its owner alone, and remove what a backup that did not end left in it."""
+    if folder.exists() and not folder.is_dir():
+        raise WrongUse(f"{folder}: is no folder")
+    there = [file.name for file in folder.iterdir()] if folder.exists() else []
+    if MANIFEST in there:
+        raise WrongUse(f"{folder}: has a backup already; give another folder")
+    if there and _MARK not in there:
+        raise WrongUse(f"{folder}: has other files; give a new folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    (folder / _MARK).touch(OWNER_ONLY)
+    remove_leftovers(folder / MANIFEST)
+    for name in there:
+        if name != _MARK and (folder / name).is_file():
+            (folder / name).unlink()
+
+
+def _settle(settings: Settings) -> None:
+    """Move the log of the private file into the file, so that one file is the whole database."""
+    with attach(settings.warehouse.path, lock_wait_seconds=settings.warehouse.lock_wait_seconds) as connection:
+        connection.execute("checkpoint")
+
+
+def _copied(file: KeptFile, folder: Path) -> BackedUpFile:
+    target, status = folder / file.name, file.path.stat()
+    if is_sqlite(file.path):
+        # Other processes may write it at this moment: the receiver, the dashboard.
+        copy_whole(file.path, target)
+        target.chmod(OWNER_ONLY)
+    else:
+        copy_bytes(file.path, target)
+    if file.name == PRIVATE and (problem := what_is_wrong(target)):
+        raise BackupError(f"{file.path}: {problem}")
+    size, digest = _hash(target)
+    return BackedUpFile(file.name, size, digest, stat.S_IMODE(status.st_mode), status.st_gid)
+
+
+def copy_bytes(source: Path, target: Path) -> None:
+    """Copy a file to a path at which there is nothing, for its owner alone, onto the disk."""
+    handle = os.open(target, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, OWNER_ONLY)
+    with source.open("rb") as read, os.fdopen(handle, "wb") as written:
+        while chunk := read.read(_CHUNK):
+            written.write(chunk)
+        written.flush()
+        os.fsync(written.fileno())
+
+
+def _hash(file: Path) -> tuple[int, str]:
+    digest, size = hashlib.sha256(), 0
+    handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
+    with os.fdopen(handle, "rb") as read:
+        while chunk := read.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+    return size, digest.hexdigest()
+
+
+def _finish(backup: Backup) -> None:
+    """Write the manifest in one rename, after everything else is on the disk."""
+    sync_folder(backup.folder)
+    document = {
+        "format": FORMAT,
+        "vetl": backup.vetl,
+        "made_at": backup.made_at.isoformat(),
+        "sha256": _digest(backup.files),
+        "files": [asdict(file) for file in backup.files],
+    }
+    replace_text(backup.folder / MANIFEST, json.dumps(document, indent=2) + "\n")
+    sync_folder(backup.folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names of a folder onto the disk."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _digest(files: Sequence[BackedUpFile]) -> str:
+    return hashlib.sha256(json.dumps([asdict(file) for file in files]).encode()).hexdigest()

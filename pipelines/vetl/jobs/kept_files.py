@@ -1,0 +1,77 @@
+"""The one list of the files that vetl keeps: what a backup has and a restore replaces."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vetl.jobs.act_plan import plan_file
+from vetl.loading.published.contacts import contacts_file
+from vetl.loading.published.retention import kept
+from vetl.settings import Settings
+
+_NO_DATA = (".lock", ".tmp", ".dbt", ".lake", ".wal", ".accepted.json", ".restoring", "-wal", "-shm", "-journal")
+"""Ends of names beside the private file: locks, drafts, dbt's state, logs, a digest of credentials."""
+
+PRIVATE, PUBLISHED = "private", "published"
+_BESIDE = re.compile(rf"({PRIVATE}|{PUBLISHED})((?:\.[A-Za-z0-9_]+)+)")
+
+MADE_AGAIN = (
+    "the settings and secrets (vetl.toml, .env, [dashboard] passwords), which belong elsewhere",
+    "dbt's state and the folder of [warehouse] parquet, which the next build makes",
+    "the lake",
+)
+"""What a backup does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file of vetl; `name` is the same in every warehouse: `private`, `private.status.json`, `inbox`."""
+
+    name: str
+    path: Path
+
+
+def kept_files(settings: Settings) -> list[KeptFile]:
+    """Return the existing files that vetl keeps."""
+    path, published = settings.warehouse.path, settings.warehouse.published.resolve()
+    files = [KeptFile(PRIVATE, path), *_beside(path), KeptFile(PUBLISHED, published)]
+    files += [KeptFile(f"{PUBLISHED}{item.stem.removeprefix(published.stem)}", item) for item in kept(published)]
+    files += [KeptFile(name, place) for name, place in _places(settings).items()]
+    return [file for file in files if file.path.is_file()]
+
+
+def place_of(settings: Settings, name: str) -> Path | None:
+    """Return the path of a file by its name; `None` if vetl keeps no file of that name."""
+    path, published = settings.warehouse.path, settings.warehouse.published.resolve()
+    places = {PRIVATE: path, PUBLISHED: published, **_places(settings)}
+    if name in places:
+        return places[name]
+    beside = _BESIDE.fullmatch(name)
+    if beside is None or beside[2].endswith(_NO_DATA):
+        return None
+    if beside[1] == PRIVATE:
+        return path.with_name(f"{path.name}{beside[2]}")
+    return published.with_name(f"{published.stem}{beside[2]}{published.suffix}")
+
+
+def _beside(path: Path) -> Iterator[KeptFile]:
+    """Yield the files of vetl's state beside the private file."""
+    for file in sorted(path.parent.glob(f"{path.name}.*")):
+        rest = file.name.removeprefix(path.name)
+        if not rest.endswith(_NO_DATA):
+            yield KeptFile(f"{PRIVATE}{rest}", file)
+
+
+def _places(settings: Settings) -> dict[str, Path]:
+    published = settings.warehouse.published
+    return {
+        "contacts": contacts_file(published),
+        "inbox": settings.webhooks.inbox,
+        "act-ledger": settings.act.ledger,
+        "act-plan": plan_file(published),
+        "act-stopped": settings.act.stop_file,
+        "watch-ledger": settings.watch.ledger,
+        "report-ledger": settings.report.ledger,
+        "dashboard-audit": settings.dashboard.audit,
+    }
