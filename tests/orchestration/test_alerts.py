@@ -43,7 +43,7 @@ def succeed(instance: dg.DagsterInstance) -> Any:
     def job() -> None: ...
 
     result = job.execute_in_process(instance=instance)
-    [event] = [item for item in result.all_events if item.is_run_success]
+    [event] = [item for item in result.all_events if item.event_type is dg.DagsterEventType.RUN_SUCCESS]
     return dg.build_run_status_sensor_context(
         sensor_name="well_again", dagster_event=event, dagster_instance=instance, dagster_run=result.dagster_run
     )
