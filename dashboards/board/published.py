@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import duckdb
 import polars as pl
 import streamlit as st
 from vetl.core.errors import WarehouseError
+from vetl.loading.connection import literal
 from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, answered
 from vetl.loading.published.figures.catalogue import Metric, metrics_of
 from vetl.loading.published.query import QueryResult
+from vetl.loading.published.wall import attach_hidden, show
 
 from board.words import plain
 
@@ -25,9 +26,6 @@ Identity = tuple[int, int, int, int]
 REBUILD = "`vetl build --full-refresh` makes it again."
 _CONNECTIONS = 16
 """Connections that are kept: one for each set of practices that a user may see."""
-
-_OF_NO_PRACTICE = frozenset({"catalogue", "metrics"})
-"""Marts without practices, which each user may read."""
 
 _DAY_NS = 24 * 60 * 60 * 10**9
 _NAMED = re.compile(r'(?:Table with name|column) "?([\w.]+)"?')
@@ -170,50 +168,34 @@ def _attached(
     """
     del identity
     connection = duckdb.connect()
-    file, people = (
-        ("published", "contacts") if practices is None else (f"file_{token_hex(16)}", f"people_{token_hex(16)}")
-    )
     try:
-        connection.execute(f"attach '{_quoted(path)}' as {file} (read_only)")
+        _attach(connection, path, "published", "marts", "marts", practices)
     except duckdb.Error as error:
         raise UnreadableError(plain(f"{path}: {str(error).splitlines()[0]}")) from None
     names_people = False
     if contacts:
         # The file may belong to another group, or be gone since the check: then only names are missing.
         with suppress(duckdb.Error):
-            connection.execute(f"attach '{_quoted(str(_contacts_of(Path(path))))}' as {people} (read_only)")
+            _attach(connection, str(_contacts_of(Path(path))), "contacts", "main", "contacts", practices)
             names_people = True
-    if practices is not None:
-        _limit(connection, file, "marts", "marts", practices)
-        if names_people:
-            _limit(connection, people, "main", "contacts", practices)
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
     return _Attached(connection, "published" if practices is None else "memory", names_people)
 
 
-def _limit(
-    connection: duckdb.DuckDBPyConnection, file: str, source: str, schema: str, practices: tuple[str, ...]
+def _attach(
+    connection: duckdb.DuckDBPyConnection,
+    path: str,
+    name: str,
+    source: str,
+    schema: str,
+    practices: tuple[str, ...] | None,
 ) -> None:
-    """Make a schema of views over the tables of a file, each with the rows of these practices alone.
-
-    A table without a practice is left out, unless it is known to be about none.
-    """
-    named = ", ".join(f"'{_quoted(key)}'" for key in practices) or "null"
-    connection.execute(f"create schema {schema}")
-    tables = connection.execute(
-        "select table_name, bool_or(column_name = 'practice_id') from duckdb_columns()"
-        " where database_name = $file and schema_name = $source group by table_name",
-        {"file": file, "source": source},
-    ).fetchall()
-    for table, has_practice in tables:
-        if has_practice or table in _OF_NO_PRACTICE:
-            rows = f" where practice_id in ({named})" if has_practice else ""
-            connection.execute(f'create view {schema}."{table}" as select * from {file}.{source}."{table}"{rows}')
-
-
-def _quoted(path: str) -> str:
-    return path.replace("'", "''")
+    """Attach a file under its name, or under none that can be guessed and behind views of these practices."""
+    if practices is None:
+        connection.execute(f"attach {literal(path)} as {name} (read_only)")
+    else:
+        show(connection, attach_hidden(connection, path), source, schema, practices)
 
 
 @st.cache_data(max_entries=500, show_spinner=False)

@@ -97,10 +97,10 @@ def test_it_counts_the_words_that_are_masked_in_the_published_file(
     """The record of a publication counts for the file that it wrote and for no other."""
     a_run(0, *all_certified())
     file = WAREHOUSE.with_name("analytics.duckdb")
-    masked_words = 3
+    masked_words = {"booking_sessions.referral_source": 3}
     write_record(WAREHOUSE, "1", Masking({}, None), file, masked_words)
 
-    assert "published just now (3 values masked in columns of words): " in status(capsys)[1]
+    assert "too few people share them: booking_sessions.referral_source (3)." in status(capsys)[1]
     assert json.loads(status(capsys, "--json")[1])["published"]["masked_words"] == masked_words
 
     another = file.with_name("another")

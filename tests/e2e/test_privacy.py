@@ -53,8 +53,9 @@ class Outcome:
     values: frozenset[str]
 
 
-def spellings(person: dict[str, Any]) -> list[str]:
-    name, phone = person["name"], person["phone"]
+def spellings(person: dict[str, Any], row: object) -> list[str]:
+    """Return the person's values as a row has them; the text with the name is each time another."""
+    name, phone = f"{person['name']} {row}", person["phone"]
     return [name, phone, person["email"], f"a friend, {name}", f"call {phone[:-7]} {phone[-7:-4]}-{phone[-4:]}"]
 
 
@@ -73,9 +74,9 @@ def hostile(platform: vetl_sandbox.Handle) -> tuple[dict[str, Any], Any]:
             seed = sum(str(row["id"]).encode())
             for number, field in enumerate(HARMLESS[name or ""]):
                 if row[field] is not None:
-                    row[field] = spellings(person)[(seed + number) % 5]
+                    row[field] = spellings(person, row["id"])[(seed + number) % 5]
             if name == "staff_tasks" and seed % 3 == 0:
-                row["created_at"] = spellings(person)[seed % 5]
+                row["created_at"] = spellings(person, row["id"])[seed % 5]
 
     return person, change
 
@@ -101,7 +102,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
             log = ["--log-file", str(folder / "vetl.log")]
             assert app.execute([*log, "sync", "-vv"]) == 3
         put_into(settings.warehouse.path, person)
-        assert app.execute([*log, "build", "-vv"]) == 0
+        assert app.execute([*log, "build", "-vv"]) == 0, said.getvalue()[-3000:]
         assert app.execute(["status"]) == 3
     return Outcome(settings, said.getvalue(), personal_values(settings.warehouse.path))
 
@@ -111,9 +112,10 @@ def put_into(private: Path, person: dict[str, Any]) -> None:
         for table, columns in STORED.items():
             for column in columns:
                 connection.execute(
-                    f"update raw.{table} set {column} = ($1::varchar[])[1 + (hash({column}, _row_hash) % 5)::int]"
+                    f"update raw.{table} set {column} = replace("
+                    f"($1::varchar[])[1 + (hash({column}, _row_hash) % 5)::int], 'ROW', _row_hash::varchar)"
                     " where hash(_row_hash) % 3 = 0",
-                    [spellings(person)],
+                    [spellings(person, "ROW")],
                 )
 
 

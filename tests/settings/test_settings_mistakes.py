@@ -39,7 +39,10 @@ MISTAKES = {
     "[webhooks]\nport = 70000": "webhooks.port must be less than or equal to 65535",
     "[warehouse]\npath = ''": "warehouse.path must name a file",
     "[privacy]\ncontact = 'hide'": "privacy.contact must be 'null', 'hash' or 'clear'",
-    "[privacy]\nadress = 'null'": "unknown key privacy.adress; known are columns, contact, name, text",
+    "[privacy]\nfewest_people = 0": "privacy.fewest_people must be greater than or equal to 1",
+    "[privacy]\nadress = 'null'": (
+        "unknown key privacy.adress; known are columns, contact, fewest_people, name, text, words"
+    ),
     "[privacy.columns]\n'clients.name' = 'hide'": "privacy.columns.clients.name must be 'null', 'hash' or 'clear'",
     "[privacy.columns]\nclients.name = 'null'": "privacy.columns.clients must be 'null', 'hash' or 'clear'",
     "[warehouse]\npublished = 'warehouse/data/vetl.duckdb'": "must be three different files",
@@ -70,6 +73,8 @@ MISTAKES = {
     HARBOR.replace("America/New_York", "localtime"): r"practices\[0\].time_zone must be an IANA",
     HARBOR.replace("2025-01-01", "'soon'"): r"practices\[0\].history_start must be a valid date",
     HARBOR.replace("loc-001", "loc 001\\n"): r"practices\[0\].id must be visible ASCII",
+    HARBOR.replace("Harbor", "Har\\nbor"): r"practices\[0\].name must be one line without control characters",
+    HARBOR.replace("East", "E\\u0085ast"): r"practices\[0\].group must be one line without control characters",
     HARBOR + HARBOR: "practices: the id loc-001 is there twice",
     '[warehouse]\nmemory_limit = "lots"': "must be an amount such as 4GB",
 }

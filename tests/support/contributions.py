@@ -147,8 +147,8 @@ FIELD = {
         "    room: Text | None = None\n",
     ),
     "dbt/models/staging/partner/stg_partner__staff_tasks.sql": (
-        "        nullif(source.title, '') as title,\n",
-        "        nullif(source.room, '') as room,\n",
+        "        nullif(title, '') as title,\n",
+        "        nullif(room, '') as room,\n",
     ),
     "dbt/models/marts/tasks/staff_tasks.yml": (
         "    columns:\n",

@@ -67,17 +67,8 @@ def build_marts_untested(settings: Settings) -> BuildResult:
 
 def was_full(warehouse: Path) -> bool:
     """Return whether the last build was a build in full."""
-    return _of_last_build(warehouse, "is_full")
-
-
-def was_completed(warehouse: Path) -> bool:
-    """Return whether the last build made every model, and no test failed."""
-    return _of_last_build(warehouse, "is_complete")
-
-
-def _of_last_build(warehouse: Path, column: str) -> bool:
     with duckdb.connect(warehouse) as connection:  # writable: a killed build leaves a log to be replayed
-        [(answer,)] = connection.execute(f"select {column} from control.builds").fetchall()
+        [(answer,)] = connection.execute("select is_full from control.builds").fetchall()
     return answer
 
 

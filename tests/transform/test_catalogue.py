@@ -9,7 +9,6 @@ from vetl.bundled import dbt_project
 
 SET = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
 NO_DEFINITIONS = {"instant", "local_time", "lists", "windows"}
-PAGE = dbt_project().parent / "docs" / "definitions.md"
 
 
 def catalogue_of(query: Query, table: str) -> dict[str | None, tuple[str, str | None]]:
@@ -40,16 +39,3 @@ def test_every_definition_is_in_it_with_its_value(query: Query) -> None:
 def test_every_example_is_a_statement_that_runs(query: Query) -> None:
     for (example,) in query("select example from marts.catalogue where example is not null"):
         query(example)
-
-
-def test_a_headline_number_has_the_same_definition_on_the_page(query: Query) -> None:
-    page = " ".join(PAGE.read_text("utf-8").split())
-    defined = query(
-        "select table_name, column_name, definition from marts.catalogue"
-        " where definition is not null and table_name <> 'definitions'"
-    )
-
-    assert len(defined) >= 12
-    for table, column, definition in defined:
-        assert f"`{table}.{column}`" in page
-        assert definition in page, column

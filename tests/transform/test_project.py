@@ -146,6 +146,13 @@ def test_only_staging_reads_sources_and_no_layer_reads_a_later_layer(filled: Bui
     }
 
 
+def test_a_staging_model_reads_one_table_and_its_history(filled: Build) -> None:
+    for model in nodes(filled, "model"):
+        if layer(model) == "staging":
+            tables = {filled.manifest["sources"][parent]["name"] for parent in model["depends_on"]["nodes"]}
+            assert len(tables) == 1, model["name"]
+
+
 @pytest.mark.parametrize("things", ["tables", "views", "columns"])
 def test_descriptions_of_a_mart_are_comments_in_the_warehouse(things: str, query: Query) -> None:
     """As comments, which go into the published file: analysts read the meaning of a column there."""

@@ -22,6 +22,7 @@ from vetl.cli.terminal import (
     short,
 )
 from vetl.cli.times import WHOLE_DAYS, ago, in_words, local, zone
+from vetl.cli.views import masked_words_in_words
 from vetl.core.errors import WrongUse
 from vetl.jobs.status import StatusReport, read_status
 from vetl.loading.control.list_status import ListStatus
@@ -236,11 +237,11 @@ def _show_published(report: StatusReport) -> None:
         parts.append(f"published {ago(done or file.made_at)}")
         if done and datetime.fromisoformat(done) - file.made_at > _UNCHANGED_AFTER:
             parts[-1] += f" (not changed since {local(file.made_at)})"
-        if file.masked_words:
-            parts[-1] += f" ({count(file.masked_words, 'value')} masked in columns of words)"
         parts[-1] += f": {short(file.path)}"
     if parts:
         print_line(", ".join(parts))
+    if report.published and report.published.masked_words:
+        print_aside(masked_words_in_words(report.published.masked_words))
 
 
 def _show_inbox(inbox: Mapping[str, Any] | None) -> None:

@@ -1,7 +1,7 @@
 """Print the result of each command for people."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -149,6 +149,15 @@ def show_build(result: BuildResult) -> None:
         print_aside(f"made: {result.because}")
 
 
+def masked_words_in_words(masked: Mapping[str, int]) -> str:
+    """Return a line with the columns in which values are masked, and with what shows them."""
+    columns = ", ".join(f"{column} ({number})" for column, number in sorted(masked.items()))
+    return (
+        f"values published as `masked`, because too few people share them: {columns}. `vetl query --private` shows"
+        " them; [privacy] words publishes those that name nobody, [privacy] fewest_people says how many are enough"
+    )
+
+
 def show_published(published: Published) -> None:
     """Print the number of published marts and rows, and the treatment of personal data."""
     rows = sum(published.tables.values())
@@ -160,8 +169,7 @@ def show_published(published: Published) -> None:
     if published.weak_key:
         say(f"warning: {WEAK_KEY}")
     if published.masked_words:
-        masked = count(published.masked_words, "value")
-        print_aside(f"published as `masked`: {masked} of columns of words, because they may name a person")
+        print_aside(masked_words_in_words(published.masked_words))
     for mart in published.left_out:
         say(f"warning: {mart} was left out: no model of vetl builds it")
 

@@ -1,7 +1,6 @@
 """Values of the source that everybody may see, unlike names and numbers of persons."""
 
 import re
-import unicodedata
 
 LABEL_LENGTH = 40
 """Most characters of a label; the longest of the contract has 30."""
@@ -79,132 +78,20 @@ PHRASES = ("still active at ", "left at ", "task ")
 """The phrases before a stage or a status in `result` and `reason`."""
 
 COMMON_WORDS = frozenset(
-    {
-        # Words that vetl writes.
-        "no outcome",
-        "no status",
-        "of no status",
-        "an unknown stage",
-        "online_booking",
-        "call",
-        "session",
-        "outreach",
-        "task",
-        "message",
-        "appointment",
-        "other",
-        "none",
-        "unknown",
-        "due",
-        "overdue",
-        "visit ahead",
-        "planned",
-        "holdout",
-        "asking",
-        "made",
-        "refused",
-        "canceling",
-        "left",
-        # Appointments, sessions and sentiments: the contract shows few of their words.
-        "requested",
-        "accepted",
-        "delivery_failed",
-        "blocked_number",
-        "pending",
-        "scheduled",
-        "booked",
-        "checked_in",
-        "arrived",
-        "completed",
-        "kept",
-        "no_show",
-        "noshow",
-        "canceled",
-        "cancelled",
-        "declined",
-        "rejected",
-        "rescheduled",
-        "open",
-        "closed",
-        "expired",
-        "new",
-        "existing",
-        "returning",
-        "started",
-        "confirmed",
-        "positive",
-        "neutral",
-        "negative",
-        "mixed",
-        # Sources of bookings.
-        "google",
-        "bing",
-        "yahoo",
-        "facebook",
-        "instagram",
-        "tiktok",
-        "youtube",
-        "yelp",
-        "nextdoor",
-        "website",
-        "web",
-        "direct",
-        "organic",
-        "paid",
-        "cpc",
-        "ppc",
-        "social",
-        "referral",
-        "email",
-        "e-mail",
-        "newsletter",
-        "sms",
-        "text",
-        "phone",
-        "walk-in",
-        "walk_in",
-        "walk in",
-        "friend",
-        "ads",
-        "search",
-        # Animals.
-        "canine",
-        "feline",
-        "dog",
-        "cat",
-        "avian",
-        "bird",
-        "rabbit",
-        "reptile",
-        "equine",
-        "horse",
-        "ferret",
-        "exotic",
-        "small mammal",
-        "mixed breed",
-        "domestic shorthair",
-        "domestic longhair",
-    }
+    re.split(
+        r",\s+",
+        """no outcome, no status, of no status, an unknown stage, online_booking, call, session, outreach, task,
+    message, appointment, other, none, unknown, due, overdue, visit ahead, planned, holdout, asking, made,
+    refused, canceling, left, requested, accepted, delivery_failed, blocked_number, pending, scheduled,
+    booked, checked_in, arrived, completed, kept, no_show, noshow, canceled, cancelled, declined, rejected,
+    rescheduled, open, closed, expired, new, existing, returning, started, confirmed, positive, neutral,
+    negative, mixed, google, bing, yahoo, facebook, instagram, tiktok, youtube, yelp, nextdoor, website,
+    web, direct, organic, paid, cpc, ppc, social, referral, email, e-mail, newsletter, sms, text, phone,
+    walk-in, walk_in, walk in, friend, ads, search, canine, feline, dog, cat, avian, bird, rabbit, reptile,
+    equine, horse, ferret, exotic, small mammal, mixed breed, domestic shorthair, domestic longhair""",
+    )
 )
 """Words in lower case that are published even if very few rows contain them."""
 
-PUBLISHABLE = r"[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N} _&/+,.'()-]*"
-"""A full match in DuckDB: a value may become a word if it has no sign of an address."""
-
-LONGEST_WORD = 60
-"""Most characters of a value that may become a word. As a bound in the pattern, it would take 60 ms to compile."""
-
-MOST_DIGITS = 6
-"""Most digits of a value that may become a word: a year or an error code has fewer, a telephone number more."""
-
 CODE = r"[0-9]{1,6}"
 """A full match in DuckDB: an error code of a carrier."""
-
-SENTENCE = 5
-"""Words from which on a value is a sentence, which is masked if it contains a single name."""
-
-
-def tokens(text: str) -> list[str]:
-    """Return the words of a text in lower case, without accents and signs, with wide letters made narrow."""
-    plain = unicodedata.normalize("NFKD", text).casefold()
-    return re.findall(r"[^\W_]+", "".join(sign for sign in plain if not unicodedata.combining(sign)))

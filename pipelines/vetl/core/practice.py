@@ -1,5 +1,6 @@
 """The configured facts about a practice, which the interface does not provide."""
 
+import unicodedata
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, ClassVar
@@ -25,6 +26,14 @@ def _possible_id(text: str) -> str:
     return text
 
 
+def _one_line(text: str) -> str:
+    """Return the text if it is one line, as heads of mails and tables need it."""
+    if any(unicodedata.category(character) in {"Cc", "Zl", "Zp"} for character in text):
+        msg = "must be one line without control characters"
+        raise ValueError(msg)
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Practice:
     """One location; `id` is sent in `X-Client-Id`, and `history_start` is the first day that is read.
@@ -35,7 +44,7 @@ class Practice:
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
     id: Annotated[str, AfterValidator(_possible_id)]
-    name: Annotated[str, Field(min_length=1)]
+    name: Annotated[str, Field(min_length=1), AfterValidator(_one_line)]
     time_zone: Annotated[str, AfterValidator(known_zone)]
     history_start: date
-    group: str | None = None
+    group: Annotated[str, AfterValidator(_one_line)] | None = None

@@ -1,6 +1,7 @@
 """Classes of personal data in the marts, and the treatments of their columns."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 PersonalClass = Literal["name", "contact", "text"]
@@ -28,6 +29,15 @@ JOINED: Mapping[str, str] = {
     ),
 }
 """Columns whose hashes agree within a practice if their values agree. Every other column has its own hashes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWords:
+    """The rule of columns of words: a value is shown if so many people share it, or if it is one of `words`."""
+
+    fewest_people: int = 5
+    words: tuple[str, ...] = field(default=(), repr=False)
+
 
 CLASSES: tuple[PersonalClass, ...] = get_args(PersonalClass)
 

@@ -203,6 +203,7 @@ def _publish_marts(settings: Settings, *, accept_loss: bool) -> Published:
         warehouse.published,
         pii=treatments(settings),
         pii_key=key.get_secret_value() if key else None,
+        shared=settings.privacy.shared,
         keep=warehouse.keep,
         accept_loss=accept_loss,
         limits=duckdb_limits(settings),

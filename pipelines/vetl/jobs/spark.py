@@ -95,6 +95,7 @@ def publish_from(settings: Settings, work: Path) -> tuple[Published, Exported]:
         settings.warehouse.published if settings.spark.published else work / "analytics.duckdb",
         pii=treatments(settings),
         pii_key=key.get_secret_value() if key else None,
+        shared=settings.privacy.shared,
         keep=settings.warehouse.keep,
     )
     return published, export_marts(published.path, lake_of_marts(settings))

@@ -41,14 +41,14 @@ class Problem:
 class PublishedFile:
     """The file that analysts open, written at `made_at`; a later publication may have found it current.
 
-    `masked_words`: the number of different values that are masked in columns of words; `None` if it is not known,
-    as after a rollback.
+    `masked_words`: the number of different values that are masked in each column of words; `None` if it is not
+    known, as after a rollback.
     """
 
     path: Path
     made_at: datetime
     bytes: int
-    masked_words: int | None
+    masked_words: Mapping[str, int] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

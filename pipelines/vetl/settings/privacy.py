@@ -5,18 +5,29 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from vetl.core.errors import ConfigurationError
-from vetl.core.privacy import CLASSES, PersonalClass, Treatment
+from vetl.core.privacy import CLASSES, PersonalClass, SharedWords, Treatment
 from vetl.settings.section import Section
 from vetl.settings.sources import nearest
 
 
 class PrivacySettings(Section):
-    """A treatment for each class of personal columns; a treatment in `columns` overrides it."""
+    """A treatment for each class of personal columns; a treatment in `columns` overrides it.
+
+    In columns with words of the source, a value is shown if the rows of `fewest_people` share it, or if it is one
+    of `words`.
+    """
 
     name: Treatment = "hash"
     contact: Treatment = "hash"
     text: Treatment = "hash"
     columns: dict[str, Treatment] = Field(default_factory=dict[str, Treatment])
+    fewest_people: int = Field(default=5, ge=1)
+    words: tuple[str, ...] = ()
+
+    @property
+    def shared(self) -> SharedWords:
+        """Return the rule of columns with words of the source."""
+        return SharedWords(self.fewest_people, self.words)
 
     def treatments(self, personal: Mapping[str, Mapping[str, PersonalClass]]) -> dict[str, dict[str, Treatment]]:
         """Return the treatment of every personal column, by mart.

@@ -19,6 +19,44 @@ with contacts as (
         and (contacts.client_id is not null or contacts.phone is not null)
 ),
 
+-- What the practice did towards a client or number: an outbound call, a first outreach message, a staff task, a text
+-- message of a partner.
+acts as (
+    select
+        practice_id,
+        person,
+        called_at as acted_at
+    from {{ ref('int_phone_calls') }}
+    where direction = 'outbound'
+    union all
+    select
+        practice_id,
+        person,
+        contacted_at as acted_at
+    from {{ ref('int_requests_identified') }}
+    where contacted_at is not null
+    union all
+    select
+        practice_id,
+        {{ person('client_id', 'null', 'null') }} as person,
+        created_at as acted_at
+    from {{ ref('stg_partner__staff_tasks') }}
+    where
+        client_id is not null
+        and created_at is not null
+        -- vetl is not the practice: its task waits for a person, who is yet to react.
+        and not {{ is_made_by_vetl() }}
+    union all
+    select
+        practice_id,
+        {{ person('client_id', 'null', 'null') }} as person,
+        sent_at as acted_at
+    from {{ ref('stg_partner__messages') }}
+    where
+        client_id is not null
+        and sent_at is not null
+),
+
 responses as (
     select
         contacts.practice_id,
@@ -26,7 +64,7 @@ responses as (
         contacts.contact_id,
         min({{ hours_between('contacts.happened_at', 'acts.acted_at') }}) as hours
     from contacts
-    inner join {{ ref('int_practice_acts') }} as acts
+    inner join acts
         on
             contacts.practice_id = acts.practice_id
             and contacts.person = acts.person

@@ -1,6 +1,36 @@
+{{ config(materialized='table') }}
+
 with episodes as (
     select * from {{ ref('int_demand_episodes') }}
     where booked_at is null
+),
+
+-- Clients and numbers that must not be called: they said so, or outreach to them was stopped for it.
+said as (
+    select
+        practice_id,
+        person,
+        outcome as refusal
+    from {{ ref('int_phone_calls') }}
+    where {{ is_one_of('outcome', var('never_call')) }}
+    union all
+    select
+        practice_id,
+        person,
+        case when {{ is_one_of('outcome', var('never_call')) }} then outcome else suppression_reason end as refusal
+    from {{ ref('int_requests_identified') }}
+    where
+        {{ is_one_of('outcome', var('never_call')) }}
+        or {{ is_one_of('suppression_reason', var('never_call')) }}
+),
+
+refusals as (
+    select
+        practice_id,
+        person,
+        min(refusal) as refusal
+    from said
+    group by practice_id, person
 ),
 
 aged as (
@@ -11,7 +41,7 @@ aged as (
         {{ hours_between('episodes.last_contact_at', own_clock()) }} as age_hours
     from episodes
     {{ with_own_clock('episodes') }}
-    left join {{ ref('int_refusals') }} as refusals
+    left join refusals
         on
             episodes.practice_id = refusals.practice_id
             and episodes.person = refusals.person

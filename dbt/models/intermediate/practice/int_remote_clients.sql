@@ -9,8 +9,8 @@ with clients as (
     where remote_client_id is not null
 ),
 
-mentions as (
-    select
+calls as (
+    select distinct
         practice_id,
         remote_client_id,
         client_id
@@ -18,6 +18,25 @@ mentions as (
     where
         remote_client_id is not null
         and client_id is not null
+),
+
+-- A call qualifies a remote id with the server's, `<remote id>-<server id>`; the client's own record may not.
+-- A client seen both ways shows a server id of the practice.
+servers as (
+    select distinct
+        calls.practice_id,
+        substr(calls.remote_client_id, length(clients.remote_client_id) + 1) as suffix
+    from calls
+    inner join clients
+        on
+            calls.practice_id = clients.practice_id
+            and calls.client_id = clients.client_id
+    where
+        substr(calls.remote_client_id, 1, length(clients.remote_client_id) + 1) = clients.remote_client_id || '-'
+),
+
+mentions as (
+    select * from calls
     union all
     select * from clients
     -- A call carries the server's id behind the client's own id: each server may use this name for each
@@ -28,7 +47,7 @@ mentions as (
         clients.remote_client_id || servers.suffix as remote_client_id,
         clients.client_id
     from clients
-    inner join {{ ref('int_servers') }} as servers
+    inner join servers
         on clients.practice_id = servers.practice_id
 )
 

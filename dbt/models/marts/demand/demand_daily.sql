@@ -8,10 +8,10 @@ select
     count(*) filter (where hours_to_booking <= 7 * 24) as booked_within_7_days,
     count(*) filter (where hours_to_booking <= 14 * 24) as booked_within_14_days,
     count(*) filter (where is_kept) as kept,
-    count(*) filter (where is_leaked) as leaked,
-    count(*) filter (where is_lost) as lost,
+    count(*) filter (where booked_at is null) as leaked,
+    count(*) filter (where lost_at is not null) as lost,
     bool_and(is_mature) as is_mature,
     count(*) filter (where is_anonymous) as anonymous,
-    count(*) filter (where is_anonymous and is_leaked) as anonymous_leaked
-from {{ ref('int_demand_days') }}
+    count(*) filter (where is_anonymous and booked_at is null) as anonymous_leaked
+from {{ ref('int_demand_episodes') }}
 group by practice_id, day, first_channel, begun_by

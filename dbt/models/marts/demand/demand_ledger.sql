@@ -27,7 +27,7 @@ select
     episodes.is_kept,
     episodes.day,
     leaks.episode_id is not null as is_leaking,
-    episodes.client_id is null and episodes.phone is null as is_anonymous
+    episodes.is_anonymous
 from {{ ref('int_demand_episodes') }} as episodes
 left join leaks
     on

@@ -2,10 +2,10 @@ with unbooked as (
     select
         practice_id,
         cast(date_trunc('month', day) as date) as month
-    from {{ ref('int_demand_days') }}
+    from {{ ref('int_demand_episodes') }}
     where
         begun_by = 'client'
-        and is_leaked
+        and booked_at is null
         and not is_anonymous
 )
 

@@ -1,3 +1,12 @@
+with messages as (
+    select
+        messages.*,
+        {{ on_the_wall('messages', ['created_at', 'sent_at', 'delivered_at', 'read_at', 'failed_at']) }}
+    from {{ ref('stg_partner__messages') }} as messages
+    left join {{ ref('stg_control__practices') }} as practices
+        on messages.practice_id = practices.practice_id
+)
+
 select
     *,
     {{ minutes_between('sent_at', 'delivered_at') }} as minutes_to_deliver,
@@ -10,4 +19,4 @@ select
     coalesce(status = 'failed', false) as is_failed,
 
     cast(created_at_local as date) as day
-from {{ ref('stg_partner__messages') }}
+from messages

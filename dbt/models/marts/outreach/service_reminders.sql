@@ -1,5 +1,10 @@
 with events as (
-    select * from {{ ref('stg_partner__service_reminder_events') }}
+    select
+        events.*,
+        {{ on_the_wall('events', ['due_at', 'received_at']) }}
+    from {{ ref('stg_partner__service_reminder_events') }} as events
+    left join {{ ref('stg_control__practices') }} as practices
+        on events.practice_id = practices.practice_id
 ),
 
 -- The latest content counts.

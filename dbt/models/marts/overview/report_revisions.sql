@@ -22,16 +22,18 @@ calls as (
 
 sessions as (
     select
-        practice_id,
-        day,
-        valid_from,
-        valid_to,
+        versions.practice_id,
+        cast({{ local_time('versions.created_at', 'practices.time_zone') }} as date) as day,
+        versions.valid_from,
+        versions.valid_to,
         true as sessions,
-        status = 'completed' as completed,
-        status = 'abandoned' as abandoned,
-        status = 'active' as active,
-        has_appointment as with_appointment
-    from {{ ref('stg_history__booking_sessions') }}
+        versions.status = 'completed' as completed,
+        versions.status = 'abandoned' as abandoned,
+        versions.status = 'active' as active,
+        versions.has_appointment as with_appointment
+    from {{ ref('stg_history__booking_sessions') }} as versions
+    left join {{ ref('stg_control__practices') }} as practices
+        on versions.practice_id = practices.practice_id
 ),
 
 {{ restatements('booking_intent_daily', 'calls', ['calls', 'intent_calls', 'booked_calls']) }},

@@ -6,13 +6,6 @@ latest as (
     select * from {{ source('partner', 'booking_sessions') }}
 ),
 
-practices as (
-    select
-        id as practice_id,
-        time_zone
-    from {{ source('control', 'practices') }}
-),
-
 versions as (
     select
         practice_id,
@@ -38,15 +31,11 @@ versions as (
 )
 
 select
-    versions.practice_id,
-    versions.id as session_id,
-    nullif(versions.status, '') as status,
-    coalesce(nullif(versions.appointment_id, ''), nullif(versions.remote_appointment_id, ''))
-    is not null as has_appointment,
-    cast({{ local_time('versions.created_at', 'practices.time_zone') }} as date) as day,
-    versions.created_at,
-    versions.valid_from,
-    versions.valid_to
+    practice_id,
+    id as session_id,
+    nullif(status, '') as status,
+    coalesce(nullif(appointment_id, ''), nullif(remote_appointment_id, '')) is not null as has_appointment,
+    created_at,
+    valid_from,
+    valid_to
 from versions
-left join practices
-    on versions.practice_id = practices.practice_id

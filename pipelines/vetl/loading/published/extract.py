@@ -12,8 +12,8 @@ from vetl.loading.connection import literal, quoted
 from vetl.loading.failures import as_warehouse_error
 from vetl.loading.published.ownership import refuse_foreign, set_mark
 from vetl.loading.published.publish import STORAGE_VERSION
+from vetl.loading.published.wall import rows_of
 
-_OF_NO_PRACTICE = frozenset({"catalogue", "metrics"})
 _MODE = 0o640
 
 
@@ -45,7 +45,6 @@ def extract(published: Path, target: Path, practices: Sequence[str]) -> dict[str
 
 
 def _copied(published: Path, draft: Path, practices: Sequence[str]) -> dict[str, int]:
-    chosen = ", ".join(literal(key) for key in practices) or "null"
     with closing(duckdb.connect()) as connection:
         connection.execute(f"attach {literal(str(published))} as source (read_only)")
         connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(STORAGE_VERSION)})")
@@ -53,13 +52,12 @@ def _copied(published: Path, draft: Path, practices: Sequence[str]) -> dict[str,
         set_mark(connection, "marts")
         rows: dict[str, int] = {}
         for table, has_practice, statement in _tables(connection):
-            if not has_practice and table not in _OF_NO_PRACTICE:
+            shown = rows_of(table, practices, has_practice=has_practice)
+            if shown is None:
                 continue
             name = f"marts.{quoted(table)}"
             connection.execute(statement.replace("CREATE TABLE marts.", "CREATE TABLE target.marts.", 1))
-            whole = " or (practice_id is null and mart in ('catalogue', 'metrics'))" if table == "digests" else ""
-            where = f" where practice_id in ({chosen}){whole}" if has_practice else ""
-            connection.execute(f"insert into target.{name} select * from source.{name}{where}")
+            connection.execute(f"insert into target.{name} select * from source.{name} where {shown}")
             _comments(connection, table)
             rows[table] = connection.execute(f"select count(*) from target.{name}").fetchall()[0][0]
         connection.execute("detach target")

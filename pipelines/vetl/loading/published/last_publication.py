@@ -9,13 +9,13 @@ from pathlib import Path
 class PublicationRecord:
     """The last publication. `file` is the identity of its file: inode, bytes and time of change in nanoseconds.
 
-    `salt` is the salt of masked words, `masked_words` the number of different values that were masked.
+    `salt` is the salt of masked words, `masked_words` the number of different values that were masked, by column.
     """
 
     build_id: str
     masking: str
     salt: str
-    masked_words: int
+    masked_words: dict[str, int]
     file: tuple[int, int, int]
 
 
@@ -27,15 +27,15 @@ def read_record(private: Path) -> PublicationRecord | None:
             document["build_id"],
             document["masking"],
             document["salt"],
-            document["masked_words"],
+            dict(document["masked_words"]),
             tuple(document["file"]),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def masked_in(private: Path, published: Path) -> int | None:
-    """Return how many different values of words are masked in the published file; `None` if it is another file."""
+def masked_in(private: Path, published: Path) -> dict[str, int] | None:
+    """Return how many different values are masked in each column of words; `None` if it is another file."""
     record = read_record(private)
     return record.masked_words if record and record.file == identity_of(published) else None
 

@@ -8,11 +8,14 @@ import duckdb
 
 from vetl.core.errors import WarehouseError
 from vetl.core.labels import CODE, PHRASES, has_source_words
-from vetl.core.privacy import JOINED, Treatment, Treatments
+from vetl.core.privacy import JOINED, SharedWords, Treatment, Treatments
 from vetl.loading.connection import literal, quoted
 
 Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""
+
+SHOWN = "shown_words"
+"""A temporary table with the words that are published as they are."""
 
 _MASKED = "masked "
 """The prefix of values that are published instead of a value that may name a person."""
@@ -25,14 +28,14 @@ _PHRASE = f"^({'|'.join(PHRASES)})"
 class Masking:
     """The treatment of personal columns of marts. Without a key a hash is null.
 
-    A value in a column of words that is not in `words` (in lower case) becomes `masked` and a hash by `salt`, so
-    that rows which differ by that value still differ.
+    A value in a column of words that is not in the table `SHOWN` (in lower case) becomes `masked` and a hash by
+    `salt`, so that rows which differ by that value still differ. `shared` is the rule that fills this table.
     """
 
     columns: Treatments
     key: str | None = field(repr=False)
     salt: str = field(default="", repr=False)
-    words: frozenset[str] = field(default=frozenset(), repr=False)
+    shared: SharedWords = field(default_factory=SharedWords)
 
     def names(self, mart: str, columns: Columns) -> list[str]:
         """Return the personal columns of a mart, in its order.
@@ -71,7 +74,7 @@ class Masking:
         return statement, self._parameters(statement)
 
     def _parameters(self, statement: str) -> dict[str, Any]:
-        values = {"key": self.key, "salt": self.salt, "words": sorted(self.words)}
+        values = {"key": self.key, "salt": self.salt}
         return {name: value for name, value in values.items() if f"${name}" in statement}
 
     def _published(self, mart: str, column: str, kind: str) -> str:
@@ -84,7 +87,7 @@ class Masking:
             word = f"regexp_replace({name}, {literal(_PHRASE)}, '')"
         code = f" or regexp_full_match({name}, {literal(CODE)})" if column == "error_code" else ""
         return (
-            f"case when {name} is null or {name} = '' or list_contains($words, lower({word})){code} then {name}"
+            f"case when {name} is null or {name} = '' or lower({word}) in (from {SHOWN}){code} then {name}"
             f" else {literal(_MASKED)} || left(sha256($salt || {name}), 12) end"
         )
 
@@ -105,18 +108,21 @@ def _scope(mart: str, column: str) -> str:
     return JOINED.get(f"{mart}.{column}", f"{mart}.{column}")
 
 
-def masked_words(connection: duckdb.DuckDBPyConnection) -> int:
-    """Return how many different values of words are masked in the published marts (`target`)."""
-    columns = [
-        f"select distinct {quoted(name)} as word from target.marts.{quoted(mart)}"
-        f" where starts_with({quoted(name)}, {literal(_MASKED)})"
-        for mart, columns in marts_of(connection, "target").items()
-        for name, kind in columns.items()
-        if kind == "VARCHAR" and has_source_words(mart, name)
-    ]
-    if not columns:
-        return 0
-    return connection.execute(f"select count(distinct word) from ({' union all '.join(columns)})").fetchall()[0][0]
+def masked_words(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Return how many different values of words are masked in each column of the published marts (`target`)."""
+    masked: dict[str, int] = {}
+    for mart, columns in marts_of(connection, "target").items():
+        words = [name for name, kind in columns.items() if kind == "VARCHAR" and has_source_words(mart, name)]
+        if words:
+            counts = (
+                f"count(distinct {quoted(name)}) filter (starts_with({quoted(name)}, {literal(_MASKED)}))"
+                for name in words
+            )
+            found = connection.execute(f"select {', '.join(counts)} from target.marts.{quoted(mart)}").fetchall()[
+                0
+            ]
+            masked |= {f"{mart}.{name}": number for name, number in zip(words, found, strict=True) if number}
+    return masked
 
 
 def marts_of(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> dict[str, Columns]:

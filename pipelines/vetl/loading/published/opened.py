@@ -8,13 +8,10 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from vetl.core.errors import WarehouseError
-from vetl.loading.connection import MEMORY_LIMIT, literal, quoted
+from vetl.loading.connection import MEMORY_LIMIT, literal
 from vetl.loading.failures import as_warehouse_error
 from vetl.loading.published.contacts import attach_contacts
-from vetl.loading.published.marts import marts_of
-
-_OF_NOBODY = frozenset(("metrics", "catalogue"))
-"""The tables without practices that hold only definitions."""
+from vetl.loading.published.wall import attach_hidden, show
 
 
 @contextmanager
@@ -43,19 +40,12 @@ def opened_for(file: Path, practices: Collection[str]) -> Generator[duckdb.DuckD
         WarehouseBusy: another process holds the file.
         WarehouseError: the file is missing or is no warehouse.
     """
-    chosen = ", ".join(map(literal, practices)) or "null"
     with _connected(file, ":memory:") as connection:
         try:
-            connection.execute(f"attach {literal(str(file))} as published (read_only)")
+            hidden = attach_hidden(connection, str(file))
         except duckdb.Error as error:
             raise as_warehouse_error(error, file) from None
-        connection.execute("create schema marts")
-        for mart, columns in marts_of(connection, "published").items():
-            condition = "true" if mart in _OF_NOBODY else "false"
-            if "practice_id" in columns:
-                condition = f"practice_id in ({chosen})"
-            source = f"from published.marts.{quoted(mart)} where {condition}"
-            connection.execute(f"create view marts.{quoted(mart)} as {source}")
+        show(connection, hidden, "marts", "marts", practices)
         _lock(connection)
         yield connection
 

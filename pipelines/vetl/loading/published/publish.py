@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Generator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from secrets import token_hex
 
@@ -12,7 +12,7 @@ import duckdb
 
 from vetl import bundled
 from vetl.core.errors import WarehouseError, cannot_write
-from vetl.core.privacy import Treatments
+from vetl.core.privacy import SharedWords, Treatments
 from vetl.core.secrets import is_weak_key
 from vetl.drafts import draft_for
 from vetl.loading.connection import attach_private, literal
@@ -23,6 +23,7 @@ from vetl.loading.published.inputs import digest_inputs
 from vetl.loading.published.last_publication import read_record
 from vetl.loading.published.lost_rows import refuse_lost_rows, rows_of
 from vetl.loading.published.marts import (
+    SHOWN,
     Columns,
     Masking,
     copy_comments,
@@ -34,7 +35,7 @@ from vetl.loading.published.marts import (
 from vetl.loading.published.ownership import refuse_foreign, set_mark
 from vetl.loading.published.record import is_published, last_build, write_record
 from vetl.loading.published.retention import keep_before, remove_kept
-from vetl.loading.published.words import Marts, learnt_words, publishable_words
+from vetl.loading.published.words import Marts, shown_words
 
 STORAGE_VERSION = "v1.0.0"
 """The storage version that BI tools with an older DuckDB can open."""
@@ -49,24 +50,25 @@ class Published:
 
     `clear`: columns with personal data that are published as they are, because `vetl.toml` says so.
     `weak_key`: the key of the hashes can be found by trying.
-    `masked_words`: the number of different values that are masked in columns of words, as they may name a person.
+    `masked_words`: the number of different values that are masked in each column of words.
     """
 
     path: Path
     tables: Mapping[str, int]
     masked: tuple[str, ...]
     left_out: tuple[str, ...]
-    masked_words: int = 0
+    masked_words: Mapping[str, int] = field(default_factory=dict[str, int])
     clear: tuple[str, ...] = ()
     weak_key: bool = False
 
 
-def publish(
+def publish(  # noqa: PLR0913 - the settings of a publication
     private: Path,
     published: Path,
     *,
     pii: Treatments,
     pii_key: str | None,
+    shared: SharedWords = SharedWords(),  # noqa: B008 - it is frozen
     keep: int = 1,
     accept_loss: bool = False,
     limits: Mapping[str, str] | None = None,
@@ -87,7 +89,7 @@ def publish(
     try:
         _refuse_what_is_not_published(private, published)
         with draft_for(published) as draft:
-            masking = Masking(pii, pii_key)
+            masking = Masking(pii, pii_key, shared=shared)
             return _publish(private, published, draft, masking, keep, limits or {}, accept_loss=accept_loss)
     except OSError as error:
         raise WarehouseError(cannot_write(published, error)) from None
@@ -127,7 +129,8 @@ def _publish(
         if record and is_published(record, build, masking, published):
             return replace(result, tables=rows_of(connection, published), masked_words=record.masked_words)
         sources = Marts(connection, marts, masking.columns)
-        masking = replace(masking, words=publishable_words(sources, learnt_words(sources)))
+        words = sorted(shown_words(sources, masking.shared))
+        connection.execute(f"create temp table {SHOWN} as select unnest($words) as word", {"words": words})
         with _target(connection, draft):
             _bring(connection, marts, masking)
             digest_inputs(connection, digests.TARGET)

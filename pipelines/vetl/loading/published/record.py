@@ -6,6 +6,7 @@ and masks the same columns with the same key.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from vetl.drafts import replace_text
 from vetl.loading.published.last_publication import PublicationRecord, identity_of, record_path
 from vetl.loading.published.marts import Masking
 
-_SCHEME = 2
-"""The version of the masking: since 2, hashes are by practice and column, and words are learnt."""
+_SCHEME = 3
+"""The version of the masking: since 3, a word is shown if enough people share it, whatever its letters."""
 
 
 def last_build(connection: duckdb.DuckDBPyConnection) -> str | None:
@@ -39,18 +40,18 @@ def is_published(record: PublicationRecord | None, build: str | None, masking: M
 
 
 def write_record(
-    private: Path, build: str | None, masking: Masking, published: Path, masked_words: int = 0
+    private: Path, build: str | None, masking: Masking, published: Path, masked_words: Mapping[str, int]
 ) -> None:
     """Record a publication."""
     file = identity_of(published)
     if build is None or file is None:
         record_path(private).unlink(missing_ok=True)
         return
-    record = PublicationRecord(build, _digest(masking), masking.salt, masked_words, file)
+    record = PublicationRecord(build, _digest(masking), masking.salt, dict(masked_words), file)
     replace_text(record_path(private), json.dumps(asdict(record)))
 
 
 def _digest(masking: Masking) -> str:
     """Return a digest that differs between maskings and does not reveal the key."""
-    text = json.dumps([_SCHEME, masking.columns, masking.key is not None], sort_keys=True)
+    text = json.dumps([_SCHEME, masking.columns, masking.key is not None, asdict(masking.shared)], sort_keys=True)
     return hashlib.scrypt(text.encode(), salt=(masking.key or "").encode(), n=2**14, r=8, p=1, dklen=16).hex()
