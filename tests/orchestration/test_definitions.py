@@ -12,8 +12,8 @@ from vetl.endpoints import REGISTRY
 from vetl.orchestration.checks import LIST_CHECKS
 from vetl.orchestration.dbt import manifest_of, reason_of
 from vetl.orchestration.keys import WRITER_POOL, raw_key
-from vetl.orchestration.manifest import ELSEWHERE
 from vetl.orchestration.practices import PRACTICES
+from vetl.orchestration.raw_tables import ELSEWHERE
 from vetl.settings import Settings, WarehouseSettings
 
 ROOT = Path(__file__).resolve().parents[2]

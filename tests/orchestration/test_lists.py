@@ -13,13 +13,13 @@ from vetl.core.results import EndpointResult, State, SyncResult
 from vetl.orchestration import lists
 from vetl.orchestration.keys import raw_key
 from vetl.orchestration.lists import list_assets
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.practices import NAME
+from vetl.orchestration.raw_tables import RawTables
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 TASKS, CALLS = raw_key("staff_tasks"), raw_key("phone_calls")
-EMPTY = Manifest({"nodes": {}, "sources": {}})
+EMPTY = RawTables({"nodes": {}, "sources": {}})
 
 
 def outcome(practice_id: str, state: State, reason: str = "", *, retryable: bool = False) -> EndpointResult:

@@ -1,7 +1,7 @@
 """Alerts for failed runs: by webhook, by e-mail, or by channels of the user's own.
 
 An alert quotes vetl's own errors, which never hold a secret or personal data. Of other exceptions it names only
-the class. Alerts are told apart by their causes: the job and the step, and for checks the check and the practice.
+the class. An alert is known by its causes: the job and the step, and for checks the check and the practice.
 A cause is sent once, again after `repeat_hours`, and once more when it is over.
 """
 

@@ -29,7 +29,7 @@ _LINES = 20
 """The most lines of an error or an alert."""
 
 CAUSES = "causes"
-"""The name of the metadata of a failure that alerts are told apart by."""
+"""The name of the metadata of a failure that has the causes of its alert."""
 
 USUAL_HOURS = OpeningHours(opens=8, closes=18, weekdays=6)
 """The opening hours if `[definitions]` sets none, the same as in `dbt_project.yml`."""
@@ -59,7 +59,7 @@ class Verdict:
         )
 
     def causes(self, check: str) -> dict[str, Any]:
-        """Return the metadata by which alerts are told apart: the check and each practice, without an age."""
+        """Return the metadata with the causes of an alert: the check and each practice, without an age."""
         return {CAUSES: dg.MetadataValue.json(sorted({f"{check} {row[0]}" for row in self.rows}))}
 
     def line(self) -> str:

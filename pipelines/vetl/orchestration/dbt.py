@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import time
+import warnings
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -52,8 +53,8 @@ from vetl.loading.failures import busy_in, remedy_in
 from vetl.orchestration.checks_now import checked_if_it_fails, published_now
 from vetl.orchestration.keys import WRITER_POOL
 from vetl.orchestration.lock_wait import wait_for_lock
-from vetl.orchestration.manifest import owners
 from vetl.orchestration.metadata import code_in, documented_in
+from vetl.orchestration.raw_tables import owners
 from vetl.orchestration.read_config import reads_again
 from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
@@ -110,16 +111,19 @@ class _Translator(DagsterDbtTranslator):
 
 def dbt_models(manifest: Path) -> dg.AssetsDefinition:
     """Return the asset definition of all models, which one step builds."""
+    with warnings.catch_warnings():
+        # Dagster calls virtual assets a preview. Without them the checks of views stand as never run.
+        warnings.simplefilter("ignore", dg.PreviewWarning)
 
-    @dbt_assets(
-        manifest=manifest,
-        name="dbt_build",
-        pool=WRITER_POOL,
-        dagster_dbt_translator=_Translator(),
-    )
-    def models(context: dg.AssetExecutionContext, dbt: DbtCliResource, vetl: VetlResource) -> Iterator[Any]:
-        settings = vetl.settings()
-        yield from checked_if_it_fails(settings, _built(context, dbt, settings, manifest))
+        @dbt_assets(
+            manifest=manifest,
+            name="dbt_build",
+            pool=WRITER_POOL,
+            dagster_dbt_translator=_Translator(),
+        )
+        def models(context: dg.AssetExecutionContext, dbt: DbtCliResource, vetl: VetlResource) -> Iterator[Any]:
+            settings = vetl.settings()
+            yield from checked_if_it_fails(settings, _built(context, dbt, settings, manifest))
 
     return models
 

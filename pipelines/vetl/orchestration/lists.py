@@ -21,9 +21,9 @@ from vetl.orchestration.checks_now import checked_if_it_fails, lists_now, publis
 from vetl.orchestration.keys import WRITER_POOL, raw_key
 from vetl.orchestration.list_status import rows_of_tables
 from vetl.orchestration.lock_wait import Log, wait_for_lock
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.metadata import practice_metadata, run_totals
 from vetl.orchestration.practices import PRACTICES, add_missing_partitions, partitions_of
+from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.read_config import Read
 from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
@@ -34,7 +34,7 @@ RETRIES = dg.RetryPolicy(max_retries=2, delay=30)
 _LOG_EVERY_SECONDS = 15
 
 
-def list_assets(manifest: Manifest, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
+def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
     """Return the raw tables of all lists, partitioned by practice.
 
     A failed list does not fail its asset, because one list would then block the build of all marts. Its check
@@ -46,7 +46,7 @@ def list_assets(manifest: Manifest, retries: dg.RetryPolicy = RETRIES) -> dg.Ass
 
         @dg.multi_asset(
             name="sync",
-            specs=[_spec(endpoint, manifest) for endpoint in REGISTRY],
+            specs=[_spec(endpoint, tables) for endpoint in REGISTRY],
             partitions_def=PRACTICES,
             backfill_policy=dg.BackfillPolicy.single_run(),
             can_subset=True,
@@ -174,8 +174,8 @@ def _has_changes(item: EndpointResult) -> bool:
     )
 
 
-def _spec(endpoint: Endpoint, manifest: Manifest) -> dg.AssetSpec:
-    return manifest.raw_table(endpoint).merge_attributes(metadata=_mentioned(endpoint))
+def _spec(endpoint: Endpoint, tables: RawTables) -> dg.AssetSpec:
+    return tables.raw_table(endpoint).merge_attributes(metadata=_mentioned(endpoint))
 
 
 def _mentioned(endpoint: Endpoint) -> dict[str, Any]:

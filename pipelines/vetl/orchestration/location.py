@@ -11,10 +11,10 @@ from vetl.orchestration.alerts import Channel, alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import check_lists
 from vetl.orchestration.dbt import dbt_models, dbt_resource, manifest_of, mart_keys
 from vetl.orchestration.lists import list_assets
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.practices import practices_sensor
 from vetl.orchestration.published import published_file
 from vetl.orchestration.published_checks import check_published
+from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.received import received_tables
 from vetl.orchestration.resources import VetlResource
 from vetl.orchestration.schedules import jobs, schedules
@@ -36,10 +36,10 @@ def vetl_definitions(
     vetl = VetlResource(config=fspath(config) if config is not None else None)
     settings = vetl.settings()
     file = manifest_of(settings)
-    manifest = Manifest(json.loads(file.read_text("utf-8")))
-    lists, models, received = list_assets(manifest), dbt_models(file), received_tables(manifest)
+    tables = RawTables(json.loads(file.read_text("utf-8")))
+    lists, models, received = list_assets(tables), dbt_models(file), received_tables(tables)
     return dg.Definitions(
-        assets=[lists, received, *manifest.others(), models, published_file(mart_keys(models)), ledger_of_acts],
+        assets=[lists, received, *tables.others(), models, published_file(mart_keys(models)), ledger_of_acts],
         asset_checks=[check_lists, check_published, check_acts],
         jobs=jobs(received, models),
         schedules=schedules(settings.schedule, vetl.settings),

@@ -10,18 +10,18 @@ from vetl.jobs.drain import run_drain
 from vetl.orchestration.checks_now import checked_if_it_fails
 from vetl.orchestration.keys import WRITER_POOL, raw_key
 from vetl.orchestration.lock_wait import wait_for_lock
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.metadata import bullets
+from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
 
 
-def received_tables(manifest: Manifest) -> dg.AssetsDefinition:
+def received_tables(tables: RawTables) -> dg.AssetsDefinition:
     """Return the raw tables of deliveries, and of messages, which are fetched by id."""
 
     @dg.multi_asset(
         name="drain_webhooks",
-        specs=[manifest.raw_table(endpoint) for endpoint in RECEIVED],
+        specs=[tables.raw_table(endpoint) for endpoint in RECEIVED],
         pool=WRITER_POOL,
     )
     def drain_webhooks(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:

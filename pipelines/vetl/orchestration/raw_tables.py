@@ -22,7 +22,7 @@ _OTHERS = {
 }
 
 
-class Manifest:
+class RawTables:
     """The sources and models of dbt's manifest."""
 
     def __init__(self, manifest: Mapping[str, Any]) -> None:
