@@ -72,7 +72,9 @@ def _draw(page: Page) -> None:
 
 
 def _warn(view: View) -> None:
-    """Say who is behind, and that the file itself is old."""
+    """Say that the data is made up, who is behind, and that the file itself is old."""
+    if read_config().is_made_up:
+        st.info("**Made-up practices**, calls and people: nothing here is real.", icon=":material/science:")
     behind = banner(view.scope.chosen, view.scope.practices, view.words)
     if behind:
         st.warning(behind, icon=":material/schedule:")

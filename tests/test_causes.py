@@ -27,6 +27,12 @@ def number(value: float, digits: int) -> str:
         ),
         ({"busy": 0.12, "no_answer": 0.04}, {"busy": 0.04}, -0.12, " Mostly \u201cBusy\u201d: 8 of 12 points."),
         ({"busy": 0.01}, {"busy": 0.035}, 0.025, " Mostly \u201cBusy\u201d: 2.5 of 2.5 points."),
+        (
+            {"pet_details": 0.3, "slot": 0.1},
+            {"pet_details": 0.05, "slot": 0.2},
+            -0.15,
+            " Mostly \u201cPet details\u201d: 25 points, of which others made up for 10.",
+        ),
         ({None: 0.3}, {None: 0.1}, -0.2, " Mostly \u201cNot said\u201d: 20 of 20 points."),
     ],
 )

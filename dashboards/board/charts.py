@@ -69,23 +69,35 @@ def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None
         order = table.get_column(colour).unique(maintain_order=True).to_list()
         encoded["color"] = alt.Color(f"{colour}:N", sort=order, legend=_LEGEND)
         encoded["order"] = alt.Order(f"color_{colour}_sort_index:Q")
-    return chart.encode(**encoded)
+        return chart.encode(**encoded)
+    return alt.layer(chart.encode(**encoded), _numbers(table, amount, share=share).encode(y=encoded["y"]))
+
+
+def _numbers(table: pl.DataFrame, amount: str, *, share: bool) -> alt.Chart:
+    """Return the number behind the end of each bar."""
+    form = ".1%" if share else ",.1f" if table.schema[amount].is_float() else ",.0f"
+    written = alt.Chart(table).mark_text(align="left", baseline="middle", dx=4)
+    return written.encode(x=f"{amount}:Q", text=alt.Text(f"{amount}:Q", format=form), tooltip=_tooltips(table))
 
 
 def grouped_bars(table: pl.DataFrame, amount: str, by: str, step: str, *, share: bool = False) -> Chart:
     """Return for each of `by` one bar for each step, in the order of the rows; `share`: values are of 0 to 1."""
     steps = table.get_column(step).unique(maintain_order=True).to_list()
-    return (
+    place: dict[str, Any] = {
+        "y": alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES),
+        "yOffset": alt.YOffset(f"{step}:N", sort=steps),
+    }
+    drawn = (
         alt.Chart(table, height=alt.Step(_BAR / 2))
         .mark_bar()
         .encode(
             x=alt.X(f"{amount}:Q", axis=alt.Axis(**_ticks(share=share)), title=label(amount)),
-            y=alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES),
-            yOffset=alt.YOffset(f"{step}:N", sort=steps),
             color=alt.Color(f"{step}:N", sort=steps, legend=_LEGEND),
             tooltip=_tooltips(table),
+            **place,
         )
     )
+    return alt.layer(drawn, _numbers(table, amount, share=share).encode(**place))
 
 
 def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None, *, share: bool = False) -> Chart:
@@ -105,7 +117,7 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
 
 def intervals(table: pl.DataFrame, by: str, others: float | None) -> Chart:
     """Return for each of `by` its `share` with its interval, and a line at the share of all."""
-    axis = alt.X("low_share:Q", axis=alt.Axis(**_ticks(share=True)), title="Share, with the interval of chance")
+    axis = alt.X("low_share:Q", axis=alt.Axis(**_ticks(share=True)), title="Share; the line is how sure it is")
     place = alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES)
     base = alt.Chart(table, height=alt.Step(_BAR))
     layers = [
@@ -180,6 +192,8 @@ def localised(chart: Chart, words: Words) -> Any:  # noqa: ANN401 - Altair's own
     return chart.configure(
         axis=alt.AxisConfig(labelColor=text, titleColor=text),
         legend=alt.LegendConfig(labelColor=text, titleColor=text),
+        rule=alt.MarkConfig(color=text),
+        text=alt.MarkConfig(color=text),
         locale=alt.Locale(
             number=alt.NumberLocale(
                 decimal=symbols["decimal"], thousands=symbols["group"], grouping=[3], currency=["", ""]

@@ -93,6 +93,7 @@ LABELS = {
     "change": "Difference",
     "drop_off_rate": "Left here, share",
     "difference_share": "Difference of the shares",
+    "episode_id": "Booking request",
     "episodes": "Booking requests",
     "error_share": "Error beside last week's",
     "expected_bookable_calls": "Calls to book expected",
@@ -118,6 +119,7 @@ LABELS = {
     "restated_rows": "Rows changed late",
     "sessions": "Online sessions",
     "unanswered_calls": "Not answered",
+    "unanswered_share": "Not answered, share",
     "within_share": "Within the interval",
 }
 """The labels of columns on tables, axes and legends, if the column's own name is unclear."""

@@ -6,10 +6,11 @@ process is dead.
 """
 
 import fcntl
+import json
 import os
 import re
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -51,6 +52,24 @@ def replace_text(target: Path, text: str) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
         draft.replace(target)
+
+
+def rewrite_log(log: Path, values: Collection[str], by: str) -> None:
+    """Replace whole JSON strings in a log of lines, in one rename; lines that come meanwhile are kept.
+
+    Raises:
+        OSError: the log cannot be written; the earlier one stays.
+    """
+    if not log.exists() or not values:
+        return
+    strings = re.compile("|".join(re.escape(json.dumps(value)) for value in values))
+    with log.open(encoding="utf-8") as before, draft_for(log) as draft:
+        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as after:
+            after.writelines(strings.sub(json.dumps(by), line) for line in before)
+            after.flush()
+            draft.replace(log)
+            after.writelines(strings.sub(json.dumps(by), line) for line in before)
 
 
 def remove_leftovers(target: Path) -> None:

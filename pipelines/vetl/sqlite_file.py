@@ -9,7 +9,7 @@ from tempfile import TemporaryFile
 from types import TracebackType
 from typing import ClassVar, Self
 
-from vetl.core.errors import MAKE_ROOM, BackupError, VetlError, cannot_write
+from vetl.core.errors import MAKE_ROOM, BackupError, VetlError, WarehouseError, cannot_write
 
 BUSY_MILLISECONDS = 5_000
 """How long a connection waits for a lock of another one."""
@@ -207,6 +207,22 @@ def copy_whole(source: Path, target: Path) -> None:
                 raise BackupError(f"{source}: is damaged")
     except sqlite3.Error as error:
         raise BackupError(f"{source}: cannot be copied: {error}") from None
+
+
+def erase_remains(path: Path) -> None:
+    """Write a database again without the bytes of deleted and changed rows, and empty its log.
+
+    Raises:
+        WarehouseError: it cannot be written.
+    """
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
+            connection.execute("pragma secure_delete = on")
+            connection.execute("vacuum")
+            connection.execute("pragma wal_checkpoint(truncate)")
+    except sqlite3.Error as error:
+        raise WarehouseError(f"{path}: cannot be rewritten: {error}") from None
 
 
 def _read_only(path: Path) -> sqlite3.Connection:

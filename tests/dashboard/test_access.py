@@ -103,3 +103,10 @@ def test_one_holder_of_a_network_of_ipv6_is_one_sender() -> None:
 def test_a_port_makes_no_other_sender(entry: str, address: str | None) -> None:
     """A proxy that writes the port of each connection made a sender of each: all wrong passwords were judged."""
     assert address_in(entry) == address
+
+
+def test_made_up_data_is_called_so_on_each_page(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not opened("tasks").info
+    monkeypatch.setenv("VETL_DASHBOARD__MADE_UP", "1")
+
+    assert "Made-up practices" in opened("tasks").info[0].value

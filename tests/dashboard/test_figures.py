@@ -3,6 +3,7 @@
 The page of any measure gives the numbers of `vetl metric`, and refuses no choice without a word.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -111,6 +112,10 @@ def test_calls_and_their_hours(opened: Open, ask: Ask, days: tuple[date, date]) 
     assert [found[0], *found[2:]] == shares(ways["inbound"], ways["outbound"], (booked, wanted))
     hours = page.dataframe[0].value.to_dict("list")
     assert (sum(hours["missed_new_booking_calls"]), sum(hours["calls"])) == (missed, calls)
+    unanswered = calls - sum(answered for answered, _ in ways.values())
+    assert sum(hours["unanswered_calls"]) == unanswered
+    [first, *_] = [json.loads(chart.proto.spec) for chart in page.get("vega_lite_chart")]
+    assert first["encoding"]["color"]["field"] == "unanswered_calls", "the hours of a dead line looked best"
 
 
 def test_one_line_reconciles_the_figures_of_the_phone(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
@@ -122,7 +127,7 @@ def test_one_line_reconciles_the_figures_of_the_phone(opened: Open, ask: Ask, da
     [line] = [text.value for text in opened("calls").markdown if "inbound calls" in text.value]
 
     numbers = [int(text) for text in re.findall(r"[\d]+", line.replace(",", "")) if text != "14"]
-    assert numbers == [calls, unbooked, callers, missed, requests, open_ones]
+    assert numbers == [calls, unbooked, round(callers / 28), round(missed / 28), requests, open_ones]
 
 
 def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date, date]) -> None:

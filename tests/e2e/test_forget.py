@@ -2,8 +2,9 @@
 
 import json
 import os
+import sqlite3
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -89,6 +90,25 @@ def test_only_a_yes_on_a_terminal_forgets_and_a_dry_run_counts(
     assert ask(site.settings.warehouse.path, calls, site.person["id"]) == [(before,)]
 
 
+def leave_remains(settings: Settings, person: dict[str, str]) -> None:
+    """Leave the person in files that no step but the rewriting of all files reaches.
+
+    In free pages of a ledger, in the dashboard's log, in a folder of a setting that is off by now, in a build on
+    Spark that failed.
+    """
+    with closing(sqlite3.connect(settings.watch.ledger)) as connection:
+        connection.execute("pragma secure_delete = off")
+        connection.execute("create table notes as select ? as said", [f"{person['name']} " * 200])
+        connection.commit()
+        connection.execute("delete from notes")
+        connection.commit()
+    shown = {"practice_id": PRACTICE, "client_id": person["id"]}
+    settings.dashboard.audit.write_text(json.dumps({"user": "ada", "people": [shown]}) + "\n", "utf-8")
+    for folder in (settings.spark.scratch / "build", settings.warehouse.path.with_name("vetl.duckdb.tmp")):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "part").write_text(person["email"], "utf-8")
+
+
 def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,9 +138,11 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     publish_marts(changed(settings, privacy={"contact": "clear"}))
     publish_marts(settings)  # keeps the earlier file
     plan_file(published).write_text(json.dumps({"acts": [person]}), "utf-8")
+    leave_remains(settings, person)
     before, older = counts(published), kept(published)
     held = {place.split(":")[0] for place in forgetting.remains_of(path.parent, person)}
-    assert {path.name, "contacts.duckdb", "inbox.sqlite", "act-plan.json", *(file.name for file in older)} <= held
+    others = ("contacts.duckdb", "inbox.sqlite", "act-plan.json", "watch.sqlite")
+    assert {path.name, *others, *(file.name for file in older)} <= held
     assert older
 
     with answering(b"y\n"):
@@ -131,6 +153,8 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     assert counts(published) == before
     assert {str(file) for file in older} <= set(report["removed"])
     assert not kept(published)
+    (noted,) = json.loads(settings.dashboard.audit.read_text("utf-8"))["people"]
+    assert noted == {"practice_id": PRACTICE, "client_id": report["pseudonym"]}
     forgotten = ask(path, "select practice_id, pseudonym, rows from control.forgotten")
     assert forgotten == [(PRACTICE, report["pseudonym"], sum(report["rows"].values()))]
     calls = "select count(*) from raw.phone_calls where client_id = ?"

@@ -36,6 +36,9 @@ KNOWN: tuple[Any, ...] = (
     ["x", None, 1.5],
     -1.5,
     10**40,
+    float("inf"),
+    -float("inf"),
+    2.0**60,
     True,
     None,
     "",
@@ -51,6 +54,7 @@ MINUTES = (
     "12026-01-01 00:00",
     "262142-12-31 23:59",
     "-0001-01-01 00:00",
+    "2026-11-25 24:20",
 )
 """Minutes in the form of the CSV that no call of a requested day has."""
 

@@ -15,7 +15,7 @@ from vetl.loading.frames import LONG_ROW
 from vetl.partner.protocol import LARGEST_CSV, LARGEST_JSON
 from vetl.settings import Settings
 
-MOST = 400
+MOST = 1024
 """MiB of a process that syncs, as docs/security.md says."""
 PRACTICES = 3
 LISTS = ("phone_calls", "appointments", "staff_tasks")

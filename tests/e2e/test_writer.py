@@ -16,7 +16,6 @@ from vetl.core.pages import Certificate, Changes, Window, WindowKind
 from vetl.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save
 from vetl.endpoints import REGISTRY
 from vetl.engine.protocols import ListQuestion, Store, Work
-from vetl.engine.room import MOST_IN_MEMORY, ListRoom, Room
 from vetl.engine.write_buffer import BYTES_A_ROW, WriteBuffer, rows_in
 from vetl.engine.writer import Writer
 
@@ -93,9 +92,8 @@ def test_lists_share_transactions_and_only_failures_of_the_warehouse(
     assert store.transactions == transactions
 
 
-def buffer_of(commit: Any, rows_at_once: int, bytes_read: Callable[[], int] = lambda: 0, room: Any = None) -> Any:
-    own = ListRoom(room or Room())
-    return WriteBuffer(commit, list, nothing_is_asked, bytes_read=bytes_read, rows_at_once=rows_at_once, room=own)
+def buffer_of(commit: Any, rows_at_once: int, bytes_read: Callable[[], int] = lambda: 0) -> Any:
+    return WriteBuffer(commit, list, nothing_is_asked, bytes_read=bytes_read, rows_at_once=rows_at_once)
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 30_000))))
@@ -127,30 +125,6 @@ def test_a_commit_is_due_by_rows_or_by_bytes(pages: list[tuple[int, int]]) -> No
     assert [save for saved in committed for save in saved] == saves
     assert all(full(saved) for saved in committed[:-1])
     assert not any(full(saved[:-1]) for saved in committed)
-
-
-def test_the_bytes_that_wait_are_bounded_over_all_lists() -> None:
-    """Each list has fewer than it may keep by itself, and together they have too many."""
-    room, committed = Room(), list[int]()
-    read = [0] * 20
-
-    def buffer(number: int) -> Any:
-        async def commit(_: Sequence[Save]) -> Changes:
-            committed.append(number)
-            return Changes()
-
-        return buffer_of(commit, 50_000, partial(read.__getitem__, number), room)
-
-    async def scene() -> int:
-        most = 0
-        for number, list_buffer in enumerate([buffer(number) for number in range(20)]):
-            read[number] = MOST_IN_MEMORY // 2 // 10
-            await list_buffer.put(MergeRows([{"id": "1"}], START))
-            most = max(most, room.unwritten)
-        return most
-
-    assert asyncio.run(scene()) <= MOST_IN_MEMORY // 2
-    assert committed == list(range(10, 20))
 
 
 def test_however_many_readers_bring_rows_three_batches_are_in_memory() -> None:

@@ -1,11 +1,11 @@
-"""The client and its synchronous face against the real sandbox: every list, every record, as a notebook would."""
+"""The client against the real sandbox: every list, every record, every change."""
 
+import asyncio
 import csv
 import inspect
 import io
 import json
-import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,9 @@ import vetl_sandbox
 from pydantic import SecretStr
 from support.partner_requests import booking
 from support.partner_side import Partner
-from vetl.core.errors import ConfigurationError
 from vetl.core.records import KnownValues, Record
 from vetl.partner import models
-from vetl.partner.blocking import BlockingPractice
-from vetl.partner.client import Account
+from vetl.partner.client import Account, PartnerClient
 from vetl.partner.lists import Records
 from vetl.partner.practice import PartnerPractice
 from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
@@ -44,25 +42,32 @@ def platform() -> Iterator[vetl_sandbox.Handle]:
         yield handle
 
 
-@pytest.fixture
-def practice(platform: vetl_sandbox.Handle) -> Iterator[BlockingPractice]:
+def play(platform: vetl_sandbox.Handle, scene: Callable[[PartnerPractice], Coroutine[Any, Any, None]]) -> None:
+    """Run a scene with a client of the first practice."""
     account = Account(platform.base_url, platform.username, SecretStr(platform.password), platform.role)
-    with BlockingPractice(account, PRACTICE) as practice:
-        yield practice
+
+    async def run() -> None:
+        async with PartnerClient(account) as client:
+            await scene(PartnerPractice(client, PRACTICE))
+
+    asyncio.run(run())
 
 
-def ids(pages: Iterator[Records[Any]]) -> set[str]:
-    return {record.id for page in pages for record in page.records}
+async def ids(pages: AsyncIterator[Records[Any]]) -> set[str]:
+    return {record.id async for page in pages for record in page.records}
 
 
-def test_a_csv_that_was_cut_short_is_read_again(platform: vetl_sandbox.Handle, practice: BlockingPractice) -> None:
+def test_a_csv_that_was_cut_short_is_read_again(platform: vetl_sandbox.Handle) -> None:
     """Its status is 200 and its length right: only its own headers show the fault."""
     platform.faults.set([vetl_sandbox.Fault("truncated_csv", path="*/phone_calls", most=1)])
 
-    page = practice.phone_calls_csv()
+    async def scene(practice: PartnerPractice) -> None:
+        page = await practice.phone_calls_csv()
+        assert len(list(csv.DictReader(io.StringIO(page.body.decode())))) == page.total_count
+
+    play(platform, scene)
 
     assert platform.faults.hits == {"truncated_csv": 1}
-    assert len(list(csv.DictReader(io.StringIO(page.body.decode())))) == page.total_count
 
 
 RECORDS: dict[str, type[Record]] = {
@@ -109,23 +114,6 @@ def open_hours(platform: vetl_sandbox.Handle) -> None:
     platform.advance(timedelta(hours=(12 - local.hour) % 24))
 
 
-def test_the_face_of_a_practice_is_complete_and_nothing_else(practice: BlockingPractice) -> None:
-    """A notebook completes these names after a dot."""
-    assert {"close", *PUBLIC} <= set(dir(practice))
-    assert practice.id == PRACTICE
-    with pytest.raises(AttributeError):
-        practice.appointment  # noqa: B018 - there is no such call
-
-
-def test_an_address_that_is_refused_leaves_no_thread_behind() -> None:
-    before = set(threading.enumerate())
-
-    with pytest.raises(ConfigurationError):
-        BlockingPractice(Account("nowhere", "partner", SecretStr("x"), "role"), PRACTICE)
-
-    assert set(threading.enumerate()) <= before
-
-
 OF_THE_SANDBOX = {("GET", "open_times"), ("POST", "ai_outbound/requests")}
 """Paths that the contract does not show, so no client can call them."""
 
@@ -140,11 +128,24 @@ def operations(platform: vetl_sandbox.Handle) -> set[tuple[str, str]]:
 
 
 @pytest.mark.usefixtures("open_hours")
-def test_every_path_and_method_of_the_interface_is_called_and_answers(
-    platform: vetl_sandbox.Handle, practice: BlockingPractice
-) -> None:
+def test_every_path_and_method_of_the_interface_is_called_and_answers(platform: vetl_sandbox.Handle) -> None:
     """Every list is read whole, each record is found by its id, people also by name; what is made is there."""
     platform.requests.clear()
+    own = {str(platform.truth(PRACTICE, name)[0]["id"]) for name in GOT_BY_ID}
+
+    async def scene(practice: PartnerPractice) -> None:
+        await read_everything(platform, practice)
+        own.add(await write_everything(platform, practice))
+
+    play(platform, scene)
+
+    answered = {
+        (seen.method, path_of(seen.path, own)) for seen in platform.requests.log if seen.status in (200, 201)
+    }
+    assert answered - OF_THE_SANDBOX == operations(platform)
+
+
+async def read_everything(platform: vetl_sandbox.Handle, practice: PartnerPractice) -> None:
     since = platform.now() - timedelta(days=100)
     lists = {
         "phone_calls": practice.phone_calls(),
@@ -154,31 +155,31 @@ def test_every_path_and_method_of_the_interface_is_called_and_answers(
         "staff_tasks": practice.staff_tasks(),
     }
     for name, pages in lists.items():
-        assert ids(pages) == {str(row["id"]) for row in platform.truth(PRACTICE, name)}, name
-    some = {name: str(platform.truth(PRACTICE, name)[0]["id"]) for name in GOT_BY_ID}
-    client = platform.truth(PRACTICE, "clients")[0]
+        assert await ids(pages) == {str(row["id"]) for row in platform.truth(PRACTICE, name)}, name
     for name, call in GOT_BY_ID.items():
-        assert getattr(practice, call)(some[name]).id == some[name]
-        assert getattr(practice, call)("nobody") is None
-    assert some["clients"] in {person.id for person in practice.clients(name=client["name"])}
-    assert [pet.id for pet in practice.patients(some["clients"])] == [pet["id"] for pet in client["patients"]]
+        first = str(platform.truth(PRACTICE, name)[0]["id"])
+        assert (await getattr(practice, call)(first)).id == first
+        assert await getattr(practice, call)("nobody") is None
+    client = platform.truth(PRACTICE, "clients")[0]
+    assert str(client["id"]) in {person.id for person in await practice.clients(name=client["name"])}
+    pets = await practice.patients(str(client["id"]))
+    assert [pet.id for pet in pets] == [pet["id"] for pet in client["patients"]]
+
+
+async def write_everything(platform: vetl_sandbox.Handle, practice: PartnerPractice) -> str:
+    """Make a message, an appointment and a task; return the id of the task."""
     text = {"recipient": {"phone_number": "+12125550143"}, "fallback_text": "Rex is due."}
-    assert practice.message(practice.send_message(text).message.id)
-    visit = practice.create_appointment(booking(Partner(platform)))
+    assert await practice.message((await practice.send_message(text)).message.id)
+    visit = await practice.create_appointment(booking(Partner(platform)))
     assert visit.id in {str(row["id"]) for row in platform.truth(PRACTICE, "appointments")}
-    task = practice.create_staff_task(NewStaffTask(title="Call back"))
-    done = practice.update_staff_task(task.id, StaffTaskChanges(status="completed"))
+    task = await practice.create_staff_task(NewStaffTask(title="Call back"))
+    done = await practice.update_staff_task(task.id, StaffTaskChanges(status="completed"))
     assert (done.status, done.title, done.finalized_at is None) == ("completed", "Call back", False)
-    practice.update_staff_task(task.id, {"status": "pending"})
-    practice.delete_staff_task(task.id)
+    await practice.update_staff_task(task.id, {"status": "pending"})
+    await practice.delete_staff_task(task.id)
     (kept,) = [row for row in platform.truth(PRACTICE, "staff_tasks") if str(row["id"]) == task.id]
     assert kept["status"] == "canceled"
-
-    own = {*some.values(), task.id}
-    answered = {
-        (seen.method, path_of(seen.path, own)) for seen in platform.requests.log if seen.status in (200, 201)
-    }
-    assert answered - OF_THE_SANDBOX == operations(platform)
+    return task.id
 
 
 def path_of(path: str, own: set[str]) -> str:

@@ -134,8 +134,10 @@ def signed_in_over_tls(server: ScriptedServer, certificate: tuple[Path, Path]) -
 def test_a_certificate_that_nobody_vouches_for_is_sent_no_credentials(certificate: tuple[Path, Path]) -> None:
     server = ScriptedServer()
 
-    with pytest.raises(Unreachable, match="certificate"):
+    with pytest.raises(Unreachable, match=r"not trusted \(self.signed certificate\).*SSL_CERT_FILE") as caught:
         signed_in_over_tls(server, certificate)
+
+    assert "***" not in str(caught.value)
 
     assert server.sign_ins == 0
 
@@ -146,3 +148,16 @@ def test_one_that_the_environment_vouches_for_is_trusted(
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
 
     assert signed_in_over_tls(ScriptedServer(), certificate) == http_date(SERVER_TIME)
+
+
+@pytest.mark.parametrize(("content", "reason"), [(None, "No such file"), ("no certificate", "has no certificate")])
+def test_a_file_of_authorities_that_cannot_be_read_is_a_matter_of_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None, reason: str
+) -> None:
+    file = tmp_path / "authorities.pem"
+    if content:
+        file.write_text(content, "utf-8")
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+
+    with pytest.raises(ConfigurationError, match=f"SSL_CERT_FILE: .*{reason}"):
+        PartnerClient(Account("https://platform.example.com", "u", SecretStr("p"), "r"))

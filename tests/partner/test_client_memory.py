@@ -19,7 +19,7 @@ from vetl.partner.retry_policy import RetryPolicy
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["support.quiet_end", "vetl.partner.client", "vetl.loading.phone_calls.frames"])
 
-ROOM = 400 * 2**20
+ROOM = 800 * 2**20
 """Bytes of address space beyond those of an idle client."""
 HEAD = b'{"success": true, "message": null, "data": {"page": 0, "per_page": 100, "total_count": 100, "content": ['
 BODIES = {

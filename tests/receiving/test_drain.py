@@ -103,6 +103,7 @@ UNREADABLE = {
     b"\xff\xfe": "not JSON",
     b"[1]": "not an object",
     b'{"status": "sent", "clinic_id": "loc-001"}': "id: missing",
+    b'{"id": 1e400, "status": "sent", "clinic_id": "loc-001"}': "id: missing",
     b'{"id": "m-1", "clinic_id": "loc-001"}': "status: missing",
     b'{"id": "\\ud800", "status": "sent", "clinic_id": "loc-001"}': "id: missing",
     b'{"id": "m-1", "status": "sent"}': "clinic_id: missing",
@@ -120,6 +121,15 @@ def test_a_genuine_body_that_cannot_become_a_row_is_kept_with_the_reason(side: S
         ]
         side.rows("delete from control.quarantine")
     assert side.rows("select id from raw.messages") == [("m-2",)]
+
+
+def test_a_raw_tab_or_a_cut_emoji_costs_no_delivery(side: Side) -> None:
+    side.receive(
+        ("messages", json.dumps(message("m-1", error_message="a?b")).encode().replace(b"?", b"\t\xf0\x9f"))
+    )
+
+    assert side.drain().quarantined == 0
+    assert side.rows("select error_message from raw.messages") == [("a\t\ufffdb",)]
 
 
 def test_a_body_is_understood_however_it_is_written(side: Side) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from vetl.reading.coverage import Coverage
-from vetl.reading.rows import LONGEST_KEY, evidence_of, instant, key_of, key_of_id, updated_at
+from vetl.reading.rows import evidence_of, instant, key_of, updated_at
 from vetl.strategies.cursors import DaysCursor
 
 EPOCH = date(2026, 1, 1)
@@ -68,20 +68,17 @@ def test_doubtful_time_is_no_longer_covered_until_it_is_added_again(
     assert doubted.union(coverage) == coverage
 
 
-VALUES = st.none() | st.integers() | st.text(max_size=2 * LONGEST_KEY) | st.datetimes().map(str)
+VALUES = st.none() | st.integers() | st.text() | st.datetimes().map(str)
 ROWS = st.dictionaries(st.sampled_from(["id", "updated_at", "created_at", "notes"]), VALUES)
 ENDS = ("0001-01-01T00:00:00Z", "0001-01-07T23:59:59Z", "9999-12-31T23:59:59-14:00", "9999-12-25T00:00:01Z")
 
 
 @given(ROWS)
-def test_it_proves_as_much_as_the_row_and_has_a_bounded_size(row: dict[str, Any]) -> None:
+def test_it_proves_as_much_as_the_row(row: dict[str, Any]) -> None:
     kept = evidence_of(row)
 
     assert key_of(kept) == key_of(row)
     assert updated_at(kept) == updated_at(row)
-    assert sum(len(str(value)) for value in kept.values()) <= 3 * LONGEST_KEY
-    if isinstance(row.get("id"), str):
-        assert key_of_id(row["id"]) == key_of(row)
 
 
 @pytest.mark.parametrize("text", ENDS)

@@ -41,6 +41,9 @@ def settings_that_keep_everything(platform: vetl_sandbox.Handle, folder: Path, d
         warehouse={"contacts": True, "parquet": True, "lock_wait_seconds": 60, "keep": 3},
         webhooks={"inbox": folder / "inbox.sqlite"},
         lake={"path": str(folder / "lake")},
+        watch={"ledger": folder / "watch.sqlite"},
+        dashboard={"audit": folder / "audit.log"},
+        spark={"scratch": folder / "scratch"},
     )
 
 

@@ -51,10 +51,6 @@ class Manners:
     """The last page that is served, counted from 0; `None` if there is no limit."""
 
 
-WEIGHTS = (60_000, 600_000, 60_000, 9_000_000, 400_000)
-"""Bytes of the answers in turn, so that a pass keeps some pages and saves others, at once or later."""
-
-
 @dataclass
 class Version:
     """A row from `since` on, `until` it was changed or deleted; both by the source's clock."""
@@ -134,8 +130,7 @@ class ModelSource:
         if manners.deepest is not None and at > manners.deepest * size:
             raise RequestRefused("too deep", status=400)
         shown = rows[at : at + size] if at < len(rows) or not rows else self._beyond(rows, size)
-        weight = WEIGHTS[self.requests % len(WEIGHTS)]
-        page = Page(tuple(shown), self._total(rows), *echo, server_time=self.now, bytes=weight)
+        page = Page(tuple(shown), self._total(rows), *echo, server_time=self.now)
         check_page(step, page)
         return page
 

@@ -43,7 +43,7 @@ PAGES = (
     Page("Outreach", "outreach", ":material/campaign:", outreach.draw, ("ai_outbound",)),
     Page("Messages", "messages", ":material/sms:", messages.draw, ()),
     Page("Staff tasks", "tasks", ":material/task_alt:", tasks.draw, ("staff_tasks",)),
-    Page("Leaks", "leaks", ":material/phone_callback:", leaks.draw),
+    Page("Call back", "leaks", ":material/phone_callback:", leaks.draw),
     Page("Acting", "acting", ":material/assignment_ind:", acts.draw),
     Page("Any measure", "measures", ":material/query_stats:", measures.draw),
     Page("Rows behind a figure", "rows", ":material/receipt_long:", rows.draw),

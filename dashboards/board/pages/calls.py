@@ -4,12 +4,13 @@ import polars as pl
 import streamlit as st
 
 from board import charts
-from board.address import pick
+from board.address import pick, pick_at_once
 from board.figures import compared, figures
 from board.parts import View, draw_by_value, draw_chart, part
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
 
 MART = "booking_intent_daily"
+UNANSWERED = {"unanswered_calls": "Not answered", "unanswered_share": "Not answered, of 100"}
 DIRECTIONS = {"inbound": "Inbound", "outbound": "Outbound"}
 ONE_WAY = "($direction is null or direction = $direction)"
 WITHIN = f"{IN_PERIOD} and {ONE_WAY}"
@@ -58,6 +59,7 @@ LOAD = """
 """
 AFTER_HOURS = f"""
     select case when is_open then 'Opening hours' else 'After hours' end as hours, count(*) as calls,
+           count(*) filter (where not is_answered) as unanswered_calls,
            count(*) filter (where not is_answered) / count(*) as unanswered_share,
            count(*) filter (where is_new_booking_intent) as new_booking_intent_calls,
            count(*) filter (where is_missed_new_booking) as missed_new_booking_calls,
@@ -102,15 +104,18 @@ def draw(view: View) -> None:
     if direction != "outbound":
         with part():
             _reconciled(view)
-    with part("When callers who wanted an appointment did not get one"):
+    with part("When calls are not answered"):
+        # A call that nobody answered has no wish, so a map of wishes would show the worst hours as the best ones.
         table = view.ask(HOURS, {"direction": direction})
+        shown = pick_at_once("unanswered", "Shown", UNANSWERED, usual="unanswered_calls")
+        drawn = table.with_columns(pl.col("unanswered_share") * 100) if shown == "unanswered_share" else table
         draw_chart(
             view,
             table,
-            charts.hours_of_the_week(table, "missed_new_booking_calls", view.words),
-            name="missed-by-hour",
-            alt="Calls for a new appointment that ended without one, by weekday and hour of the practice's clock",
-            defined_by=[(MART, "missed_new_booking_calls"), (MART, "new_booking_intent_calls")],
+            charts.hours_of_the_week(drawn, shown, view.words),
+            name="unanswered-by-hour",
+            alt=f"{UNANSWERED[shown]} of the calls, by weekday and hour of the practice's clock",
+            defined_by=[(MART, "answered_calls"), (MART, "calls"), (MART, "missed_new_booking_calls")],
         )
         if len({practice.time_zone for practice in view.scope.practices}) > 1:
             st.caption("Each call counts in the hour of its own practice's clock.")
@@ -158,11 +163,14 @@ def _totals(view: View, direction: str | None) -> None:
 def _reconciled(view: View) -> None:
     """Draw the line that connects the calls, the callers and the booking requests of the phone."""
     words, row = view.words, view.ask(PHONE).row(0, named=True)
-    number = {name: words.number(value or 0) for name, value in row.items()}
+    a_day = {"callers", "callers_missed"}  # who calls on two days counts on both: their sum is no number of people
+    number = {
+        name: words.number((value or 0) / (view.scope.days if name in a_day else 1)) for name, value in row.items()
+    }
     st.markdown(
         f"**{number['calls']} inbound calls** wanted a new appointment; {number['calls_unbooked']} of them ended "
-        f"without one. They are **{number['callers']} callers a day** (who calls twice on a day counts once); "
-        f"{number['callers_missed']} of these missed it in a call. Calls within 14 days are one booking request: "
+        f"without one. That is **{number['callers']} callers a day** (who calls twice on a day counts once), "
+        f"of whom {number['callers_missed']} missed it in a call. Calls within 14 days are one booking request: "
         f"**{number['requests']} booking requests** began by phone; {number['requests_unbooked']} of these are "
         "not booked so far."
     )
@@ -171,15 +179,16 @@ def _reconciled(view: View) -> None:
 def _load(view: View) -> None:
     table = view.ask(LOAD)
     st.caption(
-        "Of the last 13 weeks, whatever the period, in both directions: people who speak all the time, if the "
-        "staff takes every call. The table has the calls at once, of several practices those of the busiest."
+        "Of the last 13 weeks, whatever the period, in both directions: the calls at once at a usual busy moment, "
+        "unanswered ones among them; of several practices those of the busiest. The table has the people who "
+        "speak all the time, if the staff takes every call."
     )
     draw_chart(
         view,
         table,
-        charts.hours_of_the_week(table, "staff_hours_needed", view.words, digits=1),
+        charts.hours_of_the_week(table, "usual_at_once", view.words),
         name="telephone-load",
-        alt="People who speak all the time, by weekday and hour of the practice's clock",
+        alt="Calls at once, usually, by weekday and hour of the practice's clock",
         defined_by=[("phone_load_hourly", name) for name in ("staff_hours_needed", "usual_at_once")],
     )
 
@@ -190,10 +199,10 @@ def _after_hours(view: View, direction: str | None) -> None:
     draw_chart(
         view,
         table,
-        charts.bars(table, "missed_new_booking_calls", "hours"),
+        charts.bars(table, "unanswered_calls", "hours"),
         name="after-hours",
-        alt="Calls for a new appointment that ended without one, in and after opening hours",
-        defined_by=[(MART, "missed_new_booking_calls"), (MART, "new_booking_intent_calls"), (MART, "calls")],
+        alt="Calls that nobody answered, in and after opening hours",
+        defined_by=[(MART, "answered_calls"), (MART, "calls"), (MART, "missed_new_booking_calls")],
     )
 
 

@@ -70,7 +70,7 @@ def draw(view: View) -> None:
 
 def _figures(view: View, found: Sequence[Score]) -> None:
     requests = compared(view, "demand_daily", REQUESTS)
-    callers = "callers a day"
+    callers = "callers, each once a day"
     figures(
         view,
         [
@@ -143,7 +143,7 @@ def _scorecard(view: View, found: Sequence[Score]) -> None:
         of_one,
         charts.intervals(view.short(of_one), "practice", some / whole if whole else None),
         name="practices-by-figure",
-        alt=f"{BY_KEY[key].label} by practice, with the interval of chance; the dashed line is all practices",
+        alt=f"{BY_KEY[key].label} by practice, with a line for how sure it is; the dashed line is all practices",
         defined_by=[BY_KEY[key].defined_by],
     )
 

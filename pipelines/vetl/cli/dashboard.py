@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -18,7 +19,7 @@ from vetl import bundled
 from vetl.cli.terminal import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.practice import Practice
-from vetl.settings import load_settings, published_file
+from vetl.settings import Settings, load_settings, published_file
 from vetl.settings.dashboard import DashboardSettings, is_local
 
 SECONDS_TO_END = 10
@@ -80,11 +81,17 @@ def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
         "VETL_DASHBOARD__USER_HEADER": effective.user_header or "",
         "VETL_DASHBOARD__PROXIES": json.dumps(effective.trusted()),
         "VETL_WATCH__LEDGER": str(settings.watch.ledger),
+        "VETL_DASHBOARD__MADE_UP": "1" if _is_made_up(settings) else "",
         **_users(effective, settings.practices),
         # Otherwise Streamlit's server uses the address in X-Forwarded-For as the address of the client.
         "FORWARDED_ALLOW_IPS": "",
     }
     return _run(["streamlit", "run", str(bundled.dashboards() / "server.py"), *flags], environment)
+
+
+def _is_made_up(settings: Settings) -> bool:
+    """Return whether the platform is on this machine: nobody's own is, that of the demo is."""
+    return is_local(urlsplit(settings.partner.base_url or "").hostname or "")
 
 
 def _users(effective: DashboardSettings, practices: Sequence[Practice]) -> dict[str, str]:

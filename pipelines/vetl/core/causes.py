@@ -8,8 +8,8 @@ Ends = Mapping[str | None, float]
 _MADE_UP = 0.005
 """The ends make up a difference if they miss it by at most half a point: then each is a part of it."""
 
-_HALF = 0.5 + 1e-9
-"""More than one half, whatever the last bits of a sum."""
+_HALF, _WHOLE = 0.5 + 1e-9, 1 + 1e-9
+"""More than one half and more than all of it, whatever the last bits of a sum."""
 
 
 def largest_part(here: Ends, there: Ends, difference: float, number: Callable[[float, int], str]) -> str:
@@ -27,6 +27,9 @@ def largest_part(here: Ends, there: Ends, difference: float, number: Callable[[f
     digits = 0 if abs(difference) >= 0.1 else 1  # noqa: PLR2004 - ten points
     points, whole = (number(abs(value) * 100, digits) for value in (parts[end], difference))
     name = (end or "not said").replace("_", " ").capitalize()
+    if of_it[end] > _WHOLE:
+        good = number((abs(parts[end]) - abs(difference)) * 100, digits)
+        return f" Mostly \u201c{name}\u201d: {points} points, of which others made up for {good}."
     if of_it[end] > _HALF:
         return f" Mostly \u201c{name}\u201d: {points} of {whole} points."
     return f" Largest part: \u201c{name}\u201d, {points} of {whole} points."

@@ -31,7 +31,6 @@ A message is one line with the fault, its place and the remedy, without secrets 
 """
 
 import errno
-from collections.abc import Callable
 from traceback import FrameSummary, extract_tb
 
 
@@ -206,16 +205,11 @@ class NotDelivered(Transient):
 
 
 class RateLimited(Transient):
-    """429: too many requests for this practice. `is_final`: the client does not wait for the demanded pause."""
-
-    is_final: bool = False
+    """429: too many requests for this practice."""
 
 
 class TokenRejected(Transient):
-    """401: the token is missing, expired or revoked. `is_used_up`: other requests have used up the token."""
-
-    is_used_up: Callable[[], bool] = bool
-    """The sender of the request sets it; the default `bool` returns false."""
+    """401: the token is missing, expired or revoked."""
 
 
 class TornAnswer(Transient):
@@ -228,10 +222,6 @@ class TooLarge(TornAnswer):
 
 class WrongTotal(TornAnswer):
     """A page with fewer or more rows than its own total says: the page is cut off, or the total is wrong."""
-
-
-class NoRoom(VetlError):
-    """The answers in memory leave no room for one more. It can be requested again when they are written."""
 
 
 class BadRecord(VetlError):

@@ -10,14 +10,14 @@ Row = Mapping[str, Any]
 """One decoded JSON object of a list, unchanged."""
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page of a JSON list (contract: Endpoints).
 
     `page`, `per_page` and `total_pages` are the server's values, `None` if it does not send them. `total_count` is
     the number of rows of the whole list under the same filters, `server_time` the `Date` header of the answer.
-    `refused` is the server's message if it refused this page although an earlier page's total includes it. `bytes`
-    is the size of the answer. `saved`: the rows are saved already, and `rows` has only what a proof needs of them.
+    `refused` is the server's message if it refused this page although an earlier page's total includes it.
+    `saved`: the rows are saved already, and `rows` has only what a proof needs of them.
     """
 
     rows: tuple[Row, ...]
@@ -28,11 +28,10 @@ class Page:
     requests: int = 1
     total_pages: int | None = None
     refused: str | None = None
-    bytes: int = 0
     saved: bool = False
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class CallsPage:
     """One page of the phone-call CSV; `frame` is an opaque polars frame of `rows` typed rows.
 

@@ -24,10 +24,21 @@ def known(*values: str) -> KnownValues:
     return KnownValues(values)
 
 
+MOST_EXACT = 2.0**53
+"""From here on different numbers of a JSON text are the same float; `1e400` and `Infinity` are no number."""
+
+
+def is_exact(value: object) -> bool:
+    """Return whether the text of a number is that number and no other; other values are what they are."""
+    return not isinstance(value, float) or abs(value) < MOST_EXACT
+
+
 def _as_text(value: object) -> object:
     """Return a number as a string."""
     # Ids and labels are strings, but in one answer of the contract an appointment's id is an integer.
     if isinstance(value, int | float) and not isinstance(value, bool):
+        if not is_exact(value):
+            raise ValueError("no exact number")
         return str(value)
     return value
 

@@ -60,8 +60,7 @@ class ReadCalls(Step[CallsPage]):
 class GetRecords(Step[dict[str, Row | VetlError | None]]):
     """Get rows by id concurrently; the answer has `None` for an id that the source does not have.
 
-    It has the error of an id whose request always fails, if these are few. It has at least one id. If the rows are
-    large, other ids are missing: their rows are to be requested once these are saved.
+    It has the error of an id whose request always fails, if these are few.
     """
 
     ids: Sequence[str]

@@ -1,10 +1,22 @@
-"""Running coroutines concurrently."""
+"""Running coroutines concurrently, and looking rows up by their ids."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
+from vetl.core.errors import ContractBroken, TornAnswer, Unreachable, VetlError
+from vetl.core.pages import Row
+
 A = TypeVar("A")
+
+AT_ONCE = 16
+"""Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
+
+ONE_ID_ALONE = (Unreachable, TornAnswer, ContractBroken)
+"""Errors that may be about a single id: a platform may fail on one broken record each time."""
+
+SOME_FAILURES = 3
+"""So many ids of one step may fail, and one more for each ten answers. If more do, the platform fails."""
 
 
 async def gather(coroutines: Iterable[Coroutine[Any, Any, A]]) -> list[A]:
@@ -23,3 +35,32 @@ async def gather(coroutines: Iterable[Coroutine[Any, Any, A]]) -> list[A]:
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     failure = failures.exceptions[0]
     return _first(failure) if isinstance(failure, BaseExceptionGroup) else failure
+
+
+async def rows_by_id(
+    ids: Sequence[str], look_up: Callable[[str], Awaitable[Row | None]]
+) -> dict[str, Row | VetlError | None]:
+    """Return the rows with these ids.
+
+    An id has `None` if there is no such row, and the error if its request failed while most others were answered.
+
+    Raises:
+        VetlError: too many requests failed.
+    """
+    turn = asyncio.Semaphore(AT_ONCE)
+    answers = failures = 0
+
+    async def get(identity: str) -> Row | VetlError | None:
+        nonlocal answers, failures
+        async with turn:
+            try:
+                row = await look_up(identity)
+            except ONE_ID_ALONE as error:
+                failures += 1
+                if failures > SOME_FAILURES + answers // 10:
+                    raise
+                return error
+            answers += 1
+            return row
+
+    return dict(zip(ids, await gather(get(identity) for identity in ids), strict=True))

@@ -8,8 +8,6 @@ from vetl.core.pages import CallsPage, Changes, Page, Row
 from vetl.core.steps import Query, Question, Save
 
 CsvParser = Callable[..., CallsPage]
-Take = Callable[[int], None]
-"""Counts bytes of an answer while it is received. Raises `NoRoom`: there is no memory for it now."""
 Work = tuple[str, Endpoint, Sequence[Save]]
 """The saves of one list: the id of the practice, the list, the saves."""
 ListQuestion = tuple[str, Endpoint, Question]
@@ -27,17 +25,15 @@ class Traffic(Protocol):
 class Source(Protocol):
     """The partner interface; `partner.client` implements it."""
 
-    async def page(
-        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None], take: Take
-    ) -> Page:
+    async def page(self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None]) -> Page:
         """Return one page of a JSON list. If `check` rejects the page as torn, it is read again."""
         ...
 
-    async def calls(self, practice_id: str, query: Query, *, parse: CsvParser, take: Take) -> CallsPage:
+    async def calls(self, practice_id: str, query: Query, *, parse: CsvParser) -> CallsPage:
         """Return one parsed page of the phone-call CSV. If `parse` rejects it as torn, it is read again."""
         ...
 
-    async def record(self, practice_id: str, path: str, record_id: str, *, take: Take) -> Row | None:
+    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
         """Return the row with this id, `None` if the source has none."""
         ...
 

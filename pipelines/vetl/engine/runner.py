@@ -4,7 +4,7 @@ Client and warehouse are protocols here, so this module is read and tested witho
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -34,11 +34,8 @@ from vetl.core.steps import (
     Step,
 )
 from vetl.core.zones import zone
-from vetl.engine.expected_rows import ExpectedRows
-from vetl.engine.gather import gather
-from vetl.engine.protocols import CsvParser, Source, Store, Take
-from vetl.engine.records_by_id import records_by_id
-from vetl.engine.room import ListRoom, Room
+from vetl.engine.gather import gather, rows_by_id
+from vetl.engine.protocols import CsvParser, Source, Store
 from vetl.engine.write_buffer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, WriteBuffer, rows_in
 from vetl.engine.writer import Writer
 from vetl.reading.conventions import check_page
@@ -54,6 +51,30 @@ UNKNOWN_ID = (400, 404, 410, 422)
 
 UNKNOWN_WORDS = (400, 422)
 """Statuses of a list whose query parameters have other names on this server. `vetl doctor` finds those names."""
+
+
+WHOLE_PAGES = 20
+"""Pages with a smaller page size are read for their total or for a proof, not for their rows."""
+
+
+class ExpectedRows:
+    """The sum of the totals of a list's windows, from which a sync reports its progress.
+
+    A window that is read again counts once.
+    """
+
+    def __init__(self) -> None:
+        self._totals: dict[Hashable, int] = {}
+
+    def note(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
+        """Remember the total of a window from one of its pages."""
+        if step.size >= WHOLE_PAGES and not step.lenient:
+            window = tuple(sorted((name, str(value)) for name, value in step.query.items() if name != "page"))
+            self._totals[window] = page.total_count
+
+    def total(self, read: int) -> int | None:
+        """Return the expected rows, at least as many as were `read`; `None` before the first page."""
+        return max(read, sum(self._totals.values())) if self._totals else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +103,6 @@ class Run:
     clock: datetime
     progress: ReportProgress
     writer: Writer = field(init=False)
-    room: Room = field(default_factory=Room)
     answered: set[str] = field(default_factory=set[str])
     """Practices for which at least one request of this sync was answered."""
     failures: dict[str, Exception] = field(default_factory=dict[str, Exception])
@@ -107,14 +127,12 @@ class StepRunner:
         self._path = endpoint.path_of(practice.id)
         self._rows_read = 0
         self._expected = ExpectedRows()
-        self._room = ListRoom(run.room)
         self.buffer = WriteBuffer(
             partial(run.writer.commit, practice.id, endpoint),
             partial(run.store.prepared, practice.id, endpoint),
             partial(run.writer.answer, practice.id, endpoint),
             bytes_read=lambda: run.source.traffic(practice.id, self._path).bytes,
             rows_at_once=min(ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES // run.practices_at_once),
-            room=self._room,
         )
 
     async def reading(self) -> Reading:
@@ -154,9 +172,9 @@ class StepRunner:
             try:
                 answer = await self._perform(step)
             except VetlError as error:
-                # The traceback keeps this frame, with the rows of later steps, until garbage is collected: with
-                # twelve practices that was 120 MiB.
-                failure = error.with_traceback(None)
+                # Traceback and context keep frames, with their rows, until garbage is collected: 120 MiB with
+                # twelve practices.
+                failure, error.__context__ = error.with_traceback(None), None
 
     async def _perform(self, step: Step[Any]) -> Any:  # noqa: ANN401 - each step has its own answer
         match step:
@@ -165,7 +183,7 @@ class StepRunner:
             case ReadCalls():
                 return await self._read_calls(step)
             case GetRecords():
-                return await self._get_records(step)
+                return await rows_by_id(step.ids, self._get_record)
             case SideBySide():
                 return await self._side_by_side(step)
             case Flush():
@@ -177,17 +195,14 @@ class StepRunner:
                 return await self.buffer.ask(step)
 
     async def _read_page(self, step: ReadPage) -> Page:
-        ask = partial(
-            self._run.source.page, self._practice.id, self._path, step.query, check=partial(check_page, step)
-        )
-        page = await self._room.read(ask, self.buffer.write)
+        check = partial(check_page, step)
+        page = await self._run.source.page(self._practice.id, self._path, step.query, check=check)
         self._note(step, page)
         return page
 
     async def _read_calls(self, step: ReadCalls) -> CallsPage:
         parse = partial(self._run.parse_calls, lenient=step.lenient, days=step.days)
-        ask = partial(self._run.source.calls, self._practice.id, step.query, parse=parse)
-        page = await self._room.read(ask, self.buffer.write)
+        page = await self._run.source.calls(self._practice.id, step.query, parse=parse)
         self._note(step, page)
         return page
 
@@ -196,13 +211,10 @@ class StepRunner:
         self._expected.note(step, page)
         self._run.clock = max(self._run.clock, page.server_time)
 
-    async def _get_records(self, step: GetRecords) -> dict[str, Row | VetlError | None]:
-        return await self._room.read(partial(records_by_id, step.ids, self._get_record), self.buffer.write)
-
-    async def _get_record(self, identity: str, take: Take) -> Row | None:
+    async def _get_record(self, identity: str) -> Row | None:
         """Return one row, `None` if the source refuses to look up its id: the rest of the list is still read."""
         try:
-            row = await self._run.source.record(self._practice.id, self._path, identity, take=take)
+            row = await self._run.source.record(self._practice.id, self._path, identity)
         except RequestRefused as error:
             if error.status not in UNKNOWN_ID:
                 raise
@@ -228,10 +240,6 @@ class StepRunner:
         names = (self._practice.id, self._endpoint.name)
         total = self._expected.total(self._rows_read)
         self._run.progress(Progress(*names, done=self._rows_read, total=total, phase=phase, **at_the_end))
-
-    async def close(self) -> None:
-        """Let the other lists read, because this list has ended."""
-        await self._room.leave(has_ended=True)
 
     def done(self, outcome: Outcome) -> EndpointResult:
         """Return the result of a list that was read to its end."""

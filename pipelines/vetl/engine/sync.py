@@ -77,8 +77,6 @@ async def _unheard(run: Run, practice: Practice) -> Exception | None:
             run.answered.add(practice.id)  # the server refuses every request for a practice that it does not serve
         except VetlError as error:
             run.failures[practice.id] = error
-        finally:
-            await runner.close()
     return None if practice.id in run.answered else run.failures[practice.id]
 
 
@@ -99,8 +97,6 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
     except Exception as error:  # noqa: BLE001 - one list must never stop the others
         run.failures.setdefault(practice.id, error)
         return await _failed(runner, error)
-    finally:
-        await runner.close()
     return runner.done(outcome)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from vetl.core.pages import Changes
 from vetl.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
-from vetl.engine.room import ListRoom
 
 ROWS_AT_ONCE = 50_000
 ROWS_OF_ALL_PRACTICES = 200_000
@@ -36,7 +35,6 @@ class WriteBuffer:
         *,
         bytes_read: Callable[[], int],
         rows_at_once: int,
-        room: ListRoom,
     ) -> None:
         self._commit = commit
         self._prepare = prepare
@@ -49,9 +47,8 @@ class WriteBuffer:
         self._writing = asyncio.Semaphore(COMMITS_AT_ONCE)
         self._in_order = asyncio.Lock()
         """Batches reach the writer in the order in which they were saved, so that the later of two reads stays."""
-        self._room = room
-        self._noted_at = self._written_at = 0
-        """The value of `bytes_read` at the last save, and at the last commit."""
+        self._written_at = 0
+        """The value of `bytes_read` at the last commit."""
         self._since_flush = Changes()
         self.changes = Changes()
 
@@ -63,31 +60,19 @@ class WriteBuffer:
         # Rows are converted to columns at once. Pages of calls are converted with the rest of their batch.
         self._saved += self._prepare([save]) if isinstance(save, MergeRows) else [save]
         self._rows += rows_in(save)
-        self._note()
         if self._is_full:
             async with self._writing:
                 await self._write(only_full=True)
 
     @property
     def _is_full(self) -> bool:
-        waiting = self._noted_at - self._written_at
-        many = self._rows >= self._rows_at_once or waiting >= self._rows_at_once * BYTES_A_ROW
-        return many or (waiting > 0 and self._room.must_write)
-
-    def _note(self) -> None:
-        """Count the bytes that this list has read since the last save."""
-        noted, self._noted_at = self._noted_at, self._bytes_read()
-        self._room.waits(self._noted_at - noted)
-
-    async def write(self) -> None:
-        """Commit all waiting saves."""
-        async with self._writing:
-            await self._write(only_full=False)
+        waiting = self._bytes_read() - self._written_at
+        return self._rows >= self._rows_at_once or waiting >= self._rows_at_once * BYTES_A_ROW
 
     async def flush(self) -> Changes:
         """Commit all waiting saves. Return the changes since the last flush."""
-        await self.write()
-        await self._room.leave()
+        async with self._writing:
+            await self._write(only_full=False)
         changes, self._since_flush = self._since_flush, Changes()
         return changes
 
@@ -96,16 +81,11 @@ class WriteBuffer:
             if not self._saved or (only_full and not self._is_full):
                 return  # another caller has written these saves
             saved, self._saved, self._rows = self._saved, [], 0
-            self._note()
-            size, self._written_at = self._noted_at - self._written_at, self._noted_at
+            self._written_at = self._bytes_read()
             if only_full:  # a large batch is worth a thread, and is prepared while an earlier commit runs
                 saved = await asyncio.to_thread(self._prepare, saved)
             committing = asyncio.create_task(self._commit(saved))
-        try:
-            changes = await committing
-        finally:
-            self._room.waits(-size)
-            await self._room.leave()
+        changes = await committing
         self._since_flush += changes
         self.changes += changes
 

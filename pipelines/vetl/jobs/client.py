@@ -5,7 +5,6 @@ from vetl.core.errors import ConfigurationError
 from vetl.endpoints import REGISTRY
 from vetl.partner.client import Account, Limits, PartnerClient
 from vetl.partner.credential_cache import AcceptedCredentials
-from vetl.partner.pace import Pace
 from vetl.partner.retry_policy import RetryPolicy
 from vetl.settings import Settings
 
@@ -23,18 +22,13 @@ def partner_client(settings: Settings) -> PartnerClient:
     limits = Limits(
         max_in_flight=partner.max_in_flight,
         requests_per_minute=partner.requests_per_minute,
+        requests_per_minute_total=partner.requests_per_minute_total,
         timeout_seconds=partner.timeout_seconds,
     )
-    policy = RetryPolicy(
-        max_wait=partner.max_wait_seconds,
-        max_wait_total=partner.max_wait_seconds_total,
-        usual_answer=partner.timeout_seconds / 3,
-    )
+    policy = RetryPolicy(max_wait=partner.max_wait_seconds, max_run=partner.max_run_seconds)
     warehouse = settings.warehouse.path
     accepted = AcceptedCredentials(warehouse.with_name(f"{warehouse.name}.accepted.json"))
-    total = partner.requests_per_minute_total
-    pace = Pace(total) if total else None
-    return PartnerClient(account, limits, retry_policy=policy, accepted=accepted, pace=pace)
+    return PartnerClient(account, limits, retry_policy=policy, accepted=accepted)
 
 
 def query_names(settings: Settings) -> dict[str, QueryNames]:

@@ -12,11 +12,12 @@ from typing import Any
 
 from vetl.acting.ledger import Ledger
 from vetl.core.errors import VetlError, WarehouseError, WrongUse
+from vetl.drafts import rewrite_log
 from vetl.jobs.act_plan import remove_plan
 from vetl.jobs.build import build_marts, existing, publish_marts
-from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.drain import run_drain
 from vetl.jobs.forget_plan import STEPS, ForgetPlan, keep_plans, read_plans
+from vetl.jobs.kept_files import derived_folders, kept_files
 from vetl.jobs.lake import renew_lakes
 from vetl.jobs.one_writer import opened
 from vetl.jobs.residue import remove_leftovers, residue
@@ -30,6 +31,7 @@ from vetl.loading.published.retention import kept, remove_kept
 from vetl.loading.warehouse import Warehouse
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
+from vetl.sqlite_file import erase_remains, is_sqlite
 
 Build = Callable[[Settings], Mapping[str, Any]]
 """Build the marts in full and publish them; the returned mapping has an `exit_code`."""
@@ -177,11 +179,21 @@ def _private_steps(settings: Settings) -> list[ForgetPlan]:
             plans = _replaced(settings, plans, _erased(settings, plan))
     for plan in plans:
         if STEPS[2] not in plan.done:
-            rewrite(path)
-            shutil.rmtree(state_folder(path), ignore_errors=True)
-            remove_leftovers(settings)
+            _rewrite_all(settings, plan)
             plans = _replaced(settings, plans, plan.after(STEPS[2]))
     return plans
+
+
+def _rewrite_all(settings: Settings, plan: ForgetPlan) -> None:
+    """Rewrite each file that stays, and remove each that is made again: these are the files that are searched."""
+    rewrite(settings.warehouse.path)
+    for file in kept_files(settings):
+        if is_sqlite(file.path):
+            erase_remains(file.path)
+    rewrite_log(settings.dashboard.audit, plan.person.ids, plan.pseudonym or "")
+    for folder in derived_folders(settings):
+        shutil.rmtree(folder, ignore_errors=True)
+    remove_leftovers(settings)
 
 
 def _forgotten(warehouse: Warehouse, plan: ForgetPlan) -> ForgetPlan:

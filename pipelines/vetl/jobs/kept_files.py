@@ -1,4 +1,4 @@
-"""The one list of the files that vetl keeps: what a backup has and a restore replaces."""
+"""The one list of the files that vetl keeps: what a backup has, and what a forgetting rewrites and searches."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vetl.jobs.act_plan import plan_file
+from vetl.jobs.dbt_process import state_folder
 from vetl.loading.published.contacts import contacts_file
+from vetl.loading.published.parquet import parquet_folder
 from vetl.loading.published.retention import kept
 from vetl.settings import Settings
 
@@ -39,6 +41,28 @@ def kept_files(settings: Settings) -> list[KeptFile]:
     files += [KeptFile(f"{PUBLISHED}{item.stem.removeprefix(published.stem)}", item) for item in kept(published)]
     files += [KeptFile(name, place) for name, place in _places(settings).items()]
     return [file for file in files if file.path.is_file()]
+
+
+def derived_folders(settings: Settings) -> list[Path]:
+    """Return the folders of files that are made from the kept ones, and may be removed at any time."""
+    path = settings.warehouse.path
+    beside = [path.with_name(f"{path.name}{end}") for end in (".tmp", ".lake")]
+    return [
+        *beside,
+        state_folder(path),
+        parquet_folder(settings.warehouse.published),
+        settings.spark.scratch / "build",
+    ]
+
+
+def searched_files(settings: Settings) -> list[Path]:
+    """Return the existing files in which a person may stand: kept ones, their logs and drafts, derived ones."""
+    files = [file.path for file in kept_files(settings)]
+    for file in [file for file in files if file.suffix in (".duckdb", ".sqlite")]:
+        files += [*file.parent.glob(f"{file.name}*"), *file.parent.glob(f".{file.name}*")]
+    for folder in derived_folders(settings):
+        files += folder.rglob("*")
+    return sorted({file for file in files if file.is_file()})
 
 
 def place_of(settings: Settings, name: str) -> Path | None:

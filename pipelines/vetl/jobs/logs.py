@@ -9,15 +9,13 @@ import structlog
 
 SENTENCES = {
     "answer_without_date": "an answer of the platform carries no Date; it is timed by this machine's clock",
-    "characters_replaced": "{asked}: characters that are not UTF-8 were replaced",
-    "retry_after_bounded": "{about}: asked to wait {asked:.0f} s, waits {waits:.0f} s",
+    "characters_replaced": "{asked}: characters that JSON does not allow in a text were accepted or replaced",
     "platform_asks_to_wait": "{about}: the platform asks to wait; goes on in {seconds:.0f} s",
     "another_vetl_writes": "Waiting for {holder}, up to {longest}",
     "warehouse_held": "Waiting for {holder}, which holds {path}, up to {longest}",
     "retry": "{asked}: asked again in {wait:.1f} s after attempt {attempt}: {cause}",
     "rate_limited": "{practice}: the platform limits requests; {in_flight} at once after a pause of {pause:.1f} s",
-    "no_answer": "{practice}: no answer came; {in_flight} requests at once from now on",
-    "token_used_up": "{practice}: an access token was used up; {in_flight} requests at once from now on",
+    "fewer_requests": "{practice}: {in_flight} requests at once from now on",
     "secret_for_unknown_practice": "VETL_WEBHOOKS__SECRETS: a `practice=secret` names no configured practice",
     "unsigned_accepted": "--accept-unsigned: unsigned webhooks are accepted from anybody who reaches this address",
     "secrets_not_read": "the webhook secrets stay as they were: {cause}",

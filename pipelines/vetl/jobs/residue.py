@@ -7,10 +7,9 @@ from tempfile import NamedTemporaryFile
 
 from vetl.acting.ledger import Ledger
 from vetl.core.errors import WarehouseError
-from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.forget_plan import plan_file
+from vetl.jobs.kept_files import searched_files
 from vetl.jobs.lake import lake_of_marts, private_lake
-from vetl.loading.control.snapshot import snapshot_path
 from vetl.loading.lake.export import read_manifest
 from vetl.loading.lake.storage import Storage
 from vetl.loading.mentions import Mentions
@@ -58,8 +57,8 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
 def remove_leftovers(settings: Settings) -> None:
     """Remove drafts and temporary rows of processes that have ended."""
     path, published = settings.warehouse.path, settings.warehouse.published.resolve()
-    shutil.rmtree(path.with_name(f"{path.name}.tmp"), ignore_errors=True)
-    shutil.rmtree(path.with_name(f"{path.name}.lake"), ignore_errors=True)
+    for ended in (path.with_name(f"{path.name}.tmp"), path.with_name(f"{path.name}.lake")):
+        shutil.rmtree(ended, ignore_errors=True)
     for folder, names in ((path.parent, [path.name]), (published.parent, _published_names(settings))):
         for name in names:
             for draft in folder.glob(f".{name}.*"):
@@ -103,7 +102,10 @@ def _in_lake(storage: Storage, settings: Settings, person: Person, mentions: Men
 
 def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
     texts = texts_of(person)
-    for file in _all_files(settings):
+    plan = plan_file(settings.warehouse.path)
+    for file in searched_files(settings):
+        if file == plan:
+            continue
         try:
             there = in_bytes(file, texts)
         except FileNotFoundError:
@@ -120,22 +122,3 @@ def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[s
         return texts
     warehouse = settings.warehouse
     return texts - elsewhere(warehouse.path, person, texts, lock_wait_seconds=warehouse.lock_wait_seconds)
-
-
-def _all_files(settings: Settings) -> list[Path]:
-    """Return all files of vetl except the plan, with drafts and logs of databases."""
-    path, published, inbox = (
-        settings.warehouse.path,
-        settings.warehouse.published.resolve(),
-        settings.webhooks.inbox,
-    )
-    files = [path, *_published_files(settings), inbox]
-    for file in list(files):
-        files += [*file.parent.glob(f"{file.name}*"), *file.parent.glob(f".{file.name}*")]
-    for name in _published_names(settings):
-        files += published.parent.glob(f".{name}*")
-    for folder in (state_folder(path), path.with_name(f"{path.name}.tmp"), parquet_folder(published)):
-        files += folder.rglob("*")
-    files.append(snapshot_path(path))
-    plan = plan_file(path)
-    return sorted({file for file in files if file.is_file() and file != plan})

@@ -1,10 +1,9 @@
 """One sync with the configured client and warehouse."""
 
 import asyncio
-import ctypes
 import gc
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from secrets import token_hex
@@ -26,10 +25,6 @@ from vetl.loading.phone_calls.frames import parse_calls
 from vetl.loading.warehouse import Warehouse
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings
-
-M_MMAP_THRESHOLD = -3
-LARGE_BLOCK = 2 * 1024 * 1024
-"""The number of this parameter of glibc, and the bytes of a large block: a page of 5,000 calls has 1.3 MB."""
 
 USUAL_SIGN_INS = 3
 REQUESTS_OF_A_TOKEN = 50
@@ -62,18 +57,8 @@ def run_sync(
         details_budget=settings.phone_calls.details_budget,
         reconcile=reconcile,
     )
-    _give_large_blocks_back()
     with writing(settings), _fewer_collections():
         return asyncio.run(_sync(settings, partner_client(settings), order, progress))
-
-
-def _give_large_blocks_back() -> None:
-    """Let the C library give blocks of this size back as soon as they are freed, if it is glibc.
-
-    By default it keeps blocks of up to 32 MiB once it has freed one of that size, and they break into pieces.
-    """
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from vetl.core.endpoint import Column, Kind
 from vetl.core.errors import BadRecord
 from vetl.core.pages import Row
+from vetl.core.records import is_exact
 from vetl.loading import instants
 from vetl.loading.control.quarantine import LONG_ROW, BadRow
 from vetl.loading.records import canonical_json, extra_of, validated
@@ -204,7 +205,7 @@ def _texts(values: Sequence[Any]) -> pl.Series:
         return pl.Series(values, dtype=pl.String, strict=True)
     except TypeError:
         # Ids may come as numbers: an appointment's is one in one answer and text in another.
-        texts = [str(value) if type(value) in (int, float) else value for value in values]
+        texts = [str(value) if type(value) in (int, float) and is_exact(value) else value for value in values]
         return pl.Series(texts, dtype=pl.String, strict=True)
 
 

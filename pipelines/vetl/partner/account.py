@@ -30,14 +30,15 @@ class Account:
 class Limits:
     """The most requests that may be sent at once and per minute.
 
-    `max_in_flight` and `requests_per_minute` apply to one practice, `max_in_flight_total` to all practices
-    together. `timeout_seconds` limits the connection and each piece of an answer.
+    `max_in_flight` and `requests_per_minute` apply to one practice, those with `total` to all practices together.
+    `timeout_seconds` limits the connection and each piece of an answer.
     """
 
     max_in_flight: int = 8
     requests_per_minute: int | None = None
     timeout_seconds: float = 30
     max_in_flight_total: int = 32
+    requests_per_minute_total: int | None = None
 
 
 def is_this_machine(host: str) -> bool:

@@ -1,7 +1,8 @@
 """Decode the bytes of an answer as text and JSON. No I/O.
 
-A page is not lost if a single character is not UTF-8, or if the source cut a summary in the middle of an emoji.
-Such characters become U+FFFD, and `Decoded.repaired` is true.
+A page is not lost if a single character is not UTF-8, if the source cut a summary in the middle of an emoji, or
+wrote a tab into a text as it is. Bad characters become U+FFFD, control characters stay, and `Decoded.repaired` is
+true.
 """
 
 import codecs
@@ -19,21 +20,7 @@ from vetl.partner.headers import Headers, charset, media_type
 MOST_VALUES = 500_000
 """The most values in one JSON answer. 100 records have a few thousand; 8 MiB of `[],` is 500 MB of objects."""
 
-LARGE = 512 * 1024
-"""Bytes of a body that is looked at for wide characters; 100 usual rows have 60 KB."""
-
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,40}")
-
-
-MEMORY_OF_A_VALUE = 64
-"""Bytes of a value as Python's object, without its text: 49 for a text, 64 for an empty object."""
-
-
-def memory_of_values(body: bytes) -> int:
-    """Return about how many bytes the values of a JSON answer take beyond the bytes of the answer."""
-    # A character that is not ASCII makes its whole text up to four times as large; this costs large texts only.
-    wide = 0 if len(body) < LARGE or body.isascii() else 3 * len(body)
-    return MEMORY_OF_A_VALUE * body.count(b",") + wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +54,7 @@ def read_json(body: bytes, headers: Headers, label: str) -> Decoded:
     except ValueError:
         pass  # the lenient parser finds out whether it is cut off or has bad characters only
     try:
-        return Decoded(_whole(json.loads(body.decode(errors="replace"))), repaired=True)
+        return Decoded(_whole(json.loads(body.decode(errors="replace"), strict=False)), repaired=True)
     except (ValueError, RecursionError):
         raise TornAnswer(f"{label}: expected JSON, got {likeness(body, headers)}") from None
 

@@ -14,7 +14,7 @@ from io import StringIO
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlencode
 
-from vetl.core.errors import ContractBroken, TornAnswer, VetlError
+from vetl.core.errors import ContractBroken, TornAnswer
 from vetl.core.pages import Page, Row
 from vetl.partner.bodies import Decoded, likeness, read_json, utf8
 from vetl.partner.calls_csv import COLUMNS
@@ -41,21 +41,13 @@ MOST_ROWS = 20_000
 """Most rows of a page, although at most 100 are requested: a list may ignore the page size."""
 
 
-Take = Callable[[int], None]
-"""Counts bytes of memory; raises `NoRoom` if there is no room for them."""
-
-
-def uncounted(_size: int) -> None:
-    """Count nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request; `target` is the path and the query below the base address, and `name` is for messages.
 
     Requests are counted by `path`, which is relative to `PREFIX` and has no id of a record. `repeatable`: a
     repetition changes nothing more, so that an attempt with an unknown outcome may be repeated. A decompressed
-    answer of more than `largest` bytes is not read to its end. `take` counts the memory that the answer takes.
+    answer of more than `largest` bytes is not read to its end.
     """
 
     name: str
@@ -66,7 +58,6 @@ class Request:
     method: str = "GET"
     repeatable: bool = True
     largest: int = LARGEST_JSON
-    take: Take = field(default=uncounted, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +137,7 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     """
     data = payload(answer, document)
     if plain and isinstance(data, list):
-        return Page(_rows(data), len(data), None, None, answer.server_time, requests, bytes=len(answer.body))
+        return Page(_rows(data), len(data), None, None, answer.server_time, requests)
     if not isinstance(data, dict):
         _broken(answer, "`data` is not a page")
     total = count(data.get("total_count", answer.headers.get("x-total-count")))
@@ -160,8 +151,7 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     if len(content) > MOST_ROWS:
         _broken(answer, f"one page has {len(content)} rows, at most {MOST_ROWS} are accepted")
     echoes = count(data.get("page")), count(data.get("per_page"))
-    total_pages, size = count(data.get("total_pages")), len(answer.body)
-    return Page(_rows(content), total, *echoes, answer.server_time, requests, total_pages, bytes=size)
+    return Page(_rows(content), total, *echoes, answer.server_time, requests, count(data.get("total_pages")))
 
 
 def record(answer: Answer, document: Decoded) -> Row:
@@ -272,17 +262,6 @@ def _rows(content: list[Any]) -> tuple[Row, ...]:
 
 def _broken(answer: Answer, fault: str) -> NoReturn:
     raise ContractBroken(f"{answer.label}: {fault} (status {answer.status}); the contract promises it")
-
-
-def deciphered(decipher: Decipher[T], answers: list[Answer], attempt: int) -> T:
-    """Take the answer from a list of one answer, and return its value by `decipher`."""
-    # The traceback of an error keeps its frames, and these would keep the body, which may have 64 MiB. So no frame
-    # outside holds the answer, and vetl's own errors lose their traceback.
-    try:
-        return decipher(answers.pop(), attempt)
-    except VetlError as error:
-        error.__context__ = None
-        raise error.with_traceback(None) from None
 
 
 def accept(page: Page) -> None:

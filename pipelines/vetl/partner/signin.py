@@ -11,7 +11,6 @@ from vetl.core.results import Waiting
 from vetl.partner import refusals
 from vetl.partner.account import Account
 from vetl.partner.credential_cache import AcceptedCredentials
-from vetl.partner.limits import RateLimiter
 from vetl.partner.protocol import Answer, Request, sign_in_request
 from vetl.partner.retry_policy import RetryBudget
 
@@ -24,8 +23,6 @@ class Token:
     server_time: datetime
     good_for: set[str] = field(default_factory=set[str])
     """Practices for which the platform accepted it."""
-    is_spent: bool = False
-    """Whether the platform rejected it later for one of these practices."""
 
 
 class SignIn:
@@ -44,13 +41,11 @@ class SignIn:
         accepted: AcceptedCredentials,
         exchange: Callable[[Request, int], Awaitable[Answer]],
         budget: Callable[[], RetryBudget],
-        limiter: Callable[[], RateLimiter],
     ) -> None:
         self._account = account
         self._accepted = accepted
         self._exchange = exchange
         self._budget = budget
-        self._limiter = limiter
         self.report = lambda _waiting: None
 
     async def __call__(self) -> Token:
@@ -61,15 +56,13 @@ class SignIn:
             ConfigurationError: there is no platform at the address.
             Transient, ContractBroken: the attempts are used up.
         """
-        account, budget, limiter = self._account, self._budget(), self._limiter()
+        account, budget = self._account, self._budget()
         request = sign_in_request(account.username, account.password.get_secret_value(), account.role)
         while True:
-            self._announce(budget.attempt, limiter.opens_in)
+            self._announce(budget.attempt)
             try:
-                async with limiter.passing():
-                    budget.begin()
-                    answer = await self._exchange(request, budget.attempt)
-                    text = refusals.token(answer)
+                answer = await self._exchange(request, budget.attempt)
+                text = refusals.token(answer)
             except SignInRefused as error:
                 if not self._accepted.knows(account):
                     raise
@@ -81,7 +74,7 @@ class SignIn:
                 self._accepted.remember(account)
                 return Token(text, answer.server_time)
 
-    def _announce(self, attempt: int, seconds: float) -> None:
+    def _announce(self, attempt: int, seconds: float = 0) -> None:
         """Report a line such as `signing in to https://platform.example.com, attempt 2, waits 5 s`."""
         clause = f", attempt {attempt}" if attempt > 1 else ""
         clause += f", waits {seconds:.0f} s" if seconds >= 1 else ""

@@ -14,6 +14,7 @@ from typing import Any
 
 from vetl.core.pages import Row
 from vetl.core.practice import problem_of_id
+from vetl.core.records import is_exact
 
 SIGNATURE_HEADER = "X-Webhook-Signature"
 
@@ -95,7 +96,9 @@ def practice_of(signed_by: tuple[Secret, ...], delivery: Delivery) -> str | None
 def parse_delivery(channel: Channel, body: bytes) -> Delivery:
     """Parse a body; a delivery that cannot be parsed or names an impossible practice has a `problem`."""
     try:
-        payload = json.loads(body, parse_constant=_refuse)
+        # As in an answer, a cut emoji or a raw tab costs no delivery.
+        text = body.decode(json.detect_encoding(body), "replace")
+        payload = json.loads(text, strict=False, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return Delivery(channel, None, {}, "not JSON")
     if not isinstance(payload, dict):
@@ -193,7 +196,7 @@ def _message_id(payload: Mapping[str, Any]) -> str | None:
 
 def _text(value: object) -> str | None:
     """Return an id or label as text, or `None` if it is empty, no scalar, or no valid UTF-8."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "" or not is_exact(value):
         return None
     text = str(value)
     return None if any("\ud800" <= character <= "\udfff" for character in text) else text

@@ -7,6 +7,8 @@ stored authentication, and a request costs a quarter less without them. Each tra
 
 import asyncio
 import math
+import os
+import ssl
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 from urllib.parse import urlsplit
@@ -32,6 +34,9 @@ IDLE_SECONDS = 3.0
 httpcore.AsyncHTTP11Connection.READ_NUM_BYTES = 256 * 1024  # pyright: ignore[reportAttributeAccessIssue] - a constant of httpcore
 """The number of bytes that asyncio reads at once. By default httpcore takes 64 KiB of them at a time and copies
 the rest each time, which costs 0.2 s of 6 s for a million calls."""
+
+UNTRUSTED = "certificate verify failed: "
+"""The beginning of OpenSSL's reason why a certificate is not trusted."""
 
 _TORN = (httpx.RemoteProtocolError,)
 _WORDS: Mapping[type[Exception], str] = {
@@ -59,7 +64,6 @@ class Wire:
         """Idle connections; the last used one is used first, because the server has hardly closed it yet."""
         self._seconds = limits.timeout_seconds
         self._extensions = {"timeout": httpx.Timeout(self._seconds).as_dict()}
-        self._large = asyncio.Lock()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -78,7 +82,6 @@ class Wire:
             Unreachable: there is no connection, or no answer in time.
             TornAnswer: the answer is cut off, cannot be decompressed, or has no end.
             RequestRefused: the address is too long for HTTP clients.
-            NoRoom: `request.take` has no room for the answer.
         """
         deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
         transport = self._idle.pop() if self._idle else self._open()
@@ -96,14 +99,7 @@ class Wire:
                 received = _lower(response.headers)
                 assert isinstance(response.stream, httpx.AsyncByteStream)
                 try:
-                    body = await read_body(
-                        response.stream,
-                        received,
-                        largest=request.largest,
-                        take=request.take,
-                        large=self._large,
-                        label=label,
-                    )
+                    body = await read_body(response.stream, received, largest=request.largest, label=label)
                 finally:
                     await response.aclose()
             is_whole = True
@@ -129,8 +125,14 @@ def _explain(error: Exception, label: str) -> NoReturn:
     # The text of an error may quote the request, so it is shown only if nothing was sent yet.
     words = _WORDS.get(type(error), "the connection failed")
     kind = type(error).__name__
+    if UNTRUSTED in str(error):
+        reason = redact(str(error).partition(UNTRUSTED)[2].partition(" (_ssl")[0])
+        raise Unreachable(
+            f"{label}: the certificate of the platform is not trusted ({reason}); if an authority of your own"
+            " signed it, name its file in the environment variable SSL_CERT_FILE"
+        ) from None
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
-        words = f"{words}: {redact(str(error))}"
+        words = f"{words}: {redact(str(error).replace('_', ' '))}"
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
         raise ConfigurationError(f"{label}: the request cannot be sent ({kind})") from None
     if isinstance(error, _TORN):
@@ -141,7 +143,7 @@ def _explain(error: Exception, label: str) -> NoReturn:
 def _opener(base_url: str) -> Callable[[], Transport]:
     """Return a function that opens connections to the platform."""
     # Certificates are read once, and only for TLS, because that takes longer than a request.
-    trusted = httpx.create_ssl_context() if urlsplit(base_url).scheme == "https" else False
+    trusted = _trusted() if urlsplit(base_url).scheme == "https" else False
     limits = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS)
     proxy = _proxy(base_url)
 
@@ -155,6 +157,18 @@ def _opener(base_url: str) -> Callable[[], Transport]:
             ) from None
 
     return open_transport
+
+
+def _trusted() -> ssl.SSLContext:
+    """Return the authorities of the system, or of the file or folder that the environment names."""
+    try:
+        return httpx.create_ssl_context()
+    except OSError as error:  # also an `SSLError`: the file has no certificate
+        name = "SSL_CERT_FILE" if os.environ.get("SSL_CERT_FILE") else "SSL_CERT_DIR"
+        why = "has no certificate" if isinstance(error, ssl.SSLError) else error.strerror or "cannot be read"
+        raise ConfigurationError(
+            f"{name}: the certificates of trusted authorities cannot be read: {why}"
+        ) from None
 
 
 def _proxy(base_url: str) -> str | None:

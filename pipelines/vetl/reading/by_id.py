@@ -23,29 +23,23 @@ def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[
     Raises:
         VetlError: a few ids could not be read; all other rows are stored.
     """
-    left, strangers, requests = list(ids), list[str](), 0
-    failed: dict[str, VetlError] = {}
-    while left:
-        answers = yield from do(GetRecords(left))
-        left = [identity for identity in left if identity not in answers]
-        requests += len(answers)
-        for _ in range(looks - 1):
-            again = [identity for identity, row in answers.items() if row is None]
-            answers |= yield from do(GetRecords(again))
-            requests += len(again)
-        failed |= {identity: row for identity, row in answers.items() if isinstance(row, VetlError)}
-        rows = {identity: row for identity, row in answers.items() if isinstance(row, Mapping)}
-        others = {identity for identity, row in rows.items() if _is_another(row, identity)}
-        strangers += others
-        yield MergeRows([row for identity, row in rows.items() if identity not in others], read_at)
-        missing = [identity for identity, row in answers.items() if row is None]
-        if missing:
-            yield MissingRecords(missing, read_at)
+    answers = yield from do(GetRecords(ids))
+    requests = len(answers)
+    for _ in range(looks - 1):
+        again = [identity for identity, row in answers.items() if row is None]
+        answers |= yield from do(GetRecords(again))
+        requests += len(again)
+    failed = [row for row in answers.values() if isinstance(row, VetlError)]
+    rows = {identity: row for identity, row in answers.items() if isinstance(row, Mapping)}
+    strangers = [identity for identity, row in rows.items() if _is_another(row, identity)]
+    yield MergeRows([row for identity, row in rows.items() if identity not in strangers], read_at)
+    missing = [identity for identity, row in answers.items() if row is None]
+    if missing:
+        yield MissingRecords(missing, read_at)
     if failed:
         yield Flush()
-        first = next(iter(failed.values()))
-        first.add_note(f"; {len(failed)} of {len(ids)} ids could not be read, the others are stored")
-        raise first
+        failed[0].add_note(f"; {len(failed)} of {len(ids)} ids could not be read, the others are stored")
+        raise failed[0]
     return Got(strangers, requests)
 
 

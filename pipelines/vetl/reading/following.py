@@ -4,8 +4,8 @@ If the total promises many pages, the last of them is read first. Then several p
 none of them has a new row. So the requests of a pass are in proportion to the rows that really come, and at most
 `MOST_PAGES`.
 
-The memory of a pass is bounded: rows of large pages, and of many pages, are saved while the pass goes on, and only
-their ids and times stay. A pass whose rows are wanted together, as the calls of a day, ends at `MOST_KEPT` bytes.
+The memory of a pass is bounded: rows of many pages are saved while the pass goes on, and only their ids and times
+stay. A pass whose rows are wanted together, as the calls of a day, ends at `MOST_TOGETHER` rows.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from vetl.reading.rows import evidence_of, key_of
 
 MOST_PAGES = 20_000
 """Most pages of one pass: two million rows at 100 rows a page."""
-LARGE_PAGE = 512 * 1024
-"""Bytes of a page whose rows are saved at once; 100 usual rows have 60 KB."""
-MOST_KEPT = 8 * 1024 * 1024
-"""Most bytes of pages whose rows are in memory."""
+MOST_KEPT = 5_000
+"""Rows of a pass that are in memory before they are saved."""
+MOST_TOGETHER = 20_000
+"""Most rows of a pass that are wanted together."""
 UNTESTED_PAGES = 16
 """Most pages that are requested without a test of the last page."""
-AT_ONCE, AT_ONCE_OF_A_LIE = 64, 8
+AT_ONCE, AT_ONCE_OF_A_LIE = 32, 8
 """Pages that are requested at a time: if the last page is as promised; and if it is not, or is refused."""
 
 
@@ -44,14 +44,12 @@ def read_page(conventions: QueryConventions, window: Window, number: int) -> Pla
         page = yield from do(conventions.page(window, number, lenient=lenient))
     except WrongTotal:
         page = yield from do(conventions.page(window, number, lenient=True))
-    if page.bytes > LARGE_PAGE:
-        [page] = yield from saved(conventions, [page])
     return page
 
 
 def saved(conventions: QueryConventions, pages: Sequence[Page]) -> Plan[list[Page]]:
-    """Save the rows of pages, if this list allows it, and return the pages with what a proof needs of them."""
-    if conventions.saving is None:
+    """Save the rows of many pages, if the list allows it, and return the pages with what a proof needs of them."""
+    if conventions.saving is None or kept_rows(pages) <= MOST_KEPT:
         return list(pages)
     for page in pages:
         if not page.saved:
@@ -59,9 +57,9 @@ def saved(conventions: QueryConventions, pages: Sequence[Page]) -> Plan[list[Pag
     return [replace(page, rows=tuple(map(evidence_of, page.rows)), saved=True) for page in pages]
 
 
-def kept_bytes(pages: Sequence[Page]) -> int:
-    """Return the bytes of the pages whose rows are in memory."""
-    return sum(page.bytes for page in pages if not page.saved)
+def kept_rows(pages: Sequence[Page]) -> int:
+    """Return the number of rows that are in memory."""
+    return sum(len(page.rows) for page in pages if not page.saved)
 
 
 def read_promised(conventions: QueryConventions, window: Window, number: int, first: Page) -> Plan[Page]:
@@ -73,14 +71,14 @@ def read_promised(conventions: QueryConventions, window: Window, number: int, fi
     try:
         return (yield from read_page(conventions, window, number))
     except RequestRefused as error:
-        return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}", bytes=0)
+        return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}")
 
 
 def follow(conventions: QueryConventions, window: Window, first: Page, count: int, size: int) -> Plan[Followed]:
     """Read pages 1 to `count - 1` as long as they have new rows; `size` is the number of rows of a full page."""
     pages: list[Page] = []
     probed: dict[int, Page] = {}
-    at_once = AT_ONCE if conventions.saving else max(1, min(AT_ONCE_OF_A_LIE, MOST_KEPT // max(1, first.bytes)))
+    at_once = AT_ONCE
     if count > UNTESTED_PAGES:
         last = (first.total_count - 1) // size
         probed[last] = yield from read_promised(conventions, window, last, first)
@@ -95,10 +93,9 @@ def follow(conventions: QueryConventions, window: Window, first: Page, count: in
         read = yield from do(SideBySide([read_promised(conventions, window, index, first) for index in unread]))
         batch = [probed.pop(index) if index in probed else read.pop(0) for index in numbers]
         pages += batch
-        if kept_bytes(pages) > MOST_KEPT:
-            if conventions.saving is None:
-                return Followed(tuple(pages), f"its pages have more than {MOST_KEPT // 2**20} MiB")
-            pages = yield from saved(conventions, pages)
+        pages = yield from saved(conventions, pages)
+        if kept_rows(pages) > MOST_TOGETHER:
+            return Followed(tuple(pages), f"its pages have more than {MOST_TOGETHER} rows")
         if numbers.stop == count:
             break
         keys = {key_of(row) for page in batch for row in page.rows}

@@ -14,7 +14,7 @@ from vetl.core.errors import RequestRefused
 from vetl.core.pages import Certificate, Page, Row, Window, WindowKind
 from vetl.core.steps import Plan, do
 from vetl.reading.conventions import QueryConventions, contradiction
-from vetl.reading.following import LARGE_PAGE, MOST_KEPT, MOST_PAGES, follow, kept_bytes, read_page, saved
+from vetl.reading.following import MOST_PAGES, MOST_TOGETHER, follow, kept_rows, read_page, saved
 from vetl.reading.rows import key_of
 
 
@@ -171,10 +171,9 @@ def _beyond(conventions: QueryConventions, window: Window, pages: Sequence[Page]
             return more
         seen |= fresh
         more.append(page)
-        if page.bytes > LARGE_PAGE or kept_bytes(more) > MOST_KEPT:
-            more = yield from saved(conventions, more)
-            if not more[-1].saved:
-                return more
+        more = yield from saved(conventions, more)
+        if kept_rows(more) > MOST_TOGETHER:
+            return more
         if page.total_count != pages[0].total_count:
             break
     return more

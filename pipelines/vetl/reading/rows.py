@@ -6,31 +6,18 @@ from json import dumps
 
 from vetl.core.pages import Row
 
-LONGEST_KEY = 200
-"""Characters from which on a digest stands for a key. A platform might send ids of megabytes."""
-
 
 def key_of(row: Row) -> str:
     """Return the id of a row, or a digest of the row if it has none, so that a certificate counts it."""
     identity = row.get("id")
-    return _short(dumps(row, sort_keys=True, default=str) if identity is None else str(identity))
-
-
-def key_of_id(identity: str) -> str:
-    """Return the key of a row with this id."""
-    return _short(identity)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_KEY else sha256(text.encode(errors="surrogatepass")).hexdigest()
+    if identity is not None:
+        return str(identity)
+    return sha256(dumps(row, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def evidence_of(row: Row) -> Row:
-    """Return the key and the times of a row, of bounded size, as a row with the same key."""
-    times = {
-        name: value for name in _TIMES if isinstance(value := row.get(name), str) and len(value) < LONGEST_KEY
-    }
-    return {"id": key_of(row), **times}
+    """Return the key and the times of a row, as a row with the same key."""
+    return {"id": key_of(row), **{name: value for name in _TIMES if isinstance(value := row.get(name), str)}}
 
 
 _TIMES = ("created_at", "updated_at")

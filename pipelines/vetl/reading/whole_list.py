@@ -22,7 +22,6 @@ from vetl.reading.paging import (
     uncertified,
     united_ids,
 )
-from vetl.reading.rows import key_of_id
 
 WHOLE = Window()
 PAGES_OF_A_MOVING_LIST = 20
@@ -157,4 +156,4 @@ def mark_missing(whole: WholeList, read_again: Callable[[], Plan[WholeList]]) ->
 def _without(ids: Iterable[str], whole: WholeList) -> set[str]:
     """Return the ids that no pass has."""
     keys = united_ids(whole.passes)
-    return {identity for identity in ids if key_of_id(identity) not in keys}
+    return {identity for identity in ids if identity not in keys}

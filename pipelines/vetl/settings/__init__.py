@@ -104,7 +104,7 @@ class PartnerSettings(Section):
     max_in_flight: Positive = 8
     timeout_seconds: Seconds = Field(default=30, gt=0, allow_inf_nan=False)
     max_wait_seconds: Seconds = Field(default=300, ge=0, allow_inf_nan=False)
-    max_wait_seconds_total: Seconds = Field(default=900, ge=0, allow_inf_nan=False)
+    max_run_seconds: Seconds = Field(default=7200, gt=0, allow_inf_nan=False)
     allow_plain_http: bool = False
     parameters: dict[str, dict[QueryName, ParameterName]] = Field(
         default_factory=dict[str, dict[QueryName, ParameterName]]

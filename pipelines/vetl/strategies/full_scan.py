@@ -35,7 +35,7 @@ from vetl.reading.paging import (
     most_followed,
     read_pass,
 )
-from vetl.reading.rows import evidence_of, instant, key_of, key_of_id, updated_at
+from vetl.reading.rows import evidence_of, instant, key_of, updated_at
 from vetl.reading.whole_list import WHOLE, read_whole_list
 from vetl.strategies.cursors import WholeCursor
 from vetl.strategies.totals import compare_totals, complete
@@ -96,9 +96,7 @@ def _read_open(
         if not done.whole:
             return None
     open_here = yield from do(IdsWithStatus(strategy.open_statuses))
-    if not listed.issuperset(map(key_of_id, open_here)) or not (
-        yield from _totals_agree(reading, conventions, strategy)
-    ):
+    if not listed.issuperset(open_here) or not (yield from _totals_agree(reading, conventions, strategy)):
         return None
     return Outcome(
         True,

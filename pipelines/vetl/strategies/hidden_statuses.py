@@ -22,7 +22,7 @@ from vetl.discovery.examination import find_status
 from vetl.reading.by_id import get_by_id
 from vetl.reading.conventions import UNPROVEN_END, QueryConventions
 from vetl.reading.paging import united_ids
-from vetl.reading.rows import key_of, key_of_id, updated_at
+from vetl.reading.rows import key_of, updated_at
 from vetl.reading.whole_list import read_by_status, union_evidence
 from vetl.strategies.cursors import WindowsCursor
 
@@ -115,6 +115,6 @@ def read_hidden(conventions: QueryConventions, reading: Reading, strategy: Updat
     if whole.certified and reading.reconcile != "no":
         seen = united_ids(whole.passes)
         here = yield from do(IdsHere())
-        yield from get_by_id([identity for identity in here if key_of_id(identity) not in seen], reading.now)
+        yield from get_by_id([identity for identity in here if identity not in seen], reading.now)
         yield Flush()
     return Outcome(whole.certified, through if whole.certified else None, whole.reason)

@@ -26,7 +26,7 @@ from vetl.reading.by_id import get_by_id
 from vetl.reading.conventions import QueryConventions, contradiction
 from vetl.reading.following import read_page, read_promised
 from vetl.reading.paging import has_fallen, most_followed
-from vetl.reading.rows import instant, key_of, key_of_id
+from vetl.reading.rows import instant, key_of
 from vetl.reading.whole_list import WHOLE, read_whole_list
 from vetl.strategies.cursors import TopCursor
 from vetl.strategies.totals import Counts, compare_totals, complete
@@ -138,7 +138,7 @@ def _get_unread(strategy: NewestFirst, descent: _Descent, reading: Reading) -> P
         # Rows of one instant may be on both sides of the descent's end.
         ids += yield from do(IdsHere("created_at", descent.lowest + timedelta(seconds=1), None))
     yield from get_by_id(
-        [identity for identity in dict.fromkeys(ids) if key_of_id(identity) not in descent.seen], reading.now
+        [identity for identity in dict.fromkeys(ids) if identity not in descent.seen], reading.now
     )
     yield Flush()
 

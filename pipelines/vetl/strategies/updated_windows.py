@@ -38,7 +38,6 @@ from vetl.reading.by_id import get_by_id, strangers_line
 from vetl.reading.certified import read_window
 from vetl.reading.conventions import UNPROVEN_END, QueryConventions, Saving
 from vetl.reading.paging import read_pass, united_ids
-from vetl.reading.rows import key_of_id
 from vetl.reading.whole_list import WHOLE, mark_vanished, read_whole_list
 from vetl.reading.window_read import Purpose, WindowOutcome, combined
 from vetl.strategies.cursors import WindowsCursor
@@ -166,7 +165,7 @@ def _vanished(
     assert reading.reread_from is not None
     start = reading.local_midnight(reading.reread_from)
     here = yield from do(IdsHere("updated_at", start, until))
-    gone = [identity for identity in here if key_of_id(identity) not in seen_ids]
+    gone = [identity for identity in here if identity not in seen_ids]
     if gone and by_id:
         yield from get_by_id(gone, reading.now)
     elif gone:
@@ -177,7 +176,7 @@ def _vanished(
         outcome = combined((yield from do(looks)))
         outcome += yield from _tail(conventions, reading, through)
         if outcome.certified:
-            yield MissingRecords([item for item in gone if key_of_id(item) not in outcome.ids], reading.now)
+            yield MissingRecords([item for item in gone if item not in outcome.ids], reading.now)
     yield Flush()
 
 
@@ -223,7 +222,7 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
             yield MergeRows(done.rows, done.read_at)
     except RequestRefused:
         listed = set()  # a refused status filter is as useless as an ignored one
-    gone = [identity for identity in open_here if key_of_id(identity) not in listed]
+    gone = [identity for identity in open_here if identity not in listed]
     got = yield from get_by_id(gone, reading.now)
     return [strangers_line(reading.endpoint.name, got.strangers, len(gone))] if got.strangers else []
 

@@ -200,9 +200,8 @@ def _replace(
 
 
 def _are_within(page: CallsPage, first: date, last: date) -> bool:
-    return not page.rows or bool(
-        page.first_day and page.last_day and first <= page.first_day and page.last_day <= last
-    )
+    """Return whether no call has another day. Calls without a readable day go to quarantine, and prove nothing."""
+    return page.first_day is None or page.last_day is None or (first <= page.first_day and page.last_day <= last)
 
 
 def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: CallsPage) -> Plan[str | None]:
