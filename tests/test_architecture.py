@@ -23,6 +23,7 @@ ONLY_IMPORTER = {
     "typer": ("cli",),
     "rich": ("cli",),
     "mcp": ("cli/assistant",),
+    "prometheus_client": ("receiving",),
     "starlette": ("receiving",),
     "uvicorn": ("receiving",),
     "argon2": ("passwords.py",),

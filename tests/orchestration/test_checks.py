@@ -13,8 +13,7 @@ from support.practice_site import practice_tables, vetl_resource
 from vetl.loading.control.snapshot import write_snapshot
 from vetl.loading.migrate import FIRST
 from vetl.orchestration.checks import LIST_CHECKS, check_lists
-from vetl.orchestration.lists import raw_key
-from vetl.orchestration.published import PUBLISHED
+from vetl.orchestration.keys import PUBLISHED, raw_key
 from vetl.orchestration.published_checks import check_published
 
 KEY = raw_key("staff_tasks")
