@@ -19,7 +19,7 @@ from vetl.endpoints import by_name
 from vetl.loading.control.activity import read_activity, record_failure, recorded
 from vetl.loading.control.snapshot import Snapshot, read_snapshot
 from vetl.loading.migrate import FIRST
-from vetl.loading.notes import Notes, notes_file, read_note, write_note
+from vetl.loading.notes import NotesFile, notes_file, read_note, write_note
 from vetl.loading.writer_lock import SIZE, lock_file, writing
 
 LISTS = ("booking_sessions", "appointments", "staff_tasks")
@@ -202,7 +202,7 @@ def test_notes_that_are_no_database_are_one_line_with_the_remedy(filled: Filled)
 def test_notes_are_read_while_another_process_writes_and_by_their_owner_alone(tmp_path: Path) -> None:
     warehouse = tmp_path / "vetl.duckdb"
     write_note(warehouse, "status", {"of": "before"})
-    with Notes.open(notes_file(warehouse)) as notes, notes.writing():
+    with NotesFile.open(notes_file(warehouse)) as notes, notes.writing():
         notes.put("status", '{"of": "now"}')
         assert read_note(warehouse, "status") == {"of": "before"}
     assert read_note(warehouse, "status") == {"of": "now"}
@@ -225,7 +225,7 @@ def test_notes_are_read_on_a_disk_without_room(tmp_path: Path) -> None:
 def test_what_was_erased_leaves_no_bytes(tmp_path: Path) -> None:
     warehouse = tmp_path / "vetl.duckdb"
     write_note(warehouse, "forgettings", ["Jane Doe" * 1_000])
-    with Notes.read_only(notes_file(warehouse)):  # the log stays while somebody reads
+    with NotesFile.read_only(notes_file(warehouse)):  # the log stays while somebody reads
         write_note(warehouse, "forgettings", None, erase=True)
 
         assert all(b"Jane" not in file.read_bytes() for file in tmp_path.iterdir())

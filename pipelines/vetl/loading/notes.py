@@ -19,7 +19,7 @@ _REMEDY = (
 )
 
 
-class Notes(SqliteFile):
+class NotesFile(SqliteFile):
     """The open file. Anybody may read it meanwhile; writers wait for each other for an instant."""
 
     schema: ClassVar[str] = """
@@ -78,7 +78,7 @@ def write_note(warehouse: Path, name: Name, value: object, *, erase: bool = Fals
     file = notes_file(warehouse)
     if value is None and not file.exists():
         return
-    with Notes.open(file) as notes:
+    with NotesFile.open(file) as notes:
         if value is None:
             notes.remove(name)
         else:
@@ -92,7 +92,7 @@ def _read(warehouse: Path) -> dict[str, Any]:
     if not file.exists():
         return {}
     try:
-        with Notes.read_only(file) as connection:
+        with NotesFile.read_only(file) as connection:
             if not connection.execute("select 1 from sqlite_master where name = 'notes'").fetchall():
                 return {}  # another process makes the file now
             rows = connection.execute("select name, value from notes").fetchall()
