@@ -103,9 +103,9 @@ test-browser: setup chromium  #- The dashboard in Debian's chromium, which it in
 	$(BIN)/python -m pytest tests/browser
 
 test-deploy: setup  #- The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
-	@{ command -v caddy && command -v docker-compose && command -v systemd-analyze && command -v redis-server && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
-	  $(APT) install --yes --quiet --no-install-recommends caddy docker-compose postgresql redis-server systemd >/dev/null 2>&1 || \
-	  { echo "The deployment's tests need caddy, docker-compose, postgresql, redis-server and systemd: install them, for example with apt-get" >&2; exit 1; }
+	@{ command -v bwrap && command -v caddy && command -v docker-compose && command -v systemd-analyze && command -v redis-server && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
+	  $(APT) install --yes --quiet --no-install-recommends bubblewrap caddy docker-compose postgresql redis-server systemd >/dev/null 2>&1 || \
+	  { echo "The deployment's tests need bubblewrap, caddy, docker-compose, postgresql, redis-server and systemd: install them, for example with apt-get" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/deployed
 
 test-spark: setup java build/env/spark/.installed  #- Some models on Spark, as DuckDB makes them; installs Java from Debian where it may

@@ -73,16 +73,9 @@ def rewrite_log(log: Path, values: Collection[str], by: str) -> None:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove the drafts of `target` that dead processes left, including those of earlier versions of vetl."""
+    """Remove the drafts of `target` that dead processes left."""
     for folder in _named(target, re.escape(f".{target.name}{_FOLDER}") + ".*"):
         _remove_unless_held(folder)
-    # Until 0.2: `.contacts.duckdb.<process>`, `.analytics.duckdb.<process>.<time>`, each perhaps with a log.
-    name = re.escape(target.name)
-    for file in _named(target, rf"\.?{name}\.(?P<process>\d+)(\.\d+)?(\.wal)?|\.{name}\.rewritten(\.wal)?"):
-        process = re.search(rf"{name}\.(\d+)", file.name)
-        if not (process and _is_alive(int(process[1]))):
-            with suppress(OSError):
-                file.unlink()
 
 
 def _named(target: Path, pattern: str) -> Iterator[Path]:
@@ -118,13 +111,3 @@ def _refuse_another(folder: Path, handle: int) -> None:
     there, made = folder.lstat(), os.fstat(handle)
     if (there.st_dev, there.st_ino) != (made.st_dev, made.st_ino):
         raise PermissionError(1, "another account has replaced the folder of the draft", str(folder))
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

@@ -63,10 +63,7 @@ class SqliteFile:
         Raises:
             VetlError: the file cannot be read, or is another file; the error is `failure`.
         """
-        with (
-            cls._errors(path),
-            closing(_read_only(path)) as connection,
-        ):
+        with cls._errors(path), closing(_read_only(path)) as connection:
             yield connection
 
     def __enter__(self) -> Self:
@@ -226,8 +223,24 @@ def erase_remains(path: Path) -> None:
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
+    """Open a file that exists, also on a full disk and in a folder that nobody may write.
+
+    A reader needs shared memory beside the file, which cannot be made there. If there is no log either, no other
+    process has the file open, and it is read as it is.
+    """
+    address, log = f"{path.absolute().as_uri()}?mode=ro", path.with_name(f"{path.name}-wal")
+    connection = sqlite3.connect(address, uri=True)
+    try:
+        connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
+        connection.execute("select 1 from sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if not path.exists() or (log.exists() and log.stat().st_size):
+            raise
+        connection = sqlite3.connect(f"{address}&immutable=1", uri=True)
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

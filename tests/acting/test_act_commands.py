@@ -15,7 +15,7 @@ COMMANDS = (
     *("status", "act plan", "act apply 0123456789abcdef", "act status", "publish"),
 )
 WITHOUT_PLATFORM = {
-    *("demo", "init", "sandbox serve", "dagster", "dbt", "dashboard", "notebook", "open", "query", "lake export"),
+    *("demo", "init", "sandbox serve", "dagster", "dbt", "dashboard", "notebook", "query", "lake export"),
     *("build", "forget", "quarantine list", "quarantine acknowledge", "webhooks serve", "explain", "metric"),
     *("verify", "forecast", "report", "watch", "mcp"),
 }

@@ -1,4 +1,4 @@
-"""Dagster's job plans and applies; `vetl status` and a check name a task that has been unknown for a day."""
+"""Dagster's job applies a plan by its digest; a check names a task that has been unknown for a day."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from support.act_world import ActWorld, leaks, toml_of
 from vetl.jobs.act_status import utc_now
 from vetl.jobs.status import read_status
-from vetl.orchestration.acts import check_acts, known, ledger_of_acts
+from vetl.orchestration.acts import act, check_acts, config_of_a_plan, known, ledger_of_acts
 from vetl.orchestration.resources import VetlResource
 from vetl_sandbox import Fault
 
@@ -17,18 +17,23 @@ from vetl_sandbox import Fault
 @pytest.fixture
 def dagster_side(installed: ActWorld) -> dg.Definitions:
     Path("vetl.toml").write_text(toml_of(installed, enabled=True), "utf-8")
-    job = dg.define_asset_job("act", dg.AssetSelection.assets(ledger_of_acts).without_checks())
     watch = dg.define_asset_job("watch", dg.AssetSelection.checks(check_acts))
     return dg.Definitions(
         assets=[ledger_of_acts],
         asset_checks=[check_acts],
-        jobs=[job, watch],
+        jobs=[act, watch],
         resources={"vetl": VetlResource(config=str(Path("vetl.toml").absolute()))},
     )
 
 
-def run(definitions: dg.Definitions, job: str) -> dg.ExecuteInProcessResult:
-    return definitions.resolve_job_def(job).execute_in_process(raise_on_error=False)
+def run(definitions: dg.Definitions, job: str, config: Any = None) -> dg.ExecuteInProcessResult:
+    return definitions.resolve_job_def(job).execute_in_process(raise_on_error=False, run_config=config)
+
+
+def applied(world: ActWorld, definitions: dg.Definitions) -> dict[str, Any]:
+    """Plan as a tick of the schedule does, and run the job on this plan."""
+    config = config_of_a_plan(world.act(enabled=True))
+    return metadata(run(definitions, "act", config))
 
 
 def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
@@ -36,16 +41,40 @@ def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
     return {name: item.value for name, item in event.materialization.metadata.items()}
 
 
-def test_a_run_says_what_was_planned_sent_and_held_back(installed: ActWorld, dagster_side: dg.Definitions) -> None:
+def test_to_materialize_the_ledger_sends_nothing(installed: ActWorld, dagster_side: dg.Definitions) -> None:
+    """«Materialize all» once sent three tasks to a clinic."""
+    installed.build(leaks(3))
+    everything = dagster_side.resolve_implicit_global_asset_job_def()
+
+    assert everything.execute_in_process().success
+    assert everything.execute_in_process().success
+
+    assert installed.posts() == 0
+
+
+def test_the_job_demands_the_digest_of_a_plan_that_fits(installed: ActWorld, dagster_side: dg.Definitions) -> None:
+    digest = installed.plan(leaks(3))
+    with pytest.raises(dg.DagsterInvalidConfigError, match="digest"):
+        run(dagster_side, "act")
+    installed.build(leaks(2))
+    assert not run(dagster_side, "act", {"ops": {"apply_plan": {"config": {"digest": digest}}}}).success
+    assert installed.posts() == 0
+
+    Path("vetl.toml").write_text(toml_of(installed, enabled=False), "utf-8")
+    assert run(dagster_side, "act", {"ops": {"apply_plan": {"config": {"digest": digest}}}}).success, "skipped"
+    assert isinstance(config_of_a_plan(installed.act(enabled=False)), dg.SkipReason)
+    assert installed.posts() == 0
+
+
+def test_a_run_says_what_was_sent_and_held_back(installed: ActWorld, dagster_side: dg.Definitions) -> None:
     installed.build(leaks(3))
     installed.platform.faults.set([Fault("closed", path="POST */staff_tasks", most=1, in_a_row=None)])
 
-    first, second = metadata(run(dagster_side, "act")), metadata(run(dagster_side, "act"))
+    first, second = applied(installed, dagster_side), applied(installed, dagster_side)
 
-    shown = ("planned", "sent", "adopted", "unknown", "held_back")
-    assert [first[name] for name in shown] == [3, 2, 1, 0, 0]
-    assert [second[name] for name in shown] == [0, 0, 0, 0, 3]
-    assert "has_task" in second["held_back_because"]
+    shown = ("sent", "adopted", "unknown", "held_back")
+    assert [first[name] for name in shown] == [2, 1, 0, 0]
+    assert [second[name] for name in shown] == [0, 0, 0, 0]
     assert len(set(installed.codes())) == 3
 
 
@@ -57,7 +86,7 @@ def test_a_task_that_is_unknown_for_a_day_fails_the_check_and_vetl_status(
     installed.build(leaks(2))
     assert run(dagster_side, "watch").success
     installed.platform.faults.set([Fault("status", path="POST */staff_tasks", most=1, in_a_row=None)])
-    assert metadata(run(dagster_side, "act"))["unknown"] == 1
+    assert applied(installed, dagster_side)["unknown"] == 1
 
     asked_at = installed.platform.now()
     assert known(settings, asked_at + timedelta(hours=23)).rows == []

@@ -42,12 +42,11 @@ COMMANDS = (
     *("webhooks drain", "lake export", "quarantine retry"),
 )
 """All commands that write, besides `forget`."""
-RECORDS = ("status", "accepted", "published", "last_sync", "last_build", "last_publication")
 LEFT = {
     *("vetl.toml", "analytics.duckdb", "inbox.sqlite", "lake", "watch.sqlite"),
     *("vetl.duckdb", "vetl.duckdb.lock", "vetl.duckdb.dbt"),
     "vetl.duckdb.wal",  # dbt may end without a checkpoint (1 of 100 stories); the next writer reads it
-    *(f"vetl.duckdb.{name}.json" for name in RECORDS),
+    "vetl.duckdb.notes.sqlite",
 }
 """The files at rest, besides earlier published files."""
 

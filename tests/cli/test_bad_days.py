@@ -19,6 +19,7 @@ from support.small_project import small_project
 from vetl import bundled
 from vetl.cli import app
 from vetl.jobs import client as jobs_client
+from vetl.loading.notes import write_note
 from vetl.partner.retry_policy import RetryPolicy
 
 ROOT = Path(__file__).parents[2]
@@ -158,7 +159,7 @@ def test_a_publication_on_a_full_disk_changes_nothing_and_the_next_one_succeeds(
     site.add(EVERY_FILE)
     assert site.vetl("publish") == 0
     before = contents(WAREHOUSE.parent)
-    WAREHOUSE.with_name("vetl.duckdb.published.json").unlink()  # so that the file is written again
+    write_note(WAREHOUSE, "publication", None)  # so that the file is written again
 
     for share in (0, 0.95):
         line = line_on_a_full_disk(capfd, "publish", full_at=max(FULL_AT, int(PUBLISHED.stat().st_size * share)))

@@ -21,6 +21,7 @@ from support.readme_example import PAGE, answered, example
 from support.small_project import small_project
 from vetl import bundled
 from vetl.cli import app
+from vetl.loading.control.activity import read_activity
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 
@@ -145,8 +146,8 @@ def test_publish_reports_the_rows_of_every_mart(capsys: pytest.CaptureFixture[st
 @pytest.mark.usefixtures("refused_run")
 def test_a_run_without_news_builds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     published = DATA / "analytics.duckdb"
-    before, record = published.read_bytes(), published.with_name("vetl.duckdb.last_publication.json")
-    at_first = json.loads(record.read_text("utf-8"))
+    before = published.read_bytes()
+    at_first = read_activity(published.with_name("vetl.duckdb"), "publication")
 
     capsys.readouterr()
     assert app.execute(["run", "--json"]) == 0
@@ -157,9 +158,11 @@ def test_a_run_without_news_builds_nothing(capsys: pytest.CaptureFixture[str]) -
     assert report["published"]["tables"]["practices"] == 2
     assert "No new data" in err
     assert published.read_bytes() == before
-    at_last = json.loads(record.read_text("utf-8"))
-    assert at_last["started_at"] >= at_first["started_at"]
-    assert at_last["outcome"] == "done", "a file without news is as fresh as the run"
+    at_last = read_activity(published.with_name("vetl.duckdb"), "publication")
+    assert at_first
+    assert at_last
+    assert at_last.started_at >= at_first.started_at
+    assert at_last.outcome == "done", "a file without news is as fresh as the run"
 
 
 BROWSER = """#!{python}

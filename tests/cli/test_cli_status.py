@@ -14,6 +14,7 @@ from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY, by_name
 from vetl.loading.control.activity import recorded
 from vetl.loading.file_header import what_is_wrong
+from vetl.loading.notes import notes_file
 from vetl.loading.published.marts import Masking
 from vetl.loading.published.record import write_record
 from vetl.loading.warehouse import Warehouse
@@ -111,13 +112,13 @@ def test_it_counts_the_words_that_are_masked_in_the_published_file(
     assert json.loads(status(capsys, "--json")[1])["published"]["masked_words"] is None
 
 
-def test_a_back_up_without_its_status_file_says_what_writes_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_back_up_without_its_notes_says_what_writes_them(capsys: pytest.CaptureFixture[str]) -> None:
     a_run(0, *all_certified())
-    WAREHOUSE.with_name("vetl.duckdb.status.json").unlink()
+    notes_file(WAREHOUSE).unlink()
 
     code, _, err = status(capsys)
 
-    assert (code, "the status file beside it is gone; run `vetl sync`" in err) == (1, True)
+    assert (code, "the notes beside it are gone; run `vetl sync`" in err) == (1, True)
 
 
 def test_it_can_be_narrowed_to_a_practice(capsys: pytest.CaptureFixture[str]) -> None:

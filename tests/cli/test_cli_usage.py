@@ -178,22 +178,3 @@ def test_dagster_gets_the_settings_of_the_deployment_unless_it_has_its_own(
     (home / "dagster.yaml").write_text("telemetry: {enabled: true}\n", "utf-8")
     assert app.execute(["dagster", "--version"]) == 0
     assert (home / "dagster.yaml").read_text("utf-8") == "telemetry: {enabled: true}\n"
-
-
-@pytest.mark.usefixtures("configured")
-def test_open_runs_duckdbs_shell_on_the_published_file_read_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    published = tmp_path / "warehouse/data/analytics.duckdb"
-    assert app.execute(["open"]) == 1
-    published.parent.mkdir(parents=True)
-    published.touch()
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert app.execute(["open"]) == 2
-    assert "vetl query" in capfd.readouterr().err
-
-    shell = tmp_path / "duckdb"
-    shell.write_text('#!/bin/sh\necho "$@"\n')
-    shell.chmod(0o755)
-    assert app.execute(["open"]) == 0
-    assert capfd.readouterr().out == f"-readonly {published}\n"

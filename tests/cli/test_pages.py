@@ -30,7 +30,6 @@ SHOWN_ELSEWHERE = {
     "vetl lake export": "tests/loading/test_lake.py",
     "vetl act": "tests/acting/test_act_commands.py",
     "vetl mcp": "tests/dashboard/test_assistant.py",
-    "vetl open": "tests/cli/test_cli_usage.py",
     "vetl reconcile": "tests/cli/test_cli_end_to_end.py",
     "vetl forecast": "tests/forecasting/test_command.py",
     "vetl report": "tests/notices/test_report.py",

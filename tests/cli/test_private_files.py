@@ -57,7 +57,7 @@ def test_files_with_personal_data_are_readable_by_their_owner_only(tmp_path: Pat
     assert vetl(tmp_path, "webhooks", "drain", "--no-catch-up").returncode == 0
 
     made = {path.name for path in (tmp_path / "warehouse" / "data").iterdir()}
-    assert {"vetl.duckdb", "vetl.duckdb.status.json", "inbox.sqlite"} <= made
+    assert {"vetl.duckdb", "vetl.duckdb.notes.sqlite", "inbox.sqlite"} <= made
     assert others_can_reach(tmp_path / "warehouse") == []
 
 
@@ -83,7 +83,7 @@ def test_doctor_warns_of_files_that_everybody_may_read(tmp_path: Path, monkeypat
     data.mkdir(parents=True)
     data.chmod(0o711)  # analysts may enter the folder
     (state := data / "vetl.duckdb.dbt").mkdir(0o700)
-    beside = [data / name for name in ("vetl.duckdb.status.json", "inbox.sqlite", "inbox.sqlite-wal")]
+    beside = [data / name for name in ("vetl.duckdb.notes.sqlite", "inbox.sqlite", "inbox.sqlite-wal")]
     files = [tmp_path / ".env", settings.warehouse.path, *beside, data / "contacts.duckdb"]
     for file in (*files, settings.warehouse.published):
         file.touch(0o600)

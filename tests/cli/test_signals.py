@@ -89,16 +89,18 @@ def test_sigterm_ends_an_export_and_the_next_one_is_whole(
 def test_sigterm_ends_the_program_that_a_command_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dagster's processes ran on after a SIGTERM, because the program that had started them was killed."""
     monkeypatch.chdir(tmp_path)
-    shell = tmp_path / "duckdb"
-    shell.write_text("#!/bin/sh\ntrap 'touch ended; exit 0' TERM\ntouch begun\nwhile :; do sleep 0.05; done\n")
-    shell.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    demo = tmp_path / "demo"
+    fake, demo = tmp_path / "modules/dagster", tmp_path / "demo"
+    fake.mkdir(parents=True)
+    (fake / "__init__.py").touch()
+    (fake / "__main__.py").write_text(
+        "import pathlib, time\npathlib.Path('begun').touch()\n"
+        "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    pathlib.Path('ended').touch()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(fake.parent))
     demo.mkdir()
-    (demo / "analytics.duckdb").touch()
-    (demo / "vetl.toml").write_text('[warehouse]\npublished = "analytics.duckdb"\n', "utf-8")
-    with started("-C", "demo", "open") as process:
-        until("the shell begins", (demo / "begun").exists)
+    (demo / "vetl.toml").touch()
+    with started("-C", "demo", "dagster", "instance", "info") as process:
+        until("the program begins", (demo / "begun").exists)
         process.terminate()
         _, err = process.communicate(timeout=20)
 

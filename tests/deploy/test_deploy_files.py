@@ -146,7 +146,7 @@ def test_only_the_code_location_and_the_receiver_write_the_data() -> None:
         "code",
         "receiver",
     ]
-    assert mounts["dashboard"] == ["data:/var/lib/vetl/data:ro"]
+    assert mounts["dashboard"] == ["data:/var/lib/vetl/warehouse/data:ro"]
     assert mounts["webserver"] == mounts["daemon"] == []
 
 
@@ -170,6 +170,7 @@ def test_in_kubernetes_runs_stay_in_the_pod_that_has_the_volume() -> None:
     }
     assert deployment["podSecurityContext"]["runAsNonRoot"]
     assert "replicaCount" not in deployment
+    assert deployment["deploymentStrategy"] == {"type": "Recreate"}
 
 
 def test_every_container_is_healthy_or_known_not_to_be_and_only_the_proxy_is_reachable() -> None:

@@ -16,7 +16,8 @@ from support.dagster_site import BIN, Site, site_of
 from support.processes import until
 from vetl import bundled
 from vetl.endpoints import REGISTRY
-from vetl.loading.control.snapshot import read_snapshot, snapshot_path
+from vetl.loading.control.snapshot import read_snapshot
+from vetl.loading.notes import notes_file
 from vetl.orchestration.list_status import list_statuses
 from vetl.settings import load_settings
 
@@ -90,7 +91,7 @@ def test_a_killed_run_is_shown_as_failed_and_the_next_run_continues(
     settings = load_settings(site.config)
     practice = site.platform.practices[0]
     settings.warehouse.path.unlink(missing_ok=True)
-    snapshot_path(settings.warehouse.path).unlink(missing_ok=True)
+    notes_file(settings.warehouse.path).unlink(missing_ok=True)
     witness = Witness(site.platform, settings, (*LISTS, "phone_calls"), zone=practice.time_zone, lies=False)
     site.platform.faults.set([SLOW])
 

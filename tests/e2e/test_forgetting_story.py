@@ -25,7 +25,7 @@ from vetl.core.errors import WarehouseError
 from vetl.core.list_read import Reconcile
 from vetl.jobs.build import publish_marts
 from vetl.jobs.drain import run_drain
-from vetl.jobs.forget_plan import plan_file
+from vetl.jobs.forget_plan import read_plans
 from vetl.jobs.lake import run_export
 from vetl.jobs.quarantine import retry
 from vetl.settings import Settings
@@ -72,7 +72,7 @@ class Story:
     def publish(self) -> None:
         if not self.settings.warehouse.published.exists():
             return
-        is_unfinished = plan_file(self.settings.warehouse.path).exists()
+        is_unfinished = bool(read_plans(self.settings.warehouse.path))
         try:
             publish_marts(self.settings)
         except WarehouseError as error:  # a forgetting that was killed may have dropped the marts
@@ -150,13 +150,13 @@ def test_who_was_forgotten_is_nowhere_and_stays_so(
         error = forgetting.forget_apart(settings, story.person, tmp_path / "ended", most=most, **limits)
         replay += f" after {seconds:.2f} s" if how == "killed" else f" with {most} bytes: {error}"
         between = story.some(2)
-    if plan_file(settings.warehouse.path).exists() and rng.random() < 0.5:
+    if read_plans(settings.warehouse.path) and rng.random() < 0.5:
         done = forgetting.continue_forgetting(settings)[-1]
     else:
         done = forgetting.forget(settings, story.person)
     replay += f"; then {between}"
     assert (done.left, done.exit_code) == ([], 0), replay
-    assert not plan_file(settings.warehouse.path).exists(), replay
+    assert read_plans(settings.warehouse.path) == [], replay
     assert forgetting.remains_of(tmp_path / "site", story.person) == [], replay
 
     replay += f", {story.some(3)}"

@@ -1,5 +1,6 @@
 """The network, the sign-in, a list or the process fails in the middle of a run, and the next sync goes on."""
 
+import json
 import socket
 from collections import Counter
 from pathlib import Path
@@ -14,7 +15,7 @@ from support.tcp_proxy import Door, door_before
 from vetl.core.errors import ConfigurationError, SignInRefused, Unreachable
 from vetl.core.results import Progress, Waiting
 from vetl.endpoints import REGISTRY
-from vetl.loading.control.snapshot import snapshot_path
+from vetl.loading.notes import read_note
 from vetl.loading.warehouse import Warehouse
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
@@ -167,10 +168,9 @@ def test_parameters_of_a_list_that_does_not_exist_are_refused(opened: Any) -> No
 
 def test_a_killed_sync_resumes_and_certified_windows_are_not_read_again(opened: Any, tmp_path: Path) -> None:
     practices = opened(practices=1, calls=1500, days=150)
-    snapshot = snapshot_path(practices.warehouse)
 
     def some_window_is_certified() -> bool:
-        return snapshot.exists() and '"covered"' in snapshot.read_text("utf-8")
+        return '"covered"' in json.dumps(read_note(practices.warehouse, "status"))
 
     killed = sync_until_killed(practices.settings, tmp_path / "ended", 0.0, after=some_window_is_certified)
     with Warehouse.open(practices.warehouse, REGISTRY, lock_wait_seconds=5) as warehouse:

@@ -183,7 +183,7 @@ def test_no_byte_of_files_that_leave_the_private_one_holds_one(outcome: Outcome)
         held[str(path)] = [value for value, forms in encoded.items() if any(form in content for form in forms)]
 
     names = {path.name for path in files}
-    assert {"analytics.duckdb", "vetl.duckdb.status.json", "vetl.log", "manifest.json", "dbt.log"} <= names
+    assert {"analytics.duckdb", "vetl.duckdb.notes.sqlite", "vetl.log", "manifest.json", "dbt.log"} <= names
     assert any(state_folder(private) in path.parents for path in files)
     assert {path: values for path, values in held.items() if values} == {}
 

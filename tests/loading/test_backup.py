@@ -17,6 +17,7 @@ from vetl.jobs.backup import MANIFEST, back_up, read_backup
 from vetl.jobs.kept_files import kept_files, place_of
 from vetl.jobs.one_writer import unfinished_restore, writing
 from vetl.jobs.restore import restore
+from vetl.loading.notes import read_note, write_note
 from vetl.loading.published.contacts import contacts_file
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
@@ -54,9 +55,9 @@ def settings(tmp_path: Path) -> Settings:
         place / "audit.log",
         settings.act.stop_file,
         place / "passwords",
-        place / "vetl.duckdb.status.json",
     ):
         file.write_text("{}\n", "utf-8")
+    write_note(settings.warehouse.path, "rollback", {"of": "before"})
     return settings
 
 
@@ -66,7 +67,7 @@ def change(settings: Settings) -> None:
     filled.replace_days(call_line(), call_line("2025-05-01 11:00"))
     filled.warehouse.close()
     path, published = settings.warehouse.path, settings.warehouse.published
-    path.with_name("vetl.duckdb.status.json").write_text("later", "utf-8")
+    write_note(path, "rollback", None)
     duckdb.connect(published.with_name("analytics.20260201T000000000000Z.duckdb")).close()
     settings.act.stop_file.unlink()
 
@@ -86,7 +87,7 @@ def test_a_backup_has_every_file_for_its_owner_alone_and_no_secret(settings: Set
     made = back_up(settings, folder)
 
     names = {file.name for file in made.files}
-    assert names >= {"private", "private.status.json", "published", "published.20260101T000000000000Z"}
+    assert names >= {"private", "private.notes.sqlite", "published", "published.20260101T000000000000Z"}
     assert names >= {"contacts", "inbox", "act-stopped", "dashboard-audit"}
     assert names == {file.name for file in kept_files(settings)}
     assert all(place_of(settings, file.name) == file.path for file in kept_files(settings))
@@ -111,6 +112,7 @@ def test_a_restore_puts_everything_back_and_drains_later_deliveries_again(
     restored = restore(settings, folder)
 
     assert content(settings) == before
+    assert read_note(settings.warehouse.path, "rollback") == {"of": "before"}
     assert calls(settings) == 1
     assert stat.S_IMODE(settings.warehouse.published.stat().st_mode) == 0o640
     assert settings.webhooks.inbox in restored.stayed

@@ -61,26 +61,6 @@ def test_an_id_is_mentioned_by_rows_of_lists_and_by_the_details_of_calls(filled:
     assert known_clients(filled) == ["of a call", "of a task"]
 
 
-def test_a_warehouse_of_an_earlier_vetl_is_searched_for_mentions_once(tmp_path: Path) -> None:
-    path = tmp_path / "vetl.duckdb"
-    before = Filled(path)
-    before.merge("staff_tasks", {"id": 1, "client_id": "a"}, {"id": 2, "client_id": "b"})
-    before.now = START
-    before.merge(CLIENTS, {"id": "b"})
-    before.connection.execute("delete from control.mentions")
-    before.connection.execute("delete from control.meta where name = 'mentions_watched'")
-    before.warehouse.close()
-
-    after = Filled(path)
-
-    assert known_clients(after) == ["a"]
-    after.connection.execute("delete from control.mentions")
-    after.warehouse.close()
-    again = Filled(path)
-    assert known_clients(again) == []
-    again.warehouse.close()
-
-
 def test_a_file_whose_index_is_larger_than_the_memory_limit_takes_in_rows(
     filled: Filled, monkeypatch: pytest.MonkeyPatch
 ) -> None:

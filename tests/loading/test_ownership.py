@@ -142,18 +142,3 @@ def test_a_draft_of_a_killed_process_is_removed_and_one_of_a_living_process_stay
         for process in processes:
             process.kill()
             process.communicate()
-
-
-def test_drafts_that_an_older_vetl_left_are_removed(private: Path, target: Path, tmp_path: Path) -> None:
-    publish(private, target, pii=PII, pii_key=None)
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait(30)
-    left = [tmp_path / f".contacts.duckdb.{dead.pid}{end}" for end in ("", ".wal")]
-    other = tmp_path / ".contacts.duckdb.notes"
-    for file in (*left, other):
-        file.write_text("Jane Doe")
-
-    remove_contacts(target)
-
-    assert not any(file.exists() for file in left)
-    assert other.exists()

@@ -9,6 +9,7 @@ import pytest
 from support.warehouse_with_rows import ask
 from vetl.core.errors import WarehouseError
 from vetl.core.privacy import Treatment, Treatments
+from vetl.loading.notes import read_note, write_note
 from vetl.loading.published.digests import verify
 from vetl.loading.published.last_publication import PublicationRecord
 from vetl.loading.published.publish import Published, publish
@@ -42,9 +43,8 @@ class Marts:
     def publish(self, key: str | None = "key", pii: Treatments = PII, *, accept_loss: bool = False) -> Published:
         return publish(self.private, self.target, pii=pii, pii_key=key, accept_loss=accept_loss)
 
-    @property
-    def record(self) -> Path:
-        return self.private.with_name("vetl.duckdb.published.json")
+    def note(self, record: object) -> None:
+        write_note(self.private, "publication", record)
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ DOUBTS: dict[str, Callable[[Marts], object]] = {
     "a build that left models out": lambda marts: marts.build(100, complete=False),
     "another file in its place": lambda marts: marts.target.write_bytes(b""),
     "no file": lambda marts: marts.target.unlink(),
-    "no record": lambda marts: marts.record.unlink(),
-    "a record that cannot be parsed": lambda marts: marts.record.write_text("[]"),
+    "no record": lambda marts: marts.note(None),
+    "a record that cannot be parsed": lambda marts: marts.note([]),
 }
 
 
@@ -98,9 +98,9 @@ def test_another_treatment_masks_everything_again(marts: Marts, key: str | None,
 def test_the_record_does_not_reveal_the_key(marts: Marts) -> None:
     marts.publish("a secret")
 
-    record = marts.record.read_text()
-    assert "secret" not in record
-    assert json.loads(record).keys() == set(PublicationRecord.__slots__)
+    record = read_note(marts.private, "publication")
+    assert "secret" not in json.dumps(record)
+    assert record.keys() == set(PublicationRecord.__slots__)
 
 
 def test_a_mart_that_lost_most_rows_is_published_only_when_asked(marts: Marts) -> None:

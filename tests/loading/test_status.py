@@ -1,6 +1,7 @@
 """The status of each list after every commit, and the records of the last sync, build and publication."""
 
-import json
+import subprocess
+import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -8,18 +9,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
+from support.processes import holding
 from support.warehouse_with_rows import START, Filled
 from vetl import bundled
 from vetl.core.errors import WarehouseError
 from vetl.core.pages import Certificate, Window, WindowKind
 from vetl.core.steps import MergeRows
 from vetl.endpoints import by_name
-from vetl.loading.control.activity import activity_path, read_activity, record_failure, recorded
-from vetl.loading.control.list_status import list_status_of
-from vetl.loading.control.snapshot import Snapshot, read_snapshot, snapshot_path
+from vetl.loading.control.activity import read_activity, record_failure, recorded
+from vetl.loading.control.snapshot import Snapshot, read_snapshot
+from vetl.loading.migrate import FIRST
+from vetl.loading.notes import NotesFile, notes_file, read_note, write_note
+from vetl.loading.writer_lock import SIZE, lock_file, writing
 
 LISTS = ("booking_sessions", "appointments", "staff_tasks")
 HOUR = timedelta(hours=1)
+WORK = (
+    "import sys; from pathlib import Path; from vetl.loading.control.activity import recorded\n"
+    "from vetl.loading.writer_lock import writing\n"
+    "with writing(Path(sys.argv[1]), lock_wait_seconds=0), recorded(Path(sys.argv[1]), 'build', 'build'):\n"
+    "    print('held', flush=True); sys.stdin.read()"
+)
+"""Another vetl, which builds until its input ends."""
 
 
 def evidence(finished: datetime) -> Certificate:
@@ -101,23 +112,41 @@ def test_a_sync_that_cannot_begin_is_known_until_the_next_one(tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
     warehouse.touch()
 
-    record_failure(warehouse, "sync", "sync", "sign-in refused")
-
-    failed = read_activity(warehouse, "sync")
-    assert failed
-    assert (failed.outcome, failed.error, failed.succeeded_at) == ("failed", "sign-in refused", None)
-    with recorded(warehouse, "sync", "reconcile"):
-        running = read_activity(warehouse, "sync")
-        record_failure(warehouse, "sync", "sync", "another one, while this one is at work")
+    with writing(warehouse, lock_wait_seconds=0):
+        record_failure(warehouse, "sync", "sync", "sign-in refused")
+        failed = read_activity(warehouse, "sync")
+        with recorded(warehouse, "sync", "reconcile"):
+            running = read_activity(warehouse, "sync")
     done = read_activity(warehouse, "sync")
+
+    assert failed
     assert running
     assert done
+    assert (failed.outcome, failed.error, failed.succeeded_at) == ("failed", "sign-in refused", None)
     assert (running.outcome, running.command) == ("running", "reconcile")
     assert (done.outcome, done.error, done.command) == ("done", None, "reconcile")
     assert done.succeeded_at == done.finished_at
 
 
-def test_a_record_says_no_value_of_an_error_that_nobody_foresaw_and_fits_into_its_file(tmp_path: Path) -> None:
+def test_work_whose_process_has_ended_was_killed_even_if_another_one_has_the_lock(tmp_path: Path) -> None:
+    """Process ids are used again, and each container counts its own."""
+    warehouse = tmp_path / "vetl.duckdb"
+    warehouse.touch()
+    with holding(WORK, warehouse) as process:
+        at_work = read_activity(warehouse, "build")
+        process.kill()
+        process.wait()
+        killed = read_activity(warehouse, "build")
+        with writing(warehouse, lock_wait_seconds=0), recorded(warehouse, "publication", "publish"):
+            beside_another = read_activity(warehouse, "build")
+
+    assert at_work
+    assert killed
+    assert (at_work.outcome, killed.outcome) == ("running", "killed")
+    assert beside_another == killed
+
+
+def test_a_record_says_no_value_of_an_error_that_nobody_foresaw_and_fits_into_its_place(tmp_path: Path) -> None:
     warehouse = tmp_path / "vetl.duckdb"
     warehouse.touch()
     with pytest.raises(ValueError, match="Jane"), recorded(warehouse, "build", "build"):
@@ -125,30 +154,81 @@ def test_a_record_says_no_value_of_an_error_that_nobody_foresaw_and_fits_into_it
     unforeseen = read_activity(warehouse, "build")
     record_failure(warehouse, "build", "build", "\u00e9" * 5_000)
     long = read_activity(warehouse, "build")
+    with recorded(warehouse, "sync", "sync"), recorded(warehouse, "publication", "publish"):
+        pass
 
     assert unforeseen
     assert unforeseen.error == "internal error: ValueError"
     assert long
-    assert long.outcome == "failed"
-    assert activity_path(warehouse, "build").stat().st_size == 4_096
+    assert long.error
+    assert (long.outcome, long.error[:3], long.error[-1]) == ("failed", "\u00e9" * 3, "…")
+    assert read_activity(warehouse, "build") == long
+    assert lock_file(warehouse).stat().st_size <= SIZE
 
 
-def test_a_snapshot_of_a_newer_vetl_is_refused_and_one_of_0_1_0_is_read(filled: Filled) -> None:
+def test_a_failure_is_recorded_on_a_disk_without_room(tmp_path: Path) -> None:
+    """Every place is there since the first lock, and is overwritten."""
+    warehouse = tmp_path / "vetl.duckdb"
+    warehouse.touch()
+    with writing(warehouse, lock_wait_seconds=0):
+        blocks = lock_file(warehouse).stat().st_blocks
+        record_failure(warehouse, "publication", "publish", "the disk is full")
+
+    assert (lock_file(warehouse).stat().st_size, lock_file(warehouse).stat().st_blocks) == (SIZE, blocks)
+
+
+def test_a_snapshot_of_a_newer_vetl_is_refused(filled: Filled) -> None:
     run(filled, "first", "certified")
-    document = json.loads(snapshot_path(filled.path).read_text())
-    snapshot_path(filled.path).write_text(json.dumps({**document, "migration": "0999_later"}))
+    document = read_note(filled.path, "status")
+    write_note(filled.path, "status", {**document, "migration": "0999_later"})
     with pytest.raises(WarehouseError, match=r"newer than this vetl .*0999_later.*upgrade"):
         snapshot(filled)
 
-    snapshot_path(filled.path).write_text(json.dumps(document["lists"]))
-    assert snapshot(filled) == Snapshot([list_status_of(item) for item in document["lists"]])
-
 
 def test_a_snapshot_that_is_no_snapshot_is_one_line(filled: Filled) -> None:
-    for text in ("", "[1]", "{}", '{"migration": "0001_control", "lists": [{"endpoint": 1}]}'):
-        snapshot_path(filled.path).write_text(text)
-        with pytest.raises(WarehouseError, match=r"cannot be read; the next sync writes it again"):
+    for note in ([], "[1]", {}, {"migration": FIRST, "lists": [{"endpoint": 1}]}):
+        write_note(filled.path, "status", note)
+        with pytest.raises(WarehouseError, match=r"the status cannot be read; run `vetl sync`"):
             snapshot(filled)
+
+
+def test_notes_that_are_no_database_are_one_line_with_the_remedy(filled: Filled) -> None:
+    notes_file(filled.path).write_bytes(b"no database" * 1_000)
+
+    with pytest.raises(WarehouseError, match=r"notes\.sqlite: file is not a database; move it away"):
+        snapshot(filled)
+
+
+def test_notes_are_read_while_another_process_writes_and_by_their_owner_alone(tmp_path: Path) -> None:
+    warehouse = tmp_path / "vetl.duckdb"
+    write_note(warehouse, "status", {"of": "before"})
+    with NotesFile.open(notes_file(warehouse)) as notes, notes.writing():
+        notes.put("status", '{"of": "now"}')
+        assert read_note(warehouse, "status") == {"of": "before"}
+    assert read_note(warehouse, "status") == {"of": "now"}
+    assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
+
+
+def test_notes_are_read_on_a_disk_without_room(tmp_path: Path) -> None:
+    """A database in WAL mode needs shared memory beside it, even to be read."""
+    warehouse = tmp_path / "vetl.duckdb"
+    write_note(warehouse, "status", {"of": "before"})
+    code = (
+        "import resource, signal, sys; from pathlib import Path; from vetl.loading.notes import read_note\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "assert read_note(Path(sys.argv[1]), 'status') == {'of': 'before'}"
+    )
+
+    subprocess.run([sys.executable, "-c", code, warehouse], check=True)
+
+
+def test_what_was_erased_leaves_no_bytes(tmp_path: Path) -> None:
+    warehouse = tmp_path / "vetl.duckdb"
+    write_note(warehouse, "forgettings", ["Jane Doe" * 1_000])
+    with NotesFile.read_only(notes_file(warehouse)):  # the log stays while somebody reads
+        write_note(warehouse, "forgettings", None, erase=True)
+
+        assert all(b"Jane" not in file.read_bytes() for file in tmp_path.iterdir())
 
 
 def test_a_reconcile_counts_for_the_lists_that_it_certified(filled: Filled) -> None:

@@ -9,8 +9,11 @@ from support.hook_receiver import receiving
 from support.mail_server import mail_server
 from support.practice_site import vetl_resource
 from vetl.core.errors import ConfigurationError
+from vetl.notices.mail import written
+from vetl.notices.webhook import payload
 from vetl.orchestration import alerts
-from vetl.orchestration.alerts import Alert, alert_of, alerts_sensor
+from vetl.orchestration.alerts import Alert, alert_of, alerts_sensor, well_again_sensor
+from vetl.orchestration.checks import CAUSES
 from vetl.settings import load_settings
 from vetl.settings.schedule import AlertSettings, ScheduleSettings
 
@@ -33,6 +36,19 @@ def fail(instance: dg.DagsterInstance, error: Exception) -> Any:
     ).for_run_failure()
 
 
+def succeed(instance: dg.DagsterInstance) -> Any:
+    """Return the sensor's context of a run of the same job that succeeded."""
+
+    @dg.job(name="everything")
+    def job() -> None: ...
+
+    result = job.execute_in_process(instance=instance)
+    [event] = [item for item in result.all_events if item.event_type is dg.DagsterEventType.RUN_SUCCESS]
+    return dg.build_run_status_sensor_context(
+        sensor_name="well_again", dagster_event=event, dagster_instance=instance, dagster_run=result.dagster_run
+    )
+
+
 def test_a_failed_run_is_posted_once_until_it_fails_for_another_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,6 +64,39 @@ def test_a_failed_run_is_posted_once_until_it_fails_for_another_reason(
     ]
 
 
+def of_checks(age: str, *causes: str) -> dg.Failure:
+    metadata = {CAUSES: dg.MetadataValue.json(list(causes))}
+    return dg.Failure(f"loc-1: a list is not fresh; last read 2026-01-05 12:00 UTC: {age}", metadata=metadata)
+
+
+def test_alerts_are_told_apart_by_cause_and_end_with_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The age of a stale list was part of the failure's text, so that a stale practice was sent each hour."""
+    failed = alerts_sensor(ScheduleSettings(), ())
+    well = well_again_sensor(ScheduleSettings(), ())
+    with receiving() as hook, dg.DagsterInstance.ephemeral() as instance:
+        monkeypatch.setenv("VETL_ALERTS__WEBHOOK", hook.url)
+        vetl = vetl_resource(tmp_path)
+        for reason in (
+            of_checks("4.1 opening hours", "fresh loc-1"),
+            of_checks("5.1 opening hours", "fresh loc-1"),
+            of_checks("6.1 opening hours", "fresh loc-1", "fresh loc-2"),
+            of_checks("7.1 opening hours", "fresh loc-2"),
+            dg.Failure("sign-in: no answer after 31.2 s (6 attempts)"),
+            dg.Failure("sign-in: no answer after 29.9 s (5 attempts)"),
+        ):
+            failed(fail(instance, reason), vetl=vetl)
+        for _ in range(2):
+            well(succeed(instance), vetl=vetl)
+
+    lines = [body["text"].splitlines() for body in hook.bodies]
+    assert [line[0].removeprefix("vetl: everything ") for line in lines] == [
+        *("failed", "failed", "is well again", "failed", "is well again")
+    ]
+    assert lines[2][1] == "- broken: fresh loc-1"
+
+
 def test_of_an_unexpected_exception_only_its_kind_is_sent() -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         assert alert_of(fail(instance, ValueError("+1 555 0100"))).failures == ("broken: ValueError",)
@@ -61,6 +110,20 @@ def test_an_alert_is_sent_by_e_mail() -> None:
     [mail] = mailbox.messages
     assert (mail["Subject"], mail["To"]) == ("vetl: everything failed", "ops@example.com")
     assert "- sync: no connection" in mail.get_content()
+
+
+def test_names_steer_neither_a_chat_nor_the_headers_of_a_mail() -> None:
+    name = "Paws <!channel> <http://a.example|b> [b](http://a.example) @here"
+
+    [said] = payload("https://hooks.slack.com/T0/x", f"{name} & co").values()
+    card = str(payload("https://x.webhook.office.com/y", name))
+    mail = written(f"{name}\nBcc: all@example.com", "vetl@localhost", ["ops@example.com"])
+
+    shown = "Paws &lt;!channel&gt; &lt;http://a.example|b&gt; [b] (http://a.example) @\u200bhere &amp; co"
+    assert said == shown
+    assert ("](" in card, "@here" in card) == (False, False)
+    assert mail["Subject"] == f"{name} Bcc: all@example.com"
+    assert mail["Bcc"] is None
 
 
 def test_a_custom_channel_gets_the_alert_although_another_channel_fails(tmp_path: Path) -> None:

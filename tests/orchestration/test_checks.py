@@ -10,9 +10,10 @@ import dagster as dg
 import duckdb
 import pytest
 from support.practice_site import practice_tables, vetl_resource
+from vetl.loading.control.snapshot import write_snapshot
+from vetl.loading.migrate import FIRST
 from vetl.orchestration.checks import LIST_CHECKS, check_lists
-from vetl.orchestration.lists import raw_key
-from vetl.orchestration.published import PUBLISHED
+from vetl.orchestration.keys import PUBLISHED, raw_key
 from vetl.orchestration.published_checks import check_published
 
 KEY = raw_key("staff_tasks")
@@ -21,13 +22,13 @@ KEY = raw_key("staff_tasks")
 def entry(practice: str = "loc-1", **changed: Any) -> dict[str, Any]:
     """Return a snapshot entry of a list that was read just now."""
     now = datetime.now(UTC).isoformat()
-    attempt = {"state": "certified", "reason": "ids equal the total", "finished": now}
+    certified = attempt("certified", "ids equal the total")
     return {
         "practice_id": practice,
         "endpoint": "staff_tasks",
-        "state": changed.get("attempt", attempt)["state"],
+        "state": changed.get("attempt", certified)["state"],
         "last_read": now,
-        "attempt": attempt,
+        "attempt": certified,
         "certificate": None,
         "quarantined": 0,
         "drift": [],
@@ -35,8 +36,9 @@ def entry(practice: str = "loc-1", **changed: Any) -> dict[str, Any]:
     }
 
 
-def attempt(state: str, reason: str, age: timedelta = timedelta()) -> dict[str, str]:
-    return {"state": state, "reason": reason, "finished": (datetime.now(UTC) - age).isoformat()}
+def attempt(state: str, reason: str, age: timedelta = timedelta()) -> dict[str, str | None]:
+    at = (datetime.now(UTC) - age).isoformat()
+    return {"state": state, "reason": reason, "finished": at, "last_read": None if state == "failed" else at}
 
 
 def run(folder: Path, check: dg.AssetChecksDefinition) -> tuple[dg.ExecuteInProcessResult, dict[str, Any]]:
@@ -54,9 +56,8 @@ def run(folder: Path, check: dg.AssetChecksDefinition) -> tuple[dg.ExecuteInProc
 
 
 def snapshot(folder: Path, *entries: Mapping[str, Any]) -> None:
-    file = folder / "warehouse/data/vetl.duckdb.status.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps(entries))
+    file = folder / "warehouse/data/vetl.duckdb"
+    write_snapshot(file, FIRST, None, [json.dumps(item) for item in entries])
 
 
 def test_lists_that_are_as_they_should_be_pass_every_check(tmp_path: Path) -> None:

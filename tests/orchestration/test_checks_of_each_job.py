@@ -24,7 +24,7 @@ from vetl.jobs.forget_plan import ForgetPlan, keep_plans, read_plans
 from vetl.loading.published.query import query
 from vetl.loading.warehouse import Warehouse
 from vetl.orchestration import dbt
-from vetl.orchestration.lists import raw_key
+from vetl.orchestration.keys import ACTS, raw_key
 from vetl.orchestration.location import vetl_definitions
 from vetl.orchestration.read_config import Again, run_config
 from vetl.partner.webhooks import Channel
@@ -178,6 +178,9 @@ def test_runs_that_work_leave_every_other_check_its_result(place: Place) -> None
         ("everything", run_config(Again.recent), (), None, False),  # the nightly run, which tests everything
         ("backfill", None, LISTS, first, False),
         ("one mart", None, [ONE_MART], None, False),
+        ("the ledger, while [act] is off", None, [ACTS], None, False),
+        ("act", {"ops": {"apply_plan": {"config": {"digest": "0" * 16}}}}, (), None, False),
+        ("letters", None, (), None, False),
     ):
         if has_delivery:
             place.deliver(first)
@@ -218,14 +221,16 @@ def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(
     assert "sign-in refused" in stopped["evaluation"]["description"]
     assert first not in stopped["evaluation"]["description"]
 
-    # No sign-in succeeds: the steps after the lists are skipped, and each of their checks keeps its last result.
-    before = place.passed()
+    # No sign-in succeeds: the steps after the lists are skipped. Their checks are run, and none is made up.
     is_success, checks = place.after("everything")
-    assert (is_success, place.passed()) == (False, before)
-    kept = checks["published/analytics", "equals_source"]
-    assert kept
-    assert "sign-in refused" in kept["evaluation"]["description"]
-    assert "Not run since" in kept["evaluation"]["description"]
+    assert not is_success
+    assert of_status(checks, "FAILED") - YELLOW == {("/".join(key.path), "certified") for key in LISTS}
+    failed = checks["partner/staff_tasks", "certified"]
+    assert failed
+    assert "sign-in refused" in failed["evaluation"]["description"]
+    [run] = place.instance.get_runs(limit=1)
+    evaluated = place.instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+    assert {record.dagster_event.step_key for record in evaluated if record.dagster_event} == {"sync"}
 
     place.platform.platform.credentials = right
     is_success, checks = place.after("everything")

@@ -9,12 +9,11 @@ import dagster as dg
 import pytest
 from vetl.core.endpoint import Endpoint
 from vetl.endpoints import REGISTRY
-from vetl.orchestration.areas import ELSEWHERE
 from vetl.orchestration.checks import LIST_CHECKS
 from vetl.orchestration.dbt import manifest_of, reason_of
-from vetl.orchestration.lists import raw_key
+from vetl.orchestration.keys import WRITER_POOL, raw_key
 from vetl.orchestration.practices import PRACTICES
-from vetl.orchestration.resources import WRITER_POOL
+from vetl.orchestration.raw_tables import ELSEWHERE
 from vetl.settings import Settings, WarehouseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,19 +116,3 @@ def test_every_asset_has_an_area_an_owner_and_a_description(definitions: dg.Defi
     lists = {endpoint.table: assets[raw_key(endpoint.table)].group_name for endpoint in REGISTRY}
     assert ELSEWHERE not in lists.values()
     assert lists["staff_tasks"] == assets[dg.AssetKey(["marts", "staff_tasks"])].group_name == "tasks"
-
-
-@pytest.mark.parametrize(
-    ("table", "column", "words"),
-    [
-        ("phone_calls", "outcome", "How the call ended; null while it lasts."),
-        ("ai_outbound_requests", "contact_number", "The number to contact."),
-    ],
-)
-def test_columns_of_a_raw_table_are_described_as_in_the_mart(
-    definitions: dg.Definitions, table: str, column: str, words: str
-) -> None:
-    schema = definitions.resolve_asset_graph().get(raw_key(table)).metadata["dagster/column_schema"]
-    described = {item.name: item.description or "" for item in schema.columns}
-
-    assert described[column] == words

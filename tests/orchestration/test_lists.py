@@ -11,14 +11,15 @@ from vetl.core.errors import Unreachable, VetlError
 from vetl.core.pages import Changes
 from vetl.core.results import EndpointResult, State, SyncResult
 from vetl.orchestration import lists
-from vetl.orchestration.areas import Areas
-from vetl.orchestration.lists import list_assets, raw_key
+from vetl.orchestration.keys import raw_key
+from vetl.orchestration.lists import list_assets
 from vetl.orchestration.practices import NAME
+from vetl.orchestration.raw_tables import RawTables
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
-TASKS = raw_key("staff_tasks")
-NO_AREAS = Areas({"nodes": {}, "sources": {}, "child_map": {}})
+TASKS, CALLS = raw_key("staff_tasks"), raw_key("phone_calls")
+EMPTY = RawTables({"nodes": {}, "sources": {}})
 
 
 def outcome(practice_id: str, state: State, reason: str = "", *, retryable: bool = False) -> EndpointResult:
@@ -38,6 +39,10 @@ def outcome(practice_id: str, state: State, reason: str = "", *, retryable: bool
     )
 
 
+def rows_of_tables(_: object) -> dict[str, int]:
+    return {"staff_tasks": 70}
+
+
 def synced(*results: EndpointResult) -> SyncResult:
     return SyncResult("run", NOON, results)
 
@@ -51,7 +56,9 @@ class Site:
         self.vetl = vetl_resource(folder, practice_tables(*"abc"))
         self.instance = dg.DagsterInstance.ephemeral()
 
-    def run(self, *outcomes: SyncResult | VetlError, tags: dict[str, str] | None = None) -> Any:
+    def run(
+        self, *outcomes: SyncResult | VetlError, tags: dict[str, str] | None = None, config: Any = None
+    ) -> Any:
         attempts = iter(outcomes)
 
         def next_outcome(*_: object, **order: object) -> SyncResult:
@@ -62,17 +69,18 @@ class Site:
             return result
 
         self._patch.setattr(lists, "run_sync", next_outcome)
+        self._patch.setattr(lists, "rows_of_tables", rows_of_tables)
 
         @dg.asset(deps=[TASKS])
         def marts() -> None: ...
 
         definitions = dg.Definitions(
-            assets=[list_assets(NO_AREAS, AT_ONCE), marts],
-            jobs=[dg.define_asset_job("job", dg.AssetSelection.assets(TASKS, marts))],
+            assets=[list_assets(EMPTY, AT_ONCE), marts],
+            jobs=[dg.define_asset_job("job", dg.AssetSelection.assets(TASKS, CALLS, marts))],
             resources={"vetl": self.vetl},
         )
         job = definitions.resolve_job_def("job")
-        return job.execute_in_process(instance=self.instance, raise_on_error=False, tags=tags)
+        return job.execute_in_process(instance=self.instance, raise_on_error=False, tags=tags, run_config=config)
 
     def materializations(self, result: Any) -> dict[str | None, Any]:
         """Return the materializations of the list by practice; `None` is the entry of all practices."""
@@ -92,7 +100,7 @@ def test_a_run_for_all_records_totals_and_the_practices_with_changes(site: Site)
     metadata = site.materializations(result)
     assert set(metadata) == {None, "a", "c"}
     totals = metadata[None]
-    assert totals["dagster/row_count"].value == 30
+    assert totals["dagster/row_count"].value == 70, "the table has rows of practices that were not read"
     assert (totals["new"].value, totals["requests"].value, totals["failed"].value) == (3, 12, 1)
     assert (totals["retries"].value, totals["bytes"].value) == (3, 3_000)
     assert totals["certified_through"].value is None
@@ -102,6 +110,17 @@ def test_a_run_for_all_records_totals_and_the_practices_with_changes(site: Site)
     numbers = {name: {key for key, of in metadata[name].items() if isinstance(of.value, int)} for name in metadata}
     assert not numbers[None] & (numbers["a"] | numbers["c"])  # one plot would be drawn through both
     assert set(site.instance.get_dynamic_partitions(NAME)) == {"a", "b", "c"}
+
+
+def test_a_list_that_a_run_did_not_read_has_no_result(site: Site) -> None:
+    """It once had one with 0 rows."""
+    only = {"ops": {"sync": {"config": {"lists": ["staff_tasks"]}}}}
+
+    result = site.run(synced(outcome("a", "certified")), config=only)
+
+    assert result.success
+    recorded = result.get_asset_materialization_events()
+    assert {event.asset_key for event in recorded if not event.partition} == {TASKS, dg.AssetKey("marts")}
 
 
 def test_selected_partitions_are_read_in_one_run_and_each_is_recorded(site: Site) -> None:

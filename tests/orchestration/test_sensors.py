@@ -9,8 +9,8 @@ import pytest
 from support.deliveries import body_of, message
 from support.practice_site import practice_tables, vetl_resource
 from support.warehouse_with_rows import ask
-from vetl.orchestration.areas import Areas
 from vetl.orchestration.practices import NAME, practices_sensor
+from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.received import received_tables
 from vetl.orchestration.resources import VetlResource
 from vetl.orchestration.sensors import inbox_sensors
@@ -18,7 +18,7 @@ from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings.schedule import ScheduleSettings
 
-RECEIVED_TABLES = received_tables(Areas({"nodes": {}, "sources": {}, "child_map": {}}))
+RECEIVED_TABLES = received_tables(RawTables({"nodes": {}, "sources": {}}))
 [INBOX] = inbox_sensors(ScheduleSettings())
 
 

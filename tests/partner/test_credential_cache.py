@@ -1,7 +1,7 @@
 """Signing in again: temporary refusals, used-up tokens, and the memory of credentials."""
 
 import asyncio
-import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from support.scripted_server import (
     reply_page,
 )
 from vetl.core.errors import PracticeRefused, SignInRefused
+from vetl.loading.notes import notes_file, read_note, write_note
 from vetl.partner.client import Account, PartnerClient
 from vetl.partner.credential_cache import AcceptedCredentials
 from vetl.partner.retry_policy import RetryPolicy
@@ -62,13 +63,15 @@ def test_a_password_that_was_changed_is_believed_in_the_end(stage: Stage) -> Non
 
 def test_credentials_that_worked_are_remembered_from_one_process_to_the_next(stage: Stage, tmp_path: Path) -> None:
     """Beside the warehouse, and only as a slow, salted hash that its owner alone can read."""
-    file = tmp_path / "deep" / "vetl.duckdb.accepted.json"
+    warehouse = tmp_path / "deep" / "vetl.duckdb"
     stage.server.sign_in_answers(reply_data({"token": "t"}), REFUSAL, reply_data({"token": "t"}), REFUSAL)
 
     async def processes(_: PartnerClient) -> None:
         for password, sign_ins in ((PASSWORD, 1), (PASSWORD, 3), ("another password", 4)):
             account = Account(stage.server.base_url, USERNAME, SecretStr(password), ROLE)
-            accepted = AcceptedCredentials(file)
+            accepted = AcceptedCredentials(
+                partial(read_note, warehouse, "credentials"), partial(write_note, warehouse, "credentials")
+            )
             async with PartnerClient(account, timing=stage.time.timing, accepted=accepted) as client:
                 await client.sign_in()
             assert stage.server.sign_ins == sign_ins
@@ -77,8 +80,8 @@ def test_credentials_that_worked_are_remembered_from_one_process_to_the_next(sta
         stage.play(processes)
 
     assert stage.server.sign_ins == 4
-    assert file.stat().st_mode & 0o777 == 0o600
-    assert not {PASSWORD, USERNAME} & set(json.loads(file.read_text()).values())
+    assert notes_file(warehouse).stat().st_mode & 0o777 == 0o600
+    assert not {PASSWORD, USERNAME} & set(read_note(warehouse, "credentials").values())
 
 
 def test_a_token_that_expires_costs_one_sign_in_and_no_speed(stage: Stage) -> None:

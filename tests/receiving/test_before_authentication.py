@@ -1,90 +1,25 @@
-"""A sender without a secret can hold a bounded share of the receiver's memory, and nothing else."""
+"""A sender without a secret reaches nothing."""
 
-import re
 import resource
 import socket
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import AbstractContextManager, closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.deliveries import SECRET, message
+from support.deliveries import SECRET, body_of, message, signed
 from support.receiver_process import ReceiverProcess, served
 from vetl.partner.webhooks import Secret
 from vetl.receiving.admission import Trust
-from vetl.receiving.app import Bounds, application
-from vetl.receiving.budget import Budget, Exhausted
+from vetl.receiving.app import application
 from vetl.receiving.group_commit import GroupCommit
 from vetl.receiving.inbox import Inbox
 
 Opened = Callable[..., AbstractContextManager[Any]]
-MEGABYTE = 1_048_576
-FORGED = b"POST /webhooks/messages HTTP/1.1\r\nHost: r\r\nX-Webhook-Signature: " + b"0" * 64 + b"\r\n"
-
-
-def memory_of(process: int, what: str) -> int:
-    """Return bytes: `VmRSS` is the present value, `VmHWM` the highest."""
-    status = Path(f"/proc/{process}/status").read_text()
-    return int(re.findall(rf"{what}:\s+(\d+) kB", status)[0]) * 1024
-
-
-def test_open_bodies_hold_a_bounded_memory_and_give_it_back(tmp_path: Path) -> None:
-    """Of the 240 MiB that are sent, none is known to be genuine."""
-    part = b"x" * (900 * 1024)
-    with ReceiverProcess(tmp_path) as running:
-        assert running.send(message("m-before")) == 200
-        before = memory_of(running.process.pid, "VmRSS")
-        with ExitStack() as stack:
-            for _ in range(270):
-                host, port = running.address.split(":")
-                connection = stack.enter_context(socket.create_connection((host, int(port)), timeout=30))
-                try:
-                    connection.sendall(FORGED + b"Content-Length: 1048576\r\n\r\n" + part)
-                except ConnectionError:
-                    continue
-            assert running.send(message("m-beside")) == 200
-        assert running.send(message("m-after")) == 200
-        assert memory_of(running.process.pid, "VmHWM") - before < 112 * MEGABYTE
-        while "vetl_webhook_unverified_bytes 0\n" not in running.get("/metrics")[1]:
-            time.sleep(0.1)
-        assert memory_of(running.process.pid, "VmRSS") - before < 24 * MEGABYTE
-
-
-def test_the_largest_body_goes_and_small_ones_stay() -> None:
-    budget = Budget(1_000)
-    large, small = budget.begin(), [budget.begin() for _ in range(9)]
-    budget.add(large, b"x" * 900)
-    for body in small:
-        budget.add(body, b"x" * 100)
-
-    assert [large.evicted, *(body.evicted for body in small)] == [True, *[False] * 9]
-    assert (budget.received, len(large.data)) == (900, 0)
-    with pytest.raises(Exhausted):
-        budget.add(large, b"more of it")
-    for body in (large, *small):
-        budget.release(body)
-    assert budget.received == 0
-
-
-def test_a_body_that_had_to_go_is_asked_for_again(receiver: Opened) -> None:
-    with receiver(bounds=Bounds(unverified_bytes=100)) as running:
-        answer = running.send("messages", message())
-        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
-    with receiver() as running:
-        assert running.send("messages", message()).status_code == 200
-
-
-def test_a_head_of_too_many_lines_is_refused(tmp_path: Path) -> None:
-    with ReceiverProcess(tmp_path) as running, closing(running.connection()) as connection:
-        connection.putrequest("GET", "/healthz")
-        for number in range(150):
-            connection.putheader(f"a{number}", "b")
-        connection.endheaders()
-        assert connection.getresponse().status == 400
 
 
 def test_no_address_leads_anywhere_else(receiver: Opened) -> None:
@@ -146,3 +81,37 @@ def test_a_full_disk_is_not_ready_even_if_the_log_has_room(tmp_path: Path) -> No
         resource.prlimit(running.process.pid, resource.RLIMIT_FSIZE, unlimited)
         assert running.get("/readyz")[0] == 200
         assert {path.name for path in running.inbox.parent.glob("*tmp*")} == set()
+
+
+HEAD = b"POST /webhooks/messages HTTP/1.1\r\nHost: receiver\r\n"
+
+
+def request(body: bytes) -> bytes:
+    signature = signed(body)["X-Webhook-Signature"]
+    return HEAD + f"X-Webhook-Signature: {signature}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def test_no_request_whatever_it_is_stops_the_receiver(tmp_path: Path) -> None:
+    """Lines that are no HTTP, an upgrade, two requests at once, chunks, a body that waits for `100 Continue`."""
+    body = body_of(message())
+    signature = signed(body)["X-Webhook-Signature"].encode()
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:10], body[10:], b""))
+    chunked = HEAD + b"x-WEBHOOK-signature: " + signature + b"\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks
+    cases = {
+        b"\x16\x03\x01\x02\x00\x01\x00": b"HTTP/1.1 400",
+        b"GET / HTTP/9.9\r\n\r\n": b"HTTP/1.1 400",
+        b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n": b"HTTP/1.1 200",
+        b"GET /webhooks/messages HTTP/1.1\r\nHost: a\r\n\r\n": b"HTTP/1.1 405",
+        request(body) * 2: b"HTTP/1.1 200",
+        chunked: b"HTTP/1.1 200",
+        request(body).replace(b"Host:", b"Expect: 100-continue\r\nHost:"): b"HTTP/1.1 100",
+        request(body).replace(b"HTTP/1.1", b"HTTP/1.0"): b"HTTP/1.1 200",
+        request(body).replace(b"messages", b"messages/"): b"HTTP/1.1 200",
+        request(body).replace(b"messages", b"messages?source=rcs"): b"HTTP/1.1 200",
+    }
+    with ReceiverProcess(tmp_path) as running:
+        host, port = running.address.split(":")
+        for said, expected in cases.items():
+            with socket.create_connection((host, int(port)), timeout=10) as connection:
+                connection.sendall(said)
+                assert expected == connection.recv(65_536)[: len(expected)], said

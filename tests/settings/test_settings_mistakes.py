@@ -49,7 +49,7 @@ MISTAKES = {
     "[warehouse]\npublished = 'warehouse/../warehouse/data/./vetl.duckdb'": "must be three different files",
     "[warehouse]\npublished = 'warehouse/data/inbox.sqlite'": "must be three different files",
     "[warehouse]\npublished = 'warehouse/data/contacts.duckdb'": "contacts.duckdb beside .* must be different",
-    "[warehouse]\npath = 'a.duckdb'\npublished = 'a.duckdb.status.json'": "must not begin with the name of",
+    "[warehouse]\npath = 'a.duckdb'\npublished = 'a.duckdb.notes.sqlite'": "must not begin with the name of",
     "[warehouse]\npublished = 'vetl.toml'": "vetl.toml and warehouse.published must be different places",
     "[webhooks]\ninbox = '.env'": ".env and webhooks.inbox must be different places",
     "[lake]\npath = 'warehouse/data/analytics.parquet'": "lake.path and the Parquet folder of .* must be",

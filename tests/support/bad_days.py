@@ -21,6 +21,7 @@ from vetl import bundled
 from vetl.cli import app
 from vetl.jobs.act import plan_acts
 from vetl.loading.control.activity import read_activity
+from vetl.loading.notes import write_note
 from vetl.settings import load_settings
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
@@ -87,8 +88,11 @@ def _command(*arguments: str) -> list[str]:
 
 Event = Callable[[Site], object]
 ELSEWHERE = practice_table("loc-999")
-RECORD = WAREHOUSE.with_name("vetl.duckdb.published.json")
-"""Without it the published file is written whole."""
+
+
+def unrecorded(_site: Site) -> None:
+    """Remove the record of the last publication, so that the published file is written whole."""
+    write_note(WAREHOUSE, "publication", None)
 
 
 def ends(code: int, *arguments: str, **environment: str) -> Event:
@@ -175,13 +179,11 @@ def task_unknown(site: Site) -> None:
 bad_row = after(task_says("perhaps"), ends(3, "sync"))
 acknowledged = after(bad_row, ends(0, "quarantine", "acknowledge", "--reason", "known"), ends(0, "sync"))
 build_failed = ends(1, "build", WAREHOUSE__MEMORY_LIMIT="1MB")
-rolled_back = after(
-    lambda _: RECORD.unlink(), ends(0, "publish"), ends(0, "publish", "--rollback"), ends(3, "run")
-)
+rolled_back = after(unrecorded, ends(0, "publish"), ends(0, "publish", "--rollback"), ends(3, "run"))
 withdrawn = after(switched(appointments_withdrawn=410), ends(0, "sync"))
 another_payload = after(acknowledged, task_says("never"), ends(3, "sync"))
 full_at_sync = after(lambda site: site.platform.advance(timedelta(days=3)), disk_full("sync"))
-full_at_publication = after(lambda _: RECORD.unlink(), disk_full("publish"))
+full_at_publication = after(unrecorded, disk_full("publish"))
 refused = after(lambda site: site.add(ELSEWHERE), ends(1, "sync"))
 uncertified = after(switched(staff_tasks={"told_total": 100_000}), ends(3, "sync"))
 behind_the_head = warehouse_becomes(lambda content: content[:64] + os.urandom(len(content) - 64))

@@ -3,13 +3,13 @@
 import os
 
 import dagster as dg
-from vetl.orchestration.areas import Areas
 from vetl.orchestration.checks import check_lists
 from vetl.orchestration.lists import list_assets
 from vetl.orchestration.practices import practices_sensor
+from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.resources import VetlResource
 
-lists = list_assets(Areas({"nodes": {}, "sources": {}, "child_map": {}}))
+lists = list_assets(RawTables({"nodes": {}, "sources": {}}))
 defs = dg.Definitions(
     assets=[lists],
     asset_checks=[check_lists],

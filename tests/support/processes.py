@@ -116,10 +116,14 @@ def holding(code: str, *arguments: object) -> Generator["subprocess.Popen[str]"]
 
 
 @contextmanager
-def postgres(folder: Path, port: int) -> Generator[None]:
-    """Run Debian's server. It refuses to run as root, so its files are in a folder that its user may enter."""
+def postgres(folder: Path, port: int, *, inside: int | None = None) -> Generator[None]:
+    """Run Debian's server, in the network of the process `inside` if given.
+
+    It refuses to run as root, so its files are in a folder that its user may enter.
+    """
     programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
     user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    network = ["nsenter", f"--net=/proc/{inside}/ns/net"] if inside else []
     with TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as data:
         password = Path(data) / "password"
         password.write_text("secret")
@@ -130,8 +134,8 @@ def postgres(folder: Path, port: int) -> Generator[None]:
         subprocess.run([*user, str(programs / "initdb"), *init], check=True, capture_output=True, cwd="/")
         switches = ["listen_addresses=127.0.0.1", f"unix_socket_directories={data}", "fsync=off"]
         server = [str(programs / "postgres"), "-D", f"{data}/db", "-p", str(port)]
-        ready = [str(programs / "pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
-        command = [*user, *server, *(part for one in switches for part in ("-c", one))]
+        ready = [*network, str(programs / "pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
+        command = [*network, *user, *server, *(part for one in switches for part in ("-c", one))]
         with running(command, folder, dict(os.environ)):
             until("Postgres", lambda: subprocess.run(ready, capture_output=True, check=False).returncode == 0)
             yield

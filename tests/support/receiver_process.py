@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from support.deliveries import SECRET, Payload, body_of, signed
-from vetl.receiving.connections import Crowd
 from vetl.receiving.inbox import Entry
 from vetl.receiving.serving import http_server, listening
 
@@ -26,14 +25,12 @@ INBOX = "warehouse/data/inbox.sqlite"
 class ReceiverProcess:
     """A receiver in a folder of its own; as a context manager it ends the process. `log` is its output so far."""
 
-    def __init__(self, folder: Path, secrets: str = SECRET, *, open_files: int | None = None) -> None:
+    def __init__(self, folder: Path, secrets: str = SECRET) -> None:
         self.folder = folder
         self._log = (folder / "receiver.log").open("a")
         (folder / "vetl.toml").touch()
         environment = {name: value for name, value in os.environ.items() if not name.startswith("VETL_")}
         command = [sys.executable, "-m", "vetl", "webhooks", "serve", "--port", "0", "--json"]
-        if open_files:
-            command = ["/bin/sh", "-c", f'ulimit -n {open_files} && exec "$@"', "sh", *command]
         self.process = subprocess.Popen(
             command,
             cwd=folder,
@@ -113,10 +110,10 @@ class HeldInbox:
 
 
 @contextmanager
-def served(app: Starlette, crowd: Crowd | None = None, proxies: Sequence[str] = ()) -> Generator[str]:
+def served(app: Starlette, proxies: Sequence[str] = ()) -> Generator[str]:
     """Run an application on a real socket of this process, and return its address."""
     with listening("127.0.0.1", 0) as listener:
-        server = http_server(app, crowd or Crowd(100), proxies)
+        server = http_server(app, proxies)
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:

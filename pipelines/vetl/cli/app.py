@@ -194,14 +194,6 @@ def status(
     return status(practice, problems=problems, watch=watch, as_json=as_json)
 
 
-@app.command("open")
-def open_published() -> int:
-    """Open the published file, read-only, in DuckDB's own shell."""
-    from vetl.cli.installed import open_published
-
-    return open_published()
-
-
 @app.command(context_settings=PASS_THROUGH, add_help_option=False)
 def dagster(context: typer.Context) -> int:
     """Run Dagster on vetl's definitions: vetl dagster dev."""

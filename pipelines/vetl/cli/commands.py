@@ -59,7 +59,6 @@ EXAMPLES = {
     "notebook": """
         vetl notebook
         vetl notebook calls.py --open""",
-    "open": "vetl open",
     "publish": """
         vetl publish
         vetl publish --rollback

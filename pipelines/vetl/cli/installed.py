@@ -1,7 +1,6 @@
-"""`vetl dagster`, `vetl dbt` and `vetl open`: run these installed programs on vetl's warehouse."""
+"""`vetl dagster` and `vetl dbt`: run these installed programs on vetl's warehouse."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,13 +10,12 @@ from pathlib import Path
 
 from vetl import bundled
 from vetl.cli.process_exit import is_terminated
-from vetl.cli.terminal import mention, short
-from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse, cannot_write
+from vetl.core.errors import ConfigurationError, WarehouseError, cannot_write
 from vetl.jobs.build import dbt_variables, doubt_build
 from vetl.jobs.dbt_process import COMMAND as DBT
 from vetl.jobs.dbt_process import as_options, environment, state_folder
 from vetl.loading.control.snapshot import refuse_newer
-from vetl.settings import load_settings, published_file
+from vetl.settings import load_settings
 
 DAGSTER = (sys.executable, "-m", "dagster")
 DG = (sys.executable, "-c", "from dagster_dg_cli.cli import main; main()")
@@ -84,34 +82,14 @@ def dbt(arguments: Sequence[str]) -> int:
     return _run([*DBT, *arguments, *variables], {**environment(warehouse), **places}, folder=_with_folder(state))
 
 
-def open_published() -> int:
-    """Run `vetl open`: open the published file read-only in DuckDB's shell."""
-    published = published_file()
-    if not published.exists():
-        raise WarehouseError(f"{published}: there is no such file yet; `vetl run` makes it")
-    shell = shutil.which("duckdb")
-    if shell is None:
-        raise WrongUse(
-            f"{published}: DuckDB's shell is not installed (duckdb.org/install); `vetl query` reads the same file"
-        )
-    mention(f"{short(published)}, read-only; .quit leaves")
-    return _run([shell, "-readonly", str(published)], dict(os.environ), ended_by=signal.SIGTERM)
-
-
 def _warehouse() -> Path:
     path = load_settings().warehouse.path
     refuse_newer(path, bundled.migrations())
     return path
 
 
-def _run(
-    command: Sequence[str],
-    environ: dict[str, str],
-    *,
-    folder: str | None = None,
-    ended_by: signal.Signals = signal.SIGINT,
-) -> int:
-    """Run a program to its end. If SIGTERM ends vetl, the program gets `ended_by`.
+def _run(command: Sequence[str], environ: dict[str, str], *, folder: str | None = None) -> int:
+    """Run a program to its end. If SIGTERM ends vetl, the program gets SIGINT.
 
     A program that is killed cannot end its own processes: Dagster's web server and daemon ran on.
     """
@@ -122,7 +100,7 @@ def _run(
         return process.wait()
     except KeyboardInterrupt:
         if is_terminated():  # Ctrl-C reaches all programs of a terminal
-            process.send_signal(ended_by)
+            process.send_signal(signal.SIGINT)
         process.wait()
         raise
 

@@ -221,8 +221,7 @@ def _last_sync(report: StatusReport) -> str:
         failed = " failed" if run["exit_code"] == 1 else ""
         return f"last {run['command']}{failed} {ago(run['finished_at'])}"
     if run is None:
-        was_read = any(item.certificate for item in report.snapshot.lists)
-        return "the last sync was made by an older vetl" if was_read else "nothing synced yet"
+        return "nothing synced yet"
     return f"a {run['command']} began {ago(run['started_at'])}"
 
 

@@ -1,8 +1,11 @@
 """The client of the configured platform and its query parameters, for sync, doctor and drain."""
 
+from functools import partial
+
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.endpoints import REGISTRY
+from vetl.loading.notes import read_note, write_note
 from vetl.partner.client import Account, Limits, PartnerClient
 from vetl.partner.credential_cache import AcceptedCredentials
 from vetl.partner.retry_policy import RetryPolicy
@@ -27,7 +30,9 @@ def partner_client(settings: Settings) -> PartnerClient:
     )
     policy = RetryPolicy(max_wait=partner.max_wait_seconds, max_run=partner.max_run_seconds)
     warehouse = settings.warehouse.path
-    accepted = AcceptedCredentials(warehouse.with_name(f"{warehouse.name}.accepted.json"))
+    accepted = AcceptedCredentials(
+        partial(read_note, warehouse, "credentials"), partial(write_note, warehouse, "credentials")
+    )
     return PartnerClient(account, limits, retry_policy=policy, accepted=accepted)
 
 

@@ -1,18 +1,19 @@
-"""The plans of unfinished forgettings: a file beside the warehouse, written before the first change.
+"""The plans of unfinished forgettings: a note beside the warehouse, written before the first change.
 
-The file contains the values of the person, because finished steps have removed them from the warehouse. Only its
-owner may read it, and it is removed as soon as a scan finds no value of the person.
+The note contains the values of the person, because finished steps have removed them from the warehouse. It is
+erased as soon as a scan finds no value of the person.
 """
 
-import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from vetl.core.errors import WarehouseError, cannot_write
+from vetl.core.errors import WarehouseError
+from vetl.loading.notes import notes_except, notes_file, read_note, write_note
 from vetl.loading.person import Person
+
+_NOTE = "forgettings"
 
 STEPS = ("rows", "inbox", "private file", "published files", "lakes", "scan")
 """The steps of a forgetting, in this order."""
@@ -44,50 +45,38 @@ class ForgetPlan:
         return replace(self, done=(), left=tuple(left))
 
 
-def plan_file(warehouse: Path) -> Path:
-    """Return the path of the file of plans."""
-    return warehouse.with_name(f"{warehouse.name}.forgetting.json")
-
-
 def read_plans(warehouse: Path) -> list[ForgetPlan]:
     """Return the plans of unfinished forgettings.
 
     Raises:
-        WarehouseError: the file of plans cannot be read.
+        WarehouseError: the notes cannot be read.
     """
-    file = plan_file(warehouse)
+    note = read_note(warehouse, _NOTE)
     try:
-        return [_plan(item) for item in json.loads(file.read_text("utf-8"))]
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, KeyError, TypeError):
+        return [_plan(item) for item in note or ()]
+    except (KeyError, TypeError, AttributeError):
         raise WarehouseError(
-            f"{file}: cannot be read; it names persons to be forgotten: remove it, and forget them again"
+            f"{notes_file(warehouse)}: names persons to be forgotten, and cannot be read: move it away, and forget"
+            " them again"
         ) from None
 
 
 def keep_plans(warehouse: Path, plans: Sequence[ForgetPlan]) -> None:
-    """Replace the file of plans in one rename, or remove it if there are no plans.
+    """Replace the plans, or erase them if there are none.
 
     Raises:
-        WarehouseError: the file cannot be written.
+        WarehouseError: the notes cannot be written.
     """
-    file = plan_file(warehouse)
-    draft = file.with_name(f".{file.name}")
-    try:
-        draft.unlink(missing_ok=True)
-        if not plans:
-            file.unlink(missing_ok=True)
-            return
-        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as written:
-            json.dump([_as_json(plan) for plan in plans], written)
-            written.flush()
-            os.fsync(written.fileno())
-        draft.replace(file)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise WarehouseError(cannot_write(file, error)) from None
+    write_note(warehouse, _NOTE, [_as_json(plan) for plan in plans] or None, erase=True)
+
+
+def notes_without_plans(warehouse: Path) -> str:
+    """Return the text of all notes but the plans.
+
+    Raises:
+        WarehouseError: the notes cannot be read.
+    """
+    return notes_except(warehouse, _NOTE)
 
 
 def _as_json(plan: ForgetPlan) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from vetl.loading.published.parquet import parquet_folder
 from vetl.loading.published.retention import kept
 from vetl.settings import Settings
 
-_NO_DATA = (".lock", ".tmp", ".dbt", ".lake", ".wal", ".accepted.json", ".restoring", "-wal", "-shm", "-journal")
-"""Ends of names beside the private file: locks, drafts, dbt's state, logs, a digest of credentials."""
+_NO_DATA = (".lock", ".tmp", ".dbt", ".lake", ".wal", ".restoring", "-wal", "-shm", "-journal")
+"""Ends of names beside the private file: locks, drafts, dbt's state, logs."""
 
 PRIVATE, PUBLISHED = "private", "published"
 _BESIDE = re.compile(rf"({PRIVATE}|{PUBLISHED})((?:\.[A-Za-z0-9_]+)+)")
@@ -28,7 +28,7 @@ MADE_AGAIN = (
 
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """A file of vetl; `name` is the same in every warehouse: `private`, `private.status.json`, `inbox`."""
+    """A file of vetl; `name` is the same in every warehouse: `private`, `private.notes.sqlite`, `inbox`."""
 
     name: str
     path: Path

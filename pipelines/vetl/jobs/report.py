@@ -21,7 +21,7 @@ from vetl.notices.letter_charts import as_pdf, charts, require_typst
 from vetl.notices.letter_data import LetterData, compose, read_letter_data
 from vetl.notices.letter_html import as_html
 from vetl.notices.letter_text import as_text, summary
-from vetl.notices.mail import send_mail
+from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.settings import Settings
 from vetl.settings.report import Reader
@@ -202,9 +202,7 @@ def mail(settings: Settings, letter: Letter, to: str, again: str = "") -> EmailM
     A letter that is repeated because its first answer was lost has the same Message-ID, so that a server can drop
     it. With `again`, the time of `--again`, it has another one.
     """
-    message = EmailMessage()
-    message["Subject"] = letter.subject
-    message["From"], message["To"] = settings.alerts.email_from, to
+    message = written(letter.subject, settings.alerts.email_from, [to])
     domain = settings.alerts.email_from.rpartition("@")[2]
     digest = sha256(f"{letter.week} {letter.reader} {to}{again}".encode()).hexdigest()[:32]
     message["Message-ID"] = f"<{digest}@{domain}>"

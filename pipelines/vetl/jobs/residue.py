@@ -7,18 +7,19 @@ from tempfile import NamedTemporaryFile
 
 from vetl.acting.ledger import Ledger
 from vetl.core.errors import WarehouseError
-from vetl.jobs.forget_plan import plan_file
+from vetl.jobs.forget_plan import notes_without_plans
 from vetl.jobs.kept_files import searched_files
 from vetl.jobs.lake import lake_of_marts, private_lake
 from vetl.loading.lake.export import read_manifest
 from vetl.loading.lake.storage import Storage
 from vetl.loading.mentions import Mentions
+from vetl.loading.notes import notes_file
 from vetl.loading.person import Person
 from vetl.loading.pseudonyms import Pseudonyms
 from vetl.loading.published.contacts import contacts_file
 from vetl.loading.published.parquet import parquet_folder
 from vetl.loading.published.retention import kept
-from vetl.loading.residue import elsewhere, in_bytes, in_parquet, in_private, in_published, texts_of
+from vetl.loading.residue import elsewhere, in_bytes, in_parquet, in_private, in_published, in_text, texts_of
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 
@@ -102,10 +103,10 @@ def _in_lake(storage: Storage, settings: Settings, person: Person, mentions: Men
 
 def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
     texts = texts_of(person)
-    plan = plan_file(settings.warehouse.path)
+    path = settings.warehouse.path
     for file in searched_files(settings):
-        if file == plan:
-            continue
+        if file.name.startswith(notes_file(path).name):
+            continue  # it has the plan
         try:
             there = in_bytes(file, texts)
         except FileNotFoundError:
@@ -114,6 +115,8 @@ def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
             raise WarehouseError(f"{file}: cannot be read: {error.strerror}") from None
         if _not_elsewhere(settings, person, there):
             yield str(file)
+    if _not_elsewhere(settings, person, in_text(notes_without_plans(path), texts)):
+        yield str(notes_file(path))
 
 
 def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[str]:

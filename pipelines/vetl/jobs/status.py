@@ -114,7 +114,7 @@ def read_status(
 
     Raises:
         ConfigurationError: a practice in `practices` has no list.
-        WarehouseError: nothing has been synced or received yet, the status file is missing, or a newer vetl wrote
+        WarehouseError: nothing has been synced or received yet, the notes are missing, or a newer vetl wrote
             the warehouse.
     """
     path, now = settings.warehouse.path, now or datetime.now(UTC)
@@ -122,7 +122,7 @@ def read_status(
     snapshot = read_snapshot(path, bundled.migrations())
     if snapshot is None:
         if not inbox:
-            lost = ", or the status file beside it is gone" if path.exists() else ""
+            lost = ", or the notes beside it are gone" if path.exists() else ""
             raise WarehouseError(f"{path}: nothing has been synced yet{lost}; run `vetl sync`")
         sync = read_activity(path, "sync")
         problems = [*_of_inbox(inbox), *_of_activity("sync", sync)]

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from email.message import EmailMessage
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -12,7 +11,7 @@ from vetl.core.errors import NotDelivered, VetlError
 from vetl.loading.published.figures.periods import Series, series
 from vetl.loading.published.query import query
 from vetl.notices.ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
-from vetl.notices.mail import send_mail
+from vetl.notices.mail import send_mail, written
 from vetl.notices.watching import Episode, Watched, end_line, first_line, line, watched
 from vetl.notices.webhook import post_text
 from vetl.settings import Settings
@@ -179,9 +178,7 @@ def _deliver(settings: Settings, recipient: str, messages: Sequence[Notice]) -> 
         return
     first = messages[0].text
     more = f" and {len(messages) - 1} more" if len(messages) > 1 else ""
-    mail = EmailMessage()
-    mail["Subject"] = f"vetl: {first.partition(';')[0]}{more}"
-    mail["From"], mail["To"] = settings.alerts.email_from, recipient
+    mail = written(f"vetl: {first.partition(';')[0]}{more}", settings.alerts.email_from, [recipient])
     # The same notice has the same id: a server that got it although the answer was lost can drop the second one.
     digest = sha256("\n".join(f"{message.id} {recipient}" for message in messages).encode()).hexdigest()[:32]
     mail["Message-ID"] = f"<{digest}@{settings.alerts.email_from.rpartition('@')[2]}>"

@@ -55,6 +55,11 @@ def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
     return there
 
 
+def in_text(content: str, texts: Iterable[str]) -> set[str]:
+    """Return the texts that a text of JSON contains."""
+    return {text for text in texts if text and any(form in content for form in _spellings(text))}
+
+
 def in_private(path: Path, person: Person, mentions: Mentions, *, lock_wait_seconds: float) -> list[str]:
     """Return the tables of a private file, with those of dbt, whose rows mention the person.
 

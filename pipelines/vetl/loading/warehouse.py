@@ -24,7 +24,6 @@ from vetl.loading.connection import MEMORY_FOR_ROWS, attach, limit_memory
 from vetl.loading.context import Commit
 from vetl.loading.control import (
     acts,
-    attempts,
     builds,
     forecasts,
     lookups,
@@ -90,11 +89,10 @@ class Warehouse:
                 }
                 with transaction(connection):
                     ensure(connection, tables.values())
-                    lookups.ensure_mentions(connection, watched)
                 limit_memory(connection, MEMORY_FOR_ROWS)
                 warehouse = cls(path, connection, tables)
                 if migrated and FIRST not in migrated:
-                    # `vetl status` reads the snapshot beside the file, which an older vetl wrote.
+                    # `vetl status` reads the snapshot beside the file, which names the last migration.
                     warehouse.write_status()
                 return warehouse
         except BaseException:
@@ -153,7 +151,7 @@ class Warehouse:
         """Record the end of a run. The last `source_clock` is the "now" of the marts."""
         with self._writing():
             state.finish_run(self._connection, run_id, source_clock, exit_code, summary)
-            attempts.keep_attempts(self._connection, run_id, summary.get("results", ()))
+            state.keep_attempts(self._connection, run_id, summary.get("results", ()))
         self._status.run_changed()
         self.write_status()
 

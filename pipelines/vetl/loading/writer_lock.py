@@ -5,7 +5,8 @@ other files are shared too (the published file, dbt's state, the lake). Two `vet
 results of dbt.
 
 The lock is an flock on `<warehouse>.lock`. The kernel frees it when the last process that has the file open ends,
-however that process ends. The file holds the id of the process that has the lock, and stays when the lock is free.
+however that process ends. The file begins with the process id of the holder and with a word of its own, by which
+`control/activity.py` recognises the records of the holder behind it. It stays when the lock is free.
 Commands that only read never take the lock.
 """
 
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from threading import local
 
 import structlog
@@ -22,16 +24,25 @@ import structlog
 from vetl.core.errors import WarehouseBusy, WarehouseError, cannot_write
 from vetl.core.text import span
 
+SIZE = 4_096
+"""The bytes of the file. They are there from the first holder on, so that a full disk has room for records."""
+
+HEADER = 256
+"""The bytes for the holder at the beginning of the file."""
+
 _LOOK_AGAIN_SECONDS = 0.25
+_INSTANT = 0.01
+"""The pause before another attempt, because who reads a record may have the lock for an instant (`is_held_by`)."""
 
 _log = structlog.stdlib.get_logger("vetl.loading")
 
 
 class _Held(local):
-    """The locks of this thread: the open files by their paths."""
+    """The locks of this thread: the open files and the words of the holder, by their paths."""
 
     def __init__(self) -> None:
         self.descriptors: dict[Path, int] = {}
+        self.words: dict[Path, str] = {}
 
 
 _held = _Held()
@@ -50,18 +61,20 @@ def writing(
         WarehouseBusy: another process still holds the lock after `lock_wait_seconds`.
         WarehouseError: the file of the lock cannot be made or locked.
     """
-    file = _lock_file(warehouse)
+    file = lock_file(warehouse)
     if file in _held.descriptors:
         yield
         return
     descriptor = _open(file)
     try:
         _take(descriptor, warehouse, lock_wait_seconds, wait)
-        _held.descriptors[file] = descriptor
+        _held.descriptors[file], _held.words[file] = descriptor, token_hex(8)
+        _write_holder(descriptor, _held.words[file])
         try:
             yield
         finally:
             _held.descriptors.pop(file, None)
+            _held.words.pop(file, None)
     finally:
         os.close(descriptor)
 
@@ -74,7 +87,31 @@ def held_descriptors() -> tuple[int, ...]:
     return tuple(_held.descriptors.values())
 
 
-def _lock_file(warehouse: Path) -> Path:
+def holder_of(warehouse: Path) -> str | None:
+    """Return the word of this thread as the holder of the lock; `None` if it does not hold the lock."""
+    return _held.words.get(lock_file(warehouse))
+
+
+def is_held_by(warehouse: Path, word: str | None) -> bool:
+    """Return whether the holder with this word still has the lock, or a child process that inherited it."""
+    try:
+        descriptor = os.open(lock_file(warehouse), os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return word is not None and _header(descriptor)[1:2] == [word]
+    except OSError:
+        return True  # this file system has no locks
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def lock_file(warehouse: Path) -> Path:
+    """Return the path of the file of the lock."""
     warehouse = warehouse.resolve()
     return warehouse.with_name(f"{warehouse.name}.lock")
 
@@ -82,7 +119,7 @@ def _lock_file(warehouse: Path) -> Path:
 def _open(file: Path) -> int:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        return os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise WarehouseError(cannot_write(file, error, "cannot be made")) from None
 
@@ -102,21 +139,32 @@ def _take(descriptor: int, warehouse: Path, lock_wait_seconds: float, wait: Call
         pause = min(_LOOK_AGAIN_SECONDS, lock_wait_seconds - waited)
         wait(pause)
         waited += pause
-    with suppress(OSError):  # on a full disk others wait for "another vetl" without its process id
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
 
 
 def _is_taken(descriptor: int, warehouse: Path) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        raise WarehouseError(f"{warehouse}: its lock cannot be taken: {error.strerror}") from None
-    return True
+    for pause in (_INSTANT, _INSTANT, 0.0):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(pause)
+        except OSError as error:
+            raise WarehouseError(f"{warehouse}: its lock cannot be taken: {error.strerror}") from None
+        else:
+            return True
+    return False
+
+
+def _write_holder(descriptor: int, word: str) -> None:
+    with suppress(OSError):  # on a full disk others wait for "another vetl" without its process id
+        os.pwrite(descriptor, f"{os.getpid()} {word}".encode().ljust(HEADER), 0)
+        if (missing := SIZE - os.fstat(descriptor).st_size) > 0:
+            os.pwrite(descriptor, b" " * missing, SIZE - missing)
+
+
+def _header(descriptor: int) -> list[str]:
+    return os.pread(descriptor, HEADER, 0).decode("ascii", "replace").split()
 
 
 def _holder(descriptor: int) -> str:
-    pid = os.pread(descriptor, 20, 0).decode("ascii", "replace")
-    return f"another vetl (PID {pid})" if pid.isdigit() else "another vetl"
+    header = _header(descriptor)
+    return f"another vetl (PID {header[0]})" if header and header[0].isdigit() else "another vetl"

@@ -2,6 +2,7 @@
 
 import smtplib
 import ssl
+from collections.abc import Iterable
 from email.message import EmailMessage
 from email.utils import formatdate
 
@@ -11,6 +12,15 @@ from vetl.settings.schedule import AlertSettings
 
 _SECONDS = 20
 _TLS_FROM_THE_START = 465
+
+
+def written(subject: str, sender: str, to: Iterable[str]) -> EmailMessage:
+    """Return a message with these headers. A header is one line, so a line feed in a name becomes a space."""
+    message = EmailMessage()
+    headers = {"Subject": subject, "From": sender, "To": ", ".join(to)}
+    for name, value in headers.items():
+        message[name] = " ".join(value.split())
+    return message
 
 
 def send_mail(settings: AlertSettings, message: EmailMessage) -> None:

@@ -1,14 +1,17 @@
 """Post a text to an incoming webhook: `{"text": ...}` as Slack and Mattermost take it, a card for Teams."""
 
 import json
+import re
 import urllib.error
 import urllib.request
+from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
 from vetl.core.errors import NotDelivered
 
 _SECONDS = 10
+_MENTION = re.compile(r"@(?=channel|here|everyone|all)", re.IGNORECASE)
 _TEAMS = (".logic.azure.com", ".powerplatform.com", ".webhook.office.com")
 
 
@@ -33,9 +36,14 @@ def post_text(address: str, text: str) -> None:
 
 
 def payload(address: str, text: str) -> dict[str, Any]:
-    """Return the body for an address: an adaptive card for the hosts of Teams, else `{"text": ...}`."""
+    """Return the body for an address: an adaptive card for the hosts of Teams, else `{"text": ...}`.
+
+    Names come from outside: none becomes a mention of everybody, or a link under other words. Slack and Mattermost
+    take `&`, `<` and `>` as entities, and both they and Teams know Markdown's links.
+    """
+    text = _MENTION.sub("@\u200b", text).replace("](", "] (")
     if not (urlsplit(address).hostname or "").endswith(_TEAMS):
-        return {"text": text}
+        return {"text": escape(text, quote=False)}
     blocks = [{"type": "TextBlock", "text": line, "wrap": True} for line in text.splitlines() if line.strip()]
     card = {"type": "AdaptiveCard", "version": "1.4", "body": blocks}
     return {

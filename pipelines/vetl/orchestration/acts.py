@@ -1,4 +1,8 @@
-"""The ledger of acts as an asset. The job that materializes it plans and applies; no other job does."""
+"""The ledger of acts as an asset, and the job that applies a plan.
+
+To materialize the asset copies the ledger and sends nothing, however often it happens. Only the job sends, and it
+asks for the digest of a plan.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,59 +13,90 @@ import dagster as dg
 from pydantic import Field
 
 from vetl.jobs.act import apply_acts, plan_acts
+from vetl.jobs.act_mirror import mirror_ledger
 from vetl.jobs.act_status import act_status
 from vetl.orchestration.checks import Verdict
-from vetl.orchestration.lock_wait import wait_for_lock
+from vetl.orchestration.keys import ACTS, WRITER_POOL
+from vetl.orchestration.lock_wait import retry_while_locked, wait_for_lock
 from vetl.orchestration.metadata import bullets, table
-from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
+from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
 
-ACTS = dg.AssetKey(["acts", "ledger"])
+ACT = "act"
 KNOWN = "known"
 """The check for acts of which it is unknown whether they happened."""
 
+_PATIENCE_OF_A_TICK = 30
+"""Seconds; Dagster ends a tick after sixty."""
+
 
 class ActConfig(dg.Config):
-    """The practices to act for; `[act] practices` must allow them too."""
+    """The plan to apply."""
 
-    practices: list[str] = Field(
-        default=[], description="Ids of practices, as in vetl.toml. Empty: all that [act] practices allows."
-    )
+    digest: str = Field(description="The digest of a plan: `vetl act plan` shows the plan and its digest.")
 
 
 @dg.asset(
     key=ACTS,
     deps=[dg.AssetKey(["marts", "leak_list"])],
-    description="Staff tasks that vetl made for unbooked requests, and what is known of each (docs/act.md).",
+    description="Staff tasks that vetl made for unbooked requests. To materialize it sends nothing.",
     group_name="acts",
     owners=["team:analytics"],
     kinds={"python", "sqlite"},
     pool=WRITER_POOL,
 )
-def ledger_of_acts(
-    context: dg.AssetExecutionContext, config: ActConfig, vetl: VetlResource
-) -> dg.MaterializeResult[Any]:
-    """Plan and apply. The step fails if the platform refused something; doubts are warnings of the check."""
+def ledger_of_acts(context: dg.AssetExecutionContext, vetl: VetlResource) -> dg.MaterializeResult[Any]:
+    """Copy the ledger into the private file, for the marts."""
     settings = vetl.settings()
     with as_failures():
+        retry_while_locked(settings, context.log.info, lambda: mirror_ledger(settings))
+        return dg.MaterializeResult(metadata={**act_status(settings).counts})
+
+
+@dg.op(description="Apply the plan with this digest, as [act] allows.", pool=WRITER_POOL)
+def apply_plan(context: dg.OpExecutionContext, config: ActConfig, vetl: VetlResource) -> None:
+    """Apply a plan. The step fails if the platform refused something; doubts are warnings of the check.
+
+    Raises:
+        dagster.Failure: there is no such plan, it does not fit, or the platform refused something.
+    """
+    settings = vetl.settings()
+    if not settings.act.enabled:
+        context.log.info("Skipped: act.enabled is false")
+        return
+    with as_failures():
         wait_for_lock(settings, context.log.info)
-        plan = plan_acts(settings, config.practices or None)
-        result = apply_acts(settings, plan.digest)
-    held = Counter(item.reason for item in (*plan.held_back, *result.held_back))
+        result = apply_acts(settings, config.digest)
+    held = Counter(item.reason for item in result.held_back)
     metadata = {
-        "planned": len(plan.acts),
         "sent": result.sent,
         "adopted": result.adopted,
         "canceled": result.canceled,
         "unknown": result.unknown,
         "held_back": held.total(),
         "held_back_because": table(("reason", "requests"), held.most_common()),
-        "digest": plan.digest,
+        "digest": config.digest,
         **({"doubts": bullets(result.doubts)} if result.doubts else {}),
     }
+    context.log_event(dg.AssetMaterialization(ACTS, metadata=metadata))
     if result.failures:
-        raise dg.Failure("\n".join(result.failures), metadata=metadata, allow_retries=False)
-    return dg.MaterializeResult(metadata=metadata)
+        raise dg.Failure("\n".join(result.failures), allow_retries=False)
+
+
+@dg.job(name=ACT, description="Apply a plan by its digest: the same as `vetl act apply`.")
+def act() -> None:
+    """Apply a plan."""
+    apply_plan()
+
+
+def config_of_a_plan(settings: Settings) -> dict[str, Any] | dg.SkipReason:
+    """Make a plan for a tick of `[schedule] act`, and return the configuration of the run that applies it."""
+    if not settings.act.enabled:
+        return dg.SkipReason("act.enabled is false")
+    with as_failures():
+        wait_for_lock(settings, lambda _: None, _PATIENCE_OF_A_TICK)
+        plan = plan_acts(settings, None)
+    return {"ops": {apply_plan.name: {"config": {"digest": plan.digest}}}}
 
 
 def known(settings: Settings, now: datetime) -> Verdict:
@@ -81,4 +116,8 @@ def check_acts(vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
         verdict = known(vetl.settings(), datetime.now(UTC))
     yield verdict.result(ACTS, KNOWN)
     if verdict.is_error:
-        raise dg.Failure(f"acts are not known for longer than a day: {verdict.line()}", allow_retries=False)
+        raise dg.Failure(
+            f"acts are not known for longer than a day: {verdict.line()}",
+            metadata=verdict.causes(KNOWN),
+            allow_retries=False,
+        )

@@ -1,38 +1,47 @@
 """Alerts for failed runs: by webhook, by e-mail, or by channels of the user's own.
 
 An alert quotes vetl's own errors, which never hold a secret or personal data. Of other exceptions it names only
-the class. The same failure of a job is sent once, and again after `repeat_hours`.
+the class. An alert is known by its causes: the job and the step, and for checks the check and the practice.
+A cause is sent once, again after `repeat_hours`, and once more when it is over.
 """
 
-from collections.abc import Callable, Sequence
+import json
+import re
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from email.message import EmailMessage
-from hashlib import sha256
 
 import dagster as dg
 from dagster_shared.error import SerializableErrorInfo
 
-from vetl.notices.mail import send_mail
+from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
+from vetl.orchestration.checks import CAUSES
 from vetl.orchestration.resources import VetlResource
 from vetl.settings.schedule import AlertSettings, ScheduleSettings
 
-_TAG = "vetl/alerted"
-_LOOKED_BACK = 200
+_STATE = "vetl/alerts"
+"""The key of the causes that were sent, in Dagster's store of cursors: JSON, by job, with the time of each."""
+
+_MOST_LINES = 20
+
+_NUMBERS = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?|(?<=PID )\d+|\d[\d.,]*(?= [a-z])")
+"""Times, ages and counts, which differ each time the same thing fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """The message about one failed run."""
+    """The message about one failed run, or about causes that are over."""
 
     job: str
     run_id: str
     failures: tuple[str, ...]
+    is_over: bool = False
 
     @property
     def subject(self) -> str:
         """Return the first line."""
-        return f"vetl: {self.job} failed"
+        return f"vetl: {self.job} is well again" if self.is_over else f"vetl: {self.job} failed"
 
     @property
     def text(self) -> str:
@@ -57,12 +66,7 @@ def channels(settings: AlertSettings) -> list[Channel]:
 
 def mail(settings: AlertSettings, alert: Alert) -> None:
     """Send an alert by SMTP; beyond this machine over TLS."""
-    message = EmailMessage()
-    message["Subject"], message["From"], message["To"] = (
-        alert.subject,
-        settings.email_from,
-        ", ".join(settings.email_to),
-    )
+    message = written(alert.subject, settings.email_from, settings.email_to)
     message.set_content(alert.text)
     send_mail(settings, message)
 
@@ -73,23 +77,91 @@ def alerts_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.Sen
     @dg.run_failure_sensor(
         name="alerts",
         minimum_interval_seconds=30,
-        default_status=dg.DefaultSensorStatus.RUNNING if schedule.start else dg.DefaultSensorStatus.STOPPED,
+        default_status=_status(schedule),
         description="Sends an alert for each failed run, as [alerts] configures.",
     )
     def alerts(context: dg.RunFailureSensorContext, vetl: VetlResource) -> dg.SkipReason | None:
         settings = vetl.settings().alerts
-        alert = alert_of(context)
-        used = [*channels(settings), *more]
-        if not used:
-            return dg.SkipReason("no channel is configured in [alerts]")
-        mark = sha256("\n".join(alert.failures).encode()).hexdigest()[:16]
-        if _was_sent(context, mark, settings.repeat_hours):
-            return dg.SkipReason(f"the same failure of {alert.job} was sent within {settings.repeat_hours:g} h")
-        _send(used, alert)
-        context.instance.add_run_tags(alert.run_id, {_TAG: mark})
-        return None
+        return _report(context, [*channels(settings), *more], settings.repeat_hours)
 
     return alerts
+
+
+def well_again_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.SensorDefinition:
+    """Return the sensor that says, on the same channels, that a job succeeds again."""
+
+    @dg.run_status_sensor(
+        name="well_again",
+        run_status=dg.DagsterRunStatus.SUCCESS,
+        minimum_interval_seconds=30,
+        default_status=_status(schedule),
+        description="Says that a job succeeds again after an alert about it.",
+    )
+    def well_again(context: dg.RunStatusSensorContext, vetl: VetlResource) -> dg.SkipReason | None:
+        run, sent = context.dagster_run, _sent(context.instance)
+        if run.job_name not in sent:
+            return dg.SkipReason(f"no alert is open about {run.job_name}")
+        over = _lines_of(sent.pop(run.job_name))
+        _send([*channels(vetl.settings().alerts), *more], Alert(run.job_name, run.run_id, over, is_over=True))
+        _keep(context.instance, sent)
+        return None
+
+    return well_again
+
+
+def _status(schedule: ScheduleSettings) -> dg.DefaultSensorStatus:
+    return dg.DefaultSensorStatus.RUNNING if schedule.start else dg.DefaultSensorStatus.STOPPED
+
+
+def _report(context: dg.RunFailureSensorContext, used: Sequence[Channel], hours: float) -> dg.SkipReason | None:
+    """Send the causes that are new or due again, and those that are over although the run failed."""
+    if not used:
+        return dg.SkipReason("no channel is configured in [alerts]")
+    alert, (causes, judged) = alert_of(context), causes_of(context)
+    sent, now = _sent(context.instance), time.time()
+    before = sent.get(alert.job, {})
+    over = {cause for cause in before.keys() - causes if cause.partition(": ")[0] in judged}
+    due = [cause for cause in causes if now - before.get(cause, 0.0) > hours * 3600]
+    if due:
+        _send(used, alert)
+    if over:
+        _send(used, Alert(alert.job, alert.run_id, _lines_of(over), is_over=True))
+    kept = {cause: at for cause, at in before.items() if cause not in over}
+    sent[alert.job] = kept | (dict.fromkeys(causes, now) if due else {})
+    _keep(context.instance, sent)
+    return None if due or over else dg.SkipReason(f"the causes were sent within {hours:g} h")
+
+
+def _sent(instance: dg.DagsterInstance) -> dict[str, dict[str, float]]:
+    """Return when each cause was sent, by job."""
+    return json.loads(instance.daemon_cursor_storage.get_cursor_values({_STATE}).get(_STATE, "{}"))
+
+
+def _keep(instance: dg.DagsterInstance, sent: dict[str, dict[str, float]]) -> None:
+    instance.daemon_cursor_storage.set_cursor_values({_STATE: json.dumps(sent)})
+
+
+def _lines_of(causes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(causes))[:_MOST_LINES]
+
+
+def causes_of(context: dg.RunFailureSensorContext) -> tuple[set[str], set[str]]:
+    """Return the causes of a failed run, and the steps whose checks were run to their end.
+
+    A cause is `step: check practice` of a check, else the step and its words.
+    """
+    causes, judged = set[str](), set[str]()
+    for event in context.get_step_failure_events():
+        data = event.step_failure_data
+        own = data.user_failure_data
+        named = own.metadata.get(CAUSES) if own else None
+        if named is not None and isinstance(named.value, list):
+            causes |= {f"{event.step_key}: {cause}" for cause in named.value}
+            judged.add(str(event.step_key))
+        else:
+            words = (own.description if own else None) or _kind(data.error) or "failed"
+            causes.add(f"{event.step_key}: {_NUMBERS.sub('#', words)}")
+    return causes or {"the run ended before any step"}, judged
 
 
 def alert_of(context: dg.RunFailureSensorContext) -> Alert:
@@ -111,25 +183,6 @@ def _kind(error: SerializableErrorInfo | None) -> str | None:
     while error is not None and error.cause is not None:
         error = error.cause
     return error.cls_name if error else None
-
-
-def _was_sent(context: dg.RunFailureSensorContext, mark: str, within_hours: float) -> bool:
-    """Return whether the same failure was sent within these hours, and the job has not succeeded since."""
-    done = dg.RunsFilter(
-        job_name=context.dagster_run.job_name, statuses=[dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
-    )
-    records = context.instance.get_run_records(done, limit=_LOOKED_BACK)
-    ended = {record.dagster_run.run_id: record.end_time or 0.0 for record in records}
-    now = ended.get(context.dagster_run.run_id, max(ended.values(), default=0.0))
-    for record in records:
-        run = record.dagster_run
-        if run.run_id == context.dagster_run.run_id:
-            continue
-        if run.status is dg.DagsterRunStatus.SUCCESS or now - ended[run.run_id] > within_hours * 3600:
-            return False
-        if run.tags.get(_TAG) == mark:
-            return True
-    return False
 
 
 def _send(used: Sequence[Channel], alert: Alert) -> None:

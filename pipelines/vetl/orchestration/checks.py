@@ -11,13 +11,13 @@ from typing import Any
 
 import dagster as dg
 
+from vetl.core.endpoint import Endpoint
 from vetl.endpoints import REGISTRY
 from vetl.loading.control.list_status import ListStatus
+from vetl.orchestration.keys import raw_key
 from vetl.orchestration.list_status import list_statuses
-from vetl.orchestration.lists import raw_key
 from vetl.orchestration.metadata import table
 from vetl.orchestration.resources import VetlResource, as_failures
-from vetl.orchestration.unrun import keeping_results
 from vetl.settings import Settings
 from vetl.settings.definitions import OpeningHours
 from vetl.settings.schedule import open_hours
@@ -27,6 +27,9 @@ Row = tuple[object, ...]
 _ROWS_IN_A_LINE = 3
 _LINES = 20
 """The most lines of an error or an alert."""
+
+CAUSES = "causes"
+"""The name of the metadata of a failure that has the causes of its alert."""
 
 USUAL_HOURS = OpeningHours(opens=8, closes=18, weekdays=6)
 """The opening hours if `[definitions]` sets none, the same as in `dbt_project.yml`."""
@@ -54,6 +57,10 @@ class Verdict:
             metadata=metadata,
             description=self.line() or None,
         )
+
+    def causes(self, check: str) -> dict[str, Any]:
+        """Return the metadata with the causes of an alert: the check and each practice, without an age."""
+        return {CAUSES: dg.MetadataValue.json(sorted({f"{check} {row[0]}" for row in self.rows}))}
 
     def line(self) -> str:
         """Return the first rows in one line, for the page of the check."""
@@ -133,27 +140,36 @@ LIST_CHECKS: dict[str, Callable[[Sequence[ListStatus], Settings, datetime], Verd
         for name, judge in LIST_CHECKS.items()
     ],
 )
-def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[Any]:
+def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
     """Check the lists in a step of its own, so that the marts are built and published even if a check fails."""
-    yield from keeping_results(context, _judged(context, vetl.settings()))
-
-
-def _judged(context: dg.AssetCheckExecutionContext, settings: Settings) -> Iterator[dg.AssetCheckResult]:
-    """Run the checks of every list, then fail the step if a check found an error."""
-    now = datetime.now(UTC)
-    with as_failures():
-        lists = list_statuses(settings)
     errors: list[tuple[str, str, Verdict]] = []
+    with as_failures():
+        verdicts = list(list_verdicts(vetl.settings()))
+    for endpoint, name, verdict in verdicts:
+        key = dg.AssetCheckKey(raw_key(endpoint.table), name)
+        if key in context.selected_asset_check_keys:
+            yield verdict.result(key.asset_key, name)
+            errors += [(endpoint.name, name, verdict)] if verdict.is_error else []
+    if errors:
+        causes = {f"{name} {row[0]}" for _, name, verdict in errors for row in verdict.rows}
+        raise dg.Failure(
+            "\n".join(_failures(errors)),
+            metadata={CAUSES: dg.MetadataValue.json(sorted(causes))},
+            allow_retries=False,
+        )
+
+
+def list_verdicts(settings: Settings) -> Iterator[tuple[Endpoint, str, Verdict]]:
+    """Yield the result of every check of every list. No lock is needed.
+
+    Raises:
+        WarehouseError: the state of the lists cannot be read.
+    """
+    now, lists = datetime.now(UTC), list_statuses(settings)
     for endpoint in REGISTRY:
         ours = [item for item in lists if item.endpoint == endpoint.name]
         for name, judge in LIST_CHECKS.items():
-            key = dg.AssetCheckKey(raw_key(endpoint.table), name)
-            if key in context.selected_asset_check_keys:
-                verdict = judge(ours, settings, now)
-                yield verdict.result(key.asset_key, name)
-                errors += [(endpoint.name, name, verdict)] if verdict.is_error else []
-    if errors:
-        raise dg.Failure("\n".join(_failures(errors)), allow_retries=False)
+            yield endpoint, name, judge(ours, settings, now)
 
 
 def _failures(errors: Sequence[tuple[str, str, Verdict]]) -> Iterator[str]:

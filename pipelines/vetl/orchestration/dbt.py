@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import time
+import warnings
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -49,13 +50,13 @@ from vetl.jobs.forget_plan import read_plans
 from vetl.jobs.one_writer import writing
 from vetl.loading.control.activity import recorded
 from vetl.loading.failures import busy_in, remedy_in
-from vetl.orchestration.areas import Areas, teams
+from vetl.orchestration.checks_now import checked_if_it_fails, published_now
+from vetl.orchestration.keys import WRITER_POOL
 from vetl.orchestration.lock_wait import wait_for_lock
 from vetl.orchestration.metadata import code_in, documented_in
-from vetl.orchestration.published import PUBLISHED
+from vetl.orchestration.raw_tables import owners
 from vetl.orchestration.read_config import reads_again
-from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
-from vetl.orchestration.unrun import keeping_results, last_results
+from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
 
 ONLY_NEWS = ("everything", "drain")
@@ -71,25 +72,23 @@ _BROKEN = "{rows} rows fail this test. The published file stays as it was; `vetl
 
 
 class _Translator(DagsterDbtTranslator):
-    """Groups by area, owners by `meta`, and tests of the sources as checks that block nothing.
+    """Groups and owners of dbt's own config, views as virtual assets, and tests of sources that block nothing.
 
     dbt runs the tests of the sources after all lists are read. If they blocked, the clients asset would wait for
     dbt's tests of the lists that mention clients, and dbt for the clients: a circle, for which Dagster would split
     the one build into three.
     """
 
-    def __init__(self, areas: Areas) -> None:
-        super().__init__(DagsterDbtTranslatorSettings(enable_source_tests_as_checks=True))
-        self._areas = areas
-
-    def get_group_name(self, dbt_resource_props: Mapping[str, Any]) -> str | None:
-        """Return the group of a model."""
-        identity = dbt_resource_props["unique_id"]
-        return self._areas.of_model(identity) if identity.startswith("model.") else None
+    def __init__(self) -> None:
+        super().__init__(
+            DagsterDbtTranslatorSettings(
+                enable_source_tests_as_checks=True, enable_dbt_views_as_virtual_assets=True
+            )
+        )
 
     def get_owners(self, dbt_resource_props: Mapping[str, Any]) -> list[str]:
         """Return the owners of a model, from its `meta`."""
-        return teams(dbt_resource_props)
+        return owners(dbt_resource_props)
 
     def get_description(self, dbt_resource_props: Mapping[str, Any]) -> str:
         """Return the description without the SQL, which is one click away and would hide it."""
@@ -112,15 +111,19 @@ class _Translator(DagsterDbtTranslator):
 
 def dbt_models(manifest: Path) -> dg.AssetsDefinition:
     """Return the asset definition of all models, which one step builds."""
+    with warnings.catch_warnings():
+        # Dagster calls virtual assets a preview. Without them the checks of views stand as never run.
+        warnings.simplefilter("ignore", dg.PreviewWarning)
 
-    @dbt_assets(
-        manifest=manifest,
-        name="dbt_build",
-        pool=WRITER_POOL,
-        dagster_dbt_translator=_Translator(areas_of(manifest)),
-    )
-    def models(context: dg.AssetExecutionContext, dbt: DbtCliResource, vetl: VetlResource) -> Iterator[Any]:
-        yield from keeping_results(context, _built(context, dbt, vetl.settings(), manifest))
+        @dbt_assets(
+            manifest=manifest,
+            name="dbt_build",
+            pool=WRITER_POOL,
+            dagster_dbt_translator=_Translator(),
+        )
+        def models(context: dg.AssetExecutionContext, dbt: DbtCliResource, vetl: VetlResource) -> Iterator[Any]:
+            settings = vetl.settings()
+            yield from checked_if_it_fails(settings, _built(context, dbt, settings, manifest))
 
     return models
 
@@ -133,9 +136,7 @@ def _built(
         is_forgetting = bool(read_plans(settings.warehouse.path))
     if context.run.job_name in ONLY_NEWS and not is_forgetting and _is_up_to_date(settings):
         context.log.info(_UP_TO_DATE)
-        yield from last_results(
-            context, _UP_TO_DATE, of=PUBLISHED
-        )  # the step of the published file is skipped with its checks
+        yield from published_now(settings)  # the step of the published file is skipped with its checks
         return
     deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
     with as_failures():
@@ -222,9 +223,12 @@ def _started(
         if _is_selection(context):
             return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
         # With the step's context dagster-dbt would run only planned tests, and no job of vetl plans tests.
-        translator = _Translator(areas_of(manifest))
         return dbt.cli(
-            command, manifest=manifest, dagster_dbt_translator=translator, target_path=target, raise_on_error=False
+            command,
+            manifest=manifest,
+            dagster_dbt_translator=_Translator(),
+            target_path=target,
+            raise_on_error=False,
         )
 
 
@@ -254,11 +258,6 @@ def dbt_resource() -> dg.ResourceDefinition:
 def mart_keys(models: dg.AssetsDefinition) -> list[dg.AssetKey]:
     """Return the keys of the published assets."""
     return sorted(key for key in models.keys if key.path[0] == "marts")
-
-
-def areas_of(manifest: Path) -> Areas:
-    """Read groups, owners and descriptions from the manifest."""
-    return Areas(json.loads(manifest.read_text("utf-8")))
 
 
 def manifest_of(settings: Settings) -> Path:

@@ -3,9 +3,10 @@
 import dagster as dg
 
 from vetl.jobs.forecast import forecast
+from vetl.orchestration.keys import WRITER_POOL
 from vetl.orchestration.lock_wait import wait_for_lock
 from vetl.orchestration.metadata import table
-from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
+from vetl.orchestration.resources import VetlResource, as_failures
 
 FORECAST = "forecast"
 

@@ -15,8 +15,12 @@ def send_letters(context: dg.OpExecutionContext, vetl: VetlResource) -> None:
     Raises:
         dagster.Failure: a letter was not delivered, or it is unknown whether it was.
     """
+    settings = vetl.settings()
+    if not settings.report.recipients:
+        context.log.info("Skipped: no reader is set in [[report.recipients]]")
+        return
     with as_failures():
-        done = report(vetl.settings())
+        done = report(settings)
     for item in done.deliveries:
         context.log.info("%s by %s: %s", item.reader, item.way, item.state)
     lost = [

@@ -1,5 +1,6 @@
 """Read the status of each list from the snapshot beside the warehouse, which needs no lock."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 
@@ -24,6 +25,15 @@ def list_statuses(settings: Settings) -> list[ListStatus]:
         for item in (snapshot.lists if snapshot else ())
         if item.practice_id in configured and item.attempt
     ]
+
+
+def rows_of_tables(settings: Settings) -> dict[str, int]:
+    """Return the rows of the table of each list, of every practice, also of those that a run did not read."""
+    snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
+    rows: Counter[str] = Counter()
+    for item in snapshot.lists if snapshot else ():
+        rows[item.endpoint] += item.rows
+    return dict(rows)
 
 
 def _failed_since(item: ListStatus, attempt: Attempt, sync: Activity | None) -> ListStatus:

@@ -17,13 +17,15 @@ from vetl.core.errors import ConfigurationError
 from vetl.core.results import EndpointResult, Progress, SyncResult, Waiting
 from vetl.endpoints import REGISTRY
 from vetl.jobs.sync import run_sync
-from vetl.orchestration.areas import Areas
+from vetl.orchestration.checks_now import checked_if_it_fails, lists_now, published_now
+from vetl.orchestration.keys import WRITER_POOL, raw_key
+from vetl.orchestration.list_status import rows_of_tables
 from vetl.orchestration.lock_wait import Log, wait_for_lock
 from vetl.orchestration.metadata import practice_metadata, run_totals
 from vetl.orchestration.practices import PRACTICES, add_missing_partitions, partitions_of
+from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.read_config import Read
-from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
-from vetl.orchestration.unrun import keeping_results
+from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
 
 RETRIES = dg.RetryPolicy(max_retries=2, delay=30)
@@ -32,12 +34,7 @@ RETRIES = dg.RetryPolicy(max_retries=2, delay=30)
 _LOG_EVERY_SECONDS = 15
 
 
-def raw_key(table: str) -> dg.AssetKey:
-    """Return the key of a raw table, the same as dagster-dbt derives from the dbt source `partner`."""
-    return dg.AssetKey(["partner", table])
-
-
-def list_assets(areas: Areas, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
+def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
     """Return the raw tables of all lists, partitioned by practice.
 
     A failed list does not fail its asset, because one list would then block the build of all marts. Its check
@@ -49,7 +46,7 @@ def list_assets(areas: Areas, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDef
 
         @dg.multi_asset(
             name="sync",
-            specs=[_spec(endpoint, areas) for endpoint in REGISTRY],
+            specs=[_spec(endpoint, tables) for endpoint in REGISTRY],
             partitions_def=PRACTICES,
             backfill_policy=dg.BackfillPolicy.single_run(),
             can_subset=True,
@@ -57,16 +54,19 @@ def list_assets(areas: Areas, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDef
             retry_policy=retries,
         )
         def sync(context: dg.AssetExecutionContext, config: Read, vetl: VetlResource) -> Iterator[Any]:
-            is_last = context.retry_number >= retries.max_retries
-            yield from keeping_results(context, _synced(context, config, vetl.settings(), is_last=is_last))
+            settings, is_last = vetl.settings(), context.retry_number >= retries.max_retries
+            yield from checked_if_it_fails(settings, _synced(context, config, settings, is_last=is_last))
 
     return sync
 
 
 def _synced(
     context: dg.AssetExecutionContext, config: Read, settings: Settings, *, is_last: bool
-) -> Iterator[dg.MaterializeResult[Any]]:
-    """Read the lists and yield their events. On the last attempt the marts are built even if nothing was read."""
+) -> Iterator[Any]:
+    """Read the lists and yield their events. On the last attempt the marts are built even if nothing was read.
+
+    A list that the configuration leaves out has no result. The steps that depend on it are then skipped.
+    """
     wanted = [endpoint for endpoint in REGISTRY if raw_key(endpoint.table) in context.selected_asset_keys]
     started = time.monotonic()
     with as_failures(may_retry=not is_last):
@@ -74,7 +74,12 @@ def _synced(
     if _nothing_was_read(result) and not is_last:
         raise dg.Failure("; ".join({f"{item.practice_id}: {item.reason}": None for item in result.results}))
     add_missing_partitions(context.instance, settings)
-    yield from _materialized(context, wanted, result, round(time.monotonic() - started, 2))
+    read = [endpoint for endpoint in wanted if any(item.endpoint == endpoint.name for item in result.results)]
+    yield from _materialized(context, settings, read, result, round(time.monotonic() - started, 2))
+    if len(read) < len(wanted):
+        context.log.info("Some lists were not read; the job build builds and publishes")
+        yield from lists_now(settings)
+        yield from published_now(settings)
 
 
 def _read_selected(
@@ -134,11 +139,16 @@ class _Progress:
 
 
 def _materialized(
-    context: dg.AssetExecutionContext, wanted: Iterable[Endpoint], result: SyncResult, seconds: float
+    context: dg.AssetExecutionContext,
+    settings: Settings,
+    read: Iterable[Endpoint],
+    result: SyncResult,
+    seconds: float,
 ) -> Iterator[dg.MaterializeResult[Any]]:
-    """Yield the materialization of each list, and record those of its practices."""
+    """Yield the materialization of each list that was read, and record those of its practices."""
     for_all = partitions_of(context) is None
-    for endpoint in wanted:
+    rows = rows_of_tables(settings) if for_all else {}
+    for endpoint in read:
         key = raw_key(endpoint.table)
         results = [item for item in result.results if item.endpoint == endpoint.name]
         for item in results:
@@ -148,7 +158,7 @@ def _materialized(
                 context.log_event(
                     dg.AssetMaterialization(key, partition=item.practice_id, metadata=practice_metadata(item))
                 )
-        totals = run_totals(results, seconds) if for_all else {}
+        totals = run_totals(results, rows.get(endpoint.name), seconds) if for_all else {}
         yield dg.MaterializeResult(asset_key=key, metadata=totals)
 
 
@@ -164,15 +174,8 @@ def _has_changes(item: EndpointResult) -> bool:
     )
 
 
-def _spec(endpoint: Endpoint, areas: Areas) -> dg.AssetSpec:
-    return dg.AssetSpec(
-        raw_key(endpoint.table),
-        description=areas.description(endpoint.table),
-        group_name=areas.of_table(endpoint.table),
-        owners=areas.owners(endpoint.table),
-        kinds={"python", "duckdb"},
-        metadata={**areas.metadata(endpoint), **_mentioned(endpoint)},
-    )
+def _spec(endpoint: Endpoint, tables: RawTables) -> dg.AssetSpec:
+    return tables.raw_table(endpoint).merge_attributes(metadata=_mentioned(endpoint))
 
 
 def _mentioned(endpoint: Endpoint) -> dict[str, Any]:

@@ -1,18 +1,20 @@
 """All definitions of vetl for Dagster, in one call."""
 
+import json
 from collections.abc import Sequence
 from os import PathLike, fspath
 
 import dagster as dg
 
 from vetl.orchestration.acts import check_acts, ledger_of_acts
-from vetl.orchestration.alerts import Channel, alerts_sensor
+from vetl.orchestration.alerts import Channel, alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import check_lists
-from vetl.orchestration.dbt import areas_of, dbt_models, dbt_resource, manifest_of, mart_keys
+from vetl.orchestration.dbt import dbt_models, dbt_resource, manifest_of, mart_keys
 from vetl.orchestration.lists import list_assets
 from vetl.orchestration.practices import practices_sensor
 from vetl.orchestration.published import published_file
 from vetl.orchestration.published_checks import check_published
+from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.received import received_tables
 from vetl.orchestration.resources import VetlResource
 from vetl.orchestration.schedules import jobs, schedules
@@ -33,18 +35,19 @@ def vetl_definitions(
     """
     vetl = VetlResource(config=fspath(config) if config is not None else None)
     settings = vetl.settings()
-    manifest = manifest_of(settings)
-    areas = areas_of(manifest)
-    lists, models, received = list_assets(areas), dbt_models(manifest), received_tables(areas)
+    file = manifest_of(settings)
+    tables = RawTables(json.loads(file.read_text("utf-8")))
+    lists, models, received = list_assets(tables), dbt_models(file), received_tables(tables)
     return dg.Definitions(
-        assets=[lists, received, *areas.others(), models, published_file(mart_keys(models)), ledger_of_acts],
+        assets=[lists, received, *tables.others(), models, published_file(mart_keys(models)), ledger_of_acts],
         asset_checks=[check_lists, check_published, check_acts],
         jobs=jobs(received, models),
-        schedules=schedules(settings.schedule),
+        schedules=schedules(settings.schedule, vetl.settings),
         sensors=[
             practices_sensor,
             *inbox_sensors(settings.schedule),
             alerts_sensor(settings.schedule, channels),
+            well_again_sensor(settings.schedule, channels),
         ],
         resources={"vetl": vetl, "dbt": dbt_resource()},
         # In several processes the steps would only wait for each other's lock on the warehouse.

@@ -34,15 +34,18 @@ def practice_metadata(item: EndpointResult) -> dict[str, Any]:
     }
 
 
-def run_totals(results: Sequence[EndpointResult], seconds: float) -> dict[str, Any]:
-    """Return the totals of one list over a run. `certified_through` is null if a practice is not certified."""
+def run_totals(results: Sequence[EndpointResult], rows: int | None, seconds: float) -> dict[str, Any]:
+    """Return the totals of one list over a run, and the rows of its table, of practices that were not read too.
+
+    `certified_through` is null if a practice is not certified.
+    """
     through = [item.certified_through for item in results if item.state != "withdrawn"]
     certain = min((instant for instant in through if instant), default=None) if all(through) else None
     notes = [f"{item.practice_id}: {note}" for item in results for note in item.notes]
     numbers = _numbers(results)
     return {
-        "dagster/row_count": numbers.pop("rows"),
-        **numbers,
+        **({} if rows is None else {"dagster/row_count": rows}),
+        **{name: number for name, number in numbers.items() if name != "rows"},
         "seconds": seconds,
         "practices": len(results),
         **{state: sum(item.state == state for item in results) for state in _WORST_FIRST},

@@ -8,13 +8,12 @@ import dagster as dg
 from vetl.jobs.build import publish_marts
 from vetl.jobs.watch import send_notices
 from vetl.loading.published.query import query
+from vetl.orchestration.checks_now import checked_if_it_fails
+from vetl.orchestration.keys import PUBLISHED, WRITER_POOL
 from vetl.orchestration.lock_wait import retry_while_locked
 from vetl.orchestration.metadata import chart, table
-from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
-from vetl.orchestration.unrun import keeping_results
+from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
-
-PUBLISHED = dg.AssetKey(["published", "analytics"])
 
 _CALLS_BY_DAY = """
 select day::varchar, sum(calls) from marts.booking_intent_daily
@@ -35,7 +34,8 @@ def published_file(marts: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
         pool=WRITER_POOL,
     )
     def published(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
-        yield from keeping_results(context, _replaced(context, vetl.settings()))
+        settings = vetl.settings()
+        yield from checked_if_it_fails(settings, _replaced(context, settings))
 
     return published
 

@@ -9,7 +9,7 @@ from vetl.jobs.watch import judge
 from vetl.loading.published.query import query
 from vetl.notices.watching import line
 from vetl.orchestration.checks import Verdict
-from vetl.orchestration.published import PUBLISHED
+from vetl.orchestration.keys import PUBLISHED
 from vetl.orchestration.resources import VetlResource
 from vetl.settings import Settings
 
@@ -68,16 +68,19 @@ THRESHOLDS = "thresholds"
 )
 def check_published(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
     """Run the checks. Failures are warnings, because none of them proves a fault."""
-    file = vetl.settings().warehouse.published
-    for name, (_, columns, sql) in PUBLISHED_CHECKS.items():
+    for name, verdict in published_verdicts(vetl.settings()):
         if dg.AssetCheckKey(PUBLISHED, name) in context.selected_asset_check_keys:
-            try:
-                verdict = Verdict(columns, query(file, sql).rows)
-            except WarehouseError as error:
-                verdict = Verdict(("error",), [(str(error),)])
             yield verdict.result(PUBLISHED, name)
-    if dg.AssetCheckKey(PUBLISHED, THRESHOLDS) in context.selected_asset_check_keys:
-        yield _outside(vetl.settings()).result(PUBLISHED, THRESHOLDS)
+
+
+def published_verdicts(settings: Settings) -> Iterator[tuple[str, Verdict]]:
+    """Yield the result of every check of the published file; a file that cannot be read fails them."""
+    for name, (_, columns, sql) in PUBLISHED_CHECKS.items():
+        try:
+            yield name, Verdict(columns, query(settings.warehouse.published, sql).rows)
+        except WarehouseError as error:
+            yield name, Verdict(("error",), [(str(error),)])
+    yield THRESHOLDS, _outside(settings)
 
 
 def _outside(settings: Settings) -> Verdict:

@@ -7,36 +7,27 @@ import dagster as dg
 
 from vetl.endpoints.received import RECEIVED
 from vetl.jobs.drain import run_drain
-from vetl.orchestration.areas import Areas
-from vetl.orchestration.lists import raw_key
+from vetl.orchestration.checks_now import checked_if_it_fails
+from vetl.orchestration.keys import WRITER_POOL, raw_key
 from vetl.orchestration.lock_wait import wait_for_lock
 from vetl.orchestration.metadata import bullets
-from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
-from vetl.orchestration.unrun import keeping_results
+from vetl.orchestration.raw_tables import RawTables
+from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
 
 
-def received_tables(areas: Areas) -> dg.AssetsDefinition:
+def received_tables(tables: RawTables) -> dg.AssetsDefinition:
     """Return the raw tables of deliveries, and of messages, which are fetched by id."""
 
     @dg.multi_asset(
         name="drain_webhooks",
-        specs=[
-            dg.AssetSpec(
-                raw_key(endpoint.table),
-                description=areas.description(endpoint.table),
-                group_name=areas.of_table(endpoint.table),
-                owners=areas.owners(endpoint.table),
-                kinds={"python", "duckdb"},
-                metadata=areas.metadata(endpoint),
-            )
-            for endpoint in RECEIVED
-        ],
+        specs=[tables.raw_table(endpoint) for endpoint in RECEIVED],
         pool=WRITER_POOL,
     )
     def drain_webhooks(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
         """Drain the inbox of webhooks into raw, and read messages by id."""
-        yield from keeping_results(context, _drained(context, vetl.settings()))
+        settings = vetl.settings()
+        yield from checked_if_it_fails(settings, _drained(context, settings))
 
     return drain_webhooks
 

@@ -11,11 +11,6 @@ from vetl.core.errors import Transient, VetlError
 from vetl.jobs.logs import configure_logs
 from vetl.settings import Settings, load_settings
 
-WRITER_POOL = "warehouse_writer"
-"""The pool of steps that write: DuckDB takes one writer. With `concurrency: pools: {granularity: op,
-default_limit: 1}` in `dagster.yaml`, runs queue for the pool; without it, the second writer waits
-`lock_wait_seconds` for the file."""
-
 
 class VetlResource(dg.ConfigurableResource[None]):
     """The settings, which each run reads again; secrets come from the environment.

@@ -1,21 +1,23 @@
 """The jobs, and their schedules from the cron expressions in `[schedule]`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import dagster as dg
 from dagster import AssetSelection
 
-from vetl.orchestration.acts import ACTS, check_acts
+from vetl.orchestration.acts import ACT, act, check_acts, config_of_a_plan
 from vetl.orchestration.checks import check_lists
 from vetl.orchestration.forecasts import FORECAST, forecasts
+from vetl.orchestration.keys import ACTS, PUBLISHED
 from vetl.orchestration.letters import LETTERS, letters
-from vetl.orchestration.published import PUBLISHED
 from vetl.orchestration.published_checks import check_published
 from vetl.orchestration.read_config import Again, run_config
+from vetl.settings import Settings
 from vetl.settings.schedule import OFF, ScheduleSettings
 
-EVERYTHING, DRAIN, BUILD, WATCH, ACT = "everything", "drain", "build", "watch", "act"
+EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
 UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
@@ -30,7 +32,7 @@ def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence
 
     A job builds nothing if no data changed.
 
-    No job plans tests of dbt. The build decides which tests run (decision 0702), and Dagster counts a check that
+    No job plans tests of dbt. The build decides which tests run (decision 43), and Dagster counts a check that
     was planned and did not run as a failure.
     """
     checks = AssetSelection.checks(check_published)
@@ -56,46 +58,41 @@ def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence
             AssetSelection.checks(check_lists, check_published, check_acts),
             description="Run only the checks. They need no lock, and find a sync that never ran.",
         ),
-        dg.define_asset_job(
-            ACT,
-            acts,
-            description="Plan and apply at once, as [act] allows, like `vetl act plan` and `vetl act apply`.",
-        ),
+        act,
         letters,
         forecasts,
     ]
 
 
-def schedules(settings: ScheduleSettings) -> list[dg.ScheduleDefinition]:
-    """Return a schedule for each line that is not `off`."""
-    lines = {
-        "hourly": (settings.hourly, EVERYTHING, Again.no, "Read new rows of every list."),
+Config = Callable[[], dict[str, Any] | dg.SkipReason]
+
+
+def schedules(settings: ScheduleSettings, read: Callable[[], Settings] = Settings) -> list[dg.ScheduleDefinition]:
+    """Return a schedule for each line that is not `off`. `read` returns the settings of the moment."""
+    lines: dict[str, tuple[str, str, Config, str]] = {
+        "hourly": (settings.hourly, EVERYTHING, partial(run_config, Again.no), "Read new rows of every list."),
         "nightly": (
-            settings.nightly,
-            EVERYTHING,
-            Again.recent,
+            *(settings.nightly, EVERYTHING, partial(run_config, Again.recent)),
             "Read the last 35 days again, and repair.",
         ),
-        "weekly": (settings.weekly, EVERYTHING, Again.full, "Read all history again, and repair."),
-        "watch": (settings.watch, WATCH, None, "Run the checks, even if nothing else runs."),
-        "act": (settings.act, ACT, None, "Make staff tasks for unbooked requests, as [act] allows."),
-        "forecast": (settings.forecast, FORECAST, None, "Predict the calls of the next 14 days."),
-        "letter": (settings.letter, LETTERS, None, "Send the letter about the last closed week."),
+        "weekly": (
+            *(settings.weekly, EVERYTHING, partial(run_config, Again.full)),
+            "Read all history again, and repair.",
+        ),
+        "watch": (settings.watch, WATCH, dict, "Run the checks, even if nothing else runs."),
+        "act": (settings.act, ACT, lambda: config_of_a_plan(read()), "Make a plan and apply it, as [act] allows."),
+        "forecast": (settings.forecast, FORECAST, dict, "Predict the calls of the next 14 days."),
+        "letter": (settings.letter, LETTERS, dict, "Send the letter about the last closed week."),
     }
     return [
-        _schedule(name, cron, job, again, description, settings)
-        for name, (cron, job, again, description) in lines.items()
+        _schedule(name, cron, job, config, description, settings)
+        for name, (cron, job, config, description) in lines.items()
         if cron != OFF
     ]
 
 
 def _schedule(
-    name: str,
-    cron: str,
-    job: str,
-    again: Again | None,
-    description: str,
-    settings: ScheduleSettings,
+    name: str, cron: str, job: str, config: Config, description: str, settings: ScheduleSettings
 ) -> dg.ScheduleDefinition:
     @dg.schedule(
         name=name,
@@ -109,7 +106,8 @@ def _schedule(
         busy = dg.RunsFilter(job_name=job, tags={"dagster/schedule_name": name}, statuses=UNFINISHED)
         if earlier := context.instance.get_runs(busy, limit=1):
             return dg.SkipReason(f"run {earlier[0].run_id} of the previous tick is not done yet")
-        return dg.RunRequest(run_config=run_config(again) if again else {})
+        found = config()
+        return found if isinstance(found, dg.SkipReason) else dg.RunRequest(run_config=found)
 
     return tick
 

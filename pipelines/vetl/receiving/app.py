@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import structlog
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -18,25 +19,22 @@ from starlette.routing import Route
 
 from vetl.core.errors import InboxError
 from vetl.partner.webhooks import SIGNATURE_HEADER, Channel, Signing
-from vetl.receiving import metrics
 from vetl.receiving.admission import Refused, Suspects, Trust
-from vetl.receiving.budget import Body, Budget, Exhausted
 from vetl.receiving.group_commit import Full, GroupCommit
 from vetl.receiving.inbox import Backlog, Entry
+from vetl.receiving.metrics import Metrics
 
 _log = structlog.stdlib.get_logger("vetl.webhooks")
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits for the size and the duration of a request; the sender gives up after 10 s (contract: Limits).
+    """Limits of one delivery; the sender gives up after 10 s (contract: Limits).
 
-    `unverified_bytes` limits all bodies together whose signature is not verified yet.
+    The proxy before the receiver has those of slow and of many senders (`deploy/compose/Caddyfile`).
     """
 
     body_bytes: int = 1_048_576
-    unverified_bytes: int = 64 * 1_048_576
-    body_seconds: float = 10
     commit_seconds: float = 9
 
 
@@ -52,11 +50,9 @@ class RequestOutcome:
 KEPT = RequestOutcome("kept", 200)
 REPEATED = RequestOutcome("repeated", 200)
 TOO_LARGE = RequestOutcome("too_large", 413, "the body is too large")
-TOO_SLOW = RequestOutcome("too_slow", 408, "the body did not arrive in time")
 GONE = RequestOutcome("gone", 400, "the sender went away")
 NOT_JSON = RequestOutcome("refused", 415, "an unsigned delivery must be application/json")
 LIMITED = RequestOutcome("limited", 429, "too many deliveries from this address were refused")
-CROWDED = RequestOutcome("crowded", 503, "too many bodies are being received; send it again")
 BUSY = RequestOutcome("busy", 503, "not stored; send it again")
 _RETRY_AFTER = {429: "60", 503: "2"}
 
@@ -66,16 +62,14 @@ def application(
     inbox: GroupCommit,
     backlog: Callable[[], Backlog],
     *,
-    dismissed: Callable[[], int] = lambda: 0,
     bounds: Bounds | None = None,
     now: Callable[[], float] = time.monotonic,
 ) -> Starlette:
     """Return the ASGI application, which closes the inbox's writer at shutdown.
 
-    `trust` is called for each delivery, because secrets are rotated while the receiver runs. `dismissed` returns
-    the number of connections that were closed to make room (`connections.Crowd`).
+    `trust` is called for each delivery, because secrets are rotated while the receiver runs.
     """
-    receiver = Receiver(trust, inbox, backlog, dismissed, bounds or Bounds(), now)
+    receiver = Receiver(trust, inbox, backlog, bounds or Bounds(), now)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -109,19 +103,15 @@ class Receiver:
         trust: Callable[[], Trust],
         inbox: GroupCommit,
         backlog: Callable[[], Backlog],
-        dismissed: Callable[[], int],
         bounds: Bounds,
         now: Callable[[], float],
     ) -> None:
         self._trust = trust
         self._inbox = inbox
-        self._backlog = backlog
-        self._dismissed = dismissed
         self._bounds = bounds
         self._now = now
         self._suspects = Suspects(now)
-        self._budget = Budget(bounds.unverified_bytes)
-        self._metrics = metrics.Metrics()
+        self._metrics = Metrics(inbox, backlog)
 
     async def receive(self, channel: Channel, request: Request) -> Response:
         """Answer one delivery."""
@@ -147,28 +137,8 @@ class Receiver:
 
     async def metrics(self, _: Request) -> Response:
         """Answer with the counts since the start and the state of the inbox."""
-        try:
-            backlog = await asyncio.to_thread(self._backlog)
-        except InboxError:
-            backlog = None
-        return Response(self._metrics.text(self._state(backlog)), media_type=metrics.CONTENT_TYPE)
-
-    def _state(self, backlog: Backlog | None) -> dict[str, tuple[str, float]]:
-        state: dict[str, tuple[str, float]] = {
-            "vetl_webhook_unverified_bytes": ("Bytes of bodies that are being received.", self._budget.received),
-            "vetl_webhook_waiting_for_commit": ("Deliveries that wait for their commit.", self._inbox.waiting),
-            "vetl_webhook_connections_dismissed_total": (
-                "Connections closed before their request had arrived, as there were too many.",
-                self._dismissed(),
-            ),
-            "vetl_inbox_commits_total": ("Commits since the start.", self._inbox.commits),
-            "vetl_inbox_readable": ("1 while the inbox can be read.", backlog is not None),
-        }
-        if backlog is not None:
-            age = (datetime.now(UTC) - backlog.oldest).total_seconds() if backlog.oldest else 0
-            state["vetl_inbox_waiting"] = ("Deliveries that wait for `vetl webhooks drain`.", backlog.waiting)
-            state["vetl_inbox_oldest_seconds"] = ("Seconds that the oldest of them has waited.", age)
-        return state
+        text = await asyncio.to_thread(generate_latest, self._metrics.registry)
+        return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     async def _judge(self, channel: Channel, request: Request) -> RequestOutcome:
         signature, trust = request.headers.get(SIGNATURE_HEADER), self._trust()
@@ -176,17 +146,14 @@ class Receiver:
             return self._refuse(channel, request, "not signed")
         if signature is None and not _is_json(request):
             return NOT_JSON
-        signing, holder = Signing(trust.secrets), self._budget.begin()
+        signing = Signing(trust.secrets)
         try:
-            cut_short = await self._receive(request, holder, signing)
-            if cut_short:
-                return cut_short
-            body = bytes(holder.data)
+            body = await self._received(request, signing)
+            if isinstance(body, RequestOutcome):
+                return body
             practice_id, delivery = trust.admit(channel, body, signing, signature)
         except Refused as refusal:
             return self._refuse(channel, request, str(refusal), refusal.status)
-        finally:
-            self._budget.release(holder)
         if delivery.problem:
             _say(
                 logging.WARNING,
@@ -207,25 +174,21 @@ class Receiver:
             _say(logging.WARNING, "not_stored", why="too many deliveries wait for their commit")
         return BUSY
 
-    async def _receive(self, request: Request, body: Body, signing: Signing) -> RequestOutcome | None:
-        """Fill the body with the raw bytes; return an outcome if the request is refused."""
+    async def _received(self, request: Request, signing: Signing) -> bytes | RequestOutcome:
+        """Return the raw bytes of a body, hashed; or the outcome if it is too large or cut off."""
         length = request.headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._bounds.body_bytes:
             return TOO_LARGE
+        body = bytearray()
         try:
-            async with asyncio.timeout(self._bounds.body_seconds):
-                async for part in request.stream():
-                    self._budget.add(body, part)
-                    signing.update(part)
-                    if len(body.data) > self._bounds.body_bytes:
-                        return TOO_LARGE
-        except Exhausted:
-            return CROWDED
-        except TimeoutError:
-            return TOO_SLOW
+            async for part in request.stream():
+                body += part
+                signing.update(part)
+                if len(body) > self._bounds.body_bytes:
+                    return TOO_LARGE
         except ClientDisconnect:
             return GONE
-        return None
+        return bytes(body)
 
     def _refuse(
         self, channel: Channel, request: Request, why: str, status: int = Refused.status

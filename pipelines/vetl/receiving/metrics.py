@@ -1,51 +1,65 @@
-"""The counts of the receiver in the text format of Prometheus."""
+"""The counts of the receiver, for Prometheus."""
 
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from vetl.core.errors import InboxError
+from vetl.receiving.group_commit import GroupCommit
+from vetl.receiving.inbox import Backlog
+
+_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
-    """The counts of one process since its start."""
+    """The counts of one process since its start, and the state of its inbox."""
 
-    def __init__(self) -> None:
-        self._deliveries: Counter[tuple[str, str]] = Counter()
-        self._buckets = [0] * (len(BOUNDS) + 1)
-        self._seconds = 0.0
+    def __init__(self, inbox: GroupCommit, backlog: Callable[[], Backlog]) -> None:
+        self.registry = CollectorRegistry()
+        self._deliveries = Counter(
+            "vetl_webhook_deliveries",
+            "Requests to the webhook addresses, by their result.",
+            ["channel", "result"],
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "vetl_webhook_seconds",
+            "From the request's head to its answer.",
+            buckets=_BOUNDS,
+            registry=self.registry,
+        )
+        self.registry.register(_InboxState(inbox, backlog))
 
     def count(self, channel: str, result: str, seconds: float) -> None:
         """Count a finished request; `result` is a word such as kept or refused, never a value of the body."""
-        self._deliveries[channel, result] += 1
-        self._buckets[bisect_left(BOUNDS, seconds)] += 1
-        self._seconds += seconds
-
-    def text(self, state: Mapping[str, tuple[str, float]]) -> str:
-        """Return all counts, and the values of `state`, which maps a name to its description and its value.
-
-        A name that ends in `_total` is a counter, and every other name a gauge.
-        """
-        return "".join(f"{line}\n" for line in self._lines(state))
-
-    def _lines(self, state: Mapping[str, tuple[str, float]]) -> Iterable[str]:
-        name = "vetl_webhook_deliveries_total"
-        yield from _head(name, "counter", "Requests to the webhook addresses, by their result.")
-        for (channel, result), count in sorted(self._deliveries.items()):
-            yield f'{name}{{channel="{channel}",result="{result}"}} {count}'
-        name = "vetl_webhook_seconds"
-        yield from _head(name, "histogram", "From the request's head to its answer.")
-        total = 0
-        for bound, count in zip((*BOUNDS, "+Inf"), self._buckets, strict=True):
-            total += count
-            yield f'{name}_bucket{{le="{bound}"}} {total}'
-        yield f"{name}_sum {self._seconds:.6f}"
-        yield f"{name}_count {total}"
-        for name, (meaning, value) in state.items():
-            yield from _head(name, "counter" if name.endswith("_total") else "gauge", meaning)
-            yield f"{name} {value:.15g}"
+        self._deliveries.labels(channel, result).inc()
+        self._seconds.observe(seconds)
 
 
-def _head(name: str, kind: str, meaning: str) -> tuple[str, str]:
-    return f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"
+class _InboxState(Collector):
+    """The state of the inbox at the time of the question."""
+
+    def __init__(self, inbox: GroupCommit, backlog: Callable[[], Backlog]) -> None:
+        self._inbox = inbox
+        self._backlog = backlog
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield each value."""
+        try:
+            backlog = self._backlog()
+        except InboxError:
+            backlog = None
+        yield _gauge("vetl_webhook_waiting_for_commit", "Deliveries that wait for a commit.", self._inbox.waiting)
+        yield _gauge("vetl_inbox_commits", "Commits since the start.", self._inbox.commits)
+        yield _gauge("vetl_inbox_readable", "1 while the inbox can be read.", backlog is not None)
+        if backlog is not None:
+            age = (datetime.now(UTC) - backlog.oldest).total_seconds() if backlog.oldest else 0
+            yield _gauge("vetl_inbox_waiting", "Deliveries that wait for `vetl webhooks drain`.", backlog.waiting)
+            yield _gauge("vetl_inbox_oldest_seconds", "Seconds that the oldest of them has waited.", age)
+
+
+def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, meaning, float(value))

@@ -1,12 +1,8 @@
 """The process of the receiver: a socket, uvicorn, and the application."""
 
-import asyncio
-import resource
 import socket
 from collections.abc import Callable, Sequence
-from functools import partial
 from ipaddress import ip_address
-from typing import cast
 
 import structlog
 import uvicorn
@@ -16,17 +12,12 @@ from vetl.core.errors import ConfigurationError, cannot_listen
 from vetl.partner.webhooks import secrets_from
 from vetl.receiving.admission import Trust
 from vetl.receiving.app import application
-from vetl.receiving.connections import Crowd, GuardedConnection
 from vetl.receiving.group_commit import GroupCommit
 from vetl.receiving.inbox import Inbox
 from vetl.receiving.rotation import Rotation
 from vetl.settings import Settings, WebhooksSettings, load_settings
 from vetl.settings.sources import Sources
 
-MOST_CONNECTIONS = 512
-"""Connections are served in turn, so each of them waits for all: behind 2,000 forged deliveries a genuine one
-waited 5 s and more with 4,096 connections, and waits at most 0.3 s with 512. The sender gives up after 10 s."""
-_OTHER_FILES = 64
 _BACKLOG = 2_048
 _log = structlog.stdlib.get_logger("vetl.webhooks")
 
@@ -48,21 +39,17 @@ def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable
         Inbox.open(webhooks.inbox) as reading,
         listening(webhooks.host, webhooks.port if port is None else port) as listener,
     ):
-        crowd = Crowd(connections_at_most())
-        app = application(trust, GroupCommit(writing), reading.backlog, dismissed=lambda: crowd.dismissed)
+        app = application(trust, GroupCommit(writing), reading.backlog)
         say(_address(listener))
-        http_server(app, crowd, webhooks.proxies).run([listener])
+        http_server(app, webhooks.proxies).run([listener])
 
 
-def http_server(app: Starlette, crowd: Crowd, proxies: Sequence[str] = ()) -> uvicorn.Server:
-    """Return uvicorn's server with limited connections.
-
-    `X-Forwarded-For` is accepted only from `proxies`, which are addresses and networks.
-    """
+def http_server(app: Starlette, proxies: Sequence[str] = ()) -> uvicorn.Server:
+    """Return uvicorn's server; `X-Forwarded-For` is accepted only from `proxies`: addresses and networks."""
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http=cast("type[asyncio.Protocol]", partial(GuardedConnection, crowd)),
+            http="httptools",
             ws="none",
             proxy_headers=bool(proxies),
             forwarded_allow_ips=list(proxies),
@@ -72,16 +59,6 @@ def http_server(app: Starlette, crowd: Crowd, proxies: Sequence[str] = ()) -> uv
             timeout_graceful_shutdown=15,
         )
     )
-
-
-def connections_at_most() -> int:
-    """Return the number of connections that the limit for open files allows beside the inbox."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = MOST_CONNECTIONS + _OTHER_FILES
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return MOST_CONNECTIONS if soft == resource.RLIM_INFINITY else max(1, min(needed, soft) - _OTHER_FILES)
 
 
 def trust_of(webhooks: WebhooksSettings, *, unsigned: bool) -> Trust:

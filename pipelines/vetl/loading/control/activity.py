@@ -1,33 +1,30 @@
-"""The last sync, build and publication, and how each ended: `vetl status` reads it beside the warehouse.
+"""The last sync, build and publication, and how each ended: `vetl status` reads it in the file of the lock.
 
-There is one file for each kind of work. The process at work holds a lock (`flock`) on it, which the kernel
-releases when the process ends, however it ends: a record without an end whose lock is free is that of a killed
+The file of the lock (`loading/writer_lock.py`) has a place of its own for each kind of work. A record names the
+holder of the lock who wrote it. A record without an end whose holder no longer has the lock is that of a killed
 process. A process id would not do, because ids are used again and each container counts its own.
 
-A file is 4 KiB long from the first record on and is overwritten in place, so that a failure can be recorded on a
-full disk.
+The places are overwritten as they are, so that a failure can be recorded on a full disk, which has no room for the
+log of a database.
 """
 
-import fcntl
 import json
 import os
-import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from vetl.core.errors import VetlError
+from vetl.loading.writer_lock import HEADER, SIZE, holder_of, is_held_by, lock_file
 
 Kind = Literal["sync", "build", "publication"]
 Outcome = Literal["running", "done", "failed", "stopped", "killed"]
 
-_BYTES = 4_096
-_PATIENCE = 1.0
-"""Seconds that a process at work waits for the lock: a reader holds it for an instant, another writer for long."""
-_LOOK_AGAIN = 0.02
+_PLACE = (SIZE - HEADER) // 3
+_STARTS: dict[Kind, int] = {"sync": HEADER, "build": HEADER + _PLACE, "publication": HEADER + 2 * _PLACE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,51 +55,40 @@ class Recorder:
     error: str | None = None
 
 
-def activity_path(warehouse: Path, kind: Kind) -> Path:
-    """Return the path of the record beside the warehouse."""
-    return warehouse.with_name(f"{warehouse.name}.last_{kind}.json")
-
-
 def read_activity(warehouse: Path, kind: Kind) -> Activity | None:
     """Return the last work of this kind; `None` before the first."""
-    try:
-        with activity_path(warehouse, kind).open("rb") as file:
-            activity = _parse(file.read(_BYTES))
-            if activity and activity.outcome == "running" and not _is_held(file.fileno()):
-                # The process may have recorded its end between the read and the check of the lock.
-                activity = _parse(os.pread(file.fileno(), _BYTES, 0)) or activity
-                return replace(activity, outcome="killed") if activity.outcome == "running" else activity
-            return activity
-    except OSError:
-        return None
+    activity, holder = _read(warehouse, kind)
+    if activity and activity.outcome == "running" and not is_held_by(warehouse, holder):
+        # The process may have recorded its end between the read and the check of the lock.
+        activity = _read(warehouse, kind)[0] or activity
+        return replace(activity, outcome="killed") if activity.outcome == "running" else activity
+    return activity
 
 
 @contextmanager
 def recorded(warehouse: Path, kind: Kind, command: str) -> Generator[Recorder]:
-    """Record the beginning and the outcome of work. The work goes on if the record cannot be written."""
+    """Record the beginning and the outcome of work. The work goes on if the record cannot be written.
+
+    Without the lock of the warehouse only the outcome is recorded.
+    """
     recorder = Recorder()
-    handle = _open(activity_path(warehouse, kind)) if warehouse.exists() else None
-    if handle is None:
+    if not warehouse.exists():
         yield recorder
         return
-    before = _parse(os.pread(handle, _BYTES, 0))
+    before, _ = _read(warehouse, kind)
     activity = Activity(command=command, started_at=_now(), succeeded_at=before.succeeded_at if before else None)
-    is_locked = _lock(handle, _PATIENCE)
+    if holder := holder_of(warehouse):
+        _write(warehouse, kind, activity, holder)
     outcome: Outcome = "stopped"
     try:
-        if is_locked:
-            _write_activity(handle, activity)
         yield recorder
         outcome = "failed" if recorder.error else "done"
     except Exception as error:
         outcome, recorder.error = "failed", _reason(error)
         raise
     finally:
-        # The process that held the record at the beginning may have ended by now.
-        if is_locked or _lock(handle, 0.0):
-            ended = replace(activity, outcome=outcome, finished_at=_now(), error=recorder.error)
-            _write_activity(handle, replace(ended, succeeded_at=_now()) if outcome == "done" else ended)
-        os.close(handle)
+        ended = replace(activity, outcome=outcome, finished_at=_now(), error=recorder.error)
+        _write(warehouse, kind, replace(ended, succeeded_at=_now()) if outcome == "done" else ended, holder)
 
 
 def record_failure(warehouse: Path, kind: Kind, command: str, error: str) -> None:
@@ -111,50 +97,32 @@ def record_failure(warehouse: Path, kind: Kind, command: str, error: str) -> Non
         recorder.error = error
 
 
-def _parse(content: bytes) -> Activity | None:
+def _read(warehouse: Path, kind: Kind) -> tuple[Activity | None, str | None]:
+    """Return the record and the holder of the lock who wrote it."""
     try:
-        return Activity(**json.loads(content))
-    except (ValueError, TypeError):
-        return None
+        with lock_file(warehouse).open("rb") as file:
+            document: dict[str, Any] = json.loads(os.pread(file.fileno(), _PLACE, _STARTS[kind]))
+        holder = document.pop("holder")
+        return Activity(**document), holder
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None, None
 
 
-def _open(path: Path) -> int | None:
+def _write(warehouse: Path, kind: Kind, activity: Activity, holder: str | None) -> None:
+    content, error = _as_bytes(activity, holder), activity.error or ""
+    while len(content) > _PLACE and error:
+        error = error[: len(error) - max(1, len(content) - _PLACE) // 4 - 1]
+        content = _as_bytes(replace(activity, error=f"{error}…"), holder)
     with suppress(OSError):
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    return None
-
-
-def _write_activity(handle: int, activity: Activity) -> None:
-    content = json.dumps(asdict(activity), ensure_ascii=False).encode()
-    if len(content) > _BYTES:
-        content = json.dumps(asdict(replace(activity, error="the error is too long to keep"))).encode()
-    with suppress(OSError):
-        os.pwrite(handle, content.ljust(_BYTES), 0)
-
-
-def _lock(handle: int, patience: float) -> bool:
-    """Take the lock; `False` if another process keeps it for longer. Some file systems have no locks: `True`."""
-    deadline = time.monotonic() + patience
-    while True:
+        handle = os.open(lock_file(warehouse), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(_LOOK_AGAIN)
-        except OSError:
-            return True
-        else:
-            return True
+            os.pwrite(handle, content.ljust(_PLACE), _STARTS[kind])
+        finally:
+            os.close(handle)
 
 
-def _is_held(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    fcntl.flock(handle, fcntl.LOCK_UN)
-    return False
+def _as_bytes(activity: Activity, holder: str | None) -> bytes:
+    return json.dumps({**asdict(activity), "holder": holder}, ensure_ascii=False).encode()
 
 
 def _reason(error: Exception) -> str:

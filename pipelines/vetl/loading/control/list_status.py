@@ -94,11 +94,7 @@ class ListStatus:
 
         It is `None` before the first time. The platform's clock may be hours ahead, and would hide a stale list.
         """
-        if self.attempt is None:
-            return None
-        # The snapshot of an earlier vetl has no `last_read`.
-        of_success = self.attempt.finished if self.attempt.state != "failed" else None
-        instant = self.attempt.last_read or of_success
+        instant = self.attempt.last_read if self.attempt else None
         return datetime.fromisoformat(instant) if instant else None
 
     def as_json(self) -> str:
@@ -110,19 +106,12 @@ _LIST = TypeAdapter(ListStatus)
 
 
 def list_status_of(document: Mapping[str, Any]) -> ListStatus:
-    """Read one entry of a snapshot, also of an older vetl's.
+    """Read one entry of a snapshot.
 
     Raises:
         ValueError: the document is not such an entry.
     """
-    if "state" in document:
-        return _LIST.validate_python(document)
-    # vetl 0.1.0 stored no attempts, so the state follows from the last window.
-    window = document.get("certificate")
-    state = state_without_attempt(document["endpoint"], has_rows=False)
-    if window:
-        state = "certified" if window["certified"] else "uncertified"
-    return _LIST.validate_python({**document, "state": state})
+    return _LIST.validate_python(document)
 
 
 def state_without_attempt(endpoint: str, *, has_rows: bool) -> str:

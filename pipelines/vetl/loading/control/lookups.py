@@ -6,11 +6,10 @@ Mentions are stored as rows come in, so that finding the open ids needs no searc
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-import duckdb
 import polars as pl
 
 from vetl.core.endpoint import ByReference, Endpoint
-from vetl.loading.connection import quoted, same, same_key
+from vetl.loading.connection import same, same_key
 from vetl.loading.context import Commit, frame_of, registered_frames
 from vetl.loading.instants import INSTANT
 
@@ -80,31 +79,6 @@ def _insert_unknown(commit: Commit, ids: pl.DataFrame) -> None:
         return
     with registered_frames(commit.connection, new=new):
         commit.connection.execute("insert into control.mentions by name select * from new")
-
-
-def ensure_mentions(connection: duckdb.DuckDBPyConnection, mentions: Mapping[str, tuple[Mention, ...]]) -> None:
-    """Search raw once for the mentions in a column that an earlier vetl did not track."""
-    rows = connection.execute("select value from control.meta where name = 'mentions_watched'").fetchall()
-    watched = {value for (value,) in rows}
-    for table, mention_columns in mentions.items():
-        for column, endpoint in mention_columns:
-            watch = f"{table}.{column} -> {endpoint}"
-            if watch not in watched:
-                _search(connection, table, column, endpoint)
-                connection.execute("insert into control.meta values ('mentions_watched', ?)", [watch])
-
-
-def _search(connection: duckdb.DuckDBPyConnection, table: str, column: str, endpoint: str) -> None:
-    asked_for = " union all ".join(
-        f"select practice_id, id from control.{name} where endpoint = $endpoint" for name in _NOTED
-    )
-    connection.execute(
-        "insert into control.mentions by name with mentioned as ("
-        f" select distinct practice_id, {quoted(column)} as id from raw.{quoted(table)}"
-        f" where {quoted(column)} <> '') select practice_id, $endpoint as endpoint, id"
-        f" from mentioned anti join ({asked_for}) using (practice_id, id)",
-        {"endpoint": endpoint},
-    )
 
 
 def _frame_of_ids(ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:

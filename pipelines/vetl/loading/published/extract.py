@@ -12,7 +12,7 @@ from vetl.loading.connection import literal, quoted
 from vetl.loading.failures import as_warehouse_error
 from vetl.loading.published.ownership import refuse_foreign, set_mark
 from vetl.loading.published.publish import STORAGE_VERSION
-from vetl.loading.published.wall import rows_of
+from vetl.loading.published.wall import OF_NO_PRACTICE, rows_of
 
 _MODE = 0o640
 
@@ -55,6 +55,10 @@ def _copied(published: Path, draft: Path, practices: Sequence[str]) -> dict[str,
             shown = rows_of(table, practices, has_practice=has_practice)
             if shown is None:
                 continue
+            if table == "digests":  # with those of the tables of no practice, which the file has whole
+                shown += (
+                    f" or (practice_id is null and mart in ({', '.join(map(literal, sorted(OF_NO_PRACTICE)))}))"
+                )
             name = f"marts.{quoted(table)}"
             connection.execute(statement.replace("CREATE TABLE marts.", "CREATE TABLE target.marts.", 1))
             connection.execute(f"insert into target.{name} select * from source.{name} where {shown}")

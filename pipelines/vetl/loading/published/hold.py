@@ -1,12 +1,11 @@
 """Hold a rollback: no publication replaces the earlier file until `vetl publish --release`."""
 
-import json
-import os
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from vetl.core.errors import WarehouseError, cannot_write
+from vetl.loading.notes import notes_file, read_note, write_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +25,13 @@ def read_hold(private: Path) -> Hold | None:
     Raises:
         WarehouseError: the record of the rollback cannot be read.
     """
-    file = _path(private)
+    note = read_note(private, "rollback")
     try:
-        return Hold(**json.loads(file.read_text("utf-8")))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError):
+        return None if note is None else Hold(**note)
+    except TypeError:
         remedy = "`vetl publish --release` removes it and publishes"
-        raise WarehouseError(f"{file}: cannot be read; it keeps a rollback in place; {remedy}") from None
+        file = notes_file(private)
+        raise WarehouseError(f"{file}: the rollback cannot be read; it stays in place; {remedy}") from None
 
 
 def hold(private: Path, published: Path) -> Hold:
@@ -42,29 +40,25 @@ def hold(private: Path, published: Path) -> Hold:
     Raises:
         WarehouseError: the record cannot be written.
     """
-    file = _path(private)
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
     try:
         made = datetime.fromtimestamp(published.stat().st_mtime, UTC)
-        hold = Hold(_iso(datetime.now(UTC)), _iso(made))
-        draft.write_text(json.dumps(asdict(hold)), "utf-8")
-        draft.replace(file)
     except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise WarehouseError(cannot_write(file, error)) from None
-    return hold
+        raise WarehouseError(cannot_write(published, error)) from None
+    held = Hold(_iso(datetime.now(UTC)), _iso(made))
+    write_note(private, "rollback", asdict(held))
+    return held
 
 
 def release(private: Path) -> bool:
-    """Let publications go on; return whether a rollback held them."""
-    file = _path(private)
-    there = file.exists()
-    file.unlink(missing_ok=True)
-    return there
+    """Let publications go on; return whether a rollback held them.
 
-
-def _path(private: Path) -> Path:
-    return private.with_name(f"{private.name}.rolled_back.json")
+    Raises:
+        WarehouseError: the record of the rollback cannot be read or removed.
+    """
+    held = read_note(private, "rollback") is not None
+    if held:
+        write_note(private, "rollback", None)
+    return held
 
 
 def _iso(instant: datetime) -> str:

@@ -1,8 +1,10 @@
-"""Read the record of the last publication beside the private file, without DuckDB."""
+"""Read the record of the last publication in the notes beside the private file, without DuckDB."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
+
+from vetl.core.errors import WarehouseError
+from vetl.loading.notes import read_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +22,9 @@ class PublicationRecord:
 
 
 def read_record(private: Path) -> PublicationRecord | None:
-    """Read the record beside the private file; return `None` if it is missing or cannot be parsed."""
+    """Return the record; `None` if it is missing or cannot be read."""
     try:
-        document = json.loads(record_path(private).read_text("utf-8"))
+        document = read_note(private, "publication")
         return PublicationRecord(
             document["build_id"],
             document["masking"],
@@ -30,7 +32,7 @@ def read_record(private: Path) -> PublicationRecord | None:
             dict(document["masked_words"]),
             tuple(document["file"]),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (WarehouseError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -38,11 +40,6 @@ def masked_in(private: Path, published: Path) -> dict[str, int] | None:
     """Return how many different values are masked in each column of words; `None` if it is another file."""
     record = read_record(private)
     return record.masked_words if record and record.file == identity_of(published) else None
-
-
-def record_path(private: Path) -> Path:
-    """Return the path of the record."""
-    return private.with_name(f"{private.name}.published.json")
 
 
 def identity_of(published: Path) -> tuple[int, int, int] | None:

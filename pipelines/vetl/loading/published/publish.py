@@ -140,7 +140,7 @@ def _publish(
             refuse_lost_rows(rows_of(connection, published), result.tables, published)
     _check(draft, result)
     _put_into_place(draft, published, keep)
-    with suppress(OSError):  # without a record the next publication writes the same file again
+    with suppress(WarehouseError):  # without a record the next publication writes the same file again
         write_record(private, build, masking, published, result.masked_words)
     return result
 

@@ -1,4 +1,4 @@
-"""Record beside the private file which build was published, so that the same build is not published twice.
+"""Record in the notes which build was published, so that the same build is not published twice.
 
 A publication brings nothing if the published file shows the last build, is the same file that was written then,
 and masks the same columns with the same key.
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import duckdb
 
-from vetl.drafts import replace_text
-from vetl.loading.published.last_publication import PublicationRecord, identity_of, record_path
+from vetl.loading.notes import write_note
+from vetl.loading.published.last_publication import PublicationRecord, identity_of
 from vetl.loading.published.marts import Masking
 
 _SCHEME = 3
@@ -42,13 +42,17 @@ def is_published(record: PublicationRecord | None, build: str | None, masking: M
 def write_record(
     private: Path, build: str | None, masking: Masking, published: Path, masked_words: Mapping[str, int]
 ) -> None:
-    """Record a publication."""
+    """Record a publication.
+
+    Raises:
+        WarehouseError: the record cannot be written.
+    """
     file = identity_of(published)
     if build is None or file is None:
-        record_path(private).unlink(missing_ok=True)
+        write_note(private, "publication", None)
         return
     record = PublicationRecord(build, _digest(masking), masking.salt, dict(masked_words), file)
-    replace_text(record_path(private), json.dumps(asdict(record)))
+    write_note(private, "publication", asdict(record))
 
 
 def _digest(masking: Masking) -> str:

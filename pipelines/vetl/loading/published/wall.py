@@ -15,10 +15,7 @@ def rows_of(table: str, practices: Collection[str], *, has_practice: bool) -> st
     """Return the condition for the rows of a table that a reader of these practices sees; `None` for no table."""
     if not has_practice:
         return "true" if table in OF_NO_PRACTICE else None
-    chosen = f"practice_id in ({', '.join(map(literal, practices)) or 'null'})"
-    if table == "digests":
-        return f"{chosen} or (practice_id is null and mart in ({', '.join(map(literal, sorted(OF_NO_PRACTICE)))}))"
-    return chosen
+    return f"practice_id in ({', '.join(map(literal, practices)) or 'null'})"
 
 
 def tables_of(connection: duckdb.DuckDBPyConnection, file: str, schema: str) -> dict[str, bool]:

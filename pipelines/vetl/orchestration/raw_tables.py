@@ -1,0 +1,74 @@
+"""Raw tables as dbt's manifest describes them: its sources, and the groups and owners of its models."""
+
+from collections.abc import Mapping
+from inspect import getfile
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from vetl.core.endpoint import Endpoint
+from vetl.jobs.dbt_process import one_line
+from vetl.loading.tables import BOOKKEEPING
+from vetl.orchestration.keys import raw_key
+from vetl.orchestration.metadata import code_in, documented_in
+
+ELSEWHERE = "lists"
+"""The group of a table whose staging model has none."""
+
+_OTHERS = {
+    "control": "Records of vetl's own work, written by each sync.",
+    "history": "Superseded versions of rows, written by each sync.",
+}
+
+
+class RawTables:
+    """The sources and models of dbt's manifest."""
+
+    def __init__(self, manifest: Mapping[str, Any]) -> None:
+        self._models = {node["name"]: node for node in manifest["nodes"].values()}
+        self._owners = owners(next((node for node in self._models.values() if owners(node)), {}))
+        self._sources = {(node["source_name"], node["name"]): node for node in manifest["sources"].values()}
+
+    def raw_table(self, endpoint: Endpoint) -> dg.AssetSpec:
+        """Return the asset of a raw table, with the columns of the list and the group of its staging model."""
+        source = self._sources.get(("partner", endpoint.table), {})
+        staged = self._models.get(f"stg_partner__{endpoint.table}", {})
+        columns = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in endpoint.columns())]
+        return dg.AssetSpec(
+            raw_key(endpoint.table),
+            description=one_line(source.get("description", "")),
+            group_name=staged.get("config", {}).get("group") or ELSEWHERE,
+            owners=owners(source) or self._owners,
+            kinds={"python", "duckdb"},
+            skippable=True,
+            metadata={
+                "dagster/table_name": f"raw.{endpoint.table}",
+                "dagster/column_schema": dg.TableSchema(
+                    columns=[dg.TableColumn(name, kind) for name, kind in [*columns, *BOOKKEEPING]]
+                ),
+                "source": f"/services/core/open_api/v1/{endpoint.path}",
+                **code_in(Path(getfile(endpoint.record))),
+                **documented_in("lossless.md"),
+            },
+        )
+
+    def others(self) -> list[dg.AssetSpec]:
+        """Return the assets that models read beside the lists: vetl's own records and superseded rows."""
+        return [
+            dg.AssetSpec(
+                [schema, name],
+                description=one_line(node["description"]) or _OTHERS[schema],
+                group_name=schema,
+                owners=self._owners,
+                kinds={"duckdb"},
+            )
+            for (schema, name), node in self._sources.items()
+            if schema in _OTHERS
+        ]
+
+
+def owners(node: Mapping[str, Any]) -> list[str]:
+    """Return the owner that dbt's `meta` names in Dagster's form: an e-mail address, or `team:name`."""
+    owner = {**node.get("meta", {}), **node.get("config", {}).get("meta", {})}.get("owner")
+    return [owner if "@" in owner else f"team:{owner}"] if owner else []
