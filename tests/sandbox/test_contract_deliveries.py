@@ -3,7 +3,6 @@
 The sender produces faults on demand, those of a real sender and those of others in its name.
 """
 
-import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -50,12 +49,6 @@ def test_a_webhook_has_its_headers_and_the_hmac_of_its_raw_body(
     assert got.is_signed_with(partner.platform.webhook_secret)
 
 
-def test_a_practice_without_secret_signs_nothing(partner: Partner, receiver: Receiver) -> None:
-    partner.platform.set(signed_webhooks=False)
-    cause_message_webhook(partner, receiver.url)
-    assert "x-webhook-signature" not in receiver.got[0].headers
-
-
 @CAUSES
 def test_three_attempts_wait_2_s_and_4_s(partner: Partner, receiver: Receiver, cause: Cause) -> None:
     """They are attempts of one delivery."""
@@ -65,27 +58,6 @@ def test_three_attempts_wait_2_s_and_4_s(partner: Partner, receiver: Receiver, c
     sent = [datetime.fromisoformat(body["timestamp"]) for body in receiver.bodies]
     assert [(at - sent[0]).total_seconds() for at in sent] == [0, 2, 6]
     assert len({body.get("event_id") for body in receiver.bodies}) == 1
-
-
-@CAUSES
-def test_a_2xx_and_nothing_else_acknowledges(partner: Partner, receiver: Receiver, cause: Cause) -> None:
-    receiver.answers = [404, 204]
-    cause(partner, receiver.url)
-    partner.later(minutes=10)
-    assert len(receiver.got) == 2
-
-
-def test_an_answer_that_comes_too_late_counts_as_none(partner: Partner, receiver: Receiver) -> None:
-    """A receiver has ten seconds; the time-out is short in the rest of this test."""
-    assert partner.platform.switches.webhook_timeout_seconds == 10
-    partner.platform.set(webhook_timeout_seconds=0.05)
-    receiver.held = threading.Event()
-    try:
-        cause_message_webhook(partner, receiver.url)
-        partner.later(minutes=10)
-    finally:
-        receiver.held.set()
-    assert len(receiver.got) > 1
 
 
 def test_one_address_gets_the_webhooks_of_the_world(partner: Partner, receiver: Receiver) -> None:
@@ -158,15 +130,3 @@ def test_forged_webhooks_come_beside_the_true_webhooks(partner: Partner, receive
         assert bad.is_signed_with(partner.platform.webhook_secret) == (kind == "wrong_practice")
         assert (b"forged" in bad.raw) == (kind != "wrong_practice")
         assert ("x-webhook-signature" in bad.headers) == (kind != "unsigned")
-
-
-def test_they_are_set_through_the_control_interface(partner: Partner, receiver: Receiver) -> None:
-    rules = {"rules": [{"kind": "duplicate", "path": "messages", "most": 1}], "seed": 7}
-    assert partner.http.post("/_control/webhook_faults", json=rules).json()["data"]["seed"] == 7
-    send(partner, recipient=to("00"), callback_url=receiver.url)
-    partner.platform.advance(timedelta(minutes=1))
-    assert partner.http.get("/_control/webhook_faults").json()["data"]["hits"] == {"duplicate": 1}
-    attempts = partner.http.get("/_control/webhooks").json()["data"]
-    assert [(attempt["fault"], attempt["status"]) for attempt in attempts] == [(None, 200), ("duplicate", 200)]
-    assert partner.http.delete("/_control/webhook_faults").json()["data"]["rules"] == []
-    assert partner.http.post("/_control/webhook_faults", json={"preset": "nice"}).status_code == 400

@@ -12,21 +12,6 @@ from support.partner_side import SIGN_IN, Partner, by_id
 from vetl_sandbox.faults import Fault, Faults
 
 
-@pytest.mark.parametrize(
-    ("fault", "status", "kind"),
-    [
-        (Fault("status", status=500, body="json"), 500, "application/json"),
-        (Fault("status", status=504, body="html"), 504, "text/html"),
-        (Fault("login_page"), 200, "text/html"),
-    ],
-)
-def test_a_status_comes_as_envelope_or_as_a_page(partner: Partner, fault: Fault, status: int, kind: str) -> None:
-    partner.platform.faults.set([fault])
-    answer = partner.get("staff_tasks")
-    assert answer.status_code == status
-    assert answer.headers["Content-Type"].startswith(kind)
-
-
 def test_a_rate_limit_says_how_long_to_wait_or_nothing(partner: Partner) -> None:
     faults = [
         Fault("rate_limited", most=1, wait_seconds=7),
@@ -130,12 +115,6 @@ def test_a_csv_is_spoiled_in_one_way(partner: Partner) -> None:
     assert table(windows) == table(right)
     assert table(reversed_) == [row[::-1] for row in table(right)]
     assert [row[:-1] for row in table(wider)] == table(right)
-
-
-@pytest.mark.parametrize(("kind", "path"), [("csv_bom", "phone_calls"), ("slow", "staff_tasks")])
-def test_faults_of_the_csv_and_slow_answers_leave_json_alone(partner: Partner, kind: str, path: str) -> None:
-    right, wrong = pages(partner, kind, path=path)
-    assert wrong.content == right.content
 
 
 @pytest.mark.parametrize("kind", ["unknown_field", "missing_field", "wrong_type", "new_value"])
