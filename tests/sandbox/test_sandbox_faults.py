@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from support.partner_side import SIGN_IN, Partner, by_id
+from support.partner_side import SIGN_IN, Partner
 from vetl_sandbox.faults import Fault, Faults
 
 
@@ -25,19 +25,6 @@ def test_a_rate_limit_says_how_long_to_wait_or_nothing(partner: Partner) -> None
     until, now = (parsedate_to_datetime(date.headers[name]) for name in ("Retry-After", "Date"))
     assert until - now == timedelta(seconds=30)
     assert "Retry-After" not in nothing.headers
-
-
-def test_a_connection_is_closed_in_the_middle_of_a_body(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("closed")])
-    with pytest.raises(httpx.RemoteProtocolError):
-        partner.get("staff_tasks")
-
-
-def test_a_revoked_token_stays_revoked_until_the_next_sign_in(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("token_revoked", most=1)])
-    assert [partner.get("staff_tasks").status_code for _ in range(2)] == [401, 401]
-    partner.sign_in()
-    assert partner.get("staff_tasks").status_code == 200
 
 
 def test_one_request_is_hit_a_few_times_in_a_row_and_then_gets_through(partner: Partner) -> None:
@@ -64,33 +51,6 @@ def test_a_share_of_requests_is_hit_and_the_same_ones_each_time() -> None:
     assert 250 < sum(hit(1)) < 350
     assert hit(1) == hit(1)
     assert hit(1) != hit(2)
-
-
-@pytest.mark.parametrize("kind", ["failed_late", "id_missing", "edited"])
-def test_a_created_task_may_be_in_doubt(partner: Partner, kind: Any) -> None:
-    """The answer says that it failed, or comes without the id, or a person rewrites the task just after it.
-
-    The rule is one of method and path: other methods are left alone.
-    """
-    partner.platform.faults.set([Fault(kind, path="POST */staff_tasks", status=502)])
-    before = by_id(partner.truth("staff_tasks"))
-    assert partner.get("staff_tasks").status_code == 200
-
-    answer = partner.post("staff_tasks", {"title": "Call back"})
-
-    (created,) = [task for key, task in by_id(partner.truth("staff_tasks")).items() if key not in before]
-    assert (answer.status_code == 502) == (kind == "failed_late")
-    assert ("id" in answer.json().get("data", {})) == (kind == "edited")
-    assert created["title"] == ("Call them" if kind == "edited" else "Call back")
-
-
-def test_a_proxy_carries_a_post_out_two_times(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("twice", path="POST */staff_tasks")])
-    before = by_id(partner.truth("staff_tasks"))
-
-    assert partner.post("staff_tasks", {"title": "Call back"}).status_code == 201
-
-    assert len(by_id(partner.truth("staff_tasks"))) == len(before) + 2
 
 
 def pages(partner: Partner, *kinds: Any, path: str = "staff_tasks", **query: Any) -> list[httpx.Response]:
