@@ -1,7 +1,7 @@
 """Contract: Client and patient; Clients and patients. "What the service does", 5: a request acts for one practice.
 
-The Get endpoints. `test_contract_lists.py` compares lists with a model, `test_sandbox_openapi.py` records with the
-description, and `tests/partner/test_against_sandbox.py` the description with the models of vetl.
+The Get endpoints. `test_sandbox_openapi_explored.py` compares records with the description, and
+`tests/partner/test_against_sandbox.py` the description with the models of vetl.
 """
 
 from collections.abc import Callable
