@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from board.pages import PAGES
+from board.words import named
 from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Ask, Copied, Open
 
@@ -74,6 +75,28 @@ def test_the_figures_of_a_monday_leave_open_days_out(opened: Open, ask: Ask, day
     assert sum("14 of 28 days" in text for text in said) == 2
 
 
+def test_a_week_in_which_callers_may_still_be_booked_has_no_figure_of_them(opened: Open) -> None:
+    """It would be 0 % every Monday."""
+    page = opened(period="7")
+
+    assert [str(metric.value) for metric in page.metric[:2]] == ["\N{EN DASH}"] * 2
+    assert not any(metric.delta for metric in page.metric[:2])
+    assert sum("no day is 7 days old yet" in caption.value for caption in page.caption) == 2
+
+
+def test_the_scorecard_has_each_practice_and_its_share(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+    expected = ask(
+        """select name, sum(completed) / sum(sessions) from marts.practice_daily
+           join marts.practices using (practice_id) where day between ? and ? group by name order by name""",
+        *days,
+    )
+    table = opened(figure="online").dataframe[0].value
+
+    assert list(zip(table["practice"], table["online_share"], strict=True)) == [
+        (name, pytest.approx(float(share), abs=5e-4)) for name, share in expected
+    ]
+
+
 def test_calls_and_their_hours(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
     by_direction = ask(
         """select direction, sum(answered_calls), sum(calls) from marts.booking_intent_daily
@@ -107,6 +130,25 @@ def test_one_line_reconciles_the_figures_of_the_phone(opened: Open, ask: Ask, da
     assert numbers == [calls, unbooked, round(callers / 28), round(missed / 28), requests, open_ones]
 
 
+def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+    mart, (since, until) = "outreach_outcomes_daily", days
+    requests, contacted = sums(ask, mart, "requests contacted", *days)
+    ended = sums(ask, mart, "booked contacted opted_out", since, until - OUTREACH)
+    reasons = ask(
+        """select suppression_reason, sum(requests) from marts.outreach_suppressions_daily
+           where day between ? and ? group by all""",
+        *days,
+    )
+    page = opened("outreach")
+
+    expected = [f"{requests:,}", *shares((contacted, requests), ended[:2], ended[:0:-1])]
+    assert values(page) == expected
+    table = next(frame.value for frame in page.dataframe if "suppression_reason" in frame.value)
+    assert dict(zip(table["suppression_reason"], table["requests"], strict=True)) == {
+        named(reason): requests for reason, requests in reasons
+    }
+
+
 def test_clients_to_call_back_are_those_of_the_leak_list(opened: Open, ask: Ask) -> None:
     people = ask("select count(*) from marts.leak_list")[0][0]
     wanted, asked = ask("select wanted, count(*) from marts.leak_list group by wanted order by 2 desc, 1")[0]
@@ -116,6 +158,29 @@ def test_clients_to_call_back_are_those_of_the_leak_list(opened: Open, ask: Ask)
     assert page.dataframe[0].value["urgency"].is_monotonic_increasing
     page.selectbox(key="wanted").select(wanted).run()
     assert len(page.dataframe[0].value) == asked
+
+
+def test_what_waits_is_the_whole_backlog(opened: Open, ask: Ask) -> None:
+    waiting, old = ask(
+        """select count(*), count(*) filter (where hours_pending >= 168)
+           from marts.staff_tasks where status = 'pending'"""
+    )[0]
+
+    said = next(text.value for text in opened("tasks").markdown if "now, whenever created" in text.value)
+    assert said == f"**{waiting} tasks wait** now, whenever created; {old} of them for over a week."
+
+
+def test_appointments_count_by_the_day_of_the_visit(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
+    due, kept, canceled, no_show = ask(
+        """select count(*), count(*) filter (where attendance = 'kept'),
+                  count(*) filter (where attendance = 'canceled'),
+                  count(*) filter (where attendance = 'no_show')
+           from marts.appointments where booking_date_local::date between ? and ?""",
+        *days,
+    )[0]
+
+    found = values(opened("appointments"))
+    assert found[:4] == [f"{due:,}", *shares((kept, due), (canceled, due), (no_show, kept + no_show))]
 
 
 @pytest.mark.parametrize("least", [30, 8])
