@@ -75,6 +75,26 @@ def with_first_practice(practices: Any, **other: Any) -> Any:
     return practices.settings.model_copy(update={"practices": (replace(first, **other), *rest)})
 
 
+def states(result: Any, practice_id: str) -> set[str]:
+    return {item.state for item in result.results if item.practice_id == practice_id}
+
+
+@pytest.mark.parametrize("endpoints", [None, ["patients", "clients"]])
+def test_a_practice_that_the_platform_refuses_is_certified_in_nothing(
+    opened: Any, endpoints: list[str] | None
+) -> None:
+    """This happens after a typing mistake in its id; the other practice is read as usual."""
+    practices = opened(practices=2, calls=60, days=6)
+    practices.settings = with_first_practice(practices, id="loc-999")
+
+    result = practices.sync(endpoints=endpoints)
+
+    assert states(result, "loc-999") == {"failed"}
+    assert all("403" in item.reason for item in result.results if item.practice_id == "loc-999")
+    assert states(result, practices.settings.practices[1].id) == {"certified"}
+    assert result.exit_code == 1
+
+
 def test_history_may_start_today_but_not_in_the_future(opened: Any) -> None:
     practices = opened(practices=1, calls=60, days=6)
     today = practices.platform.now().astimezone().date()
