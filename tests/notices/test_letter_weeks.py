@@ -51,3 +51,13 @@ def test_who_is_too_new_for_a_figure_or_was_not_read_whole_is_named() -> None:
         "Not read whole, so left out of all figures: Ferry.",
         "Of the week of 30 March 2026, as later weeks may still change: \u201cBooked\u201d.",
     ]
+
+
+def test_only_practices_with_a_usual_range_are_compared_if_any_has_one() -> None:
+    line = {BEFORE: Calls(100, USUAL), MONDAY: Calls(60, USUAL)}
+    young = {BEFORE: Calls(7, None), MONDAY: Calls(8, None)}
+    new = {MONDAY: Calls(30, None)}
+
+    assert volume_of({"line": line, "young": young}, ["line", "young"], MONDAY).compared == 60
+    unknown = volume_of({"young": young, "new": new}, ["young", "new"], MONDAY)
+    assert volume_change(unknown) == "without new practices 8, before 7; what is usual is not known yet"
