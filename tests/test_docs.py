@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
-from vetl.cli.app import app
+from support.every_command import every_command
 from vetl.endpoints import REGISTRY
 from vetl.loading.published.descriptions import personal_columns
 
@@ -15,16 +14,7 @@ WAREHOUSE = (ROOT / "warehouse" / "README.md").read_text(encoding="utf-8")
 EXAMPLE = (ROOT / "vetl.example.toml").read_text(encoding="utf-8")
 
 
-def commands() -> list[str]:
-    """Return every command, those of groups as `sandbox serve`."""
-    names: list[str] = []
-    for name, command in get_command(app).commands.items():  # pyright: ignore[reportAttributeAccessIssue]
-        inner = getattr(command, "commands", None)
-        names += [f"{name} {child}" for child in inner] if inner else [name]
-    return names
-
-
-@pytest.mark.parametrize("command", commands())
+@pytest.mark.parametrize("command", every_command())
 def test_every_command_is_in_the_table_of_commands(command: str) -> None:
     assert re.search(rf"`vetl {command}\b", COMMANDS)
 

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, Practices
 from vetl.cli.terminal import (
     MANY_PRACTICES,
     TableColumn,
@@ -22,7 +25,6 @@ from vetl.cli.terminal import (
     short,
 )
 from vetl.cli.times import WHOLE_DAYS, ago, in_words, local, zone
-from vetl.cli.views import masked_words_in_words
 from vetl.core.errors import WrongUse
 from vetl.jobs.status import StatusReport, read_status
 from vetl.loading.control.list_status import ListStatus
@@ -60,18 +62,31 @@ PRACTICE_COLUMNS = (
 _QUARANTINED = TableColumn("quarantined")
 
 
-def status(practices: Sequence[str] | None, *, problems: bool | None, watch: bool, as_json: bool) -> int:
-    """Run `vetl status`.
+app = Commands()
 
-    If `problems` is true, show only lists with a problem; if it is false, show every list of any number of
-    practices.
-    """
+
+@app.command(
+    examples="""
+        vetl status
+        vetl status --practice loc-001
+        vetl status --watch"""
+)
+def status(
+    practice: Practices = None,
+    problems: Annotated[
+        bool | None,
+        typer.Option("--problems/--all", help="Only lists with a problem; every list of every practice."),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Repeat every two seconds until interrupted.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Show the state of each list, also while a sync runs."""
     if watch and as_json:
         raise WrongUse("--watch cannot be combined with --json; repeat `vetl status --json` instead")
     settings = load_settings()
     if watch:
-        return _watch(settings, practices, problems=problems)
-    report = read_status(settings, practices)
+        return _watch(settings, practice, problems=problems)
+    report = read_status(settings, practice)
     if as_json:
         print_json(report.as_json(summary(report)))
     else:
@@ -241,6 +256,15 @@ def _show_published(report: StatusReport) -> None:
         print_line(", ".join(parts))
     if report.published and report.published.masked_words:
         print_aside(masked_words_in_words(report.published.masked_words))
+
+
+def masked_words_in_words(masked: Mapping[str, int]) -> str:
+    """Return a line with the columns in which values are masked, and with what shows them."""
+    columns = ", ".join(f"{column} ({number})" for column, number in sorted(masked.items()))
+    return (
+        f"values published as `masked`, because too few people share them: {columns}. `vetl query --private` shows"
+        " them; [privacy] words publishes those that name nobody, [privacy] fewest_people says how many are enough"
+    )
 
 
 def _show_inbox(inbox: Mapping[str, Any] | None) -> None:

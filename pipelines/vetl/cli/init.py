@@ -1,15 +1,22 @@
 """`vetl init`: write the first settings of a folder."""
 
+import json
 import os
+import re
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
 from vetl import bundled
-from vetl.cli.first_settings import FirstAnswers, ask, filled
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson
 from vetl.cli.terminal import mention, print_json, short, this_command
 from vetl.core.errors import ConfigurationError, cannot_write
+from vetl.core.zones import known_zone
 from vetl.settings.sources import DEFAULT_FILE
+from vetl.settings.values import http_address
 
 _SECRETS = """\
 # Secrets of vetl; keep this file to its owner (chmod 600) and out of version control.
@@ -30,14 +37,31 @@ warehouse/
 """
 
 
-def init(*, as_json: bool) -> int:
-    """Run `vetl init`: write `vetl.toml`, `.env` and `.gitignore` into the working directory.
+Read = Callable[[str], str]
+"""A function that shows a question and returns the typed line; on a terminal, `input`."""
 
-    On a terminal, ask for the address and the practices first.
+_ADDRESS = re.compile(r'^base_url = ".*"', re.MULTILINE)
+_PRACTICE = re.compile(r"^\[\[practices\]\]\n(?:.+\n?)*", re.MULTILINE)
 
-    Raises:
-        ConfigurationError: `vetl.toml` exists already, or a file cannot be written.
-    """
+app = Commands()
+
+
+@dataclass(frozen=True, slots=True)
+class FirstAnswers:
+    """The address of the platform, empty if it was skipped, and the TOML table of each practice."""
+
+    address: str
+    practices: tuple[str, ...]
+
+
+@app.command(
+    examples="""
+        vetl init
+        vetl -C practices init""",
+    needs_settings=False,
+)
+def init(as_json: AsJson = False) -> int:
+    """Write vetl.toml, .env and .gitignore; asks on a terminal."""
     target = Path.cwd() / DEFAULT_FILE
     if target.exists():
         raise ConfigurationError(f"{target}: exists already and was not changed")
@@ -84,3 +108,46 @@ def _write_new(target: Path, content: str) -> bool:
     except OSError as error:
         raise ConfigurationError(cannot_write(target, error)) from None
     return True
+
+
+def ask(read: Read, say: Callable[[str], object]) -> FirstAnswers:
+    """Ask for the address and the practices. An empty line skips a question, except that of a time zone.
+
+    An invalid answer repeats the question.
+    """
+    address = _ask_until_valid(
+        read, say, "Address of the platform, such as https://api.example.com: ", http_address
+    )
+    practices: list[str] = []
+    while identity := read(f"Id of practice {len(practices) + 1} (its X-Client-Id; empty to end): ").strip():
+        name = read("  Its name: ").strip() or identity
+        zone_question = "  Its time zone, such as America/New_York: "
+        while not (zone := _ask_until_valid(read, say, zone_question, known_zone)):
+            say("  a time zone is needed: all local times follow from it")
+        start = "history_start = 2025-01-01             # how far back the first sync reads"
+        keys = {"id": identity, "name": name, "time_zone": zone}
+        # A JSON string is a TOML string.
+        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
+        practices.append("\n".join(("[[practices]]", *lines, start)))
+    return FirstAnswers(address, tuple(practices))
+
+
+def filled(example: str, answers: FirstAnswers) -> str:
+    """Return the example settings with the answers instead of its address and its practice."""
+    text = example
+    if answers.address:
+        line = f"base_url = {json.dumps(answers.address)}"
+        text = _ADDRESS.sub(lambda _: line, text, count=1)
+    if answers.practices:
+        tables = "\n\n".join(answers.practices) + "\n"
+        text = _PRACTICE.sub(lambda _: tables, text, count=1)
+    return text
+
+
+def _ask_until_valid(read: Read, say: Callable[[str], object], question: str, check: Callable[[str], str]) -> str:
+    while answer := read(question).strip():
+        try:
+            return check(answer)
+        except ValueError as error:
+            say(f"  {error}")
+    return ""
