@@ -1,13 +1,16 @@
 """The world: reproducible, changing, with the awkward hours in it, and true to the contract; and its memory."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
+import numpy as np
 import pytest
 import vetl_sandbox
 import vetl_sandbox.platform
 from support.partner_side import Partner, by_id
+from vetl.core.zones import zone
 from vetl_sandbox import World
 from vetl_sandbox.world import LISTS
+from vetl_sandbox.world.hours import millis, to_instant, to_local
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -28,6 +31,18 @@ def test_a_list_stays_as_it_is_until_it_says(world: World, name: str) -> None:
         just_before, _ = world.rows("loc-001", name, until - timedelta(milliseconds=1))
         assert just_before.equals(rows)
         now = until
+
+
+def test_the_world_converts_by_the_rules_that_vetl_converts_by() -> None:
+    """British Columbia stayed on summer time on 1 November 2026; polars has older rules."""
+    name = "America/Vancouver"
+    hours = [datetime(2026, month, 20, hour, tzinfo=UTC) for month in (3, 10, 11, 12) for hour in range(24)]
+    instants = np.array([millis(hour) for hour in hours])
+
+    local = to_local(instants, name)
+
+    assert local.tolist() == [millis(hour.astimezone(zone(name)).replace(tzinfo=UTC)) for hour in hours]
+    assert to_instant(local, name).tolist() == instants.tolist()
 
 
 def test_there_are_calls_around_the_changes_of_the_clock() -> None:
