@@ -21,7 +21,7 @@ from benchmarks.measured import Cost, measured
 
 FIVE_LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 SYNCS = ("first sync", "a tick without news", "the next tick")
-"""The first tick compares the ids of the first sync on a second read (decision 0602)."""
+"""The first tick compares the ids of the first sync on a second read (decision 29)."""
 
 
 def main() -> None:

@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
-from vetl.cli.app import app
+from support.every_command import every_command
 from vetl.endpoints import REGISTRY
 from vetl.loading.published.descriptions import personal_columns
 
@@ -15,16 +14,7 @@ WAREHOUSE = (ROOT / "warehouse" / "README.md").read_text(encoding="utf-8")
 EXAMPLE = (ROOT / "vetl.example.toml").read_text(encoding="utf-8")
 
 
-def commands() -> list[str]:
-    """Return every command, those of groups as `sandbox serve`."""
-    names: list[str] = []
-    for name, command in get_command(app).commands.items():  # pyright: ignore[reportAttributeAccessIssue]
-        inner = getattr(command, "commands", None)
-        names += [f"{name} {child}" for child in inner] if inner else [name]
-    return names
-
-
-@pytest.mark.parametrize("command", commands())
+@pytest.mark.parametrize("command", every_command())
 def test_every_command_is_in_the_table_of_commands(command: str) -> None:
     assert re.search(rf"`vetl {command}\b", COMMANDS)
 
@@ -85,12 +75,20 @@ def test_each_row_of_the_faults_names_a_test_that_is_there() -> None:
             assert not test or f"def {test}(" in path.read_text("utf-8"), (file, test)
 
 
-@pytest.mark.parametrize(
-    "decision", sorted((ROOT / "docs" / "decisions").glob("*.md")), ids=lambda path: path.stem
-)
-def test_each_decision_says_in_its_head_whether_it_holds(decision: Path) -> None:
-    _, _, status, *_ = decision.read_text("utf-8").splitlines()
-    linked = re.findall(r"\]\(([^)]+)\)", status)
+def test_decisions_are_one_series_and_listed_with_their_status() -> None:
+    folder = ROOT / "docs" / "decisions"
+    pages = sorted(folder.glob("0*.md"))
+    lines: list[str] = []
+    for number, page in enumerate(pages, 1):
+        head, _, status, *_ = page.read_text("utf-8").splitlines()
+        assert head.startswith(f"# {number}. "), page.name
+        assert re.match(rf"{number:04}-", page.name), page.name
+        assert re.match(r"Status: (holds|superseded by \[)", status), page.name
+        title = head.removeprefix(f"# {number}. ")
+        lines.append(f"| {number} | [{title}]({page.name}) | {status.removeprefix('Status: ')} |")
+        linked = re.findall(r"\]\(([^)]+)\)", status)
+        assert [name for name in linked if not (folder / name).exists()] == []
 
-    assert re.match(r"Status: (holds|superseded by \[)", status)
-    assert [name for name in linked if not (decision.parent / name).exists()] == []
+    assert set(folder.glob("*.md")) - set(pages) == {folder / "README.md"}
+    table = (folder / "README.md").read_text("utf-8").splitlines()
+    assert table[-len(lines) :] == lines

@@ -50,7 +50,7 @@ def write_pages(target: Path) -> None:
     reference.mkdir(exist_ok=True)
     for name, text in pages().items():
         (reference / name).write_text(text, "utf-8")
-    _write_decisions(target)
+    (target / "decisions" / "README.md").rename(target / "decisions" / "index.md")
 
 
 def pages() -> dict[str, str]:
@@ -193,15 +193,6 @@ def _table_of(metrics: list[dict[str, Any]]) -> list[str]:
 
 def _words(text: str, blocks: dict[str, str]) -> str:
     return " ".join(_ASKED.sub(lambda match: blocks[match[1]], text).split())
-
-
-def _write_decisions(target: Path) -> None:
-    """Write a list of the decisions, each by its title."""
-    lines = ["# Decisions", "", "Why things are as they are.", ""]
-    for page in sorted((target / "decisions").glob("*.md")):
-        title = page.read_text("utf-8").splitlines()[0].removeprefix("# ")
-        lines.append(f"- [{title}]({page.name})")
-    (target / "decisions" / "index.md").write_text("\n".join([*lines, ""]), "utf-8")
 
 
 def _at_home(text: str, source: str) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 import duckdb
 import pytest
 from support.act_world import PRACTICE, ActWorld, leaks, toml_of
+from support.every_command import every_command
 from vetl.cli import app
-from vetl.cli.commands import EXAMPLES
 
 SIGN_IN = "/services/user/v1/auth/sign-in"
 COMMANDS = (
@@ -17,7 +17,7 @@ COMMANDS = (
 WITHOUT_PLATFORM = {
     *("demo", "init", "sandbox serve", "dagster", "dbt", "dashboard", "notebook", "query", "lake export"),
     *("build", "forget", "quarantine list", "quarantine acknowledge", "webhooks serve", "explain", "metric"),
-    *("verify", "forecast", "report", "watch", "mcp"),
+    *("verify", "forecast", "report", "watch", "mcp", "backup", "restore"),
 }
 """Commands that are about other things, need a person, or go on until they are ended."""
 
@@ -43,9 +43,10 @@ def test_no_command_changes_anything_on_the_platform(installed: ActWorld) -> Non
 
 def test_each_command_is_tried_or_needs_no_platform() -> None:
     """`run` is `sync`, `webhooks drain` and `build`."""
-    tried = {name for name in EXAMPLES if any(f"{command} ".startswith(f"{name} ") for command in COMMANDS)}
+    names = every_command().keys()
+    tried = {name for name in names if any(f"{command} ".startswith(f"{name} ") for command in COMMANDS)}
 
-    assert EXAMPLES.keys() - tried - WITHOUT_PLATFORM == {"run"}
+    assert names - tried - WITHOUT_PLATFORM == {"run"}
 
 
 def test_the_commands_plan_apply_and_show(installed: ActWorld, capsys: pytest.CaptureFixture[str]) -> None:

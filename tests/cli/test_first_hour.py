@@ -9,13 +9,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support.every_command import every_command
 from typer.main import get_command
 from vetl import bundled
 from vetl.cli import app
-from vetl.cli.commands import EXAMPLES, WITHOUT_SETTINGS
-from vetl.cli.first_settings import ask, filled
+from vetl.cli.commands import LINES, WithSettings
+from vetl.cli.init import ask, filled
 from vetl.settings import load_settings
 
 PRACTICE = '[[practices]]\nid = "loc-1"\nname = "Harbor"\ntime_zone = "UTC"\nhistory_start = 2026-01-01\n'
@@ -24,6 +26,8 @@ ARGUMENTS = {
     "forget": ["--practice", "loc-1", "--client", "1"],
     "quarantine acknowledge": ["--reason", "known"],
     "act apply": ["0123456789abcdef"],
+    "backup": ["there"],
+    "restore": ["there"],
 }
 
 
@@ -39,13 +43,6 @@ def busy() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-def commands() -> Iterator[str]:
-    """Yield every command, groups spelled out."""
-    for name, command in get_command(app.app).commands.items():  # pyright: ignore[reportAttributeAccessIssue]
-        inner = getattr(command, "commands", None)
-        yield from (f"{name} {child}" for child in inner) if inner else (name,)
-
-
 def fails(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) -> str:
     """Return the only line of a command that fails."""
     assert app.execute(arguments) == code
@@ -54,7 +51,10 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 2) ->
     return error
 
 
-@pytest.mark.parametrize("command", sorted(set(commands()) - WITHOUT_SETTINGS | {"query"}))
+NEEDS_SETTINGS = sorted(name for name, command in every_command().items() if isinstance(command, WithSettings))
+
+
+@pytest.mark.parametrize("command", [*NEEDS_SETTINGS, "query"])
 def test_without_settings_a_command_makes_nothing_and_says_so_in_one_line(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,8 +80,10 @@ def test_no_command_but_sync_and_run_makes_a_warehouse(
     assert [path.name for path in tmp_path.iterdir()] == ["vetl.toml"]
 
 
-def test_every_command_has_examples() -> None:
-    assert set(commands()) == EXAMPLES.keys()
+def test_every_command_has_examples_and_its_line_is_its_help() -> None:
+    assert [name for name, command in every_command().items() if f"  vetl {name}" not in command.epilog] == []
+    root: Any = get_command(app.app)
+    assert {name: command.help for name, command in root.commands.items()} == LINES
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ import pytest
 from anyio.from_thread import BlockingPortal
 from support.assistant import VETL, Assistant, client_of
 
-Call = Callable[..., dict[str, Any]]
-
 
 @pytest.fixture(scope="module")
 def assistant(portal: BlockingPortal, stale: Path) -> Iterator[Assistant]:
@@ -134,34 +132,12 @@ def test_a_trap_is_refused_in_a_line_that_says_why(trap: str, assistant: Assista
     assert any(part in said for part in message.split("|")), said
 
 
-def test_a_trap_of_rates_a_mean_would_be_another_number(assistant: Assistant) -> None:
-    by_practice = assistant.ask("intent_conversion_rate", by=["practice", "caller_type"])
-    ((_, _, whole, _, _),) = assistant.ask("intent_conversion_rate")
-
-    assert sum(row[2] for row in by_practice) / sum(row[3] for row in by_practice) == pytest.approx(whole)
-    assert sum(row[4] for row in by_practice) / len(by_practice) != pytest.approx(whole, abs=1e-4)
-    assert assistant.call("describe", metric="intent_conversion_rate")["may_be_added"] is False
-
-
-def test_a_trap_of_open_days_an_answer_says_that_it_is_not_final(assistant: Assistant) -> None:
-    open_days = assistant.call("ask", metric="episodes_lost", since="2026-01-10")
-
-    assert open_days["rows"][0][-1] is False
-    assert "the value is not final: final when" in open_days["notes"][0]
-
-
 def test_a_trap_of_a_stale_list_the_practice_and_its_last_sync_are_named(assistant: Assistant) -> None:
     notes = assistant.call("ask", metric="calls")["notes"]
 
     assert [note.split(" 20")[0] for note in notes if "stale" in note] == [
         "loc-002, loc-003 phone_calls: stale: last synced on"
     ]
-
-
-def test_a_trap_of_a_value_that_no_row_has_is_no_silent_zero(assistant: Assistant) -> None:
-    for value in ("inbnd", "inbound' or 1=1 --"):
-        refusal = assistant.refused("ask", metric="calls", where=[f"direction={value}"])
-        assert f"no row has direction={value}; values are inbound, outbound" in refusal
 
 
 def test_a_trap_of_many_rows_an_answer_says_that_it_was_cut(assistant: Assistant) -> None:

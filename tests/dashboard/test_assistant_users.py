@@ -9,8 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from anyio.from_thread import BlockingPortal
-from support.assistant import VETL, Assistant, client_of
+from support.assistant import VETL
 from support.processes import free_port
 
 TOKENS = {"anna": "f3Kq9-anna-71xW-pd", "boss": "Zt5-boss-08Lm-qe2"}
@@ -74,14 +73,6 @@ def test_over_http_each_user_sees_their_practices_alone(address: str) -> None:
     assert "loc-001" not in json.dumps(other.json()["result"].get("structuredContent", {}).get("rows", []))
     assert asked(address, "anna").status_code == 401
     assert asked(address, f"{TOKENS['anna']}x").status_code == 401
-
-
-def test_over_stdio_a_user_sees_their_practices_alone(portal: BlockingPortal, site: Path, stale: Path) -> None:
-    options = ("--file", str(stale), "--user", "anna")
-    with portal.wrap_async_context_manager(client_of(*options, folder=site)) as client:
-        rows = Assistant(portal, client).ask("calls", by=["practice"])
-
-    assert [practice for practice, *_ in rows] == ["loc-002"]
 
 
 @pytest.mark.parametrize(

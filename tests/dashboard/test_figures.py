@@ -235,18 +235,6 @@ def test_people_behind_a_figure_of_one_day_are_keys(opened: Open, ask: Ask) -> N
     assert "do not add up" in opened("rows", figure=figure).info[0].value
 
 
-def test_rows_of_several_measures_are_narrowed_to_one(opened: Open, ask: Ask) -> None:
-    page = opened("rows", figure="practice_peers.cases")
-    assert "several measures are chosen. Choose one measure" in page.info[0].value
-
-    page.selectbox(key="only_measure").select("answered_rate").run()
-
-    ((cases,),) = ask("select sum(cases) from marts.practice_peers where measure = 'answered_rate'")
-    assert not page.exception
-    assert page.metric[0].value == f"{cases:,}"
-    assert page.dataframe[0].value["counts"].sum() == cases
-
-
 def table_of(page: AppTest) -> list[tuple[Any, ...]]:
     assert not page.exception
     return [tuple(row) for row in page.dataframe[0].value.itertuples(index=False)]
@@ -282,17 +270,6 @@ def test_two_dimensions_and_a_practice_are_in_the_address(opened: Open, ask: Ask
     chosen = {"metric": "calls", "and": "direction", "practice": "loc-001"}
     assert {name: page.query_params[name] for name in chosen} == chosen
     assert "by" not in page.query_params
-
-
-def test_people_are_by_practice_and_week_alone(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    page = opened("measures", metric="unique_callers")
-    ((most,),) = ask(
-        "select max(unique_callers) from marts.practice_weekly where week >= ? and week + 6 <= ?", *days
-    )
-
-    assert not page.metric
-    assert max(row[2] for row in table_of(page)) == most
-    assert page.selectbox(key="by").options == ["Practice"]
 
 
 def test_each_kind_of_measure_has_a_usual_view(opened: Open) -> None:

@@ -64,20 +64,6 @@ def test_an_ignored_parameter_is_a_line_with_its_cost(clinic: Clinic, capsys: py
     assert clinic.differences("booking_sessions") == []
 
 
-@pytest.mark.parametrize("status", [400, 403, 404])
-def test_a_practice_that_is_not_the_partners_is_one_finding(clinic: Clinic, status: int) -> None:
-    clinic.platform.set(foreign_practice_status=status)
-    clinic.config.write_text(clinic.config.read_text().replace(PRACTICE, "loc-999"))
-
-    report = clinic.doctor()
-
-    [finding] = report.practices[0].findings
-    assert (finding.check, finding.state) == ("practice", "refused")
-    assert "[[practices]]" in finding.remedy
-    assert report.exit_code == 3
-    assert report.requests < 10
-
-
 def test_refused_credentials_are_a_configuration_error(
     clinic: Clinic, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,18 +125,6 @@ def test_without_a_file_there_is_nothing_to_write_to(
     assert execute(["doctor", "--write"]) == 2
 
     assert "there is no vetl.toml here" in capsys.readouterr().err
-
-
-def test_calls_that_look_the_same_in_the_csv_are_no_sign_of_a_list_that_is_not_paged(clinic: Clinic) -> None:
-    """The CSV has neither ids nor seconds: two calls of one minute may be the same line, twice."""
-    calls = sorted(clinic.platform.truth(PRACTICE, "phone_calls"), key=lambda row: row["created_at"])
-    for twin, other in ((calls[0], calls[1]), (calls[-1], calls[-2])):
-        alike = {name: value for name, value in other.items() if name != "id"}
-        clinic.platform.update(PRACTICE, "phone_calls", twin["id"], alike)
-
-    findings = findings_by_check(clinic.doctor("phone_calls"))
-
-    assert findings["phone_calls", "csv"].state == "ok"
 
 
 def test_columns_in_clear_are_reported(clinic: Clinic, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,9 +53,7 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.mark.parametrize(
-    ("damage", "seed"), [(at_random, 0), (cut_off, 0), (cut_off, 1), *((flipped, seed) for seed in range(4))]
-)
+@pytest.mark.parametrize(("damage", "seed"), [(at_random, 0), (cut_off, 1), (flipped, 0), (flipped, 1)])
 def test_every_command_ends_with_one_line(
     synced: Path, damage: Callable[[bytes, Random], bytes], seed: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

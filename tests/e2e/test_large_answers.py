@@ -1,7 +1,6 @@
 """A whole sync stays within its memory although every page of the platform is as large as it may be."""
 
 import csv
-import gc
 import io
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,6 @@ from typing import Any
 from support.killed_sync import processes
 from support.lying_proxy import lying
 from support.sandbox_settings import at, synced
-from vetl.core.pages import CallsPage, Page
-from vetl.core.steps import AttachDetails, MergeRows, ReplaceDays
 from vetl.loading.frames import LONG_ROW
 from vetl.partner.protocol import LARGEST_CSV, LARGEST_JSON
 from vetl.settings import Settings
@@ -19,7 +16,6 @@ MOST = 1024
 """MiB of a process that syncs, as docs/security.md says."""
 PRACTICES = 3
 LISTS = ("phone_calls", "appointments", "staff_tasks")
-WITH_ROWS = (Page, CallsPage, MergeRows, ReplaceDays, AttachDetails)
 
 
 def padded(path: str, page: dict[str, Any]) -> None:
@@ -61,27 +57,3 @@ def test_a_sync_of_the_largest_pages_stays_within_its_memory(opened: Any, tmp_pa
     most, *states = report.read_text("utf-8").split()
     assert states == ["certified"] * len(LISTS) * PRACTICES
     assert int(most) < MOST * 1024
-
-
-def test_no_row_waits_for_the_garbage_collector_although_answers_were_refused(opened: Any) -> None:
-    """The traceback of a refusal keeps the frames that read the list, and so the rows that they read later."""
-
-    def promise_more(_: str, page: dict[str, Any]) -> None:
-        page["total_count"] += 1
-
-    def with_rows() -> list[object]:
-        return [kept for kept in gc.get_objects() if isinstance(kept, WITH_ROWS)]
-
-    practices = opened(practices=2, days=2, calls=30)
-    gc.collect()
-    of_other_tests = with_rows()
-    gc.disable()
-    try:
-        with lying(practices.platform.base_url, promise_more, rewritten=lambda text: text * 2) as base_url:
-            result = synced(at(practices.settings, base_url), endpoints=LISTS)
-        left = [kept for kept in with_rows() if not any(kept is other for other in of_other_tests)]
-    finally:
-        gc.enable()
-
-    assert sum(item.retries for item in result.results) > 0
-    assert left == []

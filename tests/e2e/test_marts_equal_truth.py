@@ -1,22 +1,19 @@
-"""Every cell of every mart, compared with the platform's own truth: at rest, and thirty days later.
+"""Every cell of every mart, compared with the platform's own truth after thirty days and an incremental build.
 
 Neither side uses vetl's models (`support.expected_inputs`, `support.expected`). Practices are in zones with and
 without summer time, one of them half an hour off, and the days include both changes of the clock.
 `VETL_TRUTH_SEED` is another seed; `make chaos` compares two more.
 """
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 import pytest
-from support.cells import count, same
+from support.cells import count
 from support.demand import NEVER_CALL
 from support.expected import EXPECTED, assert_mart_is_true
 from support.expected.overview import report_revisions
 from support.expected.practice import practice_days
-from support.expected.questions import ANSWERS, expected_marts
 from support.expected.tasks import reopened
 from support.expected_inputs import TABLES, known_from
 from support.mart_inputs import Known
@@ -25,65 +22,39 @@ from support.random_rows import Row
 from support.story import LISTS, Chapter
 from support.zones import midnight, on_the_wall
 
-Story = dict[str, tuple[Chapter, Known]]
+Story = tuple[Chapter, Known]
 
-AT_REST, LATER = MOMENTS = ("at rest", "after thirty days")
 SETTLED = timedelta(seconds=60)
 """Rows that changed less than a minute ago are read, but certified only later."""
 
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
-    """Each chapter of the story, with the inputs of its marts."""
-    chapters = play_month(tmp_path_factory.mktemp("story"))
-    return {moment: (one, known_from(one)) for moment, one in zip(MOMENTS, chapters, strict=True)}
+    """Provide the last chapter of the story, with the inputs of its marts."""
+    chapter = play_month(tmp_path_factory.mktemp("story"))
+    return chapter, known_from(chapter)
 
 
 @pytest.mark.parametrize("mart", EXPECTED)
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_mart_equals_the_truth(moment: str, mart: str, story: Story) -> None:
-    chapter, source = story[moment]
+def test_a_mart_equals_the_truth(mart: str, story: Story) -> None:
+    chapter, source = story
 
     assert_mart_is_true(mart, chapter.marts[mart], source)
 
 
-@pytest.mark.parametrize("question", ANSWERS)
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_question_is_answered_with_the_truth(moment: str, question: str, story: Story) -> None:
-    """Return the rows of the story's published file, in any order."""
-    chapter, source = story[moment]
-    assert chapter.answers.keys() == ANSWERS.keys()
-
-    expected = sorted(map(masked, ANSWERS[question](expected_marts(chapter, source))), key=repr)
-    answer = sorted(map(masked, chapter.answers[question]), key=repr)
-    assert len(answer) == len(expected)
-    for should, is_ in zip(expected, answer, strict=True):
-        assert len(should) == len(is_)
-        assert all(map(same, should, is_)), f"{is_} should be {should}"
-
-
-def masked(row: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the row with one mark for each masked word, and for the word that fewer than five people share."""
-    is_masked = (isinstance(value, str) and (value == "fax" or value.startswith("masked ")) for value in row)
-    return tuple("masked" if hidden else value for hidden, value in zip(is_masked, row, strict=True))
-
-
 def test_the_later_build_was_incremental(story: Story) -> None:
-    assert story[AT_REST][0].in_full
-    assert not story[LATER][0].in_full
+    assert not story[0].in_full
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_the_published_marts_are_the_private_ones(moment: str, story: Story) -> None:
-    chapter, _ = story[moment]
+def test_the_published_marts_are_the_private_ones(story: Story) -> None:
+    chapter, _ = story
 
     assert chapter.unpublished == []
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_the_proof_counts_the_rows_of_the_platform(moment: str, story: Story) -> None:
+def test_the_proof_counts_the_rows_of_the_platform(story: Story) -> None:
     """This includes a withdrawn list, whose rows are kept, and a practice that cannot be read."""
-    chapter, source = story[moment]
+    chapter, source = story
     proof = {(row["practice_id"], row["endpoint"]): row for row in chapter.rows("proof")}
     assert proof.keys() == {(practice.id, name) for practice in source.practices for name in LISTS}
     before = chapter.visits[-2:][0]  # the last read of a list that was withdrawn later
@@ -93,8 +64,8 @@ def test_the_proof_counts_the_rows_of_the_platform(moment: str, story: Story) ->
         rows = [each for each in table if not each["_deleted_at"]]
         assert row["warehouse_count"] == len(rows)
         assert row["comparison"] == compared(row)
-        is_withdrawn = moment == LATER and name == "appointments"
-        is_reconciled = moment == LATER and practice != "quiet"
+        is_withdrawn = name == "appointments"
+        is_reconciled = practice != "quiet"
         reconciled_at = before.at if is_withdrawn else source.now
         assert row["last_reconcile_at"] == (reconciled_at if is_reconciled else None)
         if name in {"clients", "patients"} or practice == "quiet":
@@ -135,7 +106,7 @@ def certain_until(source: Known, practice: str, name: str) -> datetime:
 
 def test_the_difficult_cases_occur(story: Story) -> None:
     """The comparisons are only useful if every mart has rows."""
-    chapter, source = story[LATER]
+    chapter, source = story
 
     assert "waiting_room" in {row["stage"] for row in source.rows("booking_sessions")}
     assert reopened(source)
@@ -145,7 +116,7 @@ def test_the_difficult_cases_occur(story: Story) -> None:
 
 
 def test_long_and_short_days_and_restated_ones_occur(story: Story) -> None:
-    _, source = story[LATER]
+    _, source = story
 
     assert {23.0, 24.0, 25.0} == {tuple(row)[3] for row in practice_days(source).values()}
     pairs = {tuple(row) for row in report_revisions(source).values()}
@@ -154,7 +125,7 @@ def test_long_and_short_days_and_restated_ones_occur(story: Story) -> None:
 
 def test_every_reason_and_every_end_occurs(story: Story) -> None:
     """This includes clients who must not be called, with the reason, and the results of appointments."""
-    chapter, _ = story[LATER]
+    chapter, _ = story
     reasons = {row["not_actionable_because"] for row in chapter.rows("leaks")}
 
     assert {None, "begun_by_practice", "anonymous", "followed_up", "too_old", "open_task"} <= reasons
@@ -166,7 +137,7 @@ def test_every_reason_and_every_end_occurs(story: Story) -> None:
 
 def test_nobody_who_was_acted_on_is_on_the_next_days_leak_list(story: Story) -> None:
     """Of those who were acted on some booked and some did not."""
-    chapter, _ = story[LATER]
+    chapter, _ = story
     acted, left = (
         {(row["practice_id"], row["episode_id"]) for row in chapter.acts if (row["state"] == "holdout") is is_left}
         for is_left in (False, True)

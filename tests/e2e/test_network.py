@@ -12,7 +12,7 @@ from support.killed_sync import sync_until_killed
 from support.lying_proxy import lying
 from support.sandbox_settings import at, changed
 from support.tcp_proxy import Door, door_before
-from vetl.core.errors import ConfigurationError, SignInRefused, Unreachable
+from vetl.core.errors import Unreachable
 from vetl.core.results import Progress, Waiting
 from vetl.endpoints import REGISTRY
 from vetl.loading.notes import read_note
@@ -138,32 +138,6 @@ def test_a_refusal_of_credentials_that_worked_yesterday_passes(opened: Any) -> N
 
     assert (first.exit_code, first.sign_ins) == (0, 1)
     assert (second.exit_code, second.sign_ins) == (0, 3)
-
-
-def test_a_refusal_of_other_credentials_is_final_at_once(opened: Any) -> None:
-    """Credentials that worked before do not help here: repeating a wrong password could lock the account."""
-    practices = opened(**SMALL)
-    asked = 0
-
-    def instead(path: str, _: str) -> None:
-        nonlocal asked
-        asked += path.endswith("/sign-in")
-
-    with lying(practices.platform.base_url, instead=instead) as base_url:
-        practices.settings = at(practices.settings, base_url)
-        practices.sync(endpoints=["staff_tasks"])
-        practices.settings = changed(practices.settings, partner={"role": "STRANGER"})
-        with pytest.raises(SignInRefused):
-            practices.sync(endpoints=["staff_tasks"])
-
-    assert asked == 2
-
-
-def test_parameters_of_a_list_that_does_not_exist_are_refused(opened: Any) -> None:
-    practices = opened(**SMALL, parameters={"nope": {"start": "from"}})
-
-    with pytest.raises(ConfigurationError, match=r"partner\.parameters\.nope: there is no such list; known are"):
-        practices.sync()
 
 
 def test_a_killed_sync_resumes_and_certified_windows_are_not_read_again(opened: Any, tmp_path: Path) -> None:

@@ -46,24 +46,6 @@ def states(result: Any) -> dict[str, tuple[str, str]]:
     return {item.endpoint: (item.state, item.reason) for item in result.results if item.state != "certified"}
 
 
-def test_from_the_first_sync_on_the_lists_are_named_and_nothing_of_them_is_taken_in(opened: Any) -> None:
-    practices = opened(**SMALL)
-    with other_ids(practices):
-        results = [practices.sync() for _ in range(2)]
-
-    assert [result.exit_code for result in results] == [3, 3]
-    for result in results:
-        by_list = states(result)
-        assert set(by_list) == set(LISTS)
-        assert all(state == "uncertified" for state, _ in by_list.values())
-        assert all(
-            "came back under another id when their page was read again" in reason for _, reason in by_list.values()
-        )
-    rows = raw_rows(practices.warehouse)
-    assert all(rows[f"raw.{table}"] == 0 for table in ("booking_sessions", "staff_tasks", "ai_outbound_requests"))
-    assert rows["raw.phone_calls"] > 0
-
-
 def test_ids_that_become_unstable_are_noticed_grow_nothing_and_once_they_stay_all_is_mended(opened: Any) -> None:
     practices = opened(**SMALL)
     practices.sync()

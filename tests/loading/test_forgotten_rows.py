@@ -175,29 +175,3 @@ def test_a_pet_with_the_same_id_keeps_it(filled: Filled) -> None:
     assert filled.rows("select id, name from raw.patients") == [("10000001", "Rex")]
     assert filled.rows("select patient_id from raw.staff_tasks") == [("10000001",)]
     assert filled.rows("select id from control.mentions where endpoint = 'patients'") == []
-
-
-def test_rows_that_stand_twice_are_mended(filled: Filled) -> None:
-    """An earlier vetl left such rows: one with a pseudonym, marked as deleted, and one that was read again."""
-    client.send_everything(filled)
-    live = filled.rows("select count(*) from raw.phone_calls where _deleted_at is null")
-    filled.connection.execute(
-        "insert into raw.phone_calls by name"
-        " select * replace ('+99900000000001' as phone_number, now() as _deleted_at)"
-        " from raw.phone_calls where id = 'call-1'"
-    )
-    filled.connection.execute("insert into raw.phone_calls from raw.phone_calls where id = 'call-2'")
-    filled.connection.execute(
-        "insert into raw.staff_tasks by name select * replace ('older' as title,"
-        " _loaded_at - interval 1 day as _loaded_at) from raw.staff_tasks where id = 't2'"
-    )
-    assert repeated(filled) == {"phone_calls": 2, "staff_tasks": 1}
-
-    mended = filled.warehouse.people.mend()
-
-    assert mended == {"raw.phone_calls": 2, "raw.staff_tasks": 1}
-    assert repeated(filled) == {}
-    assert filled.rows("select count(*) from raw.phone_calls where _deleted_at is null") == [(live[0][0] + 1,)]
-    assert filled.rows("select title from history.staff_tasks") == [("older",)]
-    assert filled.rows("select phone_number from history.phone_calls") == [("+99900000000001",)]
-    assert filled.warehouse.people.mend() == {}

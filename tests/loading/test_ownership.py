@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from support.warehouse_with_rows import ask
 from vetl.core.errors import WarehouseError
 from vetl.core.privacy import Treatments
 from vetl.drafts import draft_for, replace_text
@@ -58,20 +57,6 @@ def test_foreign_contacts_are_neither_replaced_nor_removed(private: Path, target
     assert not remove_contacts(target)
 
     assert contacts_file(target).read_bytes() == before
-
-
-def test_a_file_that_an_older_vetl_published_is_replaced(private: Path, target: Path) -> None:
-    with duckdb.connect(str(target)) as connection:
-        connection.execute("""
-            create schema marts;
-            create table marts.practices as select 'p' as practice_id, 'Harbor' as name, 'UTC' as time_zone;
-            create table marts.proof as select 'p' as practice_id, 'clients' as endpoint, 1 as source_count,
-                1 as warehouse_count, null as certified_through;
-        """)
-
-    publish(private, target, pii=PII, pii_key=None)
-
-    assert ask(target, "select count(*) from marts.clients") == [(3,)]
 
 
 def test_a_link_in_the_place_of_a_draft_is_not_followed(private: Path, tmp_path: Path) -> None:

@@ -1,18 +1,15 @@
 """Contract: Events and Authentication 7: the delivery of webhooks, whatever their content.
 
-The sender produces faults on demand, those of a real sender and those of others in its name.
+The faults of a sender meet vetl's receiver in `tests/receiving/test_misbehaving_sender.py`.
 """
 
-import threading
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 import pytest
 from support.hook_receiver import Receiver
-from support.partner_requests import PHONE, number, reach_out, send, to
-from support.partner_side import Partner, Row, made
-from vetl_sandbox import WebhookFault
+from support.partner_requests import number, reach_out, send, to
+from support.partner_side import Partner
 
 
 def cause_message_webhook(partner: Partner, url: str) -> None:
@@ -50,12 +47,6 @@ def test_a_webhook_has_its_headers_and_the_hmac_of_its_raw_body(
     assert got.is_signed_with(partner.platform.webhook_secret)
 
 
-def test_a_practice_without_secret_signs_nothing(partner: Partner, receiver: Receiver) -> None:
-    partner.platform.set(signed_webhooks=False)
-    cause_message_webhook(partner, receiver.url)
-    assert "x-webhook-signature" not in receiver.got[0].headers
-
-
 @CAUSES
 def test_three_attempts_wait_2_s_and_4_s(partner: Partner, receiver: Receiver, cause: Cause) -> None:
     """They are attempts of one delivery."""
@@ -65,27 +56,6 @@ def test_three_attempts_wait_2_s_and_4_s(partner: Partner, receiver: Receiver, c
     sent = [datetime.fromisoformat(body["timestamp"]) for body in receiver.bodies]
     assert [(at - sent[0]).total_seconds() for at in sent] == [0, 2, 6]
     assert len({body.get("event_id") for body in receiver.bodies}) == 1
-
-
-@CAUSES
-def test_a_2xx_and_nothing_else_acknowledges(partner: Partner, receiver: Receiver, cause: Cause) -> None:
-    receiver.answers = [404, 204]
-    cause(partner, receiver.url)
-    partner.later(minutes=10)
-    assert len(receiver.got) == 2
-
-
-def test_an_answer_that_comes_too_late_counts_as_none(partner: Partner, receiver: Receiver) -> None:
-    """A receiver has ten seconds; the time-out is short in the rest of this test."""
-    assert partner.platform.switches.webhook_timeout_seconds == 10
-    partner.platform.set(webhook_timeout_seconds=0.05)
-    receiver.held = threading.Event()
-    try:
-        cause_message_webhook(partner, receiver.url)
-        partner.later(minutes=10)
-    finally:
-        receiver.held.set()
-    assert len(receiver.got) > 1
 
 
 def test_one_address_gets_the_webhooks_of_the_world(partner: Partner, receiver: Receiver) -> None:
@@ -102,71 +72,3 @@ def test_one_address_gets_the_webhooks_of_the_world(partner: Partner, receiver: 
     assert set(booked) <= appointments
     assert all((body["outcome_detail"] is None) == (body["outcome"] != "booked") for body in bodies)
     assert [got for got in receiver.got if got.path == "/hook/service_reminders"]
-
-
-def sent(partner: Partner, receiver: Receiver, *faults: WebhookFault, phone: str = PHONE) -> Row:
-    """Send a message that is delivered after 3 seconds."""
-    partner.platform.webhook_faults.set(faults)
-    message = made(send(partner, recipient={"phone_number": phone}, callback_url=receiver.url))
-    partner.platform.advance(timedelta(hours=1))
-    return message
-
-
-@pytest.mark.parametrize(
-    ("fault", "statuses", "copies"),
-    [
-        (WebhookFault("lost", most=1), ["delivered"], []),
-        (WebhookFault("lost", path="ai_outbound"), ["sent", "delivered"], []),
-        (WebhookFault("late", most=1, wait_seconds=60), ["delivered", "sent"], []),
-        (WebhookFault("duplicate", most=1, copies=2, wait_seconds=1), ["sent"] * 3 + ["delivered"], [0, 1, 2]),
-        (WebhookFault("replayed", most=1, wait_seconds=600), ["sent", "delivered", "sent"], [0, 2]),
-    ],
-    ids=["lost", "another path", "late", "duplicate", "replayed"],
-)
-def test_a_status_is_lost_late_or_comes_again(
-    partner: Partner, receiver: Receiver, fault: WebhookFault, statuses: list[str], copies: list[int]
-) -> None:
-    """A duplicate is a delivery of the same event; a replay has the same bytes."""
-    sent(partner, receiver, fault)
-    assert receiver.events == [f"message.{status}" for status in statuses]
-    times = {body["status"]: body["occurred_at"] for body in receiver.bodies}
-    assert times.get("sent", "") < times["delivered"]
-    same = [receiver.got[place] for place in copies]
-    assert len({got.body["event_id"] for got in same}) == bool(copies)
-    assert len({got.raw for got in same}) == (len(same) if fault.kind == "duplicate" else bool(copies))
-    assert all(got.is_signed_with(partner.platform.webhook_secret) for got in receiver.got)
-
-
-def test_a_lost_answer_makes_it_try_again(partner: Partner, receiver: Receiver) -> None:
-    sent(partner, receiver, WebhookFault("answer_lost", most=1), phone="+12125550100")
-    assert receiver.events == ["message.suppressed"] * 3
-    log = partner.platform.webhooks
-    assert [attempt.status for attempt in log] == [None, None, 200]
-    assert [(attempt.at - log[0].at).total_seconds() for attempt in log] == [0, 2, 6]
-
-
-@pytest.mark.parametrize("kind", ["forged", "unsigned", "tampered", "wrong_practice"])
-def test_forged_webhooks_come_beside_the_true_webhooks(partner: Partner, receiver: Receiver, kind: Any) -> None:
-    message = sent(partner, receiver, WebhookFault(kind))
-    log = partner.platform.webhooks
-    assert [attempt.fault for attempt in log] == [kind, None] * 2
-    true = [got for got, attempt in zip(receiver.got, log, strict=True) if attempt.fault is None]
-    assert [got.body["status"] for got in true] == ["sent", "delivered"]
-    assert all(got.is_signed_with(partner.platform.webhook_secret) for got in true)
-    assert {got.body["id"] for got in receiver.got} == {message["id"]}
-    for bad in (got for got in receiver.got if got not in true):
-        assert bad.is_signed_with(partner.platform.webhook_secret) == (kind == "wrong_practice")
-        assert (b"forged" in bad.raw) == (kind != "wrong_practice")
-        assert ("x-webhook-signature" in bad.headers) == (kind != "unsigned")
-
-
-def test_they_are_set_through_the_control_interface(partner: Partner, receiver: Receiver) -> None:
-    rules = {"rules": [{"kind": "duplicate", "path": "messages", "most": 1}], "seed": 7}
-    assert partner.http.post("/_control/webhook_faults", json=rules).json()["data"]["seed"] == 7
-    send(partner, recipient=to("00"), callback_url=receiver.url)
-    partner.platform.advance(timedelta(minutes=1))
-    assert partner.http.get("/_control/webhook_faults").json()["data"]["hits"] == {"duplicate": 1}
-    attempts = partner.http.get("/_control/webhooks").json()["data"]
-    assert [(attempt["fault"], attempt["status"]) for attempt in attempts] == [(None, 200), ("duplicate", 200)]
-    assert partner.http.delete("/_control/webhook_faults").json()["data"]["rules"] == []
-    assert partner.http.post("/_control/webhook_faults", json={"preset": "nice"}).status_code == 400

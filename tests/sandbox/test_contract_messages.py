@@ -15,14 +15,6 @@ def test_who_cannot_be_texted_never_is(partner: Partner, ending: str, reason: st
         assert partner.page(f"messages/{message['id']}") == message
 
 
-def test_a_clients_message_goes_to_the_primary_phone(partner: Partner) -> None:
-    """The result shows the number: it has opted out."""
-    client = partner.truth("clients")[0]
-    partner.platform.update("loc-001", "clients", client["id"], {"phone": "+12125550100"})
-    message = made(send(partner, recipient={"client_id": client["id"]}))
-    assert (message["client_id"], message["status_reason"]) == (client["id"], "opted_out")
-
-
 def test_a_resent_reference_returns_the_message_and_texts_nobody(partner: Partner) -> None:
     """Another practice may use the same reference, and does not see the message."""
     first = made(send(partner, reference_id="ref-1"), 201)
@@ -40,12 +32,6 @@ def test_a_reference_resent_after_a_502_is_texted_once(partner: Partner, ending:
     assert answers == [502, then, 200]
 
 
-def test_a_400_stores_nothing(partner: Partner) -> None:
-    assert at_fault(send(partner, reference_id="ref-1", fallback_text=None)) == ["fallback_text"]
-    assert partner.get("messages/ref-1").status_code == 404
-    assert send(partner, reference_id="ref-1").status_code == 201
-
-
 @pytest.mark.parametrize(("wait", "status"), [(19.45, 400), (19.5, 201), (8.45, 201), (8.5, 400)])
 def test_texts_go_out_from_8am_to_9pm(partner: Partner, wait: float, status: int) -> None:
     """The clock starts at 12:30 in New York."""
@@ -53,12 +39,6 @@ def test_texts_go_out_from_8am_to_9pm(partner: Partner, wait: float, status: int
     answer = send(partner)
     assert answer.status_code == status
     assert status == 201 or at_fault(answer) == [None]
-
-
-def test_sending_hours_are_in_the_practices_local_time(partner: Partner) -> None:
-    """It is 17:30 UTC, and early in the morning in Sydney."""
-    partner.act_for("loc-003")
-    assert at_fault(send(partner)) == [None]
 
 
 def test_more_than_120_messages_a_minute_are_refused(partner: Partner) -> None:
@@ -92,32 +72,3 @@ def test_a_message_goes_its_way(partner: Partner, way: str) -> None:
     practice, given, seen = WAYS[way]
     partner.act_for(practice)
     assert changes_of(partner, **{"recipient": {"phone_number": RCS_PHONE}, **given}) == seen
-
-
-def after(partner: Partner, recipient: Row) -> Row:
-    """Return a message some minutes after it was sent."""
-    message = made(send(partner, recipient=recipient))
-    partner.later(minutes=5)
-    return partner.page(f"messages/{message['id']}")
-
-
-def test_a_message_that_cannot_be_delivered_fails_with_its_error(partner: Partner) -> None:
-    failed = after(partner, to("02"))
-    assert (failed["status"], failed["status_reason"]) == ("failed", "delivery_failed")
-    assert failed["error_code"]
-    assert failed["error_message"]
-    assert failed["failed_at"]
-
-
-def test_a_failed_rcs_attempt_may_still_end_delivered(partner: Partner) -> None:
-    ended = after(partner, to("04"))
-    assert (ended["status"], ended["channel_used"]) == ("delivered", "sms")
-    assert ended["error_code"]
-    assert ended["error_message"]
-
-
-def test_rcs_is_refused_if_the_sender_is_not_live(partner: Partner) -> None:
-    partner.act_for("loc-002")
-    assert at_fault(send(partner, channel="rcs")) == ["channel"]
-    assert send(partner, channel="auto").status_code == 201
-    assert send(partner, channel="sms").status_code == 201

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 from support.contract_values import VALUES
-from support.partner_requests import REQUESTS, ended, newcomer, number, reach_out, send
-from support.partner_side import Partner, Row, made
+from support.partner_requests import REQUESTS, newcomer, number, reach_out
+from support.partner_side import Partner, made
 
 OPEN = {"received", "queued", "in_progress"}
 ENDS: dict[str, set[str | None]] = {
@@ -63,20 +63,6 @@ def test_an_open_request_comes_by_the_non_terminal_statuses(partner: Partner) ->
     assert seen[-1]["contacted_at"] >= seen[0]["created_at"]
 
 
-@pytest.mark.parametrize(
-    ("ending", "channel", "reason"),
-    [
-        ("00", "sms", "sms_opted_out"),
-        ("20", "sms", "notifications_disabled"),
-        ("39", "voice", "voice_not_supported"),
-    ],
-)
-def test_a_gate_at_intake(partner: Partner, ending: str, channel: str, reason: str) -> None:
-    request = made(reach_out(partner, contact_number=number(ending), channel=channel), 200)
-    assert (request["status"], request["suppression_reason"]) == ("suppressed", reason)
-    assert request["completed_at"] == request["created_at"]
-
-
 FINAL: dict[str, tuple[str, float, tuple[str | None, ...], tuple[str, int] | None]] = {
     "inactive": ("21", 1, ("suppressed", None, "client_inactive"), None),
     "pet deceased": ("24", 3, ("suppressed", None, "pet_deceased"), None),
@@ -106,17 +92,3 @@ def test_a_request_ends_for_good(partner: Partner, name: str) -> None:
         assert ended_at - began_at == timedelta(hours=waited)
     partner.later(hours=60)
     assert partner.page(f"{REQUESTS}/{request['id']}") == request
-
-
-def test_who_opted_out_of_outreach_is_texted_no_more(partner: Partner) -> None:
-    """This holds for messages and other requests, and for this practice alone."""
-
-    def message() -> Row:
-        return made(send(partner, recipient={"phone_number": number("22")}))
-
-    ended(partner, 3, contact_number=number("22"))
-    assert (message()["status"], message()["status_reason"]) == ("suppressed", "opted_out")
-    again = made(reach_out(partner, contact_number=number("22")))
-    assert again["suppression_reason"] == "sms_opted_out"
-    partner.act_for("loc-002")
-    assert message()["status"] == "sent"

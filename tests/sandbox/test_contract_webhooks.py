@@ -55,27 +55,6 @@ def test_every_delivery_has_its_id_and_the_time_of_the_change(partner: Partner, 
     assert len({body["event_id"] for body in by_status.values()}) == 3
 
 
-@pytest.mark.parametrize(
-    ("failures", "events"),
-    [(3, ["sent"] * 3 + ["delivered"]), (6, ["sent"] * 3 + ["delivered"] * 3 + ["read"])],
-)
-def test_after_three_failures_the_next_change_sends_the_latest_status(
-    partner: Partner, receiver: Receiver, failures: int, events: list[str]
-) -> None:
-    """`sent` fails three times, until 6 s, and so does `delivered`, which waited for it from 3 s on."""
-    receiver.answers = [500] * failures
-    text(partner, receiver)
-    partner.later(seconds=30 if failures == 3 else 600)
-    assert receiver.events == [f"message.{event}" for event in events]
-
-
-def test_no_webhook_is_sent_without_a_callback_address(partner: Partner) -> None:
-    made(send(partner))
-    made(reach_out(partner, contact_number=number("00")))
-    partner.later(minutes=10)
-    assert partner.platform.webhooks == []
-
-
 FOUR_DAYS = 97
 FIELDS = {
     "event", "request_id", "partner_request_id", "clinic_id", "channel", "purpose", "status", "outcome",
@@ -123,18 +102,6 @@ def booked(partner: Partner) -> Row | None:
     return {"appointment_id": ids[0]} if ids else None
 
 
-def test_a_queued_webhook_is_sent_within_the_hour(partner: Partner, receiver: Receiver) -> None:
-    """The clock starts at half past."""
-    partner.platform.set(outreach_webhooks_stuck=True)
-    reach_out(partner, contact_number=number("00"), callback_url=receiver.url)
-    partner.later(minutes=15)
-    assert receiver.got == []
-    partner.later(minutes=45)
-    assert receiver.events == ["ai_outbound.suppressed"]
-    partner.later(hours=5)
-    assert len(receiver.got) == 1
-
-
 REMINDER_REQUIRED = {
     "practice_id", "practice_name", "id", "client_id", "patient_id", "due_at", "reminders", "group_status",
 }  # fmt: skip
@@ -166,24 +133,3 @@ def test_reminders_have_their_fields_and_are_signed(partner: Partner, receiver: 
             assert reminder["id"]
             assert all(isinstance(value, str) for value in reminder.values())
             assert ISO.fullmatch(reminder["due_at"])
-
-
-def test_reminders_name_people_and_servers_of_their_practice(partner: Partner, receiver: Receiver) -> None:
-    """Custom fields are for practices with a server id; the fourth practice has none."""
-    servers = {practice.id: practice.server_id for practice in partner.platform.practices}
-    sent = [got.body for got in a_morning(partner, receiver)]
-    assert {body["practice_id"] for body in sent} == {"loc-001", "loc-002", "loc-004"}
-    for body in sent:
-        partner.act_for(body["practice_id"])
-        assert partner.page(f"patients/{body['patient_id']}")["client_id"] == body["client_id"]
-        server = servers[body["practice_id"]]
-        plain = body["remote_client_id"].removesuffix(f"-{server}")
-        custom = {"server_id": server, "client_id": f"{plain}-{server}"} if server else None
-        assert body.get("custom_fields") == custom
-
-
-def test_a_reminder_is_sent_again_if_it_was_not_acknowledged(partner: Partner, receiver: Receiver) -> None:
-    """The contract does not show how often."""
-    receiver.answers = [500] * 20
-    ids = [got.body["id"] for got in a_morning(partner, receiver)]
-    assert len(set(ids)) < len(ids)

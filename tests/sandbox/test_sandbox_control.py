@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
-from support.partner_side import Partner, Row, at_fault
-from vetl_sandbox.__main__ import main
+from support.partner_side import Partner, Row
 
 
 def control(partner: Partner, path: str, body: Row | None = None, method: str | None = None) -> Any:
@@ -40,35 +38,12 @@ def test_switches_are_read_changed_and_reset(partner: Partner) -> None:
     assert control(partner, "switches", method="DELETE")["staff_tasks"]["page_base"] == 0
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "status"),
-    [
-        ("clock", {"advance_seconds": -1}, 400),
-        ("switches", {"page_bass": 1}, 400),
-        ("faults", {"preset": "quiet"}, 400),
-        ("faults", {"rules": [{"kind": "earthquake"}]}, 400),
-        ("faults", {}, 400),
-        ("mutate", {"practice_id": "loc-001", "list": "staff_tasks", "update": {"task_0": {}}}, 404),
-        ("mutate", {"practice_id": "loc-001", "list": "staff_tasks", "delete": ["task_0"]}, 404),
-    ],
-)
-def test_a_senseless_order_is_refused(partner: Partner, path: str, body: Row, status: int) -> None:
-    assert partner.http.post(f"/_control/{path}", json=body).status_code == status
-
-
 def test_faults_are_set_counted_and_taken_away(partner: Partner) -> None:
     control(partner, "faults", {"rules": [{"kind": "status", "status": 502}], "seed": 3})
     assert partner.get("staff_tasks").status_code == 502
     assert control(partner, "faults")["hits"] == {"status": 1}
     control(partner, "faults", method="DELETE")
     assert partner.get("staff_tasks").status_code == 200
-
-
-def test_the_truth_is_a_record_a_line(partner: Partner) -> None:
-    answer = partner.http.get("/_control/truth", params={"practice_id": "loc-002", "list": "patients"})
-    assert [json.loads(line) for line in answer.text.splitlines()] == partner.platform.truth("loc-002", "patients")
-    nothing = partner.http.get("/_control/truth", params={"practice_id": "x", "list": "y"})
-    assert at_fault(nothing) == ["practice_id", "list"]
 
 
 def test_rows_are_inserted_updated_and_deleted(partner: Partner) -> None:
@@ -83,36 +58,6 @@ def test_rows_are_inserted_updated_and_deleted(partner: Partner) -> None:
     assert read[first] == before[0] | {"title": "Changed", "updated_at": read[first]["updated_at"]}
     assert second not in read
     assert len(read) == len(before)
-
-
-@pytest.mark.parametrize(
-    ("writes", "field"),
-    [
-        ({"insert": [{"status": 5}]}, "status"),
-        ({"update": {"known": {"status": {"is": "pending"}}}}, "status"),
-        ({"insert": {"status": "pending"}}, "insert"),
-        ({"update": {"known": 5}}, "update.known"),
-        ({"delete": [5]}, "delete.0"),
-    ],
-)
-def test_a_write_that_breaks_a_list_is_refused_whole(partner: Partner, writes: Row, field: str) -> None:
-    before = partner.truth("staff_tasks")
-    identity = before[0]["id"]
-    body = json.loads(json.dumps(writes).replace("known", identity))
-    answer = partner.http.post("/_control/mutate", json=body | {"practice_id": "loc-001", "list": "staff_tasks"})
-    assert at_fault(answer) == [field.replace("known", identity)]
-    assert partner.everything("staff_tasks")
-    assert partner.truth("staff_tasks") == before
-
-
-def test_requests_are_counted_by_path(partner: Partner) -> None:
-    partner.platform.requests.clear()
-    for page in range(3):
-        partner.get("staff_tasks", page=page)
-    partner.get("phone_calls")
-    assert control(partner, "requests")["total"] == 4
-    assert partner.platform.requests.count("staff_tasks") == 3
-    assert partner.platform.requests.log[-1].practice_id == "loc-001"
 
 
 REPOSITORY = Path(__file__).parents[2]
@@ -141,18 +86,6 @@ def test_it_says_one_line_of_json_once_it_answers_and_ends_on_interrupt() -> Non
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (0, "", "")
-
-
-@pytest.mark.parametrize("arguments", [["--practices", "0"], ["--faults", "none", "--days", "-1"]])
-def test_senseless_arguments_are_one_line(
-    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["sandbox", *arguments])
-    assert main() == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("sandbox: ")
-    assert err.count("\n") == 1
 
 
 def pasted(commands: list[str], folder: Path) -> str:

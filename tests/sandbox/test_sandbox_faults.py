@@ -8,23 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-from support.partner_side import SIGN_IN, Partner, by_id
+from support.partner_side import SIGN_IN, Partner
 from vetl_sandbox.faults import Fault, Faults
-
-
-@pytest.mark.parametrize(
-    ("fault", "status", "kind"),
-    [
-        (Fault("status", status=500, body="json"), 500, "application/json"),
-        (Fault("status", status=504, body="html"), 504, "text/html"),
-        (Fault("login_page"), 200, "text/html"),
-    ],
-)
-def test_a_status_comes_as_envelope_or_as_a_page(partner: Partner, fault: Fault, status: int, kind: str) -> None:
-    partner.platform.faults.set([fault])
-    answer = partner.get("staff_tasks")
-    assert answer.status_code == status
-    assert answer.headers["Content-Type"].startswith(kind)
 
 
 def test_a_rate_limit_says_how_long_to_wait_or_nothing(partner: Partner) -> None:
@@ -40,19 +25,6 @@ def test_a_rate_limit_says_how_long_to_wait_or_nothing(partner: Partner) -> None
     until, now = (parsedate_to_datetime(date.headers[name]) for name in ("Retry-After", "Date"))
     assert until - now == timedelta(seconds=30)
     assert "Retry-After" not in nothing.headers
-
-
-def test_a_connection_is_closed_in_the_middle_of_a_body(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("closed")])
-    with pytest.raises(httpx.RemoteProtocolError):
-        partner.get("staff_tasks")
-
-
-def test_a_revoked_token_stays_revoked_until_the_next_sign_in(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("token_revoked", most=1)])
-    assert [partner.get("staff_tasks").status_code for _ in range(2)] == [401, 401]
-    partner.sign_in()
-    assert partner.get("staff_tasks").status_code == 200
 
 
 def test_one_request_is_hit_a_few_times_in_a_row_and_then_gets_through(partner: Partner) -> None:
@@ -81,33 +53,6 @@ def test_a_share_of_requests_is_hit_and_the_same_ones_each_time() -> None:
     assert hit(1) != hit(2)
 
 
-@pytest.mark.parametrize("kind", ["failed_late", "id_missing", "edited"])
-def test_a_created_task_may_be_in_doubt(partner: Partner, kind: Any) -> None:
-    """The answer says that it failed, or comes without the id, or a person rewrites the task just after it.
-
-    The rule is one of method and path: other methods are left alone.
-    """
-    partner.platform.faults.set([Fault(kind, path="POST */staff_tasks", status=502)])
-    before = by_id(partner.truth("staff_tasks"))
-    assert partner.get("staff_tasks").status_code == 200
-
-    answer = partner.post("staff_tasks", {"title": "Call back"})
-
-    (created,) = [task for key, task in by_id(partner.truth("staff_tasks")).items() if key not in before]
-    assert (answer.status_code == 502) == (kind == "failed_late")
-    assert ("id" in answer.json().get("data", {})) == (kind == "edited")
-    assert created["title"] == ("Call them" if kind == "edited" else "Call back")
-
-
-def test_a_proxy_carries_a_post_out_two_times(partner: Partner) -> None:
-    partner.platform.faults.set([Fault("twice", path="POST */staff_tasks")])
-    before = by_id(partner.truth("staff_tasks"))
-
-    assert partner.post("staff_tasks", {"title": "Call back"}).status_code == 201
-
-    assert len(by_id(partner.truth("staff_tasks"))) == len(before) + 2
-
-
 def pages(partner: Partner, *kinds: Any, path: str = "staff_tasks", **query: Any) -> list[httpx.Response]:
     """Return a page without a fault, and with each of these."""
     answers = [partner.get(path, **query)]
@@ -130,12 +75,6 @@ def test_a_csv_is_spoiled_in_one_way(partner: Partner) -> None:
     assert table(windows) == table(right)
     assert table(reversed_) == [row[::-1] for row in table(right)]
     assert [row[:-1] for row in table(wider)] == table(right)
-
-
-@pytest.mark.parametrize(("kind", "path"), [("csv_bom", "phone_calls"), ("slow", "staff_tasks")])
-def test_faults_of_the_csv_and_slow_answers_leave_json_alone(partner: Partner, kind: str, path: str) -> None:
-    right, wrong = pages(partner, kind, path=path)
-    assert wrong.content == right.content
 
 
 @pytest.mark.parametrize("kind", ["unknown_field", "missing_field", "wrong_type", "new_value"])

@@ -1,8 +1,8 @@
 """MetricFlow in a process of its own, as `mf` runs it: it keeps dbt's global state and takes over the log.
 
 python metric_answers.py PROJECT QUESTIONS ANSWERS: `PROJECT` is a dbt project with its semantic manifest in
-`target/`, `QUESTIONS` a pickled list of `(metrics, group by)`, or of names of saved queries. `ANSWERS` receives
-the objections of the validation, and an answer `(columns, rows)` for each question, pickled.
+`target/`, `QUESTIONS` a pickled list of names of saved queries. `ANSWERS` receives the objections of the
+validation, and the rows of each query, pickled.
 """
 
 import pickle
@@ -21,14 +21,10 @@ def main(project: Path, questions: Path, answers: Path) -> None:
     configuration.setup(dbt_profiles_path=project, dbt_project_path=project)
     results = []
     for question in pickle.loads(questions.read_bytes()):
-        if isinstance(question, str):
-            request = MetricFlowQueryRequest.create(saved_query_name=question)
-        else:
-            metrics, group_by = question
-            request = MetricFlowQueryRequest.create(metric_names=metrics, group_by_names=group_by)
+        request = MetricFlowQueryRequest.create(saved_query_name=question)
         table = configuration.mf.query(request).result_df
         assert table is not None
-        results.append((tuple(table.column_names), [tuple(row) for row in table.rows]))
+        results.append([tuple(row) for row in table.rows])
     answers.write_bytes(pickle.dumps((objections(configuration), results)))
 
 

@@ -5,7 +5,6 @@ results are plain data, so several test processes can share one story.
 """
 
 import json
-import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,14 +20,12 @@ from support.expected import Mart
 from support.partner_side import Partner, made
 from support.sandbox_settings import changed, settings_for, synced
 from support.warehouse_with_rows import ask
-from vetl.cli.questions import worked_questions
 from vetl.core.labels import has_source_words
 from vetl.core.list_read import Reconcile
 from vetl.core.practice import Practice
 from vetl.jobs.build import publish_marts
 from vetl.jobs.dbt_process import BuildResult, state_folder
 from vetl.jobs.drain import run_drain
-from vetl.loading.published.query import query
 from vetl.settings import Settings
 
 MOVING = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
@@ -53,8 +50,7 @@ class Chapter:
     """A build: all visits until then, and the marts.
 
     `acts`: what vetl did about each unbooked request; `leaks_next_day`: the leak list a day after it.
-    `webhooks`: kind and payload of each accepted webhook; `answers`: all rows that answer each question of
-    warehouse/README.md in the published file; `in_full`: the build was not incremental.
+    `webhooks`: kind and payload of each accepted webhook; `in_full`: the build was not incremental.
     """
 
     practices: Sequence[Practice]
@@ -62,7 +58,6 @@ class Chapter:
     messages: list[dict[str, Any]]
     webhooks: list[tuple[str, dict[str, Any]]]
     marts: dict[str, Mart]
-    answers: dict[str, list[tuple[Any, ...]]]
     unpublished: list[str]
     in_full: bool
     acts: list[dict[str, Any]]
@@ -115,7 +110,6 @@ class Follower:
             ],
             webhooks=[(one.kind, one.payload) for one in self.platform.webhooks if one.acknowledged],
             marts=_marts(self.settings.warehouse.path),
-            answers=_answers(self.settings.warehouse.published),
             unpublished=_unpublished(self.settings),
             in_full=ask(self.settings.warehouse.path, "select is_full from control.builds") == [(True,)],
             acts=list(self.acts),
@@ -171,11 +165,6 @@ def _marts(path: Path) -> dict[str, Mart]:
             cursor = connection.execute(f"select * from marts.{name}")
             marts[name] = Mart(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
         return marts
-
-
-def _answers(published: Path) -> dict[str, list[tuple[Any, ...]]]:
-    whole = {one.name: re.sub(r"\blimit \d+\s*$", "", one.statement) for one in worked_questions()}
-    return {name: query(published, statement).rows for name, statement in whole.items()}
 
 
 def _unpublished(settings: Settings) -> list[str]:

@@ -1,6 +1,5 @@
 """An incremental build leaves the same marts, row by row, as a build in full."""
 
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-import yaml
 from support.changing_practice import PRACTICES, ChangingPractice
-from support.dbt_build import VARIABLES, run
 from support.mart_builds import (
     at_work,
     build_models,
@@ -22,11 +19,8 @@ from support.mart_builds import (
     was_full,
 )
 from support.raw_tables import every_list_read
-from support.warehouse_with_rows import Filled, ask
-from support.warm_dbt import dbt
-from vetl.bundled import dbt_project
+from support.warehouse_with_rows import Filled
 from vetl.core.practice import Practice
-from vetl.jobs.dbt_process import environment
 
 SEED = 20260301
 CHANGES, FEW = 60, 6
@@ -120,47 +114,3 @@ def test_a_build_of_what_changed_equals_a_full_one(built: Story, changed: Change
 
     assert differences(built.path, changed.full) == {}
     shutil.copy(changed.after, built.path)
-
-
-def test_running_any_one_model_changes_no_other_table(changed: Changed, built: Story) -> None:
-    """Nor does it take the changes from the next build, whatever text and variables it was run with."""
-    shutil.copy(changed.before, built.path)
-    made = {
-        "booking_intent_daily": "marts.booking_intent_daily",
-        "int_calls_by_day": "intermediate.int_calls_by_day",
-        "int_demand_timeline": "intermediate.int_demand_timeline",
-    }
-    for model, table in made.items():
-        before = contents(built.path)
-        done = run(built.path, built.path.parent, "run", "--select", model, "--vars", "{episode_days: 3}")
-        assert done.exit_code == 0, done.output
-        after = contents(built.path)
-        assert {name for name in before if before[name] != after.get(name)} <= {table}
-        assert before.keys() == after.keys()
-
-
-def test_a_target_of_ones_own_writes_to_its_own_schemas(changed: Changed, built: Story, tmp_path: Path) -> None:
-    shutil.copy(changed.after, built.path)
-    before = contents(built.path)
-    anna = {**yaml.safe_load((dbt_project() / "profiles.yml").read_text("utf-8"))["vetl"]["outputs"]["duckdb"]}
-    profile = {"vetl": {"target": "anna", "outputs": {"anna": {**anna, "schema": "dbt_anna"}}}}
-    (tmp_path / "profiles.yml").write_text(yaml.safe_dump(profile), "utf-8")
-    done = dbt(
-        *("run", "--select", "+booking_intent_daily", *VARIABLES),
-        *("--project-dir", str(dbt_project()), "--profiles-dir", str(tmp_path), "--target-path", str(tmp_path)),
-        *("--log-path", str(tmp_path)),
-        folder=tmp_path,
-        environment={**os.environ, **environment(built.path)},
-    )
-    assert done.exit_code == 0, done.output
-    after = contents(built.path)
-    assert {name: after[name] for name in before} == before
-    assert ask(built.path, "from dbt_anna_marts.booking_intent_daily order by all") == ask(
-        built.path, "from marts.booking_intent_daily order by all"
-    )
-
-
-def contents(warehouse: Path) -> dict[str, object]:
-    """Return a digest of each table by its name."""
-    tables = ask(warehouse, "select schema_name || '.' || table_name from duckdb_tables()")
-    return {name: ask(warehouse, f"select count(*), sum(hash(t)) from {name} as t") for (name,) in tables}

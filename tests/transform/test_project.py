@@ -8,11 +8,10 @@ import pytest
 import yaml
 from support.cells import Query
 from support.dbt_build import Build
-from vetl.bundled import dashboards, dbt_project
+from vetl.bundled import dbt_project
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
 
-MARTS = sorted((dbt_project() / "models" / "marts").rglob("*.sql"))
 OF_NO_ROWS = {"catalogue", "metrics"}
 """They describe the marts and have no rows of the source: see `test_catalogue.py` and `test_metrics.py`."""
 PERSONAL = re.compile(
@@ -146,13 +145,6 @@ def test_only_staging_reads_sources_and_no_layer_reads_a_later_layer(filled: Bui
     }
 
 
-def test_a_staging_model_reads_one_table_and_its_history(filled: Build) -> None:
-    for model in nodes(filled, "model"):
-        if layer(model) == "staging":
-            tables = {filled.manifest["sources"][parent]["name"] for parent in model["depends_on"]["nodes"]}
-            assert len(tables) == 1, model["name"]
-
-
 @pytest.mark.parametrize("things", ["tables", "views", "columns"])
 def test_descriptions_of_a_mart_are_comments_in_the_warehouse(things: str, query: Query) -> None:
     """As comments, which go into the published file: analysts read the meaning of a column there."""
@@ -164,20 +156,6 @@ def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:
     project = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))
 
     assert project["vars"]["lists"] == {endpoint.name: endpoint.table for endpoint in REGISTRY}
-
-
-def test_exposures_depend_on_existing_models(filled: Build) -> None:
-    read_by = {
-        exposure["name"]: {name.split(".")[-1] for name in exposure["depends_on"]["nodes"]}
-        for exposure in filled.manifest["exposures"].values()
-    }
-    shown = "".join(path.read_text("utf-8") for path in dashboards().rglob("*.py"))
-
-    assert read_by.keys() == {"published_file", "dashboard"}
-    assert read_by["published_file"] == {path.stem for path in MARTS}
-    assert {mart for mart in read_by["dashboard"] if mart not in shown} == set()
-    exposures = filled.manifest["exposures"].values()
-    assert all(node["owner"]["name"] and node["description"].strip() for node in exposures)
 
 
 def test_every_model_has_an_owner_and_a_description_that_begins_with_the_grain(filled: Build) -> None:

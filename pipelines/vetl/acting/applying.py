@@ -1,4 +1,4 @@
-"""Applying a plan, exactly once although the interface has no idempotency keys (docs/decisions/0901-acting.md).
+"""Applying a plan, exactly once although the interface has no idempotency keys (docs/decisions/0050-acting.md).
 
 The order for each practice: read all its tasks; take in those that are vetl's; hold open acts against the read;
 cancel tasks whose client has booked; send; read again. An act is in the ledger before its request leaves. Unless

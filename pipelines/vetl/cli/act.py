@@ -4,10 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple
 from textwrap import indent
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from vetl.acting.acts import Act, HeldBack, LedgerEntry
 from vetl.acting.kinds import is_message
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, Practices, Verbose
 from vetl.cli.output import configure_logs
 from vetl.cli.terminal import (
     TableColumn,
@@ -39,11 +43,19 @@ UNCERTAIN = frozenset({"uncertified", "too_old", "not_built"})
 """Reasons that are about the data and not about one booking request: the exit code is then 3."""
 
 
-def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
-    """`vetl act plan`: 0; 3 if a practice is left out, as its lists are uncertified, too old or not built."""
+app = Commands("act")
+
+
+@app.command(
+    examples="""
+        vetl act plan
+        vetl act plan --practice loc-001 --json"""
+)
+def plan(practice: Practices = None, as_json: AsJson = False) -> int:
+    """Show the tasks that would be made, and why; no request leaves."""
     configure_logs(0)
     settings = load_settings()
-    made = plan_acts(settings, practices)
+    made = plan_acts(settings, practice)
     code = 3 if any(item.reason in UNCERTAIN for item in made.held_back) else 0
     if as_json:
         print_json({"exit_code": code, **plan_json(made)})
@@ -66,9 +78,14 @@ def plan(practices: Sequence[str] | None, *, as_json: bool) -> int:
     return code
 
 
-def apply(digest: str, *, as_json: bool, verbosity: int) -> int:
-    """`vetl act apply`: 0 done, 1 something was refused, 3 something is unknown or uncertified."""
-    configure_logs(verbosity)
+@app.command(examples="vetl act apply 0123456789abcdef")
+def apply(
+    digest: Annotated[str, typer.Argument(metavar="DIGEST", help="The digest of a plan.")],
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Make the tasks of a plan, or go on with it."""
+    configure_logs(verbose)
     result = apply_acts(load_settings(), digest)
     counts = {
         "sent": result.sent,
@@ -95,8 +112,11 @@ def apply(digest: str, *, as_json: bool, verbosity: int) -> int:
     return result.exit_code
 
 
-def status(*, every: bool, as_json: bool) -> int:
-    """`vetl act status`: 0, or 3 if it is not known of a request whether the platform made the task."""
+@app.command(examples="vetl act status")
+def status(
+    every: Annotated[bool, typer.Option("--all", help="List every act.")] = False, as_json: AsJson = False
+) -> int:
+    """Count the acts by state, and show what came of the tasks; no request leaves."""
     configure_logs(0)
     settings = load_settings()
     found, tasks = act_status(settings), task_outcomes(settings)

@@ -5,11 +5,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from vetl.cli.commands import Commands
 from vetl.cli.dashboard import refuse_taken
 from vetl.cli.metric import published_file
+from vetl.cli.options import OtherFile
 from vetl.cli.terminal import say
 from vetl.core.errors import ConfigurationError, WrongUse
 from vetl.loading.published.figures.listing import list_of, refuse_unknown_practices
@@ -17,36 +20,41 @@ from vetl.settings import Settings, load_settings
 
 HOST = "127.0.0.1"
 
+app = Commands()
 
-def serve(
-    file: Path | None,
-    practices: Collection[str] | None,
-    user: str | None,
-    *,
-    most: int,
-    http: bool,
-    port: int | None,
+
+@app.command(
+    examples="""
+        vetl mcp
+        vetl mcp --practice loc-001 --practice loc-002
+        vetl mcp --http --port 8765""",
+    needs_settings=False,
+)
+def mcp(
+    practice: Annotated[
+        list[str] | None,
+        typer.Option("--practice", metavar="ID", help="Only the data of this practice; repeatable."),
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="NAME", help="Only the data of this user of [dashboard].")
+    ] = None,
+    rows: Annotated[int, typer.Option("--rows", min=1, max=10_000, help="The most rows in an answer.")] = 200,
+    http: Annotated[bool, typer.Option("--http", help="Over HTTP on this machine, not stdio.")] = False,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of assistant.port.")] = None,
+    file: OtherFile = None,
 ) -> int:
-    """Run `vetl mcp` until its client leaves, or, over HTTP, until it is interrupted.
-
-    Raises:
-        ConfigurationError: the extra is not installed, there is no such user, or HTTP has no token.
-        WrongUse: the file has no such practice.
-        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
-    """
+    """Serve the metrics to an assistant (MCP)."""
     if find_spec("mcp") is None:
         raise ConfigurationError("mcp is not installed: pip install 'vetl-warehouse[assistant]'")
     from vetl.cli.assistant_tools import Tools, server  # noqa: PLC0415 - of the extra
 
     published = published_file(file).resolve()
     list_of(published)
-    if practices is not None:
-        refuse_unknown_practices(published, practices)
+    if practice is not None:
+        refuse_unknown_practices(published, practice)
     if not http:
-        seen = (
-            practices if user is None else _within(_of_user(load_settings(needs_secrets=False), user), practices)
-        )
-        server(Tools(published, lambda: seen, most), version("vetl-warehouse")).run("stdio")
+        seen = practice if user is None else _within(_of_user(load_settings(needs_secrets=False), user), practice)
+        server(Tools(published, lambda: seen, rows), version("vetl-warehouse")).run("stdio")
         return 0
     if user is not None:
         raise WrongUse("--user is for stdio; over HTTP the token says who asks")
@@ -56,9 +64,9 @@ def serve(
     tokens, users = _tokens(settings), _practices_by_user(settings)
 
     def seen_by_token() -> Collection[str] | None:
-        return _within(users[_name_of_token()], practices) if users else practices
+        return _within(users[_name_of_token()], practice) if users else practice
 
-    made = server(Tools(published, seen_by_token, most), version("vetl-warehouse"), **_signed_in(tokens, port))
+    made = server(Tools(published, seen_by_token, rows), version("vetl-warehouse"), **_signed_in(tokens, port))
     say(f"serving {published} to assistants on http://{HOST}:{port}/mcp (Ctrl+C ends it)")
     made.run("streamable-http", host=HOST, port=port, stateless_http=True, json_response=True)
     return 0

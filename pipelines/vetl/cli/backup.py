@@ -2,7 +2,12 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson
 from vetl.cli.output import configure_logs
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, mention, print_json, print_line, say, short, this_command
@@ -13,9 +18,15 @@ from vetl.settings import load_settings
 
 _MEGABYTE = 1_000_000
 
+app = Commands()
 
-def backup(folder: Path, *, as_json: bool) -> int:
-    """Run `vetl backup FOLDER`."""
+
+@app.command(examples="vetl backup /backups/2026-01-15")
+def backup(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder, made for its owner alone.")],
+    as_json: AsJson = False,
+) -> int:
+    """Copy all that vetl keeps into a folder, and verify the copy."""
     configure_logs(0)
     with waiting("copying"):
         made = back_up(load_settings(), folder)
@@ -27,8 +38,12 @@ def backup(folder: Path, *, as_json: bool) -> int:
     return 0
 
 
-def restore(folder: Path, *, as_json: bool) -> int:
-    """Run `vetl restore FOLDER`."""
+@app.command(examples="vetl restore /backups/2026-01-15")
+def restore(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a backup.")],
+    as_json: AsJson = False,
+) -> int:
+    """Verify a backup, and put it in the place of what vetl keeps."""
     configure_logs(0)
     with waiting("verifying and copying"):
         restored = put_back(load_settings(), folder)

@@ -1,118 +1,62 @@
-"""The class of the commands. Most commands need settings, and the help of each shows examples."""
+"""The commands by what one wants, and their class. The module of a command is imported if the command is called.
 
-from collections.abc import Callable
+A module has its commands with their options, examples and output, and is named in `GROUPS` beside each of them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Any, TypeVar
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-WITHOUT_SETTINGS = frozenset(("demo", "explain", "init", "mcp", "metric", "query", "sandbox serve", "verify"))
-"""Commands that run in any folder. `query` and those about figures decide themselves whether they need any."""
-
-EXAMPLES = {
-    "act apply": "vetl act apply 0123456789abcdef",
-    "act plan": """
-        vetl act plan
-        vetl act plan --practice loc-001 --json""",
-    "act status": "vetl act status",
-    "backup": "vetl backup /backups/2026-01-15",
-    "build": """
-        vetl build
-        vetl build --full-refresh""",
-    "dagster": "vetl dagster dev",
-    "dashboard": """
-        vetl dashboard --open
-        vetl dashboard --port 8600""",
-    "dbt": """
-        vetl dbt ls
-        vetl dbt test --select phone_calls""",
-    "demo": """
-        vetl demo
-        vetl demo --days 60 --open
-        vetl demo --keep               (in another terminal: vetl -C demo run)""",
-    "doctor": """
-        vetl doctor
-        vetl doctor --write
-        vetl doctor --practice loc-001 --endpoint phone_calls --all""",
-    "explain": """
-        vetl explain
-        vetl explain practice_daily.calls --practice loc-001 --day 2026-01-12
-        vetl explain practice_daily.calls --day 2026-01-12 --format csv""",
-    "forecast": """
-        vetl forecast
-        vetl forecast --json""",
-    "forget": "vetl forget --practice loc-001 --client 10000001",
-    "init": """
-        vetl init
-        vetl -C practices init""",
-    "lake export": "vetl lake export",
-    "mcp": """
-        vetl mcp
-        vetl mcp --practice loc-001 --practice loc-002
-        vetl mcp --http --port 8765""",
-    "metric": """
-        vetl metric
-        vetl metric intent_rate --by practice,week --where direction=inbound
-        vetl metric calls --by day --since 2026-01-01 --format csv""",
-    "notebook": """
-        vetl notebook
-        vetl notebook calls.py --open""",
-    "publish": """
-        vetl publish
-        vetl publish --rollback
-        vetl publish --for East""",
-    "quarantine acknowledge": """
-        vetl quarantine acknowledge --reason "test rows of the platform"
-        vetl quarantine acknowledge --endpoint staff_tasks --reason known""",
-    "quarantine list": """
-        vetl quarantine list
-        vetl quarantine list --json""",
-    "quarantine retry": "vetl quarantine retry",
-    "query": """
-        vetl query
-        vetl query "from marts.practices"
-        vetl query "select day, calls from marts.practice_daily" --format csv
-        vetl query --question missed-hours
-        vetl query --file question.sql""",
-    "reconcile": """
-        vetl reconcile
-        vetl reconcile --practice loc-001 --full""",
-    "report": """
-        vetl report
-        vetl report --preview letters
-        vetl report --to East --again""",
-    "restore": "vetl restore /backups/2026-01-15",
-    "run": """
-        vetl run
-        vetl -C /srv/vetl run --quiet --log-file vetl.log
-        vetl run --practice loc-001 --json""",
-    "sandbox serve": """
-        vetl sandbox serve --port 8787
-        vetl sandbox serve --practices 1 --days 30 --faults flaky""",
-    "status": """
-        vetl status
-        vetl status --practice loc-001
-        vetl status --watch""",
-    "sync": """
-        vetl sync
-        vetl sync --practice loc-001 --endpoint phone_calls
-        vetl sync --since 2026-01-01""",
-    "verify": """
-        vetl verify
-        vetl verify analytics.duckdb --practice loc-001 --day 2026-01-12""",
-    "watch": """
-        vetl watch
-        vetl watch --since 2026-01-01""",
-    "webhooks drain": """
-        vetl webhooks drain
-        vetl webhooks drain --message msg-1""",
-    "webhooks serve": """
-        vetl webhooks serve
-        vetl webhooks serve --port 8091""",
+GROUPS = {
+    "Start": {
+        "demo": ("demo", "Try everything on a made-up platform on this machine."),
+        "init": ("init", "Write vetl.toml, .env and .gitignore; asks on a terminal."),
+        "doctor": ("doctor", "Compare the settings with the platform; --write corrects them."),
+        "run": ("run", "Sync, build and publish, as a schedule does."),
+    },
+    "Look": {
+        "status": ("status", "Show the state of each list, also while a sync runs."),
+        "query": ("query", "Query the published file."),
+        "metric": ("metric", "Answer by metric; a rate comes with its counts."),
+        "explain": ("explain", "Show the rows that a figure counts, and what proves them."),
+        "dashboard": ("dashboard", "Show the published file to managers, in the browser."),
+        "notebook": ("dashboard", "Start a notebook on the published file, for analysts."),
+        "mcp": ("assistant", "Serve the metrics to an assistant (MCP)."),
+        "forecast": ("forecast", "Predict the calls of the next 14 days, by practice and hour."),
+    },
+    "Check": {
+        "verify": ("verify", "Check that no value of a published file was changed."),
+        "reconcile": ("reconcile", "Read history again, repair late changes and deletions."),
+        "quarantine": ("quarantine", "List rejected rows and retry them."),
+        "watch": ("watch", "Show the thresholds of [watch] and who is outside of them."),
+    },
+    "Act": {
+        "act": ("act", "Turn unbooked requests into staff tasks, exactly once."),
+        "report": ("report", "Send each reader the letter about the last closed week, once."),
+    },
+    "Operate": {
+        "sync": ("run", "Read new and changed rows into the private warehouse."),
+        "build": ("run", "Build the marts with dbt, then publish."),
+        "publish": ("publish", "Replace the published file by the current marts."),
+        "webhooks": ("webhooks", "Receive the platform's webhooks."),
+        "forget": ("forget", "Remove a person from everything that vetl keeps."),
+        "backup": ("backup", "Copy all that vetl keeps into a folder, and verify the copy."),
+        "restore": ("backup", "Verify a backup, and put it in the place of what vetl keeps."),
+        "lake": ("lake", "Export the private file as Parquet, for other engines."),
+        "sandbox": ("sandbox", "Run a made-up platform on this machine."),
+        "dbt": ("installed", "Run dbt on vetl's models and warehouse: vetl dbt ls."),
+        "dagster": ("installed", "Run Dagster on vetl's definitions: vetl dagster dev."),
+    },
 }
-"""The end of each command's help."""
+"""The module of `vetl.cli` with each command, and the line about it."""
+
+LINES = {name: line for group in GROUPS.values() for name, (_, line) in group.items()}
 
 
 class WithSettings(TyperCommand):
@@ -135,27 +79,62 @@ class WithSettings(TyperCommand):
 
 
 class Commands(typer.Typer):
-    """A group of commands. `group` is the word before their names.
+    """The commands of a module. With a `group` this word stands before their names."""
 
-    A command needs settings unless `WITHOUT_SETTINGS` names it.
-    """
+    def __init__(self, group: str = "") -> None:
+        super().__init__(help=LINES.get(group, ""), rich_markup_mode=None, add_completion=False)
 
-    def __init__(self, help_line: str, *, group: str = "", **more: Any) -> None:  # noqa: ANN401 - as Typer's own
-        super().__init__(help=help_line, rich_markup_mode=None, **more)
-        self._group = group
+    def command(  # noqa: D417 - as Typer's
+        self,
+        name: str | None = None,
+        *,
+        examples: str = "",
+        needs_settings: bool = True,
+        **more: Any,  # noqa: ANN401 - as Typer's
+    ) -> Callable[[Command], Command]:
+        """Return the decorator that adds a function as a command.
 
-    def command(self, name: str | None = None, **more: Any) -> Callable[[Command], Command]:  # noqa: ANN401 - as Typer's
-        """Return the decorator that adds a function as a command."""
+        Args:
+            examples: the lines at the end of its help.
+            needs_settings: false if it runs in any folder, or decides itself whether it needs settings.
+        """
+        lines = [f"  {line.strip()}" for line in examples.splitlines() if line.strip()]
+        epilog = "\n".join(("\b", "Examples:", *lines))  # the backspace makes Typer keep the line breaks
+        kind = WithSettings if needs_settings else TyperCommand
+        return super().command(name, cls=kind, epilog=epilog, **more)
 
-        def add(function: Command) -> Command:
-            full_name = f"{self._group} {name or function.__name__}".strip()
-            kind = TyperCommand if full_name in WITHOUT_SETTINGS else WithSettings
-            return super(Commands, self).command(name, cls=kind, epilog=_epilog(full_name), **more)(function)
 
-        return add
+class _Loaded(Mapping[str, Any]):
+    """The commands by their names, each imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - a class of Typer that is not public
+        modules = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
+        commands = get_group(import_module(f"vetl.cli.{modules[name]}").app)
+        commands.name = name
+        return commands.commands.get(name, commands)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(LINES)
+
+    def __len__(self) -> int:
+        return len(LINES)
 
 
-def _epilog(command: str) -> str | None:
-    """Return the examples for the end of the help. The backspace makes Typer keep the line breaks."""
-    lines = [f"  {line.strip()}" for line in EXAMPLES.get(command, "").splitlines() if line.strip()]
-    return "\n".join(("\b", "Examples:", *lines)) if lines else None
+class AllCommands(TyperGroup):
+    """All commands: the help and the completion of their names import none of them."""
+
+    def __init__(self, **more: Any) -> None:  # noqa: ANN401 - as Typer's own
+        more["commands"] = _Loaded()
+        super().__init__(**more)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - classes of Typer that are not public
+        """Write a section for each group, with a line for each command."""
+        widest = max(map(len, LINES))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), line) for name, (_, line) in commands.items()])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:  # noqa: ANN401 - as above
+        """Complete the name of a command."""
+        self.commands = {name: TyperCommand(name, short_help=line) for name, line in LINES.items()}
+        return super().shell_complete(ctx, incomplete)

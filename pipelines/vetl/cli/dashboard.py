@@ -11,11 +11,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
 
+import typer
 from pydantic import ValidationError
 
 from vetl import bundled
+from vetl.cli.commands import Commands
+from vetl.cli.options import Browse
 from vetl.cli.terminal import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.practice import Practice
@@ -26,9 +30,11 @@ SECONDS_TO_END = 10
 """Seconds until a server is killed. A server that is still starting may ignore the first signal."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
+app = Commands()
 
-def set_password(name: str) -> int:
-    """Run `vetl dashboard --set-password NAME`: ask for a password twice, and keep its hash.
+
+def _set_password(name: str) -> int:
+    """Ask for a password twice, and keep its hash.
 
     Raises:
         ConfigurationError: the extra is not installed, there is no such user, or the password is refused.
@@ -56,13 +62,23 @@ def set_password(name: str) -> int:
     return 0
 
 
-def dashboard(*, host: str | None, port: int | None, show: bool) -> int:
-    """Run `vetl dashboard`: Streamlit on the published file, until it is interrupted.
-
-    Raises:
-        ConfigurationError: the extra is not installed, or other machines could reach it without a password.
-        WarehouseError: nothing has been published yet.
-    """
+@app.command(
+    examples="""
+        vetl dashboard --open
+        vetl dashboard --port 8600"""
+)
+def dashboard(
+    host: Annotated[str | None, typer.Option(help="Instead of dashboard.host.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of dashboard.port.")] = None,
+    show: Browse = False,
+    set_password: Annotated[
+        str | None,
+        typer.Option("--set-password", metavar="NAME", help="Set the password of a user of [dashboard]."),
+    ] = None,
+) -> int:
+    """Show the published file to managers, in the browser."""
+    if set_password:
+        return _set_password(set_password)
     settings = load_settings()
     effective = _overridden(settings.dashboard, host, port)
     published = _ready(settings.warehouse.published, "streamlit", "dashboard")
@@ -106,13 +122,19 @@ def _users(effective: DashboardSettings, practices: Sequence[Practice]) -> dict[
     }
 
 
-def notebook(file: Path, *, port: int | None, show: bool) -> int:
-    """Run `vetl notebook`: open a notebook in marimo; write it first if it does not exist.
-
-    Raises:
-        ConfigurationError: the extra is not installed, or the notebook cannot be written.
-        WarehouseError: nothing has been published yet.
-    """
+@app.command(
+    examples="""
+        vetl notebook
+        vetl notebook calls.py --open"""
+)
+def notebook(
+    file: Annotated[Path, typer.Argument(help="The notebook; written if it does not exist.")] = Path(
+        "vetl_notebook.py"
+    ),
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the first free port.")] = None,
+    show: Browse = False,
+) -> int:
+    """Start a notebook on the published file, for analysts."""
     published = _ready(published_file(), "marimo", "notebook")
     if port:
         refuse_taken("127.0.0.1", port)

@@ -10,10 +10,14 @@ from datetime import timedelta
 from pathlib import Path
 from shlex import quote
 from threading import Event
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from vetl.cli.commands import Commands
 from vetl.cli.dashboard import dashboard, has_dashboard
 from vetl.cli.demo_webhooks import a_day_passes, advance, receiver
+from vetl.cli.options import AsJson, Browse, Verbose
 from vetl.cli.output import configure_logs
 from vetl.cli.run import run_everything
 from vetl.cli.sandbox import Platform, sandbox_process
@@ -62,13 +66,27 @@ HOLIDAYS = ["12-25", "01-01"]
 """Days on which the made-up practices are closed."""
 
 
-def demo(folder: Path, *, days: int, practices: int, show: bool, keep: bool, as_json: bool, verbosity: int) -> int:
-    """Sync, build and publish a made-up platform, then answer the managers' questions from the result.
+app = Commands()
 
-    With `keep` the platform runs until Ctrl-C. Its clock is a day later, so that `vetl run` in the folder reads
-    new rows.
-    """
-    configure_logs(verbosity)
+
+@app.command(
+    examples="""
+        vetl demo
+        vetl demo --days 60 --open
+        vetl demo --keep               (in another terminal: vetl -C demo run)""",
+    needs_settings=False,
+)
+def demo(
+    folder: Annotated[Path, typer.Option(help="The folder for all files.")] = Path("demo"),
+    days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
+    practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
+    show: Browse = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the platform running until interrupted.")] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Try everything on a made-up platform on this machine."""
+    configure_logs(verbose)
     if show and not has_dashboard():
         raise ConfigurationError("--open needs the dashboard: pip install 'vetl-warehouse[dashboard]'")
     folder = folder.absolute()
@@ -91,7 +109,7 @@ def demo(folder: Path, *, days: int, practices: int, show: bool, keep: bool, as_
             _keep(folder, platform)
         if show and report["published"]:
             with _only_these(folder, {}):
-                dashboard(host=None, port=_free_port(), show=True)
+                dashboard(port=_free_port(), show=True)
         elif keep:
             _wait_for_interrupt()
     return report["exit_code"]

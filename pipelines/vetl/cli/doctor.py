@@ -2,9 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, Lists, Practices, Verbose
 from vetl.cli.output import configure_logs
 from vetl.cli.progress import showing_lists
 from vetl.cli.terminal import (
@@ -35,22 +39,30 @@ WORDS = {
 IN_ORDER: tuple[State, ...] = ("contradicts", "refused", "ignored", "unknown", "note", "ok")
 
 
+app = Commands()
+
+
+@app.command(
+    examples="""
+        vetl doctor
+        vetl doctor --write
+        vetl doctor --practice loc-001 --endpoint phone_calls --all"""
+)
 def doctor(
-    practices: Sequence[str] | None,
-    endpoints: Sequence[str] | None,
-    *,
-    write: bool,
-    everything: bool,
-    as_json: bool,
-    verbosity: int,
+    practice: Practices = None,
+    endpoint: Lists = None,
+    write: Annotated[bool, typer.Option("--write", help="Correct vetl.toml; comments and order stay.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also show the checks that passed.")] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
 ) -> int:
-    """Run `vetl doctor`."""
-    configure_logs(verbosity)
+    """Compare the settings with the platform; --write corrects them."""
+    configure_logs(verbose)
     config = _file_to_mend() if write else None
     settings = load_settings()
     clear = published_clear(settings)
     with showing_lists() as progress:
-        report = run_doctor(settings, practices=practices, endpoints=endpoints, config=config, progress=progress)
+        report = run_doctor(settings, practices=practice, endpoints=endpoint, config=config, progress=progress)
     warnings = [*exposed(settings), *weak_key(settings), *clear]
     stages = proposed_stages(settings)
     if as_json:

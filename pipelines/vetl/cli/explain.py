@@ -1,25 +1,27 @@
 """`vetl explain`: the rows behind a cell of a mart, and the evidence for them."""
 
-import csv
 import os
-import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from vetl.cli.commands import Commands
 from vetl.cli.metric import published_file, show_evidence
-from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, say
+from vetl.cli.options import AsJson, OtherFile, Style, Where
+from vetl.cli.terminal import TableColumn, count, print_aside, print_csv, print_json, print_line, print_table, say
 from vetl.core.errors import WarehouseBusy, WrongUse
-from vetl.core.text import cell, text
-from vetl.loading.published.figures.explain import CellQuestion, Explanation, explain, explainable
+from vetl.core.text import text
+from vetl.loading.published.figures.explain import CellQuestion, Explanation, explainable
+from vetl.loading.published.figures.explain import explain as look_up
 from vetl.loading.published.figures.reads import MovedRow, WindowRead, moved_rows, reads_of
 from vetl.settings import load_settings
 
 _SHOWN = 40
 """Rows of the table; `--format csv` and `--json` have all."""
-
 
 WINDOWS = (
     "list",
@@ -34,8 +36,50 @@ WINDOWS = (
 )
 
 
-def list_columns(file: Path | None, *, as_json: bool) -> int:
-    """Run `vetl explain` without a column: list the columns that it can explain."""
+app = Commands()
+
+
+@app.command(
+    examples="""
+        vetl explain
+        vetl explain practice_daily.calls --practice loc-001 --day 2026-01-12
+        vetl explain practice_daily.calls --day 2026-01-12 --format csv""",
+    needs_settings=False,
+)
+def explain(
+    figure: Annotated[
+        str | None, typer.Argument(metavar="MART.COLUMN", help="The figure; omit to list what can be explained.")
+    ] = None,
+    practice: Annotated[str | None, typer.Option("--practice", metavar="ID", help="Of this practice.")] = None,
+    day: Annotated[
+        datetime | None,
+        typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="Of this day, or its week."),
+    ] = None,
+    where: Where = None,
+    file: OtherFile = None,
+    style: Style = "table",
+    as_json: AsJson = False,
+) -> int:
+    """Show the rows that a figure counts, and what proves them."""
+    if figure is None:
+        return _list_columns(file, as_json=as_json)
+    question = replace(question_about(figure, practice), day=day and day.date(), where=where or ())
+    found = look_up(published_file(file), question)
+    reads, moved = ([], []) if file else _of_the_private_file(question, found)
+    code = 0 if found.agrees else 1
+    if as_json:
+        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+        print_json({"exit_code": code, **asdict(found), "rows": rows, **_documents(reads, moved)})
+    elif style == "csv":
+        print_csv(found.columns, found.rows)
+    else:
+        _show_explanation(found, reads, moved)
+    if code:
+        say(f"the rows give {text(found.recounted)}, the mart has {text(found.value)}: the file was changed")
+    return code
+
+
+def _list_columns(file: Path | None, *, as_json: bool) -> int:
     columns = explainable(published_file(file))
     if as_json:
         print_json({"exit_code": 0, "columns": [{"mart": mart, "column": name} for mart, name in columns]})
@@ -54,25 +98,6 @@ def question_about(figure: str, practice: str | None) -> CellQuestion:
     if not (mart and dot and column):
         raise WrongUse(f"{figure}: must be a mart and a column, such as booking_intent_daily.calls")
     return CellQuestion(mart, column, practice)
-
-
-def explain_cell(file: Path | None, question: CellQuestion, *, as_csv: bool, as_json: bool) -> int:
-    """Run `vetl explain MART.COLUMN`; the exit code is 1 if the rows do not give the value."""
-    found = explain(published_file(file), question)
-    reads, moved = ([], []) if file else _of_the_private_file(question, found)
-    code = 0 if found.agrees else 1
-    if as_json:
-        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-        print_json({"exit_code": code, **asdict(found), "rows": rows, **_documents(reads, moved)})
-    elif as_csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(found.columns)
-        writer.writerows([cell(value) for value in row] for row in found.rows)
-    else:
-        _show_explanation(found, reads, moved)
-    if code:
-        say(f"the rows give {text(found.recounted)}, the mart has {text(found.value)}: the file was changed")
-    return code
 
 
 def _of_the_private_file(

@@ -3,18 +3,27 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson
 from vetl.cli.output import configure_logs
 from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_table
-from vetl.jobs.forecast import forecast
+from vetl.jobs.forecast import forecast as predict
 from vetl.settings import load_settings
 
 COLUMNS: Sequence[str | TableColumn] = ("practice", "forecast", TableColumn("from", 1))
 
+app = Commands()
 
-def predict(*, as_json: bool) -> int:
-    """Run `vetl forecast`."""
+
+@app.command(
+    examples="""
+        vetl forecast
+        vetl forecast --json"""
+)
+def forecast(as_json: AsJson = False) -> int:
+    """Predict the calls of the next 14 days, by practice and hour."""
     configure_logs(0)
-    done = forecast(load_settings())
+    done = predict(load_settings())
     if as_json:
         print_json({"exit_code": 0, **asdict(done)})
         return 0

@@ -2,8 +2,12 @@
 
 import sys
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, Practice, Verbose
 from vetl.cli.output import configure_logs
 from vetl.cli.run import build_and_publish
 from vetl.cli.terminal import count, mention, print_json, print_line, say
@@ -12,10 +16,20 @@ from vetl.jobs.forget import UNFINISHED, Forgetting, Rehearsal, forget_person, r
 from vetl.jobs.one_writer import writing
 from vetl.settings import Settings, load_settings
 
+app = Commands()
 
-def forget(practice: str, client: str, *, dry_run: bool, yes: bool, as_json: bool, verbosity: int) -> int:
-    """Run `vetl forget`. Without `yes`, ask for confirmation on a terminal."""
-    configure_logs(verbosity)
+
+@app.command(examples="vetl forget --practice loc-001 --client 10000001")
+def forget(
+    practice: Practice,
+    client: Annotated[str, typer.Option("--client", metavar="ID", help="The client's id on the platform.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the rows to change; change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed if there is no terminal.")] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Remove a person from everything that vetl keeps."""
+    configure_logs(verbose)
     settings = load_settings()
     if dry_run:
         return _show_rehearsal(settings, practice, client, as_json=as_json)

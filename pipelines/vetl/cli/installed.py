@@ -10,9 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
+import typer
 import yaml
 
 from vetl import bundled
+from vetl.cli.commands import Commands
 from vetl.cli.process_exit import is_terminated
 from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse, cannot_write
 from vetl.jobs.build import dbt_variables, doubt_build
@@ -30,20 +32,24 @@ _WITH_VARIABLES = _BUILDING | {"compile", "docs", "list", "ls", "parse", "show",
 """The commands of dbt with an option `--vars`."""
 
 
-def dagster(arguments: Sequence[str]) -> int:
-    """Run Dagster on vetl's definitions. Its state and its settings are stored beside the warehouse.
+PASS_THROUGH = {"ignore_unknown_options": True, "allow_extra_args": True, "allow_interspersed_args": False}
 
-    `vetl dagster dev` runs `dg dev`, because Dagster has superseded `dagster dev`; `dg` lacks the other commands.
-    """
+app = Commands()
+
+
+@app.command(examples="vetl dagster dev", context_settings=PASS_THROUGH, add_help_option=False)
+def dagster(context: typer.Context) -> int:
+    """Run Dagster on vetl's definitions: vetl dagster dev."""
     if find_spec("dagster_dg_cli") is None:
         raise ConfigurationError("Dagster is not installed here: pip install 'vetl-warehouse[dagster]'")
-    passed_on = list(arguments)
+    passed_on = list(context.args)
     if "--help" in passed_on:
         return _run([*DAGSTER, *passed_on], dict(os.environ))
     if passed_on and passed_on[0] in _WITH_DEFINITIONS and not {"-m", "-w", "-f"}.intersection(passed_on):
         passed_on += ["-m", "vetl.definitions"]
     home = Path(os.environ.get("DAGSTER_HOME") or _warehouse().with_name("dagster"))
     _write_settings(home)
+    # Dagster has superseded `dagster dev` by `dg dev`; `dg` lacks the other commands.
     command = DG if passed_on[:1] == ["dev"] else DAGSTER
     return _run([*command, *passed_on], {**os.environ, "DAGSTER_HOME": str(home)})
 
@@ -66,8 +72,16 @@ def _write_settings(home: Path) -> None:
         raise WarehouseError(cannot_write(home / "dagster.yaml", error)) from None
 
 
-def dbt(arguments: Sequence[str]) -> int:
-    """Run dbt on vetl's project and warehouse. Its output and logs are stored beside the warehouse."""
+@app.command(
+    examples="""
+        vetl dbt ls
+        vetl dbt test --select phone_calls""",
+    context_settings=PASS_THROUGH,
+    add_help_option=False,
+)
+def dbt(context: typer.Context) -> int:
+    """Run dbt on vetl's models and warehouse: vetl dbt ls."""
+    arguments = context.args
     if "--help" in arguments:
         return _run([*DBT, *arguments], dict(os.environ))
     settings, warehouse = load_settings(), _warehouse()

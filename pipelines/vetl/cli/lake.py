@@ -2,6 +2,8 @@
 
 from dataclasses import asdict
 
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, Verbose
 from vetl.cli.output import configure_logs
 from vetl.cli.progress import showing_nodes, waiting
 from vetl.cli.terminal import count, print_json, print_line
@@ -13,10 +15,13 @@ from vetl.settings import load_settings
 
 _MEGABYTE = 1_000_000
 
+app = Commands("lake")
 
-def export(*, as_json: bool, verbosity: int) -> int:
-    """Run `vetl lake export`: write the rows that changed since the last export."""
-    configure_logs(verbosity)
+
+@app.command(examples="vetl lake export")
+def export(as_json: AsJson = False, verbose: Verbose = 0) -> int:
+    """Write the rows that changed since the last export."""
+    configure_logs(verbose)
     with waiting("exporting"):
         exported = run_export(load_settings())
     if as_json:
@@ -26,9 +31,8 @@ def export(*, as_json: bool, verbosity: int) -> int:
     return 0
 
 
-def build_on_spark(*, as_json: bool, verbosity: int) -> int:
+def build_on_spark(*, as_json: bool) -> int:
     """Run `vetl build --engine spark`: build from the lake, publish, and export the marts."""
-    configure_logs(verbosity)
     with showing_nodes() as advance:
         result = build_marts_on_spark(load_settings(), advance=advance)
     if as_json:

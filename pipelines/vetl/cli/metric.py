@@ -1,15 +1,18 @@
 """`vetl metric`: answer a question by metric from a published file."""
 
-import csv
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import date
+from datetime import datetime
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from vetl import settings
-from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
-from vetl.core.text import cell, text
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, OtherFile, Style, Where
+from vetl.cli.terminal import TableColumn, print_aside, print_csv, print_json, print_line, print_table, short
+from vetl.core.text import text
 from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of
 from vetl.loading.published.figures.evidence import Evidence
 from vetl.loading.published.figures.listing import list_of
@@ -17,14 +20,56 @@ from vetl.loading.published.figures.listing import list_of
 _NOTES = 10
 """Notes below the table; `--json` has all."""
 
+app = Commands()
+
 
 def published_file(file: Path | None) -> Path:
     """Return the file that was named, or the published file of the settings."""
     return file or settings.published_file()
 
 
-def list_metrics(file: Path | None, *, as_json: bool) -> int:
-    """Run `vetl metric` without a name: list the metrics of the file."""
+@app.command(
+    examples="""
+        vetl metric
+        vetl metric intent_rate --by practice,week --where direction=inbound
+        vetl metric calls --by day --since 2026-01-01 --format csv""",
+    needs_settings=False,
+)
+def metric(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The metric; omit to list all.")] = None,
+    by: Annotated[
+        list[str] | None, typer.Option("--by", metavar="NAMES", help="Split by these dimensions: practice,week.")
+    ] = None,
+    where: Where = None,
+    since: Annotated[
+        datetime | None, typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="The first day.")
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option("--until", formats=["%Y-%m-%d"], metavar="DATE", help="The last day.")
+    ] = None,
+    file: OtherFile = None,
+    style: Style = "table",
+    as_json: AsJson = False,
+) -> int:
+    """Answer by metric; a rate comes with its counts."""
+    if name is None:
+        return _list_metrics(file, as_json=as_json)
+    split = [part.strip() for text in by or () for part in text.split(",") if part.strip()]
+    question = MetricQuestion(name, split, where or (), since and since.date(), until and until.date())
+    published = published_file(file)
+    answer = ask(published, question)
+    if as_json:
+        rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+        document = {**asdict(answer), "columns": answer.columns, "rows": rows}
+        print_json({"exit_code": 0, "file": str(published), **document})
+    elif style == "csv":
+        print_csv(answer.columns, answer.rows)
+    else:
+        _show_answer(published, question, answer)
+    return 0
+
+
+def _list_metrics(file: Path | None, *, as_json: bool) -> int:
     metrics = list_of(published_file(file))
     if as_json:
         print_json({"exit_code": 0, "metrics": [asdict(metric) for metric in metrics.values()]})
@@ -38,27 +83,11 @@ def list_metrics(file: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def metric(file: Path | None, question: MetricQuestion, *, as_csv: bool, as_json: bool) -> int:
-    """Run `vetl metric NAME`: print the values, and below them their definition and their evidence."""
-    published = published_file(file)
-    answer = ask(published, question)
-    if as_json:
-        rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-        document = {**asdict(answer), "columns": answer.columns, "rows": rows}
-        print_json({"exit_code": 0, "file": str(published), **document})
-    elif as_csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(answer.columns)
-        writer.writerows([cell(value) for value in row] for row in answer.rows)
-    else:
-        _show_answer(published, question, answer)
-    return 0
-
-
 def _show_answer(file: Path, question: MetricQuestion, answer: MetricAnswer) -> None:
     metric = answer.metric
     rows = [[round(value, 3) if isinstance(value, float) else value for value in row] for row in answer.rows]
-    print_table(f"{metric.words} ({metric.unit}){_period(question.since, question.until)}", answer.columns, rows)
+    bounds = (f" {word} {day}" for word, day in (("since", question.since), ("until", question.until)) if day)
+    print_table(f"{metric.words} ({metric.unit}){''.join(bounds)}", answer.columns, rows)
     print_line(f"{metric.name}: {metric.definition}")
     adding = "" if metric.additive else "; values do not add up"
     print_aside(f"{short(file)}; {metric.maturity}{adding}")
@@ -80,7 +109,3 @@ def show_evidence(evidence: Sequence[Evidence]) -> None:
         held = f", {item.quarantined_rows:,} in quarantine" if item.quarantined_rows else ""
         counts = f"{item.warehouse_count:,} rows in all{held}"
         print_aside(f"{item.practice_id} {item.endpoint}: synced at {text(item.as_of)}, {through}, {counts}")
-
-
-def _period(since: date | None, until: date | None) -> str:
-    return f"{f' since {since}' if since else ''}{f' until {until}' if until else ''}"

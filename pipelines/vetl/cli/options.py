@@ -1,15 +1,11 @@
 """The options that several commands share."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-
-PASS_THROUGH = {"ignore_unknown_options": True, "allow_extra_args": True, "allow_interspersed_args": False}
-"""The settings of a command that passes its arguments on to another program."""
 
 Version = Annotated[bool, typer.Option("--version", help="Print the version.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")]
@@ -24,19 +20,6 @@ Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="R
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Print more; -vv prints every request.")]
-Rollback = Annotated[
-    bool | None,
-    typer.Option("--rollback/--release", help="Publish the previous file and keep it; publish new files again."),
-]
-Watch = Annotated[bool, typer.Option("--watch", help="Repeat every two seconds until interrupted.")]
-Problems = Annotated[
-    bool | None,
-    typer.Option("--problems/--all", help="Only lists with a problem; every list of every practice."),
-]
-FullRefresh = Annotated[bool, typer.Option("--full-refresh", help="Rebuild incremental models from scratch.")]
-Engine = Annotated[
-    Literal["duckdb", "spark"], typer.Option(help="duckdb builds from the private file, spark from the lake.")
-]
 
 
 def _practices(incomplete: str) -> list[str]:
@@ -78,19 +61,18 @@ Question = Annotated[
     str | None,
     typer.Option("--question", metavar="NAME", help="Answer a worked question.", autocompletion=_questions),
 ]
-Since = Annotated[
-    datetime | None,
+
+Where = Annotated[
+    list[str] | None,
     typer.Option(
-        "--since", formats=["%Y-%m-%d"], metavar="DATE", help="Read again all rows that changed since this day."
+        "--where", metavar="DIMENSION=VALUE", help="Count only such rows; also != < <= > >=; repeatable."
     ),
 ]
-
-Keep = Annotated[bool, typer.Option("--keep", help="Leave the platform running until interrupted.")]
-Browse = Annotated[bool, typer.Option("--open", help="Open it in the browser.")]
-Format = Annotated[
-    Literal["table", "vertical", "csv", "json", "parquet", "markdown"],
-    typer.Option("--format", help="Output format; table and vertical show 40 rows."),
+Style = Annotated[Literal["table", "csv"], typer.Option("--format", help="Output format.")]
+OtherFile = Annotated[
+    Path | None, typer.Option("--file", metavar="FILE", help="Read this published file; needs no settings.")
 ]
+Browse = Annotated[bool, typer.Option("--open", help="Open it in the browser.")]
 
 
 _TAKING_A_VALUE = frozenset(("--log-file", "--log-format", "--config", "-C"))

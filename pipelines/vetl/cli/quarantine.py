@@ -2,7 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Annotated
 
+import typer
+
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, Lists, Practices, Verbose
 from vetl.cli.output import configure_logs
 from vetl.cli.progress import showing_lists
 from vetl.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
@@ -25,8 +30,17 @@ COLUMNS = (
 )
 
 
-def list_rows(*, as_json: bool) -> int:
-    """Run `vetl quarantine list`. It shows whole payloads, which may hold personal data."""
+app = Commands("quarantine")
+
+
+@app.command(
+    "list",
+    examples="""
+        vetl quarantine list
+        vetl quarantine list --json""",
+)
+def list_rows(as_json: AsJson = False) -> int:
+    """List rejected rows with the reason and the payload."""
     configure_logs(0)
     rows = quarantined_rows(load_settings())
     if as_json:
@@ -36,19 +50,27 @@ def list_rows(*, as_json: bool) -> int:
     return 0
 
 
+@app.command(
+    examples="""
+        vetl quarantine acknowledge --reason "test rows of the platform"
+        vetl quarantine acknowledge --endpoint staff_tasks --reason known"""
+)
 def acknowledge(
-    reason: str,
-    practices: Sequence[str] | None,
-    endpoints: Sequence[str] | None,
-    row_keys: Sequence[str] | None,
-    *,
-    as_json: bool,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why the rows may stay; shown with them.")
+    ],
+    practice: Practices = None,
+    endpoint: Lists = None,
+    row: Annotated[
+        list[str] | None, typer.Option("--row", metavar="ID", help="Only this row; repeatable.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> int:
-    """Run `vetl quarantine acknowledge`. Return 3 if unacknowledged rows are left, else 0."""
+    """Mark bad rows as known, so that exit codes ignore them."""
     if not reason.strip():
         raise WrongUse("--reason: give the reason why the rows may stay in quarantine")
     chosen, left = mark_as_known(
-        load_settings(), reason.strip(), practices=practices, endpoints=endpoints, row_keys=row_keys
+        load_settings(), reason.strip(), practices=practice, endpoints=endpoint, row_keys=row
     )
     code = 3 if left else 0
     if as_json:
@@ -60,9 +82,10 @@ def acknowledge(
     return code
 
 
-def retry(*, as_json: bool, verbosity: int) -> int:
-    """Run `vetl quarantine retry`. Return 3 if unacknowledged rows are left, else 0."""
-    configure_logs(verbosity)
+@app.command(examples="vetl quarantine retry")
+def retry(as_json: AsJson = False, verbose: Verbose = 0) -> int:
+    """Retry rejected rows."""
+    configure_logs(verbose)
     with showing_lists() as report:
         retried = take_in_again(load_settings(), report)
     if as_json:

@@ -3,23 +3,26 @@
 import csv
 import shutil
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+import typer
 from pydantic_core import to_json
 
 from vetl import bundled
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, Question
 from vetl.cli.progress import waiting
 from vetl.cli.questions import statement_of, worked_questions
 from vetl.cli.terminal import count, print_json, print_table
-from vetl.cli.vertical import vertical
 from vetl.core.errors import WrongUse
-from vetl.core.text import cell, json_text, markdown, printable
+from vetl.core.text import cell, json_text, markdown, printable, text
 from vetl.loading.control.snapshot import refuse_newer
 from vetl.loading.published.query import RowStream, previewed, query_to_parquet, streamed
 from vetl.settings import load_settings, require_settings
@@ -32,12 +35,38 @@ MOST_ROWS = 40
 
 _NARROW = 40
 """The least number of characters in a line."""
+_LEAST = 20
+"""The least number of characters of a value in a line, even on a narrower terminal."""
 
 
+app = Commands()
+
+
+@app.command(
+    examples="""
+        vetl query
+        vetl query "from marts.practices"
+        vetl query "select day, calls from marts.practice_daily" --format csv
+        vetl query --question missed-hours
+        vetl query --file question.sql""",
+    needs_settings=False,
+)
 def query(
-    sql: str | None, file: str | None, question: str | None, style: Format, *, private: bool, as_json: bool
+    sql: Annotated[str | None, typer.Argument(metavar="SQL", help="SQL to run; omit for a prompt.")] = None,
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="FILE", help="Read the SQL from FILE; - is standard input.")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="List the worked questions.")] = False,
+    question: Question = None,
+    style: Annotated[
+        Format, typer.Option("--format", help="Output format; table and vertical show 40 rows.")
+    ] = "table",
+    private: Annotated[bool, typer.Option("--private", help="Query the private file instead.")] = False,
+    as_json: AsJson = False,
 ) -> int:
-    """Run `vetl query` on a statement, a file or a worked question. Open a prompt if there is none of them."""
+    """Query the published file."""
+    if list_all:
+        return _list_questions(as_json=as_json)
     if sum(source is not None for source in (sql, file, question)) > 1:
         raise WrongUse("give either a statement, --file or --question")
     if question is not None:
@@ -61,8 +90,7 @@ def query(
     return 0
 
 
-def list_questions(*, as_json: bool) -> int:
-    """Run `vetl query --list`: print the worked questions by name."""
+def _list_questions(*, as_json: bool) -> int:
     questions = worked_questions()
     if as_json:
         print_json({"exit_code": 0, "questions": [asdict(question) for question in questions]})
@@ -129,7 +157,7 @@ def _write_rows(stream: RowStream, style: Format) -> None:
 def _write_vertical(stream: RowStream) -> None:
     rows = list(islice((row for batch in stream.batches for row in batch), MOST_ROWS + 1))
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    sys.stdout.writelines(vertical(stream.columns, rows[:MOST_ROWS], width))
+    sys.stdout.writelines(_vertical(stream.columns, rows[:MOST_ROWS], width))
     more = (
         f"the first {MOST_ROWS} rows; --format csv writes all"
         if len(rows) > MOST_ROWS
@@ -175,3 +203,23 @@ def _write_parquet(file: Path, sql: str) -> None:
         with target.open("rb") as rows:
             shutil.copyfileobj(rows, sys.stdout.buffer)
         sys.stdout.buffer.flush()
+
+
+def _vertical(columns: Sequence[str], rows: Iterable[Sequence[object]], width: int | None) -> Iterator[str]:
+    """Yield the text of each row. Without `width`, no value is wrapped."""
+    names = [text(column) for column in columns]
+    longest = max((len(name) for name in names), default=0)
+    for number, row in enumerate(rows, 1):
+        lines = [f"row {number}"]
+        for name, value in zip(names, row, strict=True):
+            lines += _wrapped(f"  {name:{longest}}  ", text(value), width)
+        yield "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _wrapped(label: str, value: str, width: int | None) -> list[str]:
+    """Return the lines of one value: the first begins with the label, the others with as many spaces."""
+    lines = value.splitlines() or [""]
+    if width:
+        room = max(_LEAST, width - len(label))
+        lines = [part for line in lines for part in textwrap.wrap(line, room) or [""]]
+    return [f"{label if index == 0 else ' ' * len(label)}{line}" for index, line in enumerate(lines)]

@@ -1,7 +1,11 @@
 """`vetl reconcile`: history is read again, compared, and repaired."""
 
-from collections.abc import Sequence
+from typing import Annotated
 
+import typer
+
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, Practices, Verbose
 from vetl.cli.output import configure_logs
 from vetl.cli.progress import showing_lists
 from vetl.cli.terminal import count, mention, print_json
@@ -10,16 +14,28 @@ from vetl.jobs.build import existing
 from vetl.jobs.sync import run_sync
 from vetl.settings import load_settings
 
+app = Commands()
 
-def reconcile(practices: Sequence[str] | None, *, full: bool, as_json: bool, verbosity: int) -> int:
-    """Read the last 35 days or all of history again; show the changed rows and the number of requests."""
-    configure_logs(verbosity)
+
+@app.command(
+    examples="""
+        vetl reconcile
+        vetl reconcile --practice loc-001 --full"""
+)
+def reconcile(
+    practice: Practices = None,
+    full: Annotated[bool, typer.Option("--full", help="All of history, not the last 35 days.")] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Read history again, repair late changes and deletions."""
+    configure_logs(verbose)
     settings = load_settings()
     existing(settings)
-    with showing_lists(len(practices or settings.practices)) as report:
+    with showing_lists(len(practice or settings.practices)) as report:
         result = run_sync(
             settings,
-            practices=practices,
+            practices=practice,
             endpoints=None,
             since=None,
             progress=report,

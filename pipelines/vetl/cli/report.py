@@ -1,29 +1,51 @@
 """`vetl report`: send the letter about the last closed week, once to each reader."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson
 from vetl.cli.output import configure_logs
 from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, say, short
-from vetl.jobs.report import preview, report
+from vetl.jobs.report import preview
+from vetl.jobs.report import report as send_letters
 from vetl.settings import load_settings
 
 COLUMNS = ("reader", "by", "week", "state", TableColumn("note", 1))
 
+app = Commands()
 
-def send_letters(readers: Sequence[str], *, again: bool, folder: Path | None, as_json: bool) -> int:
-    """Run `vetl report`; with a `folder` the letters are only written there."""
+
+@app.command(
+    examples="""
+        vetl report
+        vetl report --preview letters
+        vetl report --to East --again"""
+)
+def report(
+    to: Annotated[
+        list[str] | None, typer.Option("--to", metavar="NAME", help="Only this reader; repeatable.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Send letters that were sent before.")] = False,
+    folder: Annotated[
+        Path | None, typer.Option("--preview", metavar="FOLDER", help="Only write the letters into FOLDER.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Send each reader the letter about the last closed week, once."""
     configure_logs(0)
     settings = load_settings()
     if folder:
-        files = preview(settings, folder, readers)
+        files = preview(settings, folder, to or ())
         if as_json:
             print_json({"exit_code": 0, "files": files})
         for file in () if as_json else files:
             print_line(short(file))
         return 0
-    done = report(settings, readers, again=again)
+    done = send_letters(settings, to or (), again=again)
     if as_json:
         print_json({"exit_code": done.exit_code, **asdict(done)})
         return done.exit_code

@@ -1,51 +1,65 @@
-"""The commands `sync`, `build`, `publish` and `run`."""
+"""`vetl run` and its parts: `vetl sync` and `vetl build`."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import date
+from datetime import date, datetime
 from functools import partial
-from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import typer
 
 from vetl import bundled
+from vetl.cli.commands import Commands
 from vetl.cli.lake import build_on_spark
+from vetl.cli.options import AsJson, Lists, Practices, Verbose
 from vetl.cli.output import configure_logs
 from vetl.cli.progress import showing_lists, showing_nodes
+from vetl.cli.publish import publish_unless_held
 from vetl.cli.terminal import mention, print_json, say, short
-from vetl.cli.times import local, zone
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
-from vetl.core.errors import BuildFailed, PublicationHeld, VetlError, WrongUse, is_of_a_full_disk
+from vetl.core.errors import BuildFailed, VetlError, is_of_a_full_disk
 from vetl.core.results import SyncResult
-from vetl.jobs.build import build_marts, existing, is_built, publish_marts, roll_back_published, treatments
+from vetl.jobs.build import build_marts, existing, is_built, treatments
 from vetl.jobs.dbt_process import log_file
 from vetl.jobs.drain import run_drain
 from vetl.jobs.forget import finish_forgettings
 from vetl.jobs.one_writer import writing
 from vetl.jobs.sync import chosen_practices, run_sync
-from vetl.jobs.watch import send_notices
 from vetl.loading.control.activity import recorded
 from vetl.loading.control.snapshot import refuse_newer
-from vetl.loading.published.extract import extract
-from vetl.loading.published.hold import release as release_hold
 from vetl.loading.published.publish import Published
 from vetl.settings import Settings, load_settings
 
 WORST_FIRST = (1, 2, 3, 0)
 
+app = Commands()
 
+
+@app.command(
+    examples="""
+        vetl sync
+        vetl sync --practice loc-001 --endpoint phone_calls
+        vetl sync --since 2026-01-01"""
+)
 def sync(
-    practices: Sequence[str] | None,
-    endpoints: Sequence[str] | None,
-    since: date | None,
-    *,
-    as_json: bool,
-    verbosity: int,
+    practice: Practices = None,
+    endpoint: Lists = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            "--since",
+            formats=["%Y-%m-%d"],
+            metavar="DATE",
+            help="Read again all rows that changed since this day.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
 ) -> int:
-    """Run `vetl sync`."""
-    configure_logs(verbosity)
+    """Read new and changed rows into the private warehouse."""
+    configure_logs(verbose)
     settings = load_settings()
-    result = _sync(settings, practices, endpoints, since)
+    result = _sync(settings, practice, endpoint, since and since.date())
     if as_json:
         print_json(result.as_json())
     else:
@@ -53,69 +67,41 @@ def sync(
     return result.exit_code
 
 
-def build(*, full_refresh: bool, engine: Literal["duckdb", "spark"], as_json: bool, verbosity: int) -> int:
-    """Run `vetl build`: build the marts, then publish them."""
+@app.command(
+    examples="""
+        vetl build
+        vetl build --full-refresh"""
+)
+def build(
+    full_refresh: Annotated[
+        bool, typer.Option("--full-refresh", help="Rebuild incremental models from scratch.")
+    ] = False,
+    engine: Annotated[
+        Literal["duckdb", "spark"], typer.Option(help="duckdb builds from the private file, spark from the lake.")
+    ] = "duckdb",
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Build the marts with dbt, then publish."""
+    configure_logs(verbose)
     if engine == "spark":
-        return build_on_spark(as_json=as_json, verbosity=verbosity)
-    configure_logs(verbosity)
+        return build_on_spark(as_json=as_json)
     report = build_and_publish(load_settings(), full_refresh=full_refresh, quiet=as_json)
     if as_json:
         print_json(report)
     return report["exit_code"]
 
 
-def publish(*, rollback: bool | None, accept_loss: bool = False, as_json: bool) -> int:
-    """Run `vetl publish`.
-
-    If `rollback` is true, publish the previous file and keep it. If it is false, end that and publish the marts.
-    """
-    configure_logs(0)
-    settings = load_settings()
-    if rollback:
-        hold = roll_back_published(settings)
-        if as_json:
-            print_json({"exit_code": 0, "path": settings.warehouse.published, **asdict(hold)})
-        else:
-            mention(f"Rolled back to the file of {local(hold.published_at)} ({zone()}). It stays until")
-            mention("`vetl publish --release`; runs until then build the marts, but do not publish them.")
-        return 0
-    if rollback is False and not release_hold(settings.warehouse.path):
-        mention("nothing was rolled back")
-    published = publish_marts(settings, accept_loss=accept_loss)
-    if as_json:
-        print_json({"exit_code": 0, "published": asdict(published)})
-    else:
-        show_published(published)
-    _tell(settings)
-    return 0
-
-
-def publish_for(group: str, target: Path | None, *, as_json: bool) -> int:
-    """Run `vetl publish --for GROUP`: write the published rows of a group's practices into a file of their own."""
-    configure_logs(0)
-    settings = load_settings()
-    groups = sorted({practice.group for practice in settings.practices if practice.group})
-    if group not in groups:
-        raise WrongUse(f"--for {group}: no practice has this group; known are {', '.join(groups) or 'none'}")
-    published = settings.warehouse.published
-    name = re.sub(r"[^a-z0-9]+", "-", group.lower()).strip("-") or "group"
-    file = target or published.with_name(f"{published.stem}.{name}{published.suffix}")
-    practices = [practice.id for practice in settings.practices if practice.group == group]
-    rows = extract(published, file.absolute(), practices)
-    if as_json:
-        print_json({"exit_code": 0, "path": file, "practices": practices, "tables": rows})
-    else:
-        mention(f"Wrote {len(practices)} practices, {sum(rows.values()):,} rows: {short(file)}")
-    return 0
-
-
-def run(practices: Sequence[str] | None, *, as_json: bool, verbosity: int) -> int:
-    """Run `vetl run`.
-
-    If the sync fails, the rows that it committed are still built and published, unless the disk is full.
-    """
-    configure_logs(verbosity)
-    report = run_everything(load_settings(), practices, quiet=as_json)
+@app.command(
+    examples="""
+        vetl run
+        vetl -C /srv/vetl run --quiet --log-file vetl.log
+        vetl run --practice loc-001 --json"""
+)
+def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 0) -> int:
+    """Sync, build and publish, as a schedule does."""
+    configure_logs(verbose)
+    report = run_everything(load_settings(), practice, quiet=as_json)
     if as_json:
         print_json(report)
     return report["exit_code"]
@@ -125,7 +111,8 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
     """Sync, drain, build and publish; show each result unless `quiet`. The report has the worst exit code.
 
     `practices` limits the sync; the marts are built for all practices. Nothing is built if no row changed and the
-    marts do not depend on the time that passed. Webhooks are drained if there is an inbox.
+    marts do not depend on the time that passed. Webhooks are drained if there is an inbox. If the sync fails, the
+    rows that it committed are still built and published, unless the disk is full.
 
     Raises:
         ConfigurationError: a practice is not configured, credentials are not set, or `[privacy]` is wrong. Nothing
@@ -204,7 +191,7 @@ def _build(settings: Settings, report: dict[str, Any], *, codes: Sequence[int], 
         report |= built
         return [code]
     # Publish all the same: the published file may be missing, or `[privacy]` may have changed.
-    published, code = _publish_unless_held(settings)
+    published, code = publish_unless_held(settings)
     if published:
         mention("No new data; the published file is up to date.")
     report["published"] = asdict(published) if published else None
@@ -240,7 +227,7 @@ def build_and_publish(
         if result.failures:
             say(_not_published(settings))
         else:
-            published, code = _publish_unless_held(settings)
+            published, code = publish_unless_held(settings)
     if published and not quiet:
         show_published(published)
     return {
@@ -254,28 +241,6 @@ def _not_published(settings: Settings) -> str:
     published, log = short(settings.warehouse.published), short(log_file(settings.warehouse.path))
     stays = f"; {published} stays as it was" if settings.warehouse.published.exists() else ""
     return f"not published{stays}; log at {log}"
-
-
-def _publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
-    """Publish the marts. If a rolled-back file is kept, return no result and exit code 3."""
-    try:
-        published = publish_marts(settings)
-    except PublicationHeld as hold:
-        say(f"not published: {hold}")
-        return None, hold.exit_code
-    _tell(settings)
-    return published, 0
-
-
-def _tell(settings: Settings) -> None:
-    """Look at the thresholds of `[watch]` and print who is out; it fails no publication."""
-    notices = send_notices(settings)
-    for line in notices.rang:
-        say(f"out: {line}")
-    for line in notices.ended:
-        say(f"over: {line}")
-    for line in notices.failures:
-        say(f"warning: {line}")
 
 
 def _sync(

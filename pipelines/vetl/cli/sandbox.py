@@ -8,12 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Annotated, Any
 from urllib.request import urlopen
 
+import typer
 from vetl_sandbox import serve as serve_sandbox
 
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson
 from vetl.core.errors import Unreachable, WrongUse, cannot_listen
+
+app = Commands("sandbox")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +34,24 @@ class Platform:
     clock: datetime
 
 
+@app.command(
+    examples="""
+        vetl sandbox serve --port 8787
+        vetl sandbox serve --practices 1 --days 30 --faults flaky""",
+    needs_settings=False,
+)
 def serve(
-    *, port: int, practices: int, days: int, calls: int | None, seed: int, faults: str, as_json: bool
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 chooses a free one.")] = 0,
+    practices: Annotated[int, typer.Option(min=1, max=500, help="How many practices.")] = 3,
+    days: Annotated[int, typer.Option(min=1, help="Days of history.")] = 365,
+    calls: Annotated[
+        int | None, typer.Option(min=1, help="About how many phone calls, all practices together.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same data.")] = 1,
+    faults: Annotated[str, typer.Option(help="none, flaky, drifting or unsafe_writes.")] = "none",
+    as_json: AsJson = False,
 ) -> int:
-    """Run `vetl sandbox serve` until it is interrupted."""
+    """Serve a made-up platform until interrupted; print how to use it."""
     try:
         serve_sandbox(
             port=port,

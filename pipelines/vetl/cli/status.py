@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, Practices
 from vetl.cli.terminal import (
     MANY_PRACTICES,
     TableColumn,
@@ -60,18 +63,31 @@ PRACTICE_COLUMNS = (
 _QUARANTINED = TableColumn("quarantined")
 
 
-def status(practices: Sequence[str] | None, *, problems: bool | None, watch: bool, as_json: bool) -> int:
-    """Run `vetl status`.
+app = Commands()
 
-    If `problems` is true, show only lists with a problem; if it is false, show every list of any number of
-    practices.
-    """
+
+@app.command(
+    examples="""
+        vetl status
+        vetl status --practice loc-001
+        vetl status --watch"""
+)
+def status(
+    practice: Practices = None,
+    problems: Annotated[
+        bool | None,
+        typer.Option("--problems/--all", help="Only lists with a problem; every list of every practice."),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Repeat every two seconds until interrupted.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Show the state of each list, also while a sync runs."""
     if watch and as_json:
         raise WrongUse("--watch cannot be combined with --json; repeat `vetl status --json` instead")
     settings = load_settings()
     if watch:
-        return _watch(settings, practices, problems=problems)
-    report = read_status(settings, practices)
+        return _watch(settings, practice, problems=problems)
+    report = read_status(settings, practice)
     if as_json:
         print_json(report.as_json(summary(report)))
     else:

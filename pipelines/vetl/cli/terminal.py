@@ -1,8 +1,9 @@
 """Print results on standard output. Messages about progress go to standard error."""
 
+import csv
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -13,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vetl.cli.output import OUTPUT, keep, mention, say
-from vetl.core.text import json_text, text
+from vetl.core.text import cell, json_text, text
 
 __all__ = [
     "MANY_PRACTICES",
@@ -21,6 +22,7 @@ __all__ = [
     "count",
     "mention",
     "print_aside",
+    "print_csv",
     "print_json",
     "print_line",
     "print_table",
@@ -64,6 +66,13 @@ def print_json(value: object) -> None:
     """Print a JSON value on one line; instants are in ISO 8601."""
     sys.stdout.write(json_text(to_json(value, inf_nan_mode="null", fallback=str).decode()) + "\n")
     sys.stdout.flush()
+
+
+def print_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print the columns and the rows as CSV."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow([cell(column) for column in columns])
+    writer.writerows([cell(value) for value in row] for row in rows)
 
 
 def print_line(line: str) -> None:

@@ -3,10 +3,15 @@
 import os
 from collections import Counter
 from dataclasses import asdict
-from datetime import date
+from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from vetl.cli.commands import Commands
 from vetl.cli.metric import published_file
+from vetl.cli.options import AsJson
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, print_aside, print_json, print_line, print_table, say, short
 from vetl.core.errors import WarehouseBusy
@@ -17,12 +22,30 @@ from vetl.settings import load_settings
 _SHOWN = 40
 """Rows of the table of differences; `--json` has all."""
 
+app = Commands()
 
-def verify(file: Path | None, practice: str | None, day: date | None, *, as_json: bool) -> int:
-    """Run `vetl verify`: print whether the file is whole, or which mart, practice and day differ."""
+
+@app.command(
+    examples="""
+        vetl verify
+        vetl verify analytics.duckdb --practice loc-001 --day 2026-01-12""",
+    needs_settings=False,
+)
+def verify(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A published file; that of the settings if none is given."),
+    ] = None,
+    practice: Annotated[str | None, typer.Option("--practice", metavar="ID", help="Only this practice.")] = None,
+    day: Annotated[
+        datetime | None, typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="Only this day.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Check that no value of a published file was changed."""
     published = published_file(file)
     with waiting("recomputing"):
-        found = recompute(published, practice, day)
+        found = recompute(published, practice, day and day.date())
         inputs = _inputs(published, practice) if file is None and day is None else None
     code = 1 if found.different or (inputs and (inputs.changed or inputs.different)) else 0
     if as_json:

@@ -2,9 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
-from typing import Any
+from datetime import date, datetime
+from typing import Annotated, Any
 
+import typer
+
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson
 from vetl.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
 from vetl.jobs.watch import judge, unknown_notices
 from vetl.notices.watching import Episode, Watched, amount, first_line, line
@@ -27,9 +31,22 @@ BACKTEST_COLUMNS = (
 )
 _DAYS_A_MONTH = 365.25 / 12
 
+app = Commands()
 
-def watch(since: date | None, *, as_json: bool) -> int:
-    """Run `vetl watch`: show the state of each threshold; with `since`, when it would have rung."""
+
+@app.command(
+    examples="""
+        vetl watch
+        vetl watch --since 2026-01-01"""
+)
+def watch(
+    since: Annotated[
+        datetime | None,
+        typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="How often each would have rung."),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Show the thresholds of [watch] and who is outside of them."""
     settings = load_settings()
     if not settings.watch.thresholds:
         mention("no threshold is set: [watch] thresholds in vetl.toml")
@@ -38,8 +55,9 @@ def watch(since: date | None, *, as_json: bool) -> int:
     if unknown and not as_json:
         say(f"of {count(unknown, 'notice')} it is not known whether they arrived: vetl was killed while they left")
     if since:
-        tests = [_backtest(one, since) for one in found]
-        _print_json(map(_test_json, tests), since) if as_json else _show_backtest(tests, since)
+        first = since.date()
+        tests = [_backtest(one, first) for one in found]
+        _print_json(map(_test_json, tests), first) if as_json else _show_backtest(tests, first)
     else:
         _print_json(map(_state_json, found), None) if as_json else _show_thresholds(found)
     return 0

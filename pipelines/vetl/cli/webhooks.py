@@ -1,16 +1,36 @@
 """The commands of the webhook receiver."""
 
-from collections.abc import Sequence
+from typing import Annotated
 
+import typer
+
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson, Verbose
 from vetl.cli.output import configure_logs
 from vetl.cli.terminal import print_json, say
 from vetl.receiving.serving import serve as serve_receiver
 from vetl.settings import load_settings
 
+app = Commands("webhooks")
 
-def serve(*, port: int | None, accept_unsigned: bool, as_json: bool, verbosity: int) -> int:
-    """Run `vetl webhooks serve` until it is interrupted."""
-    configure_logs(verbosity)
+
+@app.command(
+    examples="""
+        vetl webhooks serve
+        vetl webhooks serve --port 8091"""
+)
+def serve(
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Instead of webhooks.port; 0 chooses a free one.")
+    ] = None,
+    accept_unsigned: Annotated[
+        bool, typer.Option("--accept-unsigned", help="Accept unsigned deliveries if no secret is set.")
+    ] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Receive webhooks until interrupted."""
+    configure_logs(verbose)
 
     def print_address(address: str) -> None:
         if as_json:
@@ -22,16 +42,31 @@ def serve(*, port: int | None, accept_unsigned: bool, as_json: bool, verbosity: 
     return 0
 
 
-def drain(messages: Sequence[str], *, catch_up: bool, as_json: bool, verbosity: int) -> int:
-    """Run `vetl webhooks drain`. Deliveries stay in the inbox until the first sync has created the warehouse."""
+@app.command(
+    examples="""
+        vetl webhooks drain
+        vetl webhooks drain --message msg-1"""
+)
+def drain(
+    catch_up: Annotated[
+        bool, typer.Option("--catch-up/--no-catch-up", help="Also fetch by id rows whose webhooks may be missing.")
+    ] = True,
+    message: Annotated[
+        list[str] | None, typer.Option("--message", metavar="ID", help="Also fetch this message; repeatable.")
+    ] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+) -> int:
+    """Move received webhooks into the warehouse."""
+    # Deliveries stay in the inbox until the first sync has created the warehouse.
     from vetl.cli.views import show_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
     from vetl.jobs.build import existing  # noqa: PLC0415
     from vetl.jobs.drain import run_drain  # noqa: PLC0415
 
-    configure_logs(verbosity)
+    configure_logs(verbose)
     settings = load_settings()
     existing(settings)
-    result = run_drain(settings, catch_up=catch_up, messages=messages)
+    result = run_drain(settings, catch_up=catch_up, messages=message or ())
     if as_json:
         print_json(result.as_json())
         return result.exit_code

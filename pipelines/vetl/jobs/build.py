@@ -114,7 +114,7 @@ class Begun:
 def options_of(begun: Begun, *, all_tests: bool, with_views: bool = False) -> tuple[str, ...]:
     """Return dbt's options: all models and tests if requested or if the build before failed.
 
-    So a build with fewer tests never publishes marts that the build before refused (decision 0408). Otherwise
+    So a build with fewer tests never publishes marts that the build before refused (decision 18). Otherwise
     those models are made that hang on changed sources, `with_views` or without.
     """
     if all_tests or begun.changed is None:

@@ -32,7 +32,7 @@ COMMAND: tuple[str, ...] = (
 DATA_ONLY = ("--exclude-resource-type", "unit_test")
 """Unit tests have rows of their own: they test the models and not the data, so they belong to the test suite."""
 PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")
-"""Only the tests of published models; other tests have a tag in dbt_project.yml (decision 0408)."""
+"""Only the tests of published models; other tests have a tag in dbt_project.yml (decision 18)."""
 TABLES_ONLY = ("config.materialized:view", "catalogue", "metrics", "--indirect-selection", "empty")
 """Without views, `catalogue` and `metrics`, which only change with the project or its variables."""
 OWN_VARIABLES = ("VETL_", "DBT_")

@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -88,9 +88,7 @@ async def _sync(settings: Settings, client: PartnerClient, order: Order, progres
             raise
         with recorded(path, "sync", command), warehouse:
             warehouse.set_practices(settings.practices)
-            mended = warehouse.people.mend() if order.reconcile != "no" else {}
-            result = await _recorded(warehouse, client, order, clock, progress)
-            return replace(result, notes=(*_mended(mended), *result.notes))
+            return await _recorded(warehouse, client, order, clock, progress)
 
 
 async def _recorded(
@@ -115,14 +113,6 @@ async def _recorded(
         return result
     finally:
         warehouse.finish_run(run_id, source_clock=clock, exit_code=exit_code, summary=summary)
-
-
-def _mended(mended: Mapping[str, int]) -> tuple[str, ...]:
-    """Return a line for each table that had several rows with one key, on which a build would have failed."""
-    return tuple(
-        f"{table}: {rows} rows had the key of another row; each key has one row again"
-        for table, rows in mended.items()
-    )
 
 
 def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:

@@ -1,11 +1,10 @@
-"""Forget clients in an open warehouse, recognise those who were forgotten, and mend duplicate rows."""
+"""Forget clients in an open warehouse, and recognise those who were forgotten."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import duckdb
 
-from vetl.loading.duplicates import mend
 from vetl.loading.forget import Forgotten, forget
 from vetl.loading.mentions import Mentions
 from vetl.loading.person import Person, look_up
@@ -69,11 +68,3 @@ class People:
         self.pseudonyms = Pseudonyms.load(self._connection)
         self._changed()
         return forgotten
-
-    def mend(self) -> dict[str, int]:
-        """Leave one row under each key of raw, see `duplicates.mend`; return the number of moved rows by table."""
-        with self._writing():
-            mended = mend(self._connection, self._tables)
-        if mended:
-            self._changed()
-        return mended

@@ -85,7 +85,7 @@ def ensure(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) ->
 
 
 def _index(connection: duckdb.DuckDBPyConnection, table: RawTable) -> None:
-    """Index the ids of a table, so that a commit costs O(rows that it brings) (decision 0601).
+    """Index the ids of a table, so that a commit costs O(rows that it brings) (decision 28).
 
     Calls have no index: they are found by their day, for which the zone maps of a growing table suffice.
     """

@@ -32,7 +32,7 @@ def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence
 
     A job builds nothing if no data changed.
 
-    No job plans tests of dbt. The build decides which tests run (decision 0702), and Dagster counts a check that
+    No job plans tests of dbt. The build decides which tests run (decision 43), and Dagster counts a check that
     was planned and did not run as a failure.
     """
     checks = AssetSelection.checks(check_published)

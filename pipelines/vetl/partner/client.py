@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import datetime
+from http import HTTPStatus
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -206,7 +207,7 @@ class PartnerClient:
             try:
                 async with limiter.passing():
                     token = self._session.latest(token)  # it may have waited long in the limiter
-                    answer = await self._ask(request, budget, practice_id, token)
+                    answer = await self._accepted(request, budget, practice_id, token, limiter)
                     return decipher(answer, budget.attempt)
             except (Transient, ContractBroken, PracticeRefused) as error:
                 if not request.repeatable:
@@ -215,6 +216,23 @@ class PartnerClient:
                     error.add_note("; the change may have been made, so check before you send it again")
                     raise
                 await self._before_the_next(error, practice_id, budget, limiter, token)
+
+    async def _accepted(
+        self, request: Request, budget: RetryBudget, practice_id: str, token: Token, limiter: RateLimiter
+    ) -> Answer:
+        """Return the answer to the request, after a new sign-in if its token is rejected.
+
+        It keeps its place meanwhile: some tokens are good for a few uses, which others would take.
+        """
+        while True:
+            try:
+                return await self._ask(request, budget, practice_id, token)
+            except TokenRejected as error:
+                if not request.repeatable:
+                    raise
+                if budget.rejected:  # a first 401 means that the token has expired, others that it was used up
+                    limiter.halve()
+                token = await self._renewed(error, budget, token)
 
     async def _before_the_next(
         self,
@@ -227,24 +245,21 @@ class PartnerClient:
         """Pause or sign in, as the failure demands; raise `error` if the request may not be sent again."""
         if isinstance(error, PracticeRefused):
             # Some platforms answer 403 to an expired token: a token that was accepted before is renewed once.
-            if budget.forbidden or practice_id not in token.good_for:
+            token = self._session.latest(token)
+            if error.status != HTTPStatus.FORBIDDEN or budget.forbidden or practice_id not in token.good_for:
                 raise error
             budget.forbidden = True
             budget.attempt += 1
             await self._session.renew(token)
-        elif isinstance(error, TokenRejected):
-            if budget.rejected:  # a first 401 means that the token has expired, others that requests use it up
-                limiter.halve()
-            await self._renewed(error, budget, token)
         elif isinstance(error, RateLimited) or getattr(error, "retry_after", None):
             limiter.pause(budget.pause_after(error))
         else:
             await budget.wait(error)
 
-    async def _renewed(self, error: TokenRejected, budget: RetryBudget, token: Token) -> None:
+    async def _renewed(self, error: TokenRejected, budget: RetryBudget, token: Token) -> Token:
         """Sign in for the next attempt. All requests that got a 401 with this token share one sign-in."""
         try:
-            pause = budget.pause_after(error, is_used_up=bool(token.good_for))
+            pause = budget.pause_after(error, token.good_for)
         except TokenRejected:
             raise PracticeRefused(
                 f"{budget.label}: 401 after each of {budget.rejected - 1} fresh sign-ins;"
@@ -253,7 +268,7 @@ class PartnerClient:
             ) from None
         if pause:
             await self._timing.sleep(pause)
-        await self._session.renew(token)
+        return await self._session.renew(token)
 
     async def _exchange_sign_in(self, request: Request, attempt: int) -> Answer:
         self._deadline.check(SIGN_IN)

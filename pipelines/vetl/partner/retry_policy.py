@@ -5,7 +5,7 @@ request), `Retry-After` must be followed, and tests inject the time.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -88,19 +88,21 @@ class RetryBudget:
         self.forbidden = False
         self._deadline = deadline
         self._seen: Counter[type[Failure]] = Counter()
+        self._rejected: list[Collection[str]] = []
+        """For each rejected token the practices for which it was accepted."""
         self._left = deadline.policy.max_wait
 
     @property
     def rejected(self) -> int:
         """Return the number of rejected tokens."""
-        return self._seen[TokenRejected]
+        return len(self._rejected)
 
-    def pause_after(self, error: Failure, *, is_used_up: bool = False) -> float:
+    def pause_after(self, error: Failure, good_for: Collection[str] = ()) -> float:
         """Return the seconds before the next attempt; raise `error` if no further attempt is allowed.
 
-        `is_used_up`: the rejected token was accepted for other requests.
+        `good_for`: the practices for which the rejected token was accepted, now or later.
         """
-        seconds = self._seconds(error, is_used_up=is_used_up)
+        seconds = self._seconds(error, good_for)
         why = "" if seconds is None else self._refusal(seconds)
         if seconds is None or why:
             if self.attempt > 1:
@@ -122,14 +124,16 @@ class RetryBudget:
                 report(self.attempt, seconds)
             await self._deadline.timing.sleep(seconds)
 
-    def _seconds(self, error: Failure, *, is_used_up: bool) -> float | None:
+    def _seconds(self, error: Failure, good_for: Collection[str]) -> float | None:
         """Return the pause for this kind of failure, or `None` if its attempts are used up."""
         policy, chance = self._deadline.policy, self._deadline.timing.chance()
         if isinstance(error, TokenRejected):
-            self._seen[TokenRejected] += 1
-            most = policy.replays_of_used_up if is_used_up else policy.replays
-            pause = policy.backoff(self.rejected - 1, chance) if self.rejected > 1 else 0.0
-            return pause if self.rejected <= most else None
+            self._rejected.append(good_for)
+            # Checked each time again: a request that used up a token may be answered later.
+            in_vain = sum(not practices for practices in self._rejected)
+            if in_vain > policy.replays or self.rejected > policy.replays_of_used_up:
+                return None
+            return policy.backoff(in_vain - 1, chance) if in_vain > 1 else 0.0
         if isinstance(error, RateLimited):
             self._seen[RateLimited] += 1
             refusals = self._seen[RateLimited]

@@ -1,6 +1,6 @@
 """Note the days of each table that changed since the last build, in the transaction that changes them.
 
-A build then rebuilds only rows that depend on those days (decision 0403). The day of a call is its `call_date`.
+A build then rebuilds only rows that depend on those days (decision 23). The day of a call is its `call_date`.
 The day of any other row is the UTC day of `created_at`, or null without one.
 """
 

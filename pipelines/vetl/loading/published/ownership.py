@@ -1,7 +1,5 @@
 """Mark the files that vetl publishes: only a file with this mark is replaced or removed."""
 
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from contextlib import closing
 from pathlib import Path
 
@@ -13,19 +11,6 @@ from vetl.loading.failures import busy_in
 
 _MARK = "published_by_vetl"
 """A type in the schema of the tables: each copy of the file has it, and readers of tables do not see it."""
-
-_OLDER: Mapping[str, Mapping[str, AbstractSet[str]]] = {
-    "marts": {
-        "practices": {"practice_id", "name", "time_zone"},
-        "proof": {"practice_id", "endpoint", "source_count", "warehouse_count", "certified_through"},
-    },
-    "main": {
-        "clients": {"practice_id", "client_id", "name", "phone_number", "email"},
-        "phone_calls": {"practice_id", "call_key", "name", "phone_number"},
-        "leak_list": {"practice_id", "episode_id", "name", "phone_number", "email"},
-    },
-}
-"""Tables and columns by which a file of a vetl that set no mark (until 0.2) is recognised, by its one schema."""
 
 
 def set_mark(connection: duckdb.DuckDBPyConnection, schema: str) -> None:
@@ -55,7 +40,7 @@ def refuse_foreign(file: Path, schema: str) -> None:
                 "select schema_name from duckdb_tables() where database_name = 'file' and schema_name <> $schema",
                 {"schema": schema},
             ).fetchone()
-            is_ours = _has_mark(connection, schema) or _is_older(connection, schema)
+            is_ours = _has_mark(connection, schema)
     except duckdb.Error as error:
         if busy := busy_in(str(error), file):
             raise busy from None
@@ -81,14 +66,3 @@ def _has_mark(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
         {"schema": schema, "mark": _MARK},
     ).fetchall()
     return bool(marks)
-
-
-def _is_older(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
-    found: dict[str, set[str]] = {}
-    for table, column in connection.execute(
-        "select table_name, column_name from duckdb_columns() where database_name = 'file'"
-        " and schema_name = $schema",
-        {"schema": schema},
-    ).fetchall():
-        found.setdefault(table, set()).add(column)
-    return all(columns <= found.get(table, set()) for table, columns in _OLDER[schema].items())

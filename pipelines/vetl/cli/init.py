@@ -1,0 +1,153 @@
+"""`vetl init`: write the first settings of a folder."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from vetl import bundled
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson
+from vetl.cli.terminal import mention, print_json, short, this_command
+from vetl.core.errors import ConfigurationError, cannot_write
+from vetl.core.zones import known_zone
+from vetl.settings.sources import DEFAULT_FILE
+from vetl.settings.values import http_address
+
+_SECRETS = """\
+# Secrets of vetl; keep this file to its owner (chmod 600) and out of version control.
+# VETL_PARTNER__USERNAME=
+# VETL_PARTNER__PASSWORD=
+# VETL_PARTNER__ROLE=
+# VETL_WEBHOOKS__SECRETS=
+
+# With this key, drawn at random, personal data is published as hashes that still join; without it, as null.
+# VETL_WAREHOUSE__PII_KEY={key}
+"""
+
+
+_IGNORED = """\
+.env
+warehouse/
+*.log
+"""
+
+
+Read = Callable[[str], str]
+"""A function that shows a question and returns the typed line; on a terminal, `input`."""
+
+_ADDRESS = re.compile(r'^base_url = ".*"', re.MULTILINE)
+_PRACTICE = re.compile(r"^\[\[practices\]\]\n(?:.+\n?)*", re.MULTILINE)
+
+app = Commands()
+
+
+@dataclass(frozen=True, slots=True)
+class FirstAnswers:
+    """The address of the platform, empty if it was skipped, and the TOML table of each practice."""
+
+    address: str
+    practices: tuple[str, ...]
+
+
+@app.command(
+    examples="""
+        vetl init
+        vetl -C practices init""",
+    needs_settings=False,
+)
+def init(as_json: AsJson = False) -> int:
+    """Write vetl.toml, .env and .gitignore; asks on a terminal."""
+    target = Path.cwd() / DEFAULT_FILE
+    if target.exists():
+        raise ConfigurationError(f"{target}: exists already and was not changed")
+    settings = bundled.example_settings().read_text("utf-8")
+    answers = _answers() if sys.stdin.isatty() and not as_json else None
+    if not _write_new(target, filled(settings, answers) if answers else settings):
+        raise ConfigurationError(f"{target}: exists already and was not changed")
+    secrets, ignored = target.with_name(".env"), target.with_name(".gitignore")
+    has_written = _write_new(secrets, _SECRETS.format(key=token_hex(32)))
+    has_ignored = _write_new(ignored, _IGNORED)
+    if as_json:
+        print_json({"exit_code": 0, "path": target, "secrets": secrets if has_written else None})
+        return 0
+    still_open = " and ".join(key for key, answer in _open_keys(answers).items() if not answer)
+    mention(f"wrote {short(target)}" + (f"; set {still_open} there" if still_open else ""))
+    mention(f"{'wrote' if has_written else 'kept'} {short(secrets)}; set the credentials there")
+    mention(f"{'wrote' if has_ignored else 'kept'} {short(ignored)}; secrets and data stay out of version control")
+    mention(f"Next: {this_command()} doctor")
+    return 0
+
+
+def _answers() -> FirstAnswers | None:
+    """Return the answers, or `None` if the input ended."""
+    mention("Press Enter to skip a question; vetl.toml can be edited later.")
+    try:
+        return ask(input, mention)
+    except EOFError:
+        return None
+
+
+def _open_keys(answers: FirstAnswers | None) -> dict[str, object]:
+    """Return the answers by the key of `vetl.toml` that each sets."""
+    return {"base_url": answers and answers.address, "practices": answers and answers.practices}
+
+
+def _write_new(target: Path, content: str) -> bool:
+    """Write a file that only its owner can read. Return false if the file exists already."""
+    try:
+        new = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(new, "w", encoding="utf-8") as file:
+            file.write(content)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise ConfigurationError(cannot_write(target, error)) from None
+    return True
+
+
+def ask(read: Read, say: Callable[[str], object]) -> FirstAnswers:
+    """Ask for the address and the practices. An empty line skips a question, except that of a time zone.
+
+    An invalid answer repeats the question.
+    """
+    address = _ask_until_valid(
+        read, say, "Address of the platform, such as https://api.example.com: ", http_address
+    )
+    practices: list[str] = []
+    while identity := read(f"Id of practice {len(practices) + 1} (its X-Client-Id; empty to end): ").strip():
+        name = read("  Its name: ").strip() or identity
+        zone_question = "  Its time zone, such as America/New_York: "
+        while not (zone := _ask_until_valid(read, say, zone_question, known_zone)):
+            say("  a time zone is needed: all local times follow from it")
+        start = "history_start = 2025-01-01             # how far back the first sync reads"
+        keys = {"id": identity, "name": name, "time_zone": zone}
+        # A JSON string is a TOML string.
+        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
+        practices.append("\n".join(("[[practices]]", *lines, start)))
+    return FirstAnswers(address, tuple(practices))
+
+
+def filled(example: str, answers: FirstAnswers) -> str:
+    """Return the example settings with the answers instead of its address and its practice."""
+    text = example
+    if answers.address:
+        line = f"base_url = {json.dumps(answers.address)}"
+        text = _ADDRESS.sub(lambda _: line, text, count=1)
+    if answers.practices:
+        tables = "\n\n".join(answers.practices) + "\n"
+        text = _PRACTICE.sub(lambda _: tables, text, count=1)
+    return text
+
+
+def _ask_until_valid(read: Read, say: Callable[[str], object], question: str, check: Callable[[str], str]) -> str:
+    while answer := read(question).strip():
+        try:
+            return check(answer)
+        except ValueError as error:
+            say(f"  {error}")
+    return ""

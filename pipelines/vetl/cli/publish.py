@@ -1,0 +1,112 @@
+"""`vetl publish`: publish the marts, the previous file again, or a file for a group of practices."""
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vetl.cli.commands import Commands
+from vetl.cli.options import AsJson
+from vetl.cli.output import configure_logs
+from vetl.cli.terminal import mention, print_json, say, short
+from vetl.cli.times import local, zone
+from vetl.cli.views import show_published
+from vetl.core.errors import PublicationHeld, WrongUse
+from vetl.jobs.build import publish_marts, roll_back_published
+from vetl.jobs.watch import send_notices
+from vetl.loading.published.extract import extract
+from vetl.loading.published.hold import release as release_hold
+from vetl.loading.published.publish import Published
+from vetl.settings import Settings, load_settings
+
+app = Commands()
+
+
+@app.command(
+    examples="""
+        vetl publish
+        vetl publish --rollback
+        vetl publish --for East"""
+)
+def publish(
+    rollback: Annotated[
+        bool | None,
+        typer.Option(
+            "--rollback/--release", help="Publish the previous file and keep it; publish new files again."
+        ),
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option("--for", metavar="GROUP", help="Write a file with the practices of GROUP alone.")
+    ] = None,
+    target: Annotated[
+        Path | None, typer.Option("--to", metavar="FILE", help="With --for: instead of beside the published file.")
+    ] = None,
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="Publish also if a mart has lost most of its rows.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Replace the published file by the current marts."""
+    configure_logs(0)
+    if group:
+        return _publish_for(group, target, as_json=as_json)
+    settings = load_settings()
+    if rollback:
+        hold = roll_back_published(settings)
+        if as_json:
+            print_json({"exit_code": 0, "path": settings.warehouse.published, **asdict(hold)})
+        else:
+            mention(f"Rolled back to the file of {local(hold.published_at)} ({zone()}). It stays until")
+            mention("`vetl publish --release`; runs until then build the marts, but do not publish them.")
+        return 0
+    if rollback is False and not release_hold(settings.warehouse.path):
+        mention("nothing was rolled back")
+    published = publish_marts(settings, accept_loss=accept_loss)
+    if as_json:
+        print_json({"exit_code": 0, "published": asdict(published)})
+    else:
+        show_published(published)
+    _tell(settings)
+    return 0
+
+
+def _publish_for(group: str, target: Path | None, *, as_json: bool) -> int:
+    """Write the published rows of a group's practices into a file of their own."""
+    settings = load_settings()
+    groups = sorted({practice.group for practice in settings.practices if practice.group})
+    if group not in groups:
+        raise WrongUse(f"--for {group}: no practice has this group; known are {', '.join(groups) or 'none'}")
+    published = settings.warehouse.published
+    name = re.sub(r"[^a-z0-9]+", "-", group.lower()).strip("-") or "group"
+    file = target or published.with_name(f"{published.stem}.{name}{published.suffix}")
+    practices = [practice.id for practice in settings.practices if practice.group == group]
+    rows = extract(published, file.absolute(), practices)
+    if as_json:
+        print_json({"exit_code": 0, "path": file, "practices": practices, "tables": rows})
+    else:
+        mention(f"Wrote {len(practices)} practices, {sum(rows.values()):,} rows: {short(file)}")
+    return 0
+
+
+def publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
+    """Publish the marts. If a rolled-back file is kept, return no result and exit code 3."""
+    try:
+        published = publish_marts(settings)
+    except PublicationHeld as hold:
+        say(f"not published: {hold}")
+        return None, hold.exit_code
+    _tell(settings)
+    return published, 0
+
+
+def _tell(settings: Settings) -> None:
+    """Look at the thresholds of `[watch]` and print who is out; it fails no publication."""
+    notices = send_notices(settings)
+    for line in notices.rang:
+        say(f"out: {line}")
+    for line in notices.ended:
+        say(f"over: {line}")
+    for line in notices.failures:
+        say(f"warning: {line}")
