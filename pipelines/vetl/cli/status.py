@@ -25,7 +25,6 @@ from vetl.cli.terminal import (
     short,
 )
 from vetl.cli.times import WHOLE_DAYS, ago, in_words, local, zone
-from vetl.cli.views import masked_words_in_words
 from vetl.core.errors import WrongUse
 from vetl.jobs.status import StatusReport, read_status
 from vetl.loading.control.list_status import ListStatus
@@ -257,6 +256,15 @@ def _show_published(report: StatusReport) -> None:
         print_line(", ".join(parts))
     if report.published and report.published.masked_words:
         print_aside(masked_words_in_words(report.published.masked_words))
+
+
+def masked_words_in_words(masked: Mapping[str, int]) -> str:
+    """Return a line with the columns in which values are masked, and with what shows them."""
+    columns = ", ".join(f"{column} ({number})" for column, number in sorted(masked.items()))
+    return (
+        f"values published as `masked`, because too few people share them: {columns}. `vetl query --private` shows"
+        " them; [privacy] words publishes those that name nobody, [privacy] fewest_people says how many are enough"
+    )
 
 
 def _show_inbox(inbox: Mapping[str, Any] | None) -> None:

@@ -1,11 +1,12 @@
 """Print the result of each command for people."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from vetl.cli.status import masked_words_in_words
 from vetl.cli.terminal import (
     MANY_PRACTICES,
     TableColumn,
@@ -147,15 +148,6 @@ def show_build(result: BuildResult) -> None:
     )
     if result.because:
         print_aside(f"made: {result.because}")
-
-
-def masked_words_in_words(masked: Mapping[str, int]) -> str:
-    """Return a line with the columns in which values are masked, and with what shows them."""
-    columns = ", ".join(f"{column} ({number})" for column, number in sorted(masked.items()))
-    return (
-        f"values published as `masked`, because too few people share them: {columns}. `vetl query --private` shows"
-        " them; [privacy] words publishes those that name nobody, [privacy] fewest_people says how many are enough"
-    )
 
 
 def show_published(published: Published) -> None:

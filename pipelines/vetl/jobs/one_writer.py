@@ -2,26 +2,12 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 
 from vetl.core.errors import WarehouseError
 from vetl.endpoints import REGISTRY
 from vetl.loading import writer_lock
 from vetl.loading.warehouse import Warehouse
 from vetl.settings import Settings
-
-
-def restore_mark(warehouse: Path) -> Path:
-    """Return the path of the file that is there from the first to the last file that a restore replaces."""
-    return warehouse.with_name(f"{warehouse.name}.restoring")
-
-
-def unfinished_restore(warehouse: Path) -> str | None:
-    """Return the line about a restore that did not end; `None` if there is none."""
-    mark = restore_mark(warehouse)
-    if not mark.exists():
-        return None
-    return f"{warehouse}: `vetl restore` did not end: run it again with the folder that {mark} names"
 
 
 @contextmanager
@@ -35,7 +21,7 @@ def writing(settings: Settings, seconds: float | None = None, *, restoring: bool
     warehouse = settings.warehouse
     patience = warehouse.lock_wait_seconds if seconds is None else seconds
     with writer_lock.writing(warehouse.path, lock_wait_seconds=patience):
-        if not restoring and (unfinished := unfinished_restore(warehouse.path)):
+        if not restoring and (unfinished := writer_lock.unfinished_restore(warehouse.path)):
             raise WarehouseError(unfinished)
         yield
 

@@ -16,8 +16,9 @@ from vetl.drafts import draft_for, replace_text
 from vetl.jobs.backup import BackedUpFile, Backup, copy_bytes, read_backup, sync_folder
 from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.kept_files import kept_files, place_of
-from vetl.jobs.one_writer import restore_mark, writing
+from vetl.jobs.one_writer import writing
 from vetl.loading.published.parquet import parquet_folder, write_parquet
+from vetl.loading.writer_lock import restore_mark
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.sqlite_file import is_whole

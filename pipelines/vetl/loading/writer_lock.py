@@ -168,3 +168,16 @@ def _header(descriptor: int) -> list[str]:
 def _holder(descriptor: int) -> str:
     header = _header(descriptor)
     return f"another vetl (PID {header[0]})" if header and header[0].isdigit() else "another vetl"
+
+
+def restore_mark(warehouse: Path) -> Path:
+    """Return the path of the file that is there from the first to the last file that a restore replaces."""
+    return warehouse.with_name(f"{warehouse.name}.restoring")
+
+
+def unfinished_restore(warehouse: Path) -> str | None:
+    """Return the line about a restore that did not end; `None` if there is none."""
+    mark = restore_mark(warehouse)
+    if not mark.exists():
+        return None
+    return f"{warehouse}: `vetl restore` did not end: run it again with the folder that {mark} names"
