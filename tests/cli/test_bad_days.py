@@ -133,6 +133,17 @@ def test_a_later_success_ends_the_failure(site: Site, capfd: pytest.CaptureFixtu
     assert status(capfd)[0] == 0
 
 
+def test_a_forgetting_that_a_full_disk_ended_is_ended_by_the_next_run(
+    site: Site, capfd: pytest.CaptureFixture[str]
+) -> None:
+    DAYS["a forgetting is not complete"][0](site)
+    assert status(capfd)[0] == 1
+
+    assert site.vetl("run") == 0
+
+    assert status(capfd)[0] == 0
+
+
 EVERY_FILE = f"[warehouse]\ncontacts = true\nparquet = true\n[lake]\npath = '{WAREHOUSE.parent}/lake'\n"
 
 

@@ -17,6 +17,7 @@ from vetl import bundled
 from vetl.cli import app
 from vetl.cli.commands import LINES
 from vetl.core.errors import ConfigurationError, Unreachable
+from vetl.endpoints import REGISTRY
 
 ROOT = Path(app.__file__).resolve().parents[2]
 pytestmark = pytest.mark.usefixtures("empty_folder")
@@ -162,6 +163,19 @@ def test_with_the_json_log_format_each_line_is_an_object(capsys: pytest.CaptureF
 def test_the_options_of_dbt_reach_it(capfd: pytest.CaptureFixture[str]) -> None:
     assert app.execute(["dbt", "--quiet", "ls", "--select", "practices", "--resource-type", "model"]) == 0
     assert capfd.readouterr().out.split() == ["vetl.marts.practice.practices"]
+
+
+@pytest.mark.usefixtures("configured")
+def test_dbt_gets_the_variables_of_vetl_beside_those_of_the_user(capfd: pytest.CaptureFixture[str]) -> None:
+    """The command need not be the first word, and dbt itself takes the last `--vars` alone."""
+    text = "{{ var('mine') }} {{ var('lists') | length }}"
+    before = ["dbt", "--quiet", "--log-level-file", "debug"]
+
+    assert app.execute([*before, "compile", "--vars", "{mine: x}", "--no-introspect", "--inline", text]) == 0
+
+    assert capfd.readouterr().out.split() == ["x", str(len(REGISTRY))]
+    assert app.execute(["dbt", "run", "--vars", "mine"]) == 2
+    assert "--vars: must be a mapping" in capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("configured")

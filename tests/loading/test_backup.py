@@ -15,10 +15,11 @@ from vetl.cli.app import execute
 from vetl.core.errors import BackupError, WarehouseError, WrongUse
 from vetl.jobs.backup import MANIFEST, back_up, read_backup
 from vetl.jobs.kept_files import kept_files, place_of
-from vetl.jobs.one_writer import unfinished_restore, writing
+from vetl.jobs.one_writer import writing
 from vetl.jobs.restore import restore
 from vetl.loading.notes import read_note, write_note
 from vetl.loading.published.contacts import contacts_file
+from vetl.loading.writer_lock import unfinished_restore
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import Settings, load_settings

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 
 import pytest
 from support.scripted_server import PRACTICE, Reply, Stage, one, reply_data, reply_error, reply_page
@@ -214,6 +215,20 @@ def test_a_control_character_in_a_text_costs_no_page(stage: Stage, text: bytes) 
 
     assert (page.rows, page.requests) == (({"id": "1", "notes": text.decode()},), 1)
     assert [entry["event"] for entry in stage.logs].count("characters_replaced") == 1
+
+
+@pytest.mark.parametrize(
+    "number", [b"9" * 5_000, b"-" + b"9" * 5_000, b"1e400"], ids=["long", "negative", "exponent"]
+)
+def test_an_endless_number_costs_no_page(stage: Stage, number: bytes) -> None:
+    """Python refuses to read an integer of so many digits; `records` knows that an infinite number is no value."""
+    body = b'{"success": true, "data": {"total_count": 1, "content": [{"id": "1", "notes": ' + number + b"}]}}"
+    stage.server.answers(Reply(body=body))
+
+    page = stage.play(one)
+
+    assert page.requests == 1
+    assert abs(float(str(page.rows[0]["notes"]))) == inf
 
 
 @pytest.mark.parametrize("name", ["none", "UTF-8", "identity", "none, utf-8", ""])

@@ -1,9 +1,12 @@
 """The world: reproducible, changing, with the awkward hours in it, and true to the contract; and its memory."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from support.partner_side import Partner, by_id
+from vetl.core.zones import zone
+from vetl_sandbox.world.hours import millis, to_instant, to_local
 
 
 @pytest.mark.parametrize("name", ["appointments", "staff_tasks"])
@@ -24,3 +27,15 @@ def test_people_that_rows_mention_exist(partner: Partner, name: str) -> None:
     for row in partner.truth(name):
         assert row["client_id"] is None or row["client_id"] in clients
         assert row["patient_id"] is None or patients[row["patient_id"]]["client_id"] == row["client_id"]
+
+
+def test_the_world_converts_by_the_rules_that_vetl_converts_by() -> None:
+    """British Columbia stayed on summer time on 1 November 2026; polars has older rules."""
+    name = "America/Vancouver"
+    hours = [datetime(2026, month, 20, hour, tzinfo=UTC) for month in (3, 10, 11, 12) for hour in range(24)]
+    instants = np.array([millis(hour) for hour in hours])
+
+    local = to_local(instants, name)
+
+    assert local.tolist() == [millis(hour.astimezone(zone(name)).replace(tzinfo=UTC)) for hour in hours]
+    assert to_instant(local, name).tolist() == instants.tolist()

@@ -176,6 +176,23 @@ def task_unknown(site: Site) -> None:
     assert site.vetl("act", "apply", plan_acts(load_settings(), None).digest) == 3
 
 
+def disk_full_at_forgetting(site: Site) -> None:
+    """There is no room for a copy of the private file without the person."""
+    tasks = site.platform.truth("loc-001", "staff_tasks")
+    client = next(task["client_id"] for task in tasks if task["client_id"])
+    command = ("forget", "--practice", "loc-001", "--client", client, "--yes")
+    assert on_a_full_disk(*command, full_at=WAREHOUSE.stat().st_size // 2) == 1
+
+
+def restore_stopped(site: Site) -> None:
+    """A restore ends after the first file that it replaces: there is a folder in the place of another one."""
+    assert site.vetl("backup", "saved") == 0
+    PUBLISHED.unlink()
+    PUBLISHED.mkdir()
+    assert site.vetl("restore", "saved") == 1
+    PUBLISHED.rmdir()
+
+
 bad_row = after(task_says("perhaps"), ends(3, "sync"))
 acknowledged = after(bad_row, ends(0, "quarantine", "acknowledge", "--reason", "known"), ends(0, "sync"))
 build_failed = ends(1, "build", WAREHOUSE__MEMORY_LIMIT="1MB")
@@ -217,6 +234,8 @@ DAYS: dict[str, tuple[Event, int, str]] = {
     "the warehouse is random bytes": (destroyed(WAREHOUSE.name, 1_000_000), 1, "is no DuckDB database"),
     "the warehouse is random bytes behind its first ones": (behind_the_head, 1, "is cut off"),
     "the warehouse is cut off": (cut_off, 1, "is cut off"),
+    "a forgetting is not complete": (disk_full_at_forgetting, 1, "not complete since"),
+    "a restore did not end": (restore_stopped, 1, "`vetl restore` did not end"),
     "nothing was ever synced here": (lambda _: shutil.rmtree("warehouse"), 1, "nothing has been synced yet"),
     "the inbox of webhooks cannot be read": (destroyed("inbox.sqlite", 20_000), 1, "inbox.sqlite"),
     "the ledger of acts cannot be read": (no_ledger, 1, "acts.sqlite: file is not a database"),

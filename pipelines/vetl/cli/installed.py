@@ -4,16 +4,19 @@ import os
 import signal
 import subprocess
 import sys
+from argparse import ArgumentError, ArgumentParser
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, cast
 
 import typer
+import yaml
 
 from vetl import bundled
 from vetl.cli.commands import Commands
 from vetl.cli.process_exit import is_terminated
-from vetl.core.errors import ConfigurationError, WarehouseError, cannot_write
+from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse, cannot_write
 from vetl.jobs.build import dbt_variables, doubt_build
 from vetl.jobs.dbt_process import COMMAND as DBT
 from vetl.jobs.dbt_process import as_options, environment, state_folder
@@ -83,18 +86,37 @@ def dbt(context: typer.Context) -> int:
         return _run([*DBT, *arguments], dict(os.environ))
     settings, warehouse = load_settings(), _warehouse()
     state, project = state_folder(warehouse), str(bundled.dbt_project())
-    command = next((name for name in arguments if not name.startswith("-")), "")
+    # The value of an option may stand before the command: `--log-level debug run`.
+    command = next((name for name in arguments if name in _WITH_VARIABLES), "")
     if command in _BUILDING:
         doubt_build(settings)
-    has_own = command not in _WITH_VARIABLES or "--vars" in arguments
-    variables = [] if has_own else as_options(dbt_variables(settings))
+    others, own = _without_variables(arguments)
+    variables = as_options({**dbt_variables(settings), **own}) if command else []
     places = {
         "DBT_PROJECT_DIR": project,
         "DBT_PROFILES_DIR": project,
         "DBT_TARGET_PATH": str(state / "target"),
         "DBT_LOG_PATH": str(state / "logs"),
     }
-    return _run([*DBT, *arguments, *variables], {**environment(warehouse), **places}, folder=_with_folder(state))
+    return _run([*DBT, *others, *variables], {**environment(warehouse), **places}, folder=_with_folder(state))
+
+
+def _without_variables(arguments: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+    """Return the arguments without `--vars`, and its variables: dbt takes the last `--vars` alone.
+
+    Raises:
+        WrongUse: the value is no mapping.
+    """
+    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--vars", default="{}")
+    try:
+        known, others = parser.parse_known_args(list(arguments))
+        variables = yaml.safe_load(known.vars)
+    except (ArgumentError, yaml.YAMLError):
+        variables, others = None, []
+    if not isinstance(variables, dict):
+        raise WrongUse("--vars: must be a mapping, such as '{name: value}'")
+    return others, cast("dict[str, Any]", variables)
 
 
 def _warehouse() -> Path:

@@ -9,7 +9,7 @@ import structlog
 
 SENTENCES = {
     "answer_without_date": "an answer of the platform carries no Date; it is timed by this machine's clock",
-    "characters_replaced": "{asked}: characters that JSON does not allow in a text were accepted or replaced",
+    "characters_replaced": "{asked}: characters or numbers that JSON does not allow were accepted or replaced",
     "platform_asks_to_wait": "{about}: the platform asks to wait; goes on in {seconds:.0f} s",
     "another_vetl_writes": "Waiting for {holder}, up to {longest}",
     "warehouse_held": "Waiting for {holder}, which holds {path}, up to {longest}",

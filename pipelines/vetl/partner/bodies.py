@@ -1,12 +1,13 @@
 """Decode the bytes of an answer as text and JSON. No I/O.
 
 A page is not lost if a single character is not UTF-8, if the source cut a summary in the middle of an emoji, or
-wrote a tab into a text as it is. Bad characters become U+FFFD, control characters stay, and `Decoded.repaired` is
-true.
+wrote a tab into a text as it is. Bad characters become U+FFFD, control characters stay, an endless number is
+infinite, and `Decoded.repaired` is true.
 """
 
 import codecs
 import json
+import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,12 +21,15 @@ from vetl.partner.headers import Headers, charset, media_type
 MOST_VALUES = 500_000
 """The most values in one JSON answer. 100 records have a few thousand; 8 MiB of `[],` is 500 MB of objects."""
 
+_MOST_DIGITS = 4_000
+"""Python reads integers of at most 4,300 digits, because longer ones cost much time."""
+
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A JSON value. `repaired` is true if characters had to be replaced to read it."""
+    """A JSON value. `repaired` is true if characters or numbers had to be replaced to read it."""
 
     value: Any
     repaired: bool
@@ -54,7 +58,8 @@ def read_json(body: bytes, headers: Headers, label: str) -> Decoded:
     except ValueError:
         pass  # the lenient parser finds out whether it is cut off or has bad characters only
     try:
-        return Decoded(_whole(json.loads(body.decode(errors="replace"), strict=False)), repaired=True)
+        value = json.loads(body.decode(errors="replace"), strict=False, parse_int=_integer)
+        return Decoded(_whole(value), repaired=True)
     except (ValueError, RecursionError):
         raise TornAnswer(f"{label}: expected JSON, got {likeness(body, headers)}") from None
 
@@ -70,6 +75,11 @@ def likeness(body: bytes, headers: Headers) -> str:
         return f"JSON that is cut off or malformed ({len(body)} bytes)"
     kind = media_type(headers)
     return f"{len(body)} bytes of {kind if _MEDIA_TYPE.fullmatch(kind) else 'unknown type'}"
+
+
+def _integer(text: str) -> float:
+    """Return a whole number; one of thousands of digits is infinite, as `1e400` is, and not the loss of a page."""
+    return int(text) if len(text) <= _MOST_DIGITS else math.inf
 
 
 def _whole(value: Any) -> Any:  # noqa: ANN401 - any JSON value

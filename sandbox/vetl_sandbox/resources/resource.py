@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from vetl_sandbox.stamps import stamp
 from vetl_sandbox.switches import Switches
 from vetl_sandbox.world.ids import number_of, opaque
 from vetl_sandbox.world.lives import INSTANT
@@ -20,7 +21,6 @@ _FORMATS: Final = {
     "seconds": "%Y-%m-%dT%H:%M:%SZ",
     "microseconds": "%Y-%m-%dT%H:%M:%S%.6fZ",
     "offset": "%Y-%m-%dT%H:%M:%S%.3f+00:00",
-    "practice": "%Y-%m-%dT%H:%M:%S%.3f%:z",
 }
 LONGEST_NUMBER: Final = 18
 _WITH_INTEGER_IDS: Final = {"client_id", "patient_id", "appointment_id"}
@@ -72,9 +72,7 @@ class Resource:
     def records(self, rows: pl.DataFrame, scene: Scene) -> list[Record]:
         """Return rows as records of the contract, with times and ids as the switches want them."""
         frame = self.render(rows, scene).with_columns(self._ids(rows)).select(self.fields)
-        zone = scene.practice.time_zone if scene.switches.timestamps == "practice" else "UTC"
-        times = pl.col(INSTANT).dt.convert_time_zone(zone).dt.strftime(_FORMATS[scene.switches.timestamps])
-        frame = frame.with_columns(times)
+        frame = frame.with_columns(_times(frame, scene))
         if scene.switches.integer_ids:
             numbers = [name for name in self.fields if has_integer_id(self, name)]
             frame = frame.with_columns(pl.col(name).cast(pl.Int64) for name in numbers)
@@ -91,6 +89,17 @@ class Resource:
         if self.prefix is not None:
             return number_of(self.prefix, text)
         return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else None
+
+
+def _times(frame: pl.DataFrame, scene: Scene) -> list[pl.Series] | pl.Expr:
+    """Return the instants as text; Python's rules of zones make local times."""
+    form = scene.switches.timestamps
+    if form != "practice":
+        return pl.col(INSTANT).dt.strftime(_FORMATS[form])
+    return [
+        pl.Series(times.name, [at and stamp(at, form, scene.practice.zone) for at in times], dtype=pl.String)
+        for times in frame.select(pl.col(INSTANT))
+    ]
 
 
 def has_integer_id(resource: Resource, field: str) -> bool:

@@ -11,6 +11,7 @@ from vetl_sandbox.resources.phone_calls import render
 from vetl_sandbox.resources.resource import Record, Scene, instant
 from vetl_sandbox.table import Snapshot, Table
 from vetl_sandbox.world import vocabulary as v
+from vetl_sandbox.world.hours import to_local
 
 _FIELDS: Final = (
     "created_at", "practice_name", "direction", "state", "caller_type", "client_name", "patient_name",
@@ -63,7 +64,8 @@ def _humanized(scene: Scene) -> tuple[str, ...]:
 
 
 def _drawn_lines(rows: pl.DataFrame, scene: Scene) -> pl.DataFrame:
-    local = pl.col("created_at").dt.convert_time_zone(scene.practice.time_zone)
+    instants = rows["created_at"].cast(pl.Datetime("ms", "UTC")).to_physical().to_numpy()
+    local = pl.Series("created_at", to_local(instants, scene.practice.time_zone)).cast(pl.Datetime("ms"))
     seconds = pl.col("duration_seconds").cast(pl.Int32)
     line = render(rows, scene).with_columns(
         local.dt.strftime(_MINUTE),

@@ -1,9 +1,11 @@
 """The real hours of a practice's month, and how busy each is."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import polars as pl
@@ -13,6 +15,7 @@ from vetl_sandbox.world.lives import Mask, Millis
 from vetl_sandbox.world.practices import Practice
 
 HOUR = 3_600_000
+QUARTER = HOUR // 4
 DAY = 24 * HOUR
 _EPOCH_YEAR = 2000
 _EPOCH = date(1970, 1, 1)
@@ -127,18 +130,37 @@ def _spells(practice: Practice, begins: Millis, of: Busy) -> NDArray[np.float64]
 
 def to_local(instants: Millis, zone: str) -> Millis:
     """Return instants as local wall-clock time, in milliseconds as if that were UTC."""
-    local = (
-        pl.Series(instants).cast(pl.Datetime("ms", "UTC")).dt.convert_time_zone(zone).dt.replace_time_zone(None)
-    )
-    return local.cast(pl.Int64).to_numpy()
+    return instants + _of_quarters(instants, lambda quarter: _offset(quarter, zone))
 
 
 def to_instant(local: Millis, zone: str) -> Millis:
     """Reverse `to_local`; a repeated hour is its first one, a missing one the hour after."""
-    naive = pl.Series(local).cast(pl.Datetime("ms"))
-    instants = naive.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-    later = naive.dt.offset_by("1h").dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-    return instants.fill_null(later).dt.convert_time_zone("UTC").cast(pl.Int64).to_numpy()
+    return local - _of_quarters(local, lambda quarter: _offset_on_the_wall(quarter, zone))
+
+
+def _of_quarters(times: Millis, offset: Callable[[int], int]) -> Millis:
+    """Return the offset of each time; clocks change at full quarters of an hour.
+
+    Python's rules of zones decide: those of polars may be older.
+    """
+    quarters, places = np.unique(times // QUARTER, return_inverse=True)
+    return np.array([offset(int(quarter)) for quarter in quarters], dtype=np.int64)[places]
+
+
+@lru_cache(maxsize=1 << 16)
+def _offset(quarter: int, zone: str) -> int:
+    at = datetime.fromtimestamp(quarter * QUARTER / 1000, ZoneInfo(zone))
+    return _millis_of(at.utcoffset())
+
+
+@lru_cache(maxsize=1 << 16)
+def _offset_on_the_wall(quarter: int, zone: str) -> int:
+    local = datetime.fromtimestamp(quarter * QUARTER / 1000, UTC).replace(tzinfo=ZoneInfo(zone))
+    return _millis_of(local.utcoffset())
+
+
+def _millis_of(offset: timedelta | None) -> int:
+    return 0 if offset is None else offset // timedelta(milliseconds=1)
 
 
 def within(local_hours: tuple[int, int], instants: Millis, zone: str) -> Millis:
