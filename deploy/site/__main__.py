@@ -41,7 +41,7 @@ def write_pages(target: Path) -> None:
     for source, name in BESIDE.items():
         (target / name).write_text(_at_home((ROOT / source).read_text("utf-8"), source), "utf-8")
     for page in target.rglob("*.md"):
-        text = page.read_text("utf-8")
+        text = page.read_text("utf-8").replace("](decisions/README.md)", "](decisions/index.md)")
         for source, name in BESIDE.items():
             up = "../" * len(page.relative_to(target).parts)
             text = text.replace(f"]({up}{source}", f"]({'../' * (len(page.relative_to(target).parts) - 1)}{name}")

@@ -65,3 +65,14 @@ def test_tied_rows_may_change_places(partner: Partner) -> None:
     assert {frozenset(ids[:9]) for ids in moving} == {frozenset(tied)}
     assert len({tuple(ids) for ids in moving}) > 1
     assert {tuple(ids[9:]) for ids in moving} == {tuple(fixed[9:])}
+
+
+def test_a_range_without_an_end_may_end_at_midnight_and_a_large_page_be_refused(partner: Partner) -> None:
+    now = partner.platform.now().isoformat()
+    partner.platform.insert("loc-001", "booking_sessions", {"updated_at": now})
+    since = {"start_date": "2025-01-01"}
+    before = partner.page("booking_sessions", **since)["total_count"]
+    partner.platform.set(booking_sessions={"default_end": "midnight", "over_large": "refuse"})
+
+    assert partner.page("booking_sessions", **since)["total_count"] < before
+    assert partner.get("booking_sessions", per_page=1_000, **since).status_code == 400
