@@ -8,6 +8,7 @@ The stories have a dbt project with few of the models (`support.small_project`),
 story has them all. `VETL_CHAOS_SEEDS` is the number of stories, or a range of seeds (`20-200`).
 """
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ import pytest
 import vetl_sandbox
 from support import forgetting, truth
 from support.concurrent_commands import KILLED, Command, Ended, overlap
+from support.dbt_build import BOOKING_STAGES
 from support.deliveries import body_of, reminder
 from support.examples import seeds
 from support.mart_builds import built_in_full, differences
@@ -83,7 +85,9 @@ def synced_folder(platform: vetl_sandbox.Handle, project: Path, tmp_path_factory
     (folder / "vetl.toml").write_text(
         f'[partner]\nbase_url = "{platform.base_url}"\n'
         '[warehouse]\npath = "vetl.duckdb"\npublished = "analytics.duckdb"\n'
-        '[webhooks]\ninbox = "inbox.sqlite"\n[lake]\npath = "lake"\n[watch]\nledger = "watch.sqlite"\n'
+        '[webhooks]\ninbox = "inbox.sqlite"\n[lake]\npath = "lake"\n'
+        '[watch]\nledger = "watch.sqlite"\n'
+        f"[definitions]\nbooking_stages = {json.dumps(BOOKING_STAGES)}\n"
         + practice_table(practice.id, time_zone=practice.time_zone, start=half),
         "utf-8",
     )

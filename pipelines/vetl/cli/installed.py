@@ -88,10 +88,10 @@ def dbt(context: typer.Context) -> int:
     state, project = state_folder(warehouse), str(bundled.dbt_project())
     # The value of an option may stand before the command: `--log-level debug run`.
     command = next((name for name in arguments if name in _WITH_VARIABLES), "")
-    if command in _BUILDING:
-        doubt_build(settings)
     others, own = _without_variables(arguments)
     variables = as_options({**dbt_variables(settings), **own}) if command else []
+    if command in _BUILDING:
+        doubt_build(settings)
     places = {
         "DBT_PROJECT_DIR": project,
         "DBT_PROFILES_DIR": project,
