@@ -174,6 +174,9 @@ def test_dbt_gets_the_variables_of_vetl_beside_those_of_the_user(capfd: pytest.C
     assert app.execute([*before, "compile", "--vars", "{mine: x}", "--no-introspect", "--inline", text]) == 0
 
     assert capfd.readouterr().out.split() == ["x", str(len(REGISTRY))]
+    # dbt has made the file, which has none of vetl's tables.
+    assert app.execute(["dbt", "run", "--select", "practices"]) == 1
+    assert "internal error" not in capfd.readouterr().err
     assert app.execute(["dbt", "run", "--vars", "mine"]) == 2
     assert "--vars: must be a mapping" in capfd.readouterr().err
 

@@ -74,6 +74,7 @@ MISTAKES = {
     HARBOR.replace("2025-01-01", "'soon'"): r"practices\[0\].history_start must be a valid date",
     HARBOR.replace("loc-001", "loc 001\\n"): r"practices\[0\].id must be visible ASCII",
     HARBOR.replace("Harbor", "Har\\nbor"): r"practices\[0\].name must be one line without control characters",
+    HARBOR.replace("Harbor", "Har\\u202ebor"): r"practices\[0\].name must be one line without control characters",
     HARBOR.replace("East", "E\\u0085ast"): r"practices\[0\].group must be one line without control characters",
     HARBOR + HARBOR: "practices: the id loc-001 is there twice",
     '[warehouse]\nmemory_limit = "lots"': "must be an amount such as 4GB",

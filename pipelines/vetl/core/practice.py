@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, ConfigDict, Field
 
+from vetl.core.text import printable
 from vetl.core.zones import known_zone
 
 ID_LENGTH = 80
@@ -27,8 +28,8 @@ def _possible_id(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return the text if it is one line, as heads of mails and tables need it."""
-    if any(unicodedata.category(character) in {"Cc", "Zl", "Zp"} for character in text):
+    """Return the text if it is one line in one direction, as heads of mails and tables need it."""
+    if any(unicodedata.category(one) in {"Cc", "Zl", "Zp"} for one in text) or printable(text) != text:
         msg = "must be one line without control characters"
         raise ValueError(msg)
     return text

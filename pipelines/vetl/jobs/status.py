@@ -120,6 +120,8 @@ def read_status(
     path, now = settings.warehouse.path, now or datetime.now(UTC)
     inbox = inbox_status(settings.webhooks.inbox)
     snapshot = read_snapshot(path, bundled.migrations())
+    if snapshot is None and (restore := unfinished_restore(path)):
+        raise WarehouseError(restore)
     if snapshot is None:
         if not inbox:
             lost = ", or the notes beside it are gone" if path.exists() else ""
