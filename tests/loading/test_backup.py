@@ -17,9 +17,10 @@ from vetl.jobs.backup import MANIFEST, back_up, read_backup
 from vetl.jobs.kept_files import kept_files, place_of
 from vetl.jobs.one_writer import writing
 from vetl.jobs.restore import restore
+from vetl.jobs.status import read_status
 from vetl.loading.notes import read_note, write_note
 from vetl.loading.published.contacts import contacts_file
-from vetl.loading.writer_lock import unfinished_restore
+from vetl.loading.writer_lock import restore_mark, unfinished_restore
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import Settings, load_settings
@@ -206,6 +207,16 @@ def test_a_restore_that_is_killed_leaves_one_state_or_keeps_other_commands_away_
     assert kills > 5
     assert kept_away > 0
     assert content(settings) == before
+
+
+def test_status_names_a_restore_into_an_empty_folder_that_did_not_end(settings: Settings) -> None:
+    settings.warehouse.path.parent.mkdir(parents=True, exist_ok=True)
+    for file in settings.warehouse.path.parent.glob("vetl.duckdb*"):
+        file.unlink() if file.is_file() else shutil.rmtree(file)
+    restore_mark(settings.warehouse.path).write_text("the folder of the backup")
+
+    with pytest.raises(WarehouseError, match="`vetl restore` did not end"):
+        read_status(settings)
 
 
 def test_the_commands_say_what_they_did(
