@@ -67,7 +67,7 @@ def test_sigterm_ends_an_export_and_the_next_one_is_whole(
     Path("vetl.toml").write_text(SETTINGS.format(port=9), "utf-8")
     filled = Filled(Path("vetl.duckdb"))
     filled.connection.execute(
-        "insert into raw.messages by name select 'p1' as practice_id, i::varchar as id from range(50_000) r(i)"
+        "insert into raw.messages by name select 'p1' as practice_id, i::varchar as id from range(1_000_000) r(i)"
     )
     filled.warehouse.close()
     lake = Path("lake")
@@ -83,7 +83,7 @@ def test_sigterm_ends_an_export_and_the_next_one_is_whole(
     assert process.returncode == 143
     assert err == b"vetl: terminated. Progress saved; run again to continue\n"
     assert app.execute(["lake", "export"]) == 0
-    assert "lake: 50,00" in capfd.readouterr().out
+    assert "lake: 1,000,00" in capfd.readouterr().out
 
 
 def test_sigterm_ends_the_program_that_a_command_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
