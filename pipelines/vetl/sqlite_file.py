@@ -207,11 +207,7 @@ def copy_whole(source: Path, target: Path) -> None:
 
 
 def erase_remains(path: Path) -> None:
-    """Write a database again without the bytes of deleted and changed rows, and empty its log.
-
-    Raises:
-        WarehouseError: it cannot be written.
-    """
+    """Write a database again without the bytes of deleted and changed rows, and empty its log."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")

@@ -58,9 +58,6 @@ def _write_settings(home: Path) -> None:
     """Write vetl's `dagster.yaml` if there is none.
 
     Without this file Dagster sends telemetry and may run two steps that write at the same time.
-
-    Raises:
-        WarehouseError: the folder cannot be written.
     """
     try:
         home.mkdir(parents=True, exist_ok=True)

@@ -117,7 +117,6 @@ def run_everything(settings: Settings, practices: Sequence[str] | None = None, *
     Raises:
         ConfigurationError: a practice is not configured, credentials are not set, or `[privacy]` is wrong. Nothing
             was changed.
-        WarehouseBusy: another process still writes after `lock_wait_seconds`. Nothing was changed.
     """
     settings.login()
     chosen_practices(settings, practices)

@@ -148,7 +148,10 @@ class NotStorable(Permanent):
 
 
 class WarehouseError(Permanent):
-    """The warehouse file cannot be opened, read or written; the transaction was rolled back."""
+    """A file of the warehouse cannot be opened, read or written; the transaction was rolled back.
+
+    Whatever opens the warehouse or the published file may raise it, so no docstring repeats it.
+    """
 
 
 class WarehouseBusy(WarehouseError):

@@ -26,11 +26,7 @@ _log = structlog.stdlib.get_logger("vetl.engine")
 
 
 async def sync(run: Run) -> SyncResult:
-    """Sync every list of the order. A list that cannot be read is a result, not an exception.
-
-    Raises:
-        WarehouseError: nothing can be stored.
-    """
+    """Sync every list of the order. A list that cannot be read is a result, not an exception."""
     turn = asyncio.Semaphore(run.practices_at_once)
 
     async def one_practice(practice: Practice) -> list[EndpointResult]:
@@ -84,7 +80,6 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
     """Read one list. An error fails this list of this practice and no other.
 
     Raises:
-        WarehouseError: nothing can be stored.
         BrokenPipeError: the reader of the progress is gone.
     """
     runner = StepRunner(run, practice, endpoint)

@@ -39,7 +39,6 @@ class Writer:
 
         Raises:
             Exception: saves of this list cannot be stored, these or earlier ones; those of other lists are stored.
-            WarehouseError: nothing can be stored.
         """
         return await self._done(self._saved, (practice_id, endpoint, saves))
 

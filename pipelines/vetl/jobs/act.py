@@ -38,8 +38,6 @@ def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now =
     Raises:
         ConfigurationError: an unknown practice is named.
         LedgerError: the ledger cannot be read, or the plan cannot be kept in it or in its file.
-        WarehouseBusy: another process holds the private file.
-        WarehouseError: nothing was built yet.
     """
     existing(settings)
     data = _data(settings, practices, read_ledger(settings.act.ledger), now)
@@ -58,7 +56,6 @@ def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyR
         ConfigurationError: acting is off or stopped, or the credentials are refused.
         LedgerError: the ledger cannot be written; no request leaves that it does not hold.
         Unreachable: the platform does not answer the sign-in; nothing was sent.
-        WarehouseBusy: another process still writes after `lock_wait_seconds`.
         WrongUse: no such plan was made here, or it no longer fits the data.
     """
     if not settings.act.enabled:

@@ -71,12 +71,7 @@ class ActData:
 def read_act_data(
     settings: Settings, practices: Sequence[Practice], entries: Sequence[LedgerEntry], now: datetime
 ) -> ActData:
-    """Read the data about these practices. `now` is this machine's clock.
-
-    Raises:
-        WarehouseBusy: another process holds the private file.
-        WarehouseError: there is no private file, or nothing was built in it yet.
-    """
+    """Read the data about these practices. `now` is this machine's clock."""
     file, names = settings.warehouse.path, _texts(item.id for item in practices)
     clock, finished, as_of = _rows(file, _CLOCK, names)[0]
     if clock is None or as_of is None:

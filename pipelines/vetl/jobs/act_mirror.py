@@ -12,12 +12,7 @@ from vetl.settings import Settings
 
 
 def mirror_ledger(settings: Settings) -> None:
-    """Copy the acts of the ledger before a build. A ledger that cannot be read is no reason not to build.
-
-    Raises:
-        WarehouseBusy: another process still holds a file after `lock_wait_seconds`.
-        WarehouseError: a file cannot be opened or written.
-    """
+    """Copy the acts of the ledger before a build. A ledger that cannot be read is no reason not to build."""
     try:
         entries = read_ledger(settings.act.ledger)
     except LedgerError:

@@ -56,7 +56,6 @@ def back_up(settings: Settings, folder: Path) -> Backup:
 
     Raises:
         WrongUse: the folder has other files, or a whole backup.
-        WarehouseBusy: another process still writes after `lock_wait_seconds`.
         VetlError: a file cannot be copied; the folder counts as no backup.
     """
     existing(settings)

@@ -56,8 +56,6 @@ def build_marts(
     Raises:
         BuildFailed: dbt could not start the build; a failed node is in the result instead.
         ConfigurationError: `[privacy]` names a column that is not personal.
-        WarehouseBusy: another process still holds the file.
-        WarehouseError: there is no warehouse yet, or it cannot be opened.
     """
     existing(settings)
     treatments(settings)
@@ -167,11 +165,7 @@ def duckdb_limits(settings: Settings) -> dict[str, str]:
 
 
 def reason_to_build(settings: Settings) -> str | None:
-    """Return the reason why a build would change the marts, or `None` if it would not.
-
-    Raises:
-        WarehouseError: there is no warehouse yet, or it cannot be opened.
-    """
+    """Return the reason why a build would change the marts, or `None` if it would not."""
     existing(settings)
     with writing(settings):
         mirror_ledger(settings)
@@ -186,8 +180,6 @@ def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published
     Raises:
         ConfigurationError: `[privacy]` names a column that is not personal.
         PublicationHeld: the published file was rolled back, and the rollback is not released.
-        WarehouseError: there is no warehouse yet, a mart has lost most of its rows, or a file cannot be read or
-            written; the old one stays.
     """
     existing(settings)
     refuse_while_held(settings)
@@ -248,11 +240,7 @@ def weak_key(settings: Settings) -> list[str]:
 
 
 def is_built(settings: Settings) -> bool:
-    """Return whether the last build succeeded, and another build would not change the marts.
-
-    Raises:
-        WarehouseError: there is no warehouse yet, or it cannot be opened.
-    """
+    """Return whether the last build succeeded, and another build would not change the marts."""
     last = read_activity(settings.warehouse.path, "build")
     return (last is None or last.outcome == "done") and reason_to_build(settings) is None
 
@@ -266,11 +254,7 @@ def is_up_to_date(settings: Settings) -> bool:
 
 
 def roll_back_published(settings: Settings) -> Hold:
-    """Replace the published file by the one before it until the rollback is released.
-
-    Raises:
-        WarehouseError: there is no warehouse or no earlier file, or a file cannot be written.
-    """
+    """Replace the published file by the one before it until the rollback is released."""
     existing(settings)
     with writing(settings):
         roll_back(settings.warehouse.published)
@@ -284,7 +268,6 @@ def refuse_while_held(settings: Settings) -> None:
 
     Raises:
         PublicationHeld: the published file was rolled back, and the rollback is not released.
-        WarehouseError: the record of a rollback cannot be read.
     """
     record = read_hold(settings.warehouse.path)
     if record:
@@ -310,9 +293,6 @@ def ready_for_dbt(
 
     These are all raw tables, and the table of telephone numbers in their standard form. `before` is an attempt of
     the same build, which another program prevented.
-
-    Raises:
-        WarehouseBusy: another process still holds the warehouse after so many seconds.
     """
     with opened(settings, seconds) as warehouse:
         numbers = warehouse.note_phone_numbers(settings.definitions.phone_regions)
@@ -326,11 +306,7 @@ def ready_for_dbt(
 
 
 def wait_for_writer(settings: Settings, seconds: float) -> None:
-    """Wait until no other process holds the warehouse.
-
-    Raises:
-        WarehouseBusy: another process still holds it after so many seconds.
-    """
+    """Wait until no other process holds the warehouse."""
     with writing(settings, seconds):
         if settings.warehouse.path.exists():
             with opened(settings, seconds):
@@ -338,10 +314,6 @@ def wait_for_writer(settings: Settings, seconds: float) -> None:
 
 
 def existing(settings: Settings) -> None:
-    """Check that there is a warehouse.
-
-    Raises:
-        WarehouseError: there is no warehouse.
-    """
+    """Check that there is a warehouse."""
     if not settings.warehouse.path.exists():
         raise WarehouseError(f"{settings.warehouse.path}: there is no warehouse yet; run `vetl sync` first")

@@ -111,7 +111,6 @@ def dbt_build(
 
     Raises:
         BuildFailed: dbt failed before it ran a node.
-        WarehouseBusy: another process has locked the file.
     """
     results_file(warehouse).unlink(missing_ok=True)
     log = _Log()

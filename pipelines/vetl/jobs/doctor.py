@@ -141,7 +141,6 @@ def run_doctor(
         ConfigurationError: a practice or list is unknown, the sign-in is refused, a `history_start` is in the
             future, or `config` cannot be written.
         Unreachable: the platform cannot be signed in to.
-        WarehouseError: the observations cannot be stored.
     """
     chosen = [practice.id for practice in chosen_practices(settings, practices)]
     started = datetime.now(UTC)
@@ -230,11 +229,7 @@ async def _examine(
 
 
 def proposed_stages(settings: Settings) -> tuple[str, ...]:
-    """Return the order of the booking stages that the read sessions show, or none if `[definitions]` has one.
-
-    Raises:
-        WarehouseError: the warehouse cannot be read.
-    """
+    """Return the order of the booking stages that the read sessions show, or none if `[definitions]` has one."""
     if settings.definitions.booking_stages:
         return ()
     moves = query(settings.warehouse.path, MOVES).rows

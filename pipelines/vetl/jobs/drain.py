@@ -43,7 +43,6 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
     Raises:
         ConfigurationError: there are `messages`, but no platform or no practice is configured.
         InboxError: the inbox cannot be read or written.
-        WarehouseError: the warehouse cannot be opened or written; the waiting deliveries stay in the inbox.
     """
     if messages:
         settings.login()

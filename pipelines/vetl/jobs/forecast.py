@@ -36,8 +36,6 @@ def forecast(settings: Settings) -> Forecast:
 
     Raises:
         ConfigurationError: the extra is not installed.
-        WarehouseBusy: another process holds the published file, or the private one after `lock_wait_seconds`.
-        WarehouseError: there is no published file yet, or a file cannot be opened.
     """
     if find_spec("statsforecast") is None:
         raise ConfigurationError("statsforecast is not installed: pip install 'vetl-warehouse[forecast]'")

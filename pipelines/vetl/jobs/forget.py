@@ -71,7 +71,6 @@ def rehearse(settings: Settings, practice_id: str, client_id: str) -> Rehearsal:
 
     Raises:
         WrongUse: no row of the practice names this client.
-        WarehouseError: there is no warehouse yet, or it cannot be written.
     """
     existing(settings)
     with opened(settings) as warehouse:

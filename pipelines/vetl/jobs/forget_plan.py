@@ -46,11 +46,7 @@ class ForgetPlan:
 
 
 def read_plans(warehouse: Path) -> list[ForgetPlan]:
-    """Return the plans of unfinished forgettings.
-
-    Raises:
-        WarehouseError: the notes cannot be read.
-    """
+    """Return the plans of unfinished forgettings."""
     note = read_note(warehouse, _NOTE)
     try:
         return [_plan(item) for item in note or ()]
@@ -62,20 +58,12 @@ def read_plans(warehouse: Path) -> list[ForgetPlan]:
 
 
 def keep_plans(warehouse: Path, plans: Sequence[ForgetPlan]) -> None:
-    """Replace the plans, or erase them if there are none.
-
-    Raises:
-        WarehouseError: the notes cannot be written.
-    """
+    """Replace the plans, or erase them if there are none."""
     write_note(warehouse, _NOTE, [_as_json(plan) for plan in plans] or None, erase=True)
 
 
 def notes_without_plans(warehouse: Path) -> str:
-    """Return the text of all notes but the plans.
-
-    Raises:
-        WarehouseError: the notes cannot be read.
-    """
+    """Return the text of all notes but the plans."""
     return notes_except(warehouse, _NOTE)
 
 

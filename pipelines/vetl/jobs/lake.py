@@ -14,7 +14,6 @@ def run_export(settings: Settings, *, grace: bool = True) -> Exported:
 
     Raises:
         LakeError: the lake cannot be read or written; the files of its manifest stay.
-        WarehouseError: there is no warehouse yet, or it cannot be opened.
     """
     path, seconds = settings.warehouse.path, settings.warehouse.lock_wait_seconds
     existing(settings)
@@ -28,7 +27,6 @@ def renew_lakes(settings: Settings) -> list[str]:
 
     Raises:
         LakeError: a lake cannot be read or written.
-        WarehouseError: the private or the published file cannot be read.
     """
     renewed: list[str] = []
     private, marts = private_lake(settings), lake_of_marts(settings)

@@ -12,12 +12,7 @@ from vetl.settings import Settings
 
 @contextmanager
 def writing(settings: Settings, seconds: float | None = None, *, restoring: bool = False) -> Generator[None]:
-    """Hold the lock of the warehouse; wait for it for at most `seconds`, by default `lock_wait_seconds`.
-
-    Raises:
-        WarehouseBusy: another process still holds the lock.
-        WarehouseError: the file of the lock cannot be created, or a restore did not end.
-    """
+    """Hold the lock of the warehouse; wait for it for at most `seconds`, by default `lock_wait_seconds`."""
     warehouse = settings.warehouse
     patience = warehouse.lock_wait_seconds if seconds is None else seconds
     with writer_lock.writing(warehouse.path, lock_wait_seconds=patience):
@@ -28,12 +23,7 @@ def writing(settings: Settings, seconds: float | None = None, *, restoring: bool
 
 @contextmanager
 def opened(settings: Settings, seconds: float | None = None) -> Generator[Warehouse]:
-    """Open the warehouse for writing, under its lock; wait for other writers as `writing` does.
-
-    Raises:
-        WarehouseBusy: another process still holds the file.
-        WarehouseError: the file cannot be opened.
-    """
+    """Open the warehouse for writing, under its lock; wait for other writers as `writing` does."""
     warehouse = settings.warehouse
     patience = warehouse.lock_wait_seconds if seconds is None else seconds
     with (

@@ -38,11 +38,7 @@ class Retried:
 
 
 def quarantined_rows(settings: Settings) -> list[QuarantinedRow]:
-    """Return the rows in quarantine.
-
-    Raises:
-        WarehouseError: there is no warehouse yet, or another process holds it.
-    """
+    """Return the rows in quarantine."""
     existing(settings)
     with opened(settings) as warehouse:
         return warehouse.quarantined_rows()
@@ -59,7 +55,6 @@ def acknowledge(
     """Mark the rows of these practices, lists and ids as known; return them and the rows that are not marked.
 
     Raises:
-        WarehouseError: there is no warehouse yet, or another process holds it.
         WrongUse: no such row is in quarantine.
     """
     existing(settings)
@@ -82,7 +77,6 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
     """Store rows in quarantine again: calls by a new read of their days, other rows from their stored bytes.
 
     Raises:
-        WarehouseError: there is no warehouse yet, or another process holds it.
         Unreachable: calls are to be read again and the platform does not answer.
     """
     existing(settings)

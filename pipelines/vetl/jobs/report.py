@@ -60,7 +60,6 @@ def report(
     Raises:
         ConfigurationError: no reader is set, or the extra is not installed.
         LedgerError: the ledger cannot be written; nothing more is sent.
-        WarehouseError: the published file is missing, or an older vetl published it.
         WrongUse: there is no such reader.
     """
     at = now or datetime.now(UTC)

@@ -30,7 +30,6 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
     Raises:
         InboxError: the inbox cannot be read.
         LakeError: a lake cannot be read.
-        WarehouseError: a file cannot be read.
     """
     seconds = settings.warehouse.lock_wait_seconds
     left: list[str] = []

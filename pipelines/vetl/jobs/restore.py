@@ -41,7 +41,6 @@ def restore(settings: Settings, folder: Path) -> Restored:
 
     Raises:
         BackupError: there is no whole backup, a file of it was changed, or a file cannot be replaced.
-        WarehouseBusy: another process still writes after `lock_wait_seconds`.
     """
     with writing(settings, restoring=True):
         backup = read_backup(folder)

@@ -60,7 +60,6 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
         ConfigurationError: `[privacy]` names a column that is not personal, or pyspark is not installed.
         LakeError: nothing was exported yet, or a lake cannot be read or written.
         PublicationHeld: the published file was rolled back, and the rollback is not released.
-        WarehouseError: the published file cannot be written; the old one stays.
     """
     treatments(settings)
     _refuse_without_spark(settings.spark.master or "")
@@ -86,7 +85,6 @@ def publish_from(settings: Settings, work: Path) -> tuple[Published, Exported]:
     Raises:
         ConfigurationError: `[privacy]` names a column that is not personal.
         LakeError: the lake of marts cannot be read or written; the files of its manifest stay.
-        WarehouseError: the published file cannot be written; the old one stays.
     """
     source, key = work / "on_spark.duckdb", settings.warehouse.pii_key
     write_views(source, work / "tables" / "marts.db", state_folder(work / "lake") / "target" / "manifest.json")

@@ -114,8 +114,6 @@ def read_status(
 
     Raises:
         ConfigurationError: a practice in `practices` has no list.
-        WarehouseError: nothing has been synced or received yet, the notes are missing, or a newer vetl wrote
-            the warehouse.
     """
     path, now = settings.warehouse.path, now or datetime.now(UTC)
     inbox = inbox_status(settings.webhooks.inbox)

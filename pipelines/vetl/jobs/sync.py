@@ -44,8 +44,6 @@ def run_sync(
     Raises:
         ConfigurationError: an unknown practice or endpoint is named, the credentials are refused, or a practice's
             `history_start` is in the future.
-        WarehouseBusy: another process still writes after `lock_wait_seconds`.
-        WarehouseError: the warehouse cannot be opened or written.
         Unreachable: the platform cannot be signed in to.
     """
     order = Order(

@@ -36,8 +36,6 @@ def judge(settings: Settings) -> list[Watched]:
 
     Raises:
         WrongUse: a threshold names a dimension that its metric has not, or would add up what does not add up.
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
     found = [
         (threshold, _series(settings.warehouse.published, threshold)) for threshold in settings.watch.thresholds

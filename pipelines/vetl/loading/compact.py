@@ -17,12 +17,7 @@ _REMEDY = "the disk is full or fails; make room for as much again as the file ha
 
 
 def rewrite(path: Path) -> None:
-    """Copy raw, history and control into a new file and rename it into place, without the marts.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the new file cannot be written; the old file stays.
-    """
+    """Copy raw, history and control into a new file and rename it into place, without the marts."""
     try:
         with draft_for(path) as draft, closing(duckdb.connect()) as connection:
             connection.execute(f"attach {literal(str(path))} as old")

@@ -55,10 +55,6 @@ def attach(
     """Open the file for writing; make it and its folder if they are missing.
 
     If another process holds the file, wait up to `lock_wait_seconds`.
-
-    Raises:
-        WarehouseBusy: another process still holds the file after `lock_wait_seconds`.
-        WarehouseError: the file cannot be made or opened.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,12 +82,7 @@ def open_when_free(
     lock_wait_seconds: float,
     wait: Callable[[float], None] = time.sleep,
 ) -> Opened:
-    """Call `open_file` until no other process holds the file, and return its result.
-
-    Raises:
-        WarehouseBusy: another process still holds the file after `lock_wait_seconds`.
-        WarehouseError: the file cannot be opened.
-    """
+    """Call `open_file` until no other process holds the file, and return its result."""
     waited = 0.0
     while True:
         try:

@@ -41,7 +41,6 @@ def as_vetl_errors(path: Path) -> Generator[None]:
     Raises:
         NotStorable: DuckDB refuses a value, or the rows are too large for its memory. The message about a value
             names only the kind of error; DuckDB's may quote it.
-        WarehouseError: the disk or the file is at fault.
     """
     try:
         yield

@@ -12,11 +12,7 @@ FIRST = "0001_control"
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, ...]:
-    """Apply missing migrations, each in a transaction of its own, and return their names.
-
-    Raises:
-        WarehouseError: the file has a migration that this vetl does not know.
-    """
+    """Apply missing migrations, each in a transaction of its own, and return their names."""
     migrations = {file.stem: file for file in sorted(folder.glob("[0-9]*.sql"))}
     if not migrations:
         raise WarehouseError(f"{folder}: there are no migrations here; is vetl installed whole?")
@@ -29,11 +25,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, .
 
 
 def refuse_newer(connection: duckdb.DuckDBPyConnection, database: str | None, folder: Path) -> None:
-    """Check an attached file that is only read and not migrated.
-
-    Raises:
-        WarehouseError: the file has a migration that this vetl does not know.
-    """
+    """Check an attached file that is only read and not migrated."""
     _refuse_newer(_applied(connection, database) - {file.stem for file in folder.glob("[0-9]*.sql")})
 
 

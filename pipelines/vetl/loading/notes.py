@@ -50,31 +50,19 @@ def notes_file(warehouse: Path) -> Path:
 
 
 def read_note(warehouse: Path, name: Name) -> Any:  # noqa: ANN401 - whatever JSON has
-    """Return a note; `None` if there is none.
-
-    Raises:
-        WarehouseError: the file cannot be read.
-    """
+    """Return a note; `None` if there is none."""
     return _read(warehouse).get(name)
 
 
 def notes_except(warehouse: Path, name: Name) -> str:
-    """Return the text of all other notes.
-
-    Raises:
-        WarehouseError: the file cannot be read.
-    """
+    """Return the text of all other notes."""
     return "\n".join(
         json.dumps(value, ensure_ascii=False) for own, value in _read(warehouse).items() if own != name
     )
 
 
 def write_note(warehouse: Path, name: Name, value: object, *, erase: bool = False) -> None:
-    """Replace a note, or remove it if the value is `None`; with `erase` nothing is left of the old value.
-
-    Raises:
-        WarehouseError: the file cannot be written; the old value stays.
-    """
+    """Replace a note, or remove it if the value is `None`; with `erase` nothing is left of the old value."""
     file = notes_file(warehouse)
     if value is None and not file.exists():
         return

@@ -58,11 +58,7 @@ class People:
             return rehearsed[0]
 
     def forget(self, person: Person) -> Forgotten:
-        """Replace a person by pseudonyms, in one transaction.
-
-        Raises:
-            WarehouseError: the disk is full or fails; nothing was changed.
-        """
+        """Replace a person by pseudonyms, in one transaction."""
         with self._writing():
             forgotten = forget(self._connection, self._tables, person)
         self.pseudonyms = Pseudonyms.load(self._connection)

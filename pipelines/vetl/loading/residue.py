@@ -61,33 +61,20 @@ def in_text(content: str, texts: Iterable[str]) -> set[str]:
 
 
 def in_private(path: Path, person: Person, mentions: Mentions, *, lock_wait_seconds: float) -> list[str]:
-    """Return the tables of a private file, with those of dbt, whose rows mention the person.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: it cannot be read.
-    """
+    """Return the tables of a private file, with those of dbt, whose rows mention the person."""
     with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
         return list(_in_tables(connection, "warehouse", person, mentions))
 
 
 def in_published(file: Path, person: Person, mentions: Mentions) -> list[str]:
-    """Return the tables of a published file, or of the contacts, whose rows mention the person.
-
-    Raises:
-        WarehouseError: it cannot be read.
-    """
+    """Return the tables of a published file, or of the contacts, whose rows mention the person."""
     with as_vetl_errors(file), closing(duckdb.connect()) as connection:
         connection.execute(f"attach {literal(str(file))} as searched (read_only)")
         return list(_in_tables(connection, "searched", person, mentions))
 
 
 def in_parquet(file: Path, person: Person, mentions: Mentions) -> bool:
-    """Return whether a row of a Parquet file mentions the person.
-
-    Raises:
-        WarehouseError: it cannot be read.
-    """
+    """Return whether a row of a Parquet file mentions the person."""
     with as_vetl_errors(file), closing(duckdb.connect()) as connection:
         source = f"read_parquet({literal(str(file))}, hive_partitioning = false)"
         columns = {name: kind for name, kind, *_ in connection.execute(f"describe from {source}").fetchall()}
@@ -99,10 +86,6 @@ def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_sec
 
     An id may be that of a pet too, so it also counts in rows of the same practice. `in_private` finds rows of the
     same practice that name the client by it.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: it cannot be read.
     """
     there: set[str] = set()
     with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:

@@ -72,12 +72,7 @@ class Warehouse:
         lock_wait_seconds: float,
         wait: Callable[[float], None] = time.sleep,
     ) -> Self:
-        """Open the file; make or migrate it if necessary, with the tables of these endpoints and of `RECEIVED`.
-
-        Raises:
-            WarehouseBusy: another process still holds the file after `lock_wait_seconds`.
-            WarehouseError: the file cannot be opened, or is newer than this vetl.
-        """
+        """Open the file; make or migrate it if necessary, with the tables of these endpoints and of `RECEIVED`."""
         connection = attach(path, lock_wait_seconds=lock_wait_seconds, wait=wait)
         try:
             with as_vetl_errors(path):
@@ -174,7 +169,6 @@ class Warehouse:
         Raises:
             ConfigurationError: a practice is not configured.
             ContractBroken: a frame holds calls of days that were not requested.
-            WarehouseError: the disk is full or fails.
         """
         for practice_id, _, _ in works:
             if practice_id not in self._zones:
@@ -190,11 +184,7 @@ class Warehouse:
         return changes
 
     def take_in(self, run_id: str, intakes: Sequence[received.Intake]) -> Changes:
-        """Store received deliveries in one transaction, also those of practices that are not configured.
-
-        Raises:
-            WarehouseError: the disk is full or fails.
-        """
+        """Store received deliveries in one transaction, also those of practices that are not configured."""
         with self._writing():
             taken = [
                 received.take_in(self._context(run_id, item.endpoint, {item.practice_id: item.read_at}), item)

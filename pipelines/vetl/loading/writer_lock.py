@@ -55,12 +55,7 @@ def writing(
     lock_wait_seconds: float,
     wait: Callable[[float], None] = time.sleep,
 ) -> Generator[None]:
-    """Hold the lock of the warehouse. Within a block that holds it already, another one changes nothing.
-
-    Raises:
-        WarehouseBusy: another process still holds the lock after `lock_wait_seconds`.
-        WarehouseError: the file of the lock cannot be made or locked.
-    """
+    """Hold the lock of the warehouse. Within a block that holds it already, another one changes nothing."""
     file = lock_file(warehouse)
     if file in _held.descriptors:
         yield

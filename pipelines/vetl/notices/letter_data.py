@@ -66,12 +66,7 @@ class LetterData:
 
 
 def read_letter_data(file: Path) -> LetterData:
-    """Read the counts of all practices by closed week.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
-    """
+    """Read the counts of all practices by closed week."""
     rows = query(file, "select practice_id, name, group_name from marts.practices order by name, practice_id").rows
     return LetterData(
         file,

@@ -160,11 +160,7 @@ def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> I
 
 
 def list_verdicts(settings: Settings) -> Iterator[tuple[Endpoint, str, Verdict]]:
-    """Yield the result of every check of every list. No lock is needed.
-
-    Raises:
-        WarehouseError: the state of the lists cannot be read.
-    """
+    """Yield the result of every check of every list. No lock is needed."""
     now, lists = datetime.now(UTC), list_statuses(settings)
     for endpoint in REGISTRY:
         ours = [item for item in lists if item.endpoint == endpoint.name]

@@ -12,11 +12,7 @@ from vetl.settings import Settings
 
 
 def list_statuses(settings: Settings) -> list[ListStatus]:
-    """Return the lists of configured practices that a sync has tried; nothing before the first sync.
-
-    Raises:
-        WarehouseError: the snapshot cannot be read, or a newer vetl has written it.
-    """
+    """Return the lists of configured practices that a sync has tried; nothing before the first sync."""
     snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
     configured = {practice.id for practice in settings.practices}
     sync = read_activity(settings.warehouse.path, "sync")

@@ -17,11 +17,7 @@ Log = Callable[[str], None]
 
 
 def wait_for_lock(settings: Settings, log: Log, seconds: float | None = None) -> None:
-    """Return once no other process holds the warehouse. Log the wait.
-
-    Raises:
-        WarehouseBusy: another process still holds it after `seconds`, by default `lock_wait_seconds`.
-    """
+    """Return once no other process holds the warehouse. Log the wait."""
     limit = settings.warehouse.lock_wait_seconds if seconds is None else seconds
     try:
         wait_for_writer(settings, 0)
@@ -31,11 +27,7 @@ def wait_for_lock(settings: Settings, log: Log, seconds: float | None = None) ->
 
 
 def retry_while_locked(settings: Settings, log: Log, act: Callable[[], Result]) -> Result:
-    """Call `act` once no other process holds the warehouse; try again if another process was quicker.
-
-    Raises:
-        WarehouseBusy: another process still holds it after `lock_wait_seconds`.
-    """
+    """Call `act` once no other process holds the warehouse; try again if another process was quicker."""
     deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
     while True:
         wait_for_lock(settings, log, max(0.0, deadline - time.monotonic()))

@@ -40,7 +40,6 @@ def drain(
 
     Raises:
         InboxError: the inbox cannot be read or written.
-        WarehouseError: the warehouse cannot be written; the deliveries that are not drained stay in the inbox.
     """
     moved, changes = 0, Changes()
     while waiting := inbox.waiting(AT_ONCE):

@@ -31,11 +31,7 @@ class Snapshot:
 
 
 def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
-    """Return the last snapshot; `None` before the first sync.
-
-    Raises:
-        WarehouseError: the snapshot cannot be read, or a newer vetl has written it.
-    """
+    """Return the last snapshot; `None` before the first sync."""
     document = read_note(warehouse, "status")
     if document is None:
         return None
@@ -51,9 +47,6 @@ def refuse_newer(warehouse: Path, migrations: Path) -> None:
     """Refuse a file of a newer vetl before it is opened without a migration.
 
     Each vetl that migrates a file replaces its snapshot, so the snapshot names the last migration.
-
-    Raises:
-        WarehouseError: a newer vetl has migrated the file, or the notes cannot be read.
     """
     document = read_note(warehouse, "status")
     if isinstance(document, dict):

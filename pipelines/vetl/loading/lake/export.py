@@ -51,8 +51,6 @@ def export_private(
 
     Raises:
         LakeError: the lake cannot be read or written; the files of its manifest stay.
-        WarehouseBusy: another process still holds the file after `lock_wait_seconds`.
-        WarehouseError: the file cannot be opened or read.
     """
     with (
         closing(attach(warehouse, lock_wait_seconds=lock_wait_seconds)) as connection,
@@ -73,7 +71,6 @@ def export_marts(published: Path, storage: Storage, *, grace: bool = True) -> Ex
 
     Raises:
         LakeError: the lake cannot be read or written; the files of its manifest stay.
-        WarehouseError: the file cannot be read.
     """
     with (
         as_vetl_errors(published),

@@ -12,11 +12,7 @@ from vetl.loading.failures import as_vetl_errors
 
 
 def write_views(file: Path, tables: Path, manifest: Path) -> None:
-    """Make a file with a view for each `<tables>/<mart>/*.parquet`, with the descriptions of dbt's manifest.
-
-    Raises:
-        WarehouseError: the files of a mart are missing, or the file cannot be written.
-    """
+    """Make a file with a view for each `<tables>/<mart>/*.parquet`, with the descriptions of dbt's manifest."""
     file.unlink(missing_ok=True)
     nodes = json.loads(manifest.read_text("utf-8"))["nodes"].values()
     marts = [node for node in nodes if node["resource_type"] == "model" and node["schema"] == "marts"]

@@ -58,10 +58,6 @@ def write_contacts(private: Path, published: Path) -> Path:
     """Write the contacts from the private file's marts, unless they are as new as the published file.
 
     Only the owner and the group may read the file. It is replaced in one rename and keeps both.
-
-    Raises:
-        WarehouseBusy: another process writes to the private file.
-        WarehouseError: the file cannot be written; the old file stays.
     """
     file = contacts_file(published)
     try:
@@ -81,11 +77,7 @@ def write_contacts(private: Path, published: Path) -> Path:
 
 
 def remove_contacts(published: Path) -> bool:
-    """Remove the file if vetl wrote it, and return whether it did.
-
-    Raises:
-        WarehouseError: the file cannot be removed.
-    """
+    """Remove the file if vetl wrote it, and return whether it did."""
     file = contacts_file(published)
     try:
         remove_leftovers(file)

@@ -75,12 +75,7 @@ def digest_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Colu
 
 
 def verify(file: Path, practice: str | None = None, day: date | None = None) -> Verification:
-    """Recompute the digests of a published file: of all rows, or of one practice and one day.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or has no digests that this DuckDB can recompute.
-    """
+    """Recompute the digests of a published file: of all rows, or of one practice and one day."""
     with reading(file) as read:
         marts = columns_of(read)
         if DIGESTS not in marts:
@@ -144,11 +139,7 @@ def _kept(read: Read, chosen: str) -> dict[Leaf, tuple[int, int]]:
 
 
 def _refuse_other_hash(read: Read, file: Path) -> None:
-    """Return if this DuckDB hashes as the one that published the file.
-
-    Raises:
-        WarehouseError: it does not, so no digest could agree.
-    """
+    """Return if this DuckDB hashes as the one that published the file."""
     ((comment, probe),) = read(
         f"select (select comment from duckdb_tables() where table_name = '{DIGESTS}'), {_PROBE}"
     ).rows

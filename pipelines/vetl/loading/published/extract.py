@@ -22,10 +22,6 @@ def extract(published: Path, target: Path, practices: Sequence[str]) -> dict[str
 
     The rows are copied into an empty file, so that no byte of another practice is in it. A table without
     practices is left out, unless it is known to be about none. The digests come with their rows.
-
-    Raises:
-        WarehouseBusy: another process writes to a file.
-        WarehouseError: the published file is missing, or the target is a file that vetl did not publish.
     """
     if not published.exists():
         raise WarehouseError(f"{published}: there is no such file yet; `vetl run` makes it")

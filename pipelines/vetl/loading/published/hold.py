@@ -20,11 +20,7 @@ class Hold:
 
 
 def read_hold(private: Path) -> Hold | None:
-    """Return the rollback that holds the published file; `None` if publications go on.
-
-    Raises:
-        WarehouseError: the record of the rollback cannot be read.
-    """
+    """Return the rollback that holds the published file; `None` if publications go on."""
     note = read_note(private, "rollback")
     try:
         return None if note is None else Hold(**note)
@@ -35,11 +31,7 @@ def read_hold(private: Path) -> Hold | None:
 
 
 def hold(private: Path, published: Path) -> Hold:
-    """Hold the published file as it is now.
-
-    Raises:
-        WarehouseError: the record cannot be written.
-    """
+    """Hold the published file as it is now."""
     try:
         made = datetime.fromtimestamp(published.stat().st_mtime, UTC)
     except OSError as error:
@@ -50,11 +42,7 @@ def hold(private: Path, published: Path) -> Hold:
 
 
 def release(private: Path) -> bool:
-    """Let publications go on; return whether a rollback held them.
-
-    Raises:
-        WarehouseError: the record of the rollback cannot be read or removed.
-    """
+    """Let publications go on; return whether a rollback held them."""
     held = read_note(private, "rollback") is not None
     if held:
         write_note(private, "rollback", None)

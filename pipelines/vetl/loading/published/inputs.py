@@ -53,12 +53,7 @@ def digest_inputs(connection: duckdb.DuckDBPyConnection, target: str) -> None:
 
 
 def verify_inputs(private: Path, published: Path, practice: str | None = None) -> Inputs:
-    """Compare the raw rows of a private file with their own hashes, and with the digests of a published file.
-
-    Raises:
-        WarehouseBusy: a sync or a build holds the private file.
-        WarehouseError: a file is missing or is no warehouse.
-    """
+    """Compare the raw rows of a private file with their own hashes, and with the digests of a published file."""
     of_practice = "true" if practice is None else f"practice_id = {literal(practice)}"
     with reading(published) as read:
         kept = {

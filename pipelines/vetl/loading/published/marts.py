@@ -38,11 +38,7 @@ class Masking:
     shared: SharedWords = field(default_factory=SharedWords)
 
     def names(self, mart: str, columns: Columns) -> list[str]:
-        """Return the personal columns of a mart, in its order.
-
-        Raises:
-            WarehouseError: the mart lacks a classified column, so the classification may be outdated.
-        """
+        """Return the personal columns of a mart, in its order."""
         unknown = sorted(self.columns[mart].keys() - columns.keys())
         if unknown:
             raise WarehouseError(f"marts.{mart} has no column {unknown[0]}, which is classified as personal")

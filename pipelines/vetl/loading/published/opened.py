@@ -16,12 +16,7 @@ from vetl.loading.published.wall import attach_hidden, show
 
 @contextmanager
 def opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConnection]:
-    """Open one file for reading, with its contacts if they are beside it.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse.
-    """
+    """Open one file for reading, with its contacts if they are beside it."""
     with _connected(file, str(file), read_only=True) as connection:
         if connection.execute("select 1 from duckdb_schemas() where schema_name = 'marts'").fetchall():
             connection.execute("set search_path = 'marts,main'")
@@ -34,12 +29,7 @@ def opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConne
 
 @contextmanager
 def opened_for(file: Path, practices: Collection[str]) -> Generator[duckdb.DuckDBPyConnection]:
-    """Open a published file behind views of the same names, which have only the rows of these practices.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse.
-    """
+    """Open a published file behind views of the same names, which have only the rows of these practices."""
     with _connected(file, ":memory:") as connection:
         try:
             hidden = attach_hidden(connection, str(file))

@@ -25,12 +25,7 @@ def set_mark(connection: duckdb.DuckDBPyConnection, schema: str) -> None:
 
 
 def refuse_foreign(file: Path, schema: str) -> None:
-    """Make sure that a file may be replaced: it is missing, empty, or vetl published it with this one schema.
-
-    Raises:
-        WarehouseBusy: another process writes to the file.
-        WarehouseError: the file is something else.
-    """
+    """Make sure that a file may be replaced: it is missing, empty, or vetl published it with this one schema."""
     if not file.exists() or (file.is_file() and file.stat().st_size == 0):
         return
     try:

@@ -27,11 +27,7 @@ def parquet_folder(published: Path) -> Path:
 
 
 def write_parquet(published: Path, files: int) -> Path:
-    """Write every mart of the published file unless it was written already; keep the last `files` publications.
-
-    Raises:
-        WarehouseError: the folder cannot be read or written; the files of the manifest stay.
-    """
+    """Write every mart of the published file unless it was written already; keep the last `files` publications."""
     folder, stat = parquet_folder(published), published.stat()
     if folder.exists() and not _is_ours(folder):
         raise WarehouseError(f"{folder}: vetl did not write this folder, so it is not replaced; move it away")

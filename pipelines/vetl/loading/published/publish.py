@@ -79,11 +79,6 @@ def publish(  # noqa: PLR0913 - the settings of a publication
     the old file open go on reading it. On failure the old file stays and drafts are removed. The last `keep` files
     stay, with the new one (retention.py). `accept_loss`: publish also if a mart has lost most of its rows. The
     `limits` are DuckDB's `memory_limit` and `temp_directory` if they differ from its defaults.
-
-    Raises:
-        WarehouseBusy: another process writes to the private file.
-        WarehouseError: there is nothing to publish, a mart has lost most of its rows, or a file cannot be read or
-            written.
     """
     published = published.resolve()
     try:
@@ -181,11 +176,7 @@ def _check(draft: Path, result: Published) -> None:
 
 
 def _refuse_what_is_not_published(private: Path, published: Path) -> None:
-    """Make sure that the published file may be replaced: vetl published it, and it is not the private file.
-
-    Raises:
-        WarehouseError: the file may not be replaced.
-    """
+    """Make sure that the published file may be replaced: vetl published it, and it is not the private file."""
     if published.exists() and private.exists() and published.samefile(private):
         raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
     refuse_foreign(published, "marts")

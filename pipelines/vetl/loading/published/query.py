@@ -108,8 +108,6 @@ def streamed(file: Path, sql: str) -> Generator[RowStream]:
 
     Raises:
         WrongUse: the statement is not SQL that this file can answer, or would do more than read it.
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or the machine fails (a full disk, no memory).
     """
     with _statement(file, sql) as (connection, statement):
         statement.run(lambda: connection.execute(sql))
@@ -153,12 +151,7 @@ def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) 
 
 
 def tables_and_columns(file: Path) -> dict[str, list[str]]:
-    """Return the columns of every mart, by name, for completion.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse.
-    """
+    """Return the columns of every mart, by name, for completion."""
     with opened(file, None) as connection:
         (database,) = connection.execute("select current_database()").fetchall()[0]
         return {name: list(columns) for name, columns in marts_of(connection, database).items()}

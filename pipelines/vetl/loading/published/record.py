@@ -42,11 +42,7 @@ def is_published(record: PublicationRecord | None, build: str | None, masking: M
 def write_record(
     private: Path, build: str | None, masking: Masking, published: Path, masked_words: Mapping[str, int]
 ) -> None:
-    """Record a publication.
-
-    Raises:
-        WarehouseError: the record cannot be written.
-    """
+    """Record a publication."""
     file = identity_of(published)
     if build is None or file is None:
         write_note(private, "publication", None)

@@ -34,9 +34,6 @@ def roll_back(published: Path) -> None:
     """Replace the published file by the one that was published before it, in one rename.
 
     The replaced file is lost; the next publication makes it again.
-
-    Raises:
-        WarehouseError: no earlier file is kept, or it cannot be renamed.
     """
     published = published.resolve()
     before = kept(published)

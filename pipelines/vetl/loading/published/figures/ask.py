@@ -69,8 +69,6 @@ def ask(file: Path, question: MetricQuestion, practices: Collection[str] | None 
 
     Raises:
         WrongUse: the question names something unknown, or its answer would be a wrong kind of number.
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
     with reading(file, practices) as read:
         return answered(read, metrics_of(read, file), question)

@@ -69,11 +69,7 @@ class Metric:
 
 
 def metrics_of(read: Read, file: Path) -> dict[str, Metric]:
-    """Return the metrics of a published file, which `read` reads, by name.
-
-    Raises:
-        WarehouseError: an older vetl published the file.
-    """
+    """Return the metrics of a published file, which `read` reads, by name."""
     refuse_older(read, file, "metrics", "metric")
     answer = read(f"select {', '.join(_COLUMNS)} from marts.metrics order by metric")
     return {row[0]: _metric(dict(zip(_COLUMNS, row, strict=True))) for row in answer.rows}
@@ -101,11 +97,7 @@ def columns_of(read: Read) -> dict[str, dict[str, str]]:
 
 
 def refuse_older(read: Read, file: Path, mart: str, column: str) -> None:
-    """Return if the published file has this column of this mart.
-
-    Raises:
-        WarehouseError: it does not.
-    """
+    """Return if the published file has this column of this mart."""
     if column not in columns_of(read).get(mart, ()):
         raise WarehouseError(f"{file}: has no marts.{mart}.{column}: an older vetl published it; run `vetl build`")
 

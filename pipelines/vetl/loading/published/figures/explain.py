@@ -80,8 +80,6 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
 
     Raises:
         WrongUse: there is no such column, or the rows behind it are not declared.
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
     with reading(file, practices) as read:
         refuse_older(read, file, "catalogue", "counting")

@@ -60,12 +60,7 @@ class Span:
 
 
 def spans(file: Path) -> list[Span]:
-    """Return the span of each practice that has inbound calls and a certified day.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse.
-    """
+    """Return the span of each practice that has inbound calls and a certified day."""
     with opened(file, None) as connection:
         return [Span(*row) for row in connection.execute(_SPANS).fetchall()]
 
@@ -76,10 +71,6 @@ def calls_by_hour(file: Path, days: Mapping[str, tuple[date, date]]) -> pl.DataF
     Args:
         file: A published file.
         days: The first and the last day of each practice.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse.
     """
     chosen = pl.DataFrame(
         [(practice, first, last) for practice, (first, last) in days.items()],

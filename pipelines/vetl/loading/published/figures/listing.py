@@ -23,12 +23,7 @@ class Description:
 
 
 def list_of(file: Path, practices: Collection[str] | None = None) -> dict[str, Metric]:
-    """Return the metrics of a published file, by name.
-
-    Raises:
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
-    """
+    """Return the metrics of a published file, by name."""
     with reading(file, practices) as read:
         return metrics_of(read, file)
 
@@ -38,8 +33,6 @@ def describe(file: Path, name: str, practices: Collection[str] | None = None) ->
 
     Raises:
         WrongUse: there is none of this name.
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
     with reading(file, practices) as read:
         metrics = metrics_of(read, file)
@@ -62,8 +55,6 @@ def refuse_unknown_practices(file: Path, practices: Collection[str]) -> None:
 
     Raises:
         WrongUse: it has not.
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse.
     """
     with reading(file) as read:
         known = [name for (name,) in read("select practice_id from marts.practices order by all").rows]

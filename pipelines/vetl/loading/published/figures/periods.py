@@ -98,8 +98,6 @@ def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practic
 
     Raises:
         WrongUse: the question names something unknown, or its answer would be a wrong kind of number.
-        WarehouseBusy: another process holds the file.
-        WarehouseError: the file is missing or is no warehouse, or an older vetl published it.
     """
     with reading(file) as read:  # once: with another file in between, a closed week would have no rows yet
         answer = answered(read, metrics_of(read, file), MetricQuestion(metric, ("practice", by), where))

@@ -47,12 +47,7 @@ _VERSIONS = {
 
 
 def moved_rows(private: Path, mart: str, practice: str, day: date) -> list[MovedRow]:
-    """Return the rows of a practice-local day that changed after its report; none if the mart has no reports.
-
-    Raises:
-        WarehouseBusy: a sync or a build holds the private file.
-        WarehouseError: the file is missing or is no warehouse.
-    """
+    """Return the rows of a practice-local day that changed after its report; none if the mart has no reports."""
     if mart not in _VERSIONS:
         return []
     model, key, columns = _VERSIONS[mart]
@@ -77,10 +72,6 @@ def reads_of(private: Path, lists: Sequence[str], practice: str, day: date) -> l
 
     Bounds are days of the practice's clock or UTC instants. A local day reaches into the UTC day before or after
     it, so one day is added on each side of instants.
-
-    Raises:
-        WarehouseBusy: a sync or a build holds the private file.
-        WarehouseError: the file is missing or is no warehouse.
     """
     named = ", ".join(literal(name) for name in lists)
     first, of_day, last = (literal((day + timedelta(days=days)).isoformat()) for days in (-1, 0, 1))
