@@ -83,15 +83,17 @@ def dashboard(
     effective = _overridden(settings.dashboard, host, port)
     published = _ready(settings.warehouse.published, "streamlit", "dashboard")
     refuse_taken(effective.host, effective.port)
-    options = {"address": effective.host, "port": str(effective.port), "headless": "false" if show else "true"}
+    options = {"address": effective.host, "port": str(effective.port), "headless": "true"}
     flags = [f"--server.{key}={value}" for key, value in options.items()]
     if is_local(effective.host):
         # Against DNS rebinding: a web page must not read the dashboard through a host name of its own.
         flags += [f"--server.allowedHosts={name}" for name in _THIS_MACHINE]
     say(f"the dashboard of {published}")
     host_name = "localhost" if is_local(effective.host) else effective.host
-    say(f"open http://{host_name}:{effective.port} (Ctrl+C ends it)")
+    address = f"http://{host_name}:{effective.port}"
+    say(f"open {address} (Ctrl+C ends it)")
     environment = {
+        "VETL_DASHBOARD__OPEN": address if show else "",
         "VETL_WAREHOUSE__PUBLISHED": str(published),
         "VETL_DASHBOARD__PASSWORD": effective.password.get_secret_value() if effective.password else "",
         "VETL_DASHBOARD__USER_HEADER": effective.user_header or "",
