@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from board.published import now_published
 from board.thresholds import out_now
-from support.dashboard_pages import Ask, Copied, Open
+from support.dashboard_pages import Ask, Copied, Open, shown
 from vetl.notices.ledger import NoticeLedger, StoredEpisode
 
 
@@ -52,13 +52,13 @@ def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_overview_names_who_is_outside_of_a_threshold_and_since_when(opened: Open, ledger: Path) -> None:
-    said = [warning.value for warning in opened().warning]
+    said = [shown(warning.value) for warning in opened().warning]
 
     assert said == [
         f"{practice}: calls on 2026-01-06: 2; usual are about 19; out since Jan 6, 2026"
         for practice in ("loc-001", "loc-002")
     ]
-    assert [warning.value for warning in opened(practice="loc-002").warning] == said[1:]
+    assert [shown(warning.value) for warning in opened(practice="loc-002").warning] == said[1:]
     assert ledger.exists()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 from board.freshness import Practice, comparable
-from support.dashboard_pages import Copied, Open
+from support.dashboard_pages import Copied, Open, shown
 
 SESSIONS = (
     "select sum(sessions)::bigint from marts.booking_funnel_daily where practice_id = ? and day between ? and ?"
@@ -43,7 +43,7 @@ def test_a_page_names_who_is_behind(opened: Open, stale: Path, path: str) -> Non
     page = opened(path, stale)
 
     assert not page.exception
-    [banner] = [warning.value for warning in page.warning if "Behind the newest data" in warning.value]
+    [banner] = [shown(warning.value) for warning in page.warning if "Behind the newest data" in warning.value]
     assert practice(stale, "loc-002")[0] in banner
     assert practice(stale, "loc-003")[0] in banner
     assert practice(stale, "loc-001")[0] not in banner
