@@ -23,7 +23,7 @@ renamed as (
 
         -- times
         due_at,
-        coalesce(source.timestamp, received_at) as told_at,
+        coalesce(timestamp, received_at) as told_at,
         received_at
     from source
 )
