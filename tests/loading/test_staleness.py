@@ -1,5 +1,6 @@
 """Staleness of the marts: each change that a build would take in is noticed, and no other."""
 
+import resource
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -8,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from support.warehouse_with_rows import HARBOR, Filled
+from vetl.core.errors import WarehouseError
 from vetl.loading.control import builds
 from vetl.loading.control.staleness import news
 
@@ -132,3 +134,19 @@ def test_a_model_made_with_other_definitions_leads_to_a_build_in_full(filled: Fi
 
     builds.doubt(filled.path, "another", lock_wait_seconds=0)
     assert news(filled.path, "text") == "the marts were not built whole yet"
+
+
+def test_a_disk_that_is_full_as_a_build_ends_is_one_line_and_the_next_build_is_recorded(filled: Filled) -> None:
+    filled.warehouse.begin_build("text", full_refresh=False)
+    filled.warehouse.close()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        with pytest.raises(WarehouseError, match="make room and run it again"):
+            builds.finish(filled.path, "text", is_full=False, lock_wait_seconds=0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert news(filled.path, "text") == "the marts were not built whole yet"
+    builds.finish(filled.path, "text", is_full=False, lock_wait_seconds=0)
+    assert news(filled.path, "text") is None

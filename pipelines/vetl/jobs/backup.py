@@ -16,7 +16,7 @@ from vetl.drafts import remove_leftovers, replace_text
 from vetl.jobs.build import existing
 from vetl.jobs.kept_files import PRIVATE, KeptFile, kept_files
 from vetl.jobs.one_writer import writing
-from vetl.loading.connection import attach
+from vetl.loading.connection import attached
 from vetl.loading.file_header import what_is_wrong
 from vetl.settings import Settings
 from vetl.sqlite_file import copy_whole, is_sqlite
@@ -139,7 +139,8 @@ def _begin(folder: Path) -> None:
 
 def _settle(settings: Settings) -> None:
     """Move the log of the private file into the file, so that one file is the whole database."""
-    with attach(settings.warehouse.path, lock_wait_seconds=settings.warehouse.lock_wait_seconds) as connection:
+    warehouse = settings.warehouse
+    with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds) as connection:
         connection.execute("checkpoint")
 
 

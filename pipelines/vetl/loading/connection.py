@@ -2,8 +2,8 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ import structlog
 
 from vetl.core.errors import WarehouseBusy, WarehouseError, cannot_write
 from vetl.core.text import span
-from vetl.loading.failures import as_warehouse_error
+from vetl.loading.failures import as_vetl_errors, as_warehouse_error
 
 ROW_GROUP_SIZE = 30_720
 """Rows per row group. Every commit rewrites the last, partly filled row group of each column: with DuckDB's
@@ -61,6 +61,13 @@ def attach(
     except OSError as error:
         raise WarehouseError(cannot_write(path, error, "its folder cannot be made")) from None
     return open_when_free(path, lambda: _attach(path), lock_wait_seconds=lock_wait_seconds, wait=wait)
+
+
+@contextmanager
+def attached(path: Path, *, lock_wait_seconds: float) -> Generator[duckdb.DuckDBPyConnection]:
+    """Open the file for writing during the block; DuckDB's errors, that of the last write too, become vetl's."""
+    with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+        yield connection
 
 
 def attach_private(connection: duckdb.DuckDBPyConnection, private: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from vetl.loading.connection import attach, literal, quoted
+from vetl.loading.connection import attached, literal, quoted
 from vetl.loading.failures import as_vetl_errors
 from vetl.loading.mentions import ID_IN_TEXT, Mentions, national
 from vetl.loading.person import Person, pattern_of
@@ -62,7 +62,7 @@ def in_text(content: str, texts: Iterable[str]) -> set[str]:
 
 def in_private(path: Path, person: Person, mentions: Mentions, *, lock_wait_seconds: float) -> list[str]:
     """Return the tables of a private file, with those of dbt, whose rows mention the person."""
-    with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
         return list(_in_tables(connection, "warehouse", person, mentions))
 
 
@@ -88,7 +88,7 @@ def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_sec
     same practice that name the client by it.
     """
     there: set[str] = set()
-    with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
         for _, name, columns in _tables(connection, "warehouse"):
             if "practice_id" not in columns:
                 continue

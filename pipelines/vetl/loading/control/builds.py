@@ -1,13 +1,12 @@
 """Record the builds of the marts, by vetl itself: no model of dbt writes what another one reads."""
 
 from collections.abc import Collection
-from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
 
 import duckdb
 
-from vetl.loading.connection import attach
+from vetl.loading.connection import attached
 
 _ALWAYS = ("runs", "windows", "quarantine", "restatements")
 """The tables of `control` that each sync writes."""
@@ -50,7 +49,7 @@ def _sources(changed: Collection[str]) -> frozenset[str]:
 
 def finish(path: Path, fingerprint: str, *, is_full: bool, lock_wait_seconds: float) -> None:
     """Record that every model was built and passed its tests, and forget the changes that it took in."""
-    with closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
         connection.execute("begin")
         connection.execute("delete from control.builds")
         connection.execute(
@@ -66,7 +65,7 @@ def finish(path: Path, fingerprint: str, *, is_full: bool, lock_wait_seconds: fl
 
 def doubt(path: Path, fingerprint: str, *, lock_wait_seconds: float) -> None:
     """Make the next build one in full if some models are now made with another text or other variables."""
-    with closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
         of_vetl = "from duckdb_tables() where schema_name = 'control' and table_name = 'builds'"
         if connection.execute(f"select 1 {of_vetl}").fetchone():  # a file that dbt alone has made has none
             connection.execute("delete from control.builds where fingerprint <> ?", [fingerprint])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from vetl.loading.connection import PRIVATE, attach
+from vetl.loading.connection import PRIVATE, attached
 from vetl.loading.failures import as_vetl_errors
 from vetl.loading.lake.manifest import MANIFEST, LakeFile, Manifest, Partition
 from vetl.loading.lake.storage import Storage
@@ -53,9 +53,8 @@ def export_private(
         LakeError: the lake cannot be read or written; the files of its manifest stay.
     """
     with (
-        closing(attach(warehouse, lock_wait_seconds=lock_wait_seconds)) as connection,
+        attached(warehouse, lock_wait_seconds=lock_wait_seconds) as connection,
         storage.drafts(warehouse.with_name(f"{warehouse.name}.lake")) as drafts,
-        as_vetl_errors(warehouse),
     ):
         [(clock,)] = connection.execute(
             "select strftime(max_by(source_clock, started_at), '%Y-%m-%dT%H:%M:%SZ') from control.runs"
