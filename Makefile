@@ -18,7 +18,7 @@ LOCKED := $(UV) --no-deps --require-hashes --only-binary :all:
 # Targets that are made side by side wait for each other's installation.
 APT    := apt-get -o DPkg::Lock::Timeout=600
 QUICK  := tests/test_architecture.py tests/settings tests/strategies tests/partner tests/cli/test_cli_usage.py \
-  $(patsubst %,tests/loading/test_%.py,warehouse frames merge) tests/e2e/test_sync_equals_truth.py
+  $(patsubst %,tests/store/test_%.py,warehouse frames merge) tests/e2e/test_sync_equals_truth.py
 
 help:
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -36,7 +36,7 @@ test: setup  ## Every test that needs nothing but Python
 	@echo "More tests: make test-browser (the dashboard in a browser), test-deploy (the processes of a deployment),"
 	@echo "  test-spark (some models on Spark), nightly (more seeds and examples), fuzz, spark, bench."
 
-quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, loading, a whole sync)
+quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, store, a whole sync)
 	$(PYTEST) -q $(QUICK)
 
 check: setup  ## Lint, format, types, SQL lint, architecture, plain English
@@ -125,7 +125,7 @@ nightly: test chaos fuzz  #- Hours: every test, 500 stories of each kind, all ex
 chaos: setup  #- The marts against the truth of two more seeds, 500 stories of each kind, and state machines with new seeds
 	for seed in 30 31; do VETL_TRUTH_SEED=$$seed $(BIN)/python -m pytest $(TRUTH) || exit 1; done
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos tests/e2e/test_forgetting_story.py
-	$(BIN)/python -m pytest -n auto --hypothesis-profile explore --hypothesis-seed $(SEED) tests/strategies tests/partner tests/loading tests/receiving/test_drain.py tests/acting/test_apply_machine.py \
+	$(BIN)/python -m pytest -n auto --hypothesis-profile explore --hypothesis-seed $(SEED) tests/strategies tests/partner tests/store tests/receiving/test_drain.py tests/acting/test_apply_machine.py \
 	  tests/sandbox/test_sandbox_openapi_explored.py tests/sandbox/test_contract_tasks.py
 
 bench: setup  #- Time the first sync against the floor of the same run, and the marts in full and after a small sync

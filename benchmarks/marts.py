@@ -13,11 +13,11 @@ from pathlib import Path
 from vetl import bundled
 from vetl.jobs.build import Begun, options_of
 from vetl.jobs.dbt_process import dbt_build, fingerprint, state_folder
-from vetl.loading.connection import attach
-from vetl.loading.control import builds
-from vetl.loading.published.descriptions import personal_columns
-from vetl.loading.published.publish import publish
+from vetl.publishing.descriptions import personal_columns
+from vetl.publishing.publish import publish
 from vetl.settings.privacy import PrivacySettings
+from vetl.store.connection import attach
+from vetl.store.control import builds
 
 from benchmarks.marts_world import CLOCK, PRACTICES, make, small_sync
 

@@ -15,9 +15,9 @@ from vetl.core.pages import Row
 from vetl.core.practice import Practice
 from vetl.core.steps import MergeRows, ReplaceDays
 from vetl.endpoints import REGISTRY, by_name
-from vetl.loading.phone_calls.frames import parse_calls
-from vetl.loading.tables import RawTable, row_hash
-from vetl.loading.warehouse import Warehouse
+from vetl.store.phone_calls.frames import parse_calls
+from vetl.store.tables import RawTable, row_hash
+from vetl.store.warehouse import Warehouse
 
 from benchmarks.ready_pages import HEADER
 

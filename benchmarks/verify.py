@@ -8,9 +8,9 @@ from datetime import date
 from pathlib import Path
 
 import duckdb
-from vetl.loading.published.digests import verify
-from vetl.loading.published.inputs import verify_inputs
-from vetl.loading.published.publish import publish
+from vetl.publishing.digests import verify
+from vetl.publishing.inputs import verify_inputs
+from vetl.publishing.publish import publish
 
 from benchmarks.marts_world import PRACTICES, make
 

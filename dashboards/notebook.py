@@ -66,7 +66,7 @@ def _(marts, practice):
 def _(mo, pl, practice, published):
     from pathlib import Path
 
-    from vetl.loading.published.figures.ask import MetricQuestion, ask
+    from vetl.figures.ask import MetricQuestion, ask
 
     # As `vetl metric`: a rate of a week is that of its sums, and comes with its counts and its certificate.
     answer = ask(

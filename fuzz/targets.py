@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 
 from vetl.core.errors import VetlError
 from vetl.core.pages import CallsPage
-from vetl.loading.phone_calls.frames import parse_calls
 from vetl.partner import protocol, refusals, webhooks
 from vetl.partner.calls_csv import COLUMNS, render
 from vetl.partner.lists import typed
@@ -19,6 +18,7 @@ from vetl.partner.models import Appointment, BookingSession, Client, OutboundReq
 from vetl.partner.protocol import Answer
 from vetl.partner.webhooks import Channel, Secret
 from vetl.reading.rows import instant, key_of
+from vetl.store.phone_calls.frames import parse_calls
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 NEW_YORK = ZoneInfo("America/New_York")

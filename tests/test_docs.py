@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.every_command import every_command
 from vetl.endpoints import REGISTRY
-from vetl.loading.published.descriptions import personal_columns
+from vetl.publishing.descriptions import personal_columns
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from vetl.core.errors import Permanent
-from vetl.loading.published.descriptions import personal_columns
+from vetl.publishing.descriptions import personal_columns
 
 DESCRIPTION = """
 models:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import polars as pl
 import streamlit as st
 from vetl.core.errors import WrongUse
-from vetl.loading.published.figures.ask import MetricQuestion
+from vetl.figures.ask import MetricQuestion
 
 from board.charts import Chart, bars, localised, shortened, worded
 from board.downloads import download

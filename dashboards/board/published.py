@@ -12,11 +12,11 @@ import duckdb
 import polars as pl
 import streamlit as st
 from vetl.core.errors import WarehouseError
-from vetl.loading.connection import literal
-from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, answered
-from vetl.loading.published.figures.catalogue import Metric, metrics_of
-from vetl.loading.published.query import QueryResult
-from vetl.loading.published.wall import attach_hidden, show
+from vetl.figures.ask import MetricAnswer, MetricQuestion, answered
+from vetl.figures.catalogue import Metric, metrics_of
+from vetl.publishing.query import QueryResult
+from vetl.publishing.wall import attach_hidden, show
+from vetl.store.connection import literal
 
 from board.words import plain
 

@@ -17,8 +17,8 @@ from pydantic import SecretStr
 from typer.main import get_command
 from vetl.cli.app import app
 from vetl.endpoints import REGISTRY
-from vetl.loading.warehouse import Warehouse
 from vetl.settings import Settings
+from vetl.store.warehouse import Warehouse
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -12,7 +12,7 @@ from pathlib import Path
 from vetl import bundled
 from vetl.endpoints import REGISTRY
 from vetl.jobs.dbt_process import COMMAND, environment
-from vetl.loading.warehouse import Warehouse
+from vetl.store.warehouse import Warehouse
 
 
 def write_dbt_docs(target: Path) -> None:

@@ -9,9 +9,12 @@ The packages, in the direction that data flows; each imports only packages above
 - `discovery`      finds out how a server behaves: parameter names, page base, bounds, sort order, time zone
 - `strategies`     how each kind of list is read incrementally; generators of `core.steps`, no I/O
 - `endpoints`      one short file for each list, and one for records that only webhooks bring
-- `loading`        records into DuckDB, control tables, and out to the published file
+- `store`          the private file: records into DuckDB, history, control tables
+- `publishing`     the published file: masks, digests, one rename, and the only way to read it
+- `figures`        questions to the published file: metrics, their rows, what changed
 - `engine`         the sync loop, the runner of steps, the write buffer
 - `receiving`      the webhook receiver and its inbox
 - `jobs`           shared by the commands and Dagster: sync, build, doctor, drain, quarantine
+- `forgetting`     removes a person from every file, and searches all of them for what is left
 - `cli`, `orchestration`   thin shells for the terminal and for Dagster
 """

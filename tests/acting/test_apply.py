@@ -7,10 +7,10 @@ from typing import Any
 import duckdb
 import pytest
 from support.act_world import PRACTICE, ActWorld, AtTasks, Leak, leaks
+from vetl.forgetting.job import forget_person
 from vetl.jobs.act import apply_acts, plan_acts
 from vetl.jobs.act_status import act_status
-from vetl.jobs.forget import forget_person
-from vetl.loading.published.query import query
+from vetl.publishing.query import query
 from vetl.settings.act import TemplateSettings
 from vetl_sandbox import Fault
 

@@ -21,9 +21,9 @@ from support.readme_example import PAGE, answered, example
 from support.small_project import small_project
 from vetl import bundled
 from vetl.cli import app
-from vetl.loading.control.activity import read_activity
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
+from vetl.store.control.activity import read_activity
 
 DAYS = 6
 DATA = Path("warehouse/data")

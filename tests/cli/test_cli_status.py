@@ -12,12 +12,12 @@ from vetl.core.pages import Certificate, Window, WindowKind
 from vetl.core.practice import Practice
 from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY, by_name
-from vetl.loading.control.activity import recorded
-from vetl.loading.file_header import what_is_wrong
-from vetl.loading.notes import notes_file
-from vetl.loading.published.marts import Masking
-from vetl.loading.published.record import write_record
-from vetl.loading.warehouse import Warehouse
+from vetl.publishing.marts import Masking
+from vetl.publishing.record import write_record
+from vetl.store.control.activity import recorded
+from vetl.store.file_header import what_is_wrong
+from vetl.store.notes import notes_file
+from vetl.store.warehouse import Warehouse
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 NOW = datetime(2026, 1, 16, 19, 30, tzinfo=UTC)

@@ -22,14 +22,14 @@ PATTERN = re.compile(r"\.\.\.|\bSQL\b|--client ID|\[FILE\]|\bDIGEST\b|\bMART\.CO
 """Lines of the reference that nobody types."""
 
 SHOWN_ELSEWHERE = {
-    "vetl backup": "tests/loading/test_backup.py",
+    "vetl backup": "tests/store/test_backup.py",
     "vetl build": "tests/cli/test_cli_end_to_end.py",
     "vetl build --engine spark": "make spark",
     "vetl dagster dev": "tests/deployed/test_killed_and_backfilled.py",
     "vetl dashboard": "tests/dashboard/test_access.py",
     "vetl dbt ls": "tests/cli/test_cli_usage.py",
     "vetl demo": "tests/cli/test_cli_end_to_end.py",
-    "vetl lake export": "tests/loading/test_lake.py",
+    "vetl lake export": "tests/store/test_lake.py",
     "vetl act": "tests/acting/test_act_commands.py",
     "vetl mcp": "tests/dashboard/test_assistant.py",
     "vetl reconcile": "tests/cli/test_cli_end_to_end.py",

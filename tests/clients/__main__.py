@@ -8,9 +8,9 @@ from pathlib import Path
 
 import duckdb
 from vetl.core.privacy import Treatments
-from vetl.loading.published.contacts import write_contacts
-from vetl.loading.published.parquet import write_parquet
-from vetl.loading.published.publish import publish
+from vetl.publishing.contacts import write_contacts
+from vetl.publishing.parquet import write_parquet
+from vetl.publishing.publish import publish
 
 VERSIONS = ("1.1.3", "1.4.0", "2.0.0")
 FRAMES = ("pandas", "polars", "pyarrow")

@@ -11,9 +11,9 @@ from board.scorecard import MEASURES
 from board.words import LABELS
 from support.dashboard_pages import Ask, Open
 from vetl.core.metric_names import METRICS_OF_NOW
-from vetl.loading.published.figures.ask import MetricQuestion, ask
-from vetl.loading.published.figures.catalogue import Metric
-from vetl.loading.published.figures.listing import list_of
+from vetl.figures.ask import MetricQuestion, ask
+from vetl.figures.catalogue import Metric
+from vetl.figures.listing import list_of
 from vetl.notices.letter import SHARES
 
 CLOSED = {"outreach, booked": timedelta(days=4)}

@@ -16,10 +16,10 @@ from support.dagster_site import BIN, Site, site_of
 from support.processes import until
 from vetl import bundled
 from vetl.endpoints import REGISTRY
-from vetl.loading.control.snapshot import read_snapshot
-from vetl.loading.notes import notes_file
 from vetl.orchestration.list_status import list_statuses
 from vetl.settings import load_settings
+from vetl.store.control.snapshot import read_snapshot
+from vetl.store.notes import notes_file
 
 SLOW = vetl_sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
 

@@ -21,7 +21,7 @@ from vetl.cli import app, forget
 from vetl.jobs.act_plan import plan_file
 from vetl.jobs.build import publish_marts
 from vetl.jobs.drain import run_drain
-from vetl.loading.published.retention import kept
+from vetl.publishing.retention import kept
 from vetl.settings import Settings
 
 DAYS = 6

@@ -25,10 +25,10 @@ from vetl.core.errors import WarehouseError
 from vetl.core.list_read import Reconcile
 from vetl.jobs.build import publish_marts
 from vetl.jobs.drain import run_drain
-from vetl.jobs.forget_plan import read_plans
 from vetl.jobs.lake import run_export
 from vetl.jobs.quarantine import retry
 from vetl.settings import Settings
+from vetl.store.forget_plan import read_plans
 
 DAYS = 4
 PEOPLE = 3

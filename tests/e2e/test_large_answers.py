@@ -8,9 +8,9 @@ from typing import Any
 from support.killed_sync import processes
 from support.lying_proxy import lying
 from support.sandbox_settings import at, synced
-from vetl.loading.frames import LONG_ROW
 from vetl.partner.protocol import LARGEST_CSV, LARGEST_JSON
 from vetl.settings import Settings
+from vetl.store.frames import LONG_ROW
 
 MOST = 1024
 """MiB of a process that syncs, as docs/security.md says."""

@@ -15,8 +15,8 @@ from support.tcp_proxy import Door, door_before
 from vetl.core.errors import Unreachable
 from vetl.core.results import Progress, Waiting
 from vetl.endpoints import REGISTRY
-from vetl.loading.notes import read_note
-from vetl.loading.warehouse import Warehouse
+from vetl.store.notes import read_note
+from vetl.store.warehouse import Warehouse
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
 BUSY = {"practices": 1, "calls": 400, "days": 40}

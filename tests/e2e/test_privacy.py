@@ -21,8 +21,8 @@ from vetl.bundled import dbt_project
 from vetl.cli import app, run, status
 from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.quarantine import quarantined_rows
-from vetl.loading.published.descriptions import personal_columns
-from vetl.loading.published.parquet import parquet_folder
+from vetl.publishing.descriptions import personal_columns
+from vetl.publishing.parquet import parquet_folder
 from vetl.settings import Settings
 
 DAYS = 12

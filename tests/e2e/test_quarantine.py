@@ -11,7 +11,7 @@ from support.lying_proxy import lying
 from support.sandbox_settings import at, synced
 from support.warehouse_with_rows import ask
 from vetl.jobs.quarantine import quarantined_rows, retry
-from vetl.loading.frames import LONG_ROW, LONG_ROWS, TOO_LONG
+from vetl.store.frames import LONG_ROW, LONG_ROWS, TOO_LONG
 
 
 def test_a_bad_row_loses_only_itself_and_a_retry_stores_it_once_it_is_valid(opened: Any) -> None:

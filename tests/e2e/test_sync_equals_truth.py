@@ -10,7 +10,7 @@ import pytest
 from support.truth import lacking_details
 from support.warehouse_with_rows import ask
 from vetl.core.endpoint import DateWindows
-from vetl.loading import warehouse
+from vetl.store import warehouse
 from vetl.strategies.phone_calls.crowded_days import PROVEN
 
 

@@ -9,7 +9,7 @@ from vetl.core.errors import ConfigurationError
 from vetl.core.steps import Flush, Plan
 from vetl.engine import sync as engine
 from vetl.jobs.doctor import run_doctor
-from vetl.loading.warehouse import Warehouse
+from vetl.store.warehouse import Warehouse
 
 VALUE = "Jane Doeling 212-555-0199"
 

@@ -12,8 +12,8 @@ from support.practice_site import practice_table
 from support.sandbox_settings import credentials
 from vetl.cli import app
 from vetl.endpoints import REGISTRY
-from vetl.loading.notes import read_note, write_note
-from vetl.loading.warehouse import Warehouse
+from vetl.store.notes import read_note, write_note
+from vetl.store.warehouse import Warehouse
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 HARBOR = {"name": "Harbor Animal Hospital", "time_zone": "America/New_York", "more": "group = 'East'\n"}

@@ -8,9 +8,9 @@ from support.practice_site import practice_table
 from support.warehouse_with_rows import ask as rows_of
 from vetl.cli import app
 from vetl.core.errors import WarehouseError
-from vetl.loading.published.digests import verify
-from vetl.loading.published.extract import extract
-from vetl.loading.published.figures.ask import MetricQuestion, ask
+from vetl.figures.ask import MetricQuestion, ask
+from vetl.publishing.digests import verify
+from vetl.publishing.extract import extract
 
 
 def test_a_file_for_a_group_has_its_practices_alone(

@@ -2,7 +2,7 @@
 
 from datetime import date, timedelta
 
-from vetl.loading.published.figures.periods import Baseline
+from vetl.figures.periods import Baseline
 from vetl.notices.letter_uncertain import uncertain
 from vetl.notices.letter_volume import Calls, volume_change, volume_of
 

@@ -13,8 +13,8 @@ from support.mail_server import Mailbox
 from support.sandbox_settings import changed
 from vetl import bundled
 from vetl.core.errors import ConfigurationError, WrongUse
+from vetl.figures.periods import PeriodValue
 from vetl.jobs.watch import judge, send_notices
-from vetl.loading.published.figures.periods import PeriodValue
 from vetl.notices.ledger import NoticeLedger, open_episodes
 from vetl.notices.watching import Judged, episodes
 from vetl.settings import Settings, load_settings

@@ -10,11 +10,11 @@ import dagster as dg
 import duckdb
 import pytest
 from support.practice_site import practice_tables, vetl_resource
-from vetl.loading.control.snapshot import write_snapshot
-from vetl.loading.migrate import FIRST
 from vetl.orchestration.checks import LIST_CHECKS, check_lists
 from vetl.orchestration.keys import PUBLISHED, raw_key
 from vetl.orchestration.published_checks import check_published
+from vetl.store.control.snapshot import write_snapshot
+from vetl.store.migrate import FIRST
 
 KEY = raw_key("staff_tasks")
 

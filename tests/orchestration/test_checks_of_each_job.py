@@ -20,16 +20,16 @@ from support.processes import answers, free_port, graphql, running, until
 from support.small_project import few_models
 from vetl.endpoints import REGISTRY
 from vetl.engine import runner
-from vetl.jobs.forget_plan import ForgetPlan, keep_plans, read_plans
-from vetl.loading.published.query import query
-from vetl.loading.warehouse import Warehouse
 from vetl.orchestration import dbt
 from vetl.orchestration.keys import ACTS, raw_key
 from vetl.orchestration.location import vetl_definitions
 from vetl.orchestration.read_config import Again, run_config
 from vetl.partner.webhooks import Channel
+from vetl.publishing.query import query
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import load_settings
+from vetl.store.forget_plan import ForgetPlan, keep_plans, read_plans
+from vetl.store.warehouse import Warehouse
 from vetl_sandbox import Fault
 from vetl_sandbox.faults import Faults
 from vetl_sandbox.platform import Credentials

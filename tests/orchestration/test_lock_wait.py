@@ -15,10 +15,10 @@ import pytest
 from vetl.core.errors import WarehouseBusy
 from vetl.endpoints import REGISTRY
 from vetl.jobs.build import wait_for_writer
-from vetl.loading.warehouse import Warehouse
 from vetl.orchestration.lock_wait import retry_while_locked, wait_for_lock
 from vetl.orchestration.resources import as_failures
 from vetl.settings import Settings, load_settings
+from vetl.store.warehouse import Warehouse
 
 Patience = Callable[[float], Settings]
 """Returns settings that wait so many seconds."""

@@ -16,12 +16,12 @@ from support.lakes import storage
 from vetl.core.errors import InboxError
 from vetl.core.practice import problem_of_id
 from vetl.endpoints import REGISTRY
-from vetl.loading.lake.export import export_private
-from vetl.loading.warehouse import Warehouse
 from vetl.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, row
 from vetl.partner.webhooks import message as message_of
 from vetl.receiving.drain import intakes
 from vetl.receiving.inbox import Entry, Inbox, WaitingDelivery
+from vetl.store.lake.export import export_private
+from vetl.store.warehouse import Warehouse
 
 
 def test_every_table_has_the_fields_of_its_webhook_and_the_body_as_it_came(side: Side) -> None:

@@ -13,11 +13,11 @@ from vetl.cli import app
 from vetl.core.pages import Changes
 from vetl.endpoints import REGISTRY
 from vetl.jobs.drain import run_drain
-from vetl.loading.warehouse import Warehouse
 from vetl.partner import webhooks
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import load_settings
+from vetl.store.warehouse import Warehouse
 
 pytestmark = pytest.mark.usefixtures("empty_folder", "configured", "warehouse")
 

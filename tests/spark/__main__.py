@@ -18,8 +18,8 @@ from support.month_of_events import PRACTICES, play_month
 from vetl.endpoints import REGISTRY
 from vetl.jobs.build import build_marts, publish_marts
 from vetl.jobs.logs import configure_logs
-from vetl.loading.warehouse import Warehouse
 from vetl.settings import Settings, WarehouseSettings
+from vetl.store.warehouse import Warehouse
 
 _KEY = SecretStr("4f0c1d2e3b5a69788796a5b4c3d2e1f0")
 

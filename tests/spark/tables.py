@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-from vetl.loading.published.digests import DIGESTS
+from vetl.publishing.digests import DIGESTS
 
 _SCHEMAS = ("staging", "intermediate", "marts")
 _OWN = "digest"

@@ -9,7 +9,7 @@ from vetl.acting.codes import code_of, codes_in
 from vetl.acting.ledger import read_ledger
 from vetl.acting.planning import ActPlan
 from vetl.jobs.act import apply_acts, plan_acts
-from vetl.loading.published.query import query
+from vetl.publishing.query import query
 from vetl.settings.act import ActSettings
 
 KIND = "call_back"

@@ -20,9 +20,9 @@ from support.processes import until
 from vetl import bundled
 from vetl.cli import app
 from vetl.jobs.act import plan_acts
-from vetl.loading.control.activity import read_activity
-from vetl.loading.notes import write_note
 from vetl.settings import load_settings
+from vetl.store.control.activity import read_activity
+from vetl.store.notes import write_note
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 PUBLISHED = Path("warehouse/data/analytics.duckdb")

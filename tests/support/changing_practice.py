@@ -1,4 +1,4 @@
-"""Practices whose rows change in every way that a sync can meet, written by the real loading layer."""
+"""Practices whose rows change in every way that a sync can meet, written by the real store."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -10,7 +10,7 @@ from support.warehouse_with_rows import HARBOR, Filled, call_line, call_record, 
 from vetl.core.practice import Practice
 from vetl.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays
 from vetl.endpoints.received import OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
-from vetl.loading.received import Intake
+from vetl.store.received import Intake
 
 Row = dict[str, Any]
 PRACTICES = (

@@ -8,10 +8,10 @@ from support.deliveries import body_of
 from vetl.core.pages import Changes
 from vetl.core.practice import Practice
 from vetl.endpoints import REGISTRY
-from vetl.loading.warehouse import Warehouse
 from vetl.partner.webhooks import Channel, parse_delivery
 from vetl.receiving.drain import drain
 from vetl.receiving.inbox import Entry, Inbox
+from vetl.store.warehouse import Warehouse
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PRACTICE = Practice("loc-001", "Harbor", "America/New_York", date(2026, 1, 1))

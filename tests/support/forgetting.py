@@ -24,12 +24,12 @@ from support.killed_sync import processes
 from support.mart_builds import untested
 from support.sandbox_settings import changed, settings_for
 from vetl import bundled
+from vetl.forgetting.job import Forgetting, build_in_full, finish_forgettings, forget_person
 from vetl.jobs import dbt_process
-from vetl.jobs.forget import Forgetting, build_in_full, finish_forgettings, forget_person
-from vetl.loading.connection import quoted
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import Settings
+from vetl.store.connection import quoted
 
 PRACTICE = "loc-001"
 TEXTS = ("VARCHAR", "JSON")

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from support.killed_sync import processes
-from vetl.loading.lake.export import export_private, read_manifest
-from vetl.loading.lake.manifest import Manifest
-from vetl.loading.lake.storage import S3Access, Storage
+from vetl.store.lake.export import export_private, read_manifest
+from vetl.store.lake.manifest import Manifest
+from vetl.store.lake.storage import S3Access, Storage
 
 
 def storage(lake: Path) -> Storage:

@@ -18,9 +18,9 @@ from support.dbt_build import VARIABLES, places, run
 from vetl.bundled import dbt_project
 from vetl.jobs import build
 from vetl.jobs.dbt_process import DATA_ONLY, BuildResult, environment, fingerprint
-from vetl.loading.connection import attach
-from vetl.loading.control import builds
 from vetl.settings import Settings
+from vetl.store.connection import attach
+from vetl.store.control import builds
 
 MODELS_ONLY = (*DATA_ONLY, "--exclude-resource-type", "test")
 

@@ -9,8 +9,8 @@ import duckdb
 import polars as pl
 from vetl.core.practice import Practice
 from vetl.endpoints import REGISTRY
-from vetl.loading.control.phone_numbers import note_phone_numbers
-from vetl.loading.warehouse import Warehouse
+from vetl.store.control.phone_numbers import note_phone_numbers
+from vetl.store.warehouse import Warehouse
 
 Rows = Sequence[Mapping[str, Any]]
 """Rows of one raw table; a column that a row lacks is null."""

@@ -14,9 +14,9 @@ from vetl.core.pages import Changes
 from vetl.core.practice import Practice
 from vetl.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
 from vetl.endpoints import REGISTRY, by_name
-from vetl.loading.phone_calls.frames import CallTexts, parse_calls
-from vetl.loading.warehouse import Warehouse
 from vetl.partner.calls_csv import COLUMNS
+from vetl.store.phone_calls.frames import CallTexts, parse_calls
+from vetl.store.warehouse import Warehouse
 
 START = datetime(2025, 6, 1, tzinfo=UTC)
 DAY = date(2025, 5, 1)

@@ -15,11 +15,11 @@ from support.raw_tables import create_warehouse
 from support.run_once import shared_result
 from vetl.bundled import dbt_project
 from vetl.core.errors import WrongUse
-from vetl.loading.published.figures.catalogue import columns_of, metrics_of
-from vetl.loading.published.figures.counting import counted_columns
-from vetl.loading.published.figures.explain import CellQuestion, explain, explainable
-from vetl.loading.published.figures.reads import moved_rows
-from vetl.loading.published.query import reading
+from vetl.figures.catalogue import columns_of, metrics_of
+from vetl.figures.counting import counted_columns
+from vetl.figures.explain import CellQuestion, explain, explainable
+from vetl.figures.reads import moved_rows
+from vetl.publishing.query import reading
 
 NO_COUNTS = {
     "booking_funnel_stages": {"position"},

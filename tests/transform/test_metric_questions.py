@@ -11,7 +11,7 @@ from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
 from vetl.core.errors import WrongUse
 from vetl.core.metric_names import METRICS_OF_NOW
-from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask
+from vetl.figures.ask import MetricAnswer, MetricQuestion, ask
 
 BY_DAY = ("practice", "day")
 

@@ -9,7 +9,7 @@ from vetl.bundled import dbt_project
 from vetl.core.labels import COMMON_WORDS, OWN_WORDS, PHRASES, has_source_words
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
-from vetl.loading.published.descriptions import personal_columns
+from vetl.publishing.descriptions import personal_columns
 
 CONTRACT = {
     word.lower() for one in (*REGISTRY, *RECEIVED) for column in one.columns() for word in column.values or ()

@@ -1,5 +1,5 @@
 -- What vetl knows of its own work. The raw and history tables follow from the endpoints' declarations
--- (pipelines/vetl/loading/tables.py); only control needs migrations.
+-- (pipelines/vetl/store/tables.py); only control needs migrations.
 create schema raw;
 create schema history;
 create schema control;

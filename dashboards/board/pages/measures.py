@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 import streamlit as st
 from vetl.core.errors import WrongUse
-from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, dimensions_of
-from vetl.loading.published.figures.catalogue import Metric
+from vetl.figures.ask import MetricAnswer, MetricQuestion, dimensions_of
+from vetl.figures.catalogue import Metric
 
 from board import charts
 from board.address import pick

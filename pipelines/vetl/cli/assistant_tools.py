@@ -19,11 +19,11 @@ from pydantic import Field
 
 from vetl.cli.explain import question_about
 from vetl.core.errors import VetlError
-from vetl.loading.published.figures.ask import MetricQuestion, ask, dimensions_of
-from vetl.loading.published.figures.catalogue import Metric
-from vetl.loading.published.figures.evidence import Evidence
-from vetl.loading.published.figures.explain import explain
-from vetl.loading.published.figures.listing import describe, list_of
+from vetl.figures.ask import MetricQuestion, ask, dimensions_of
+from vetl.figures.catalogue import Metric
+from vetl.figures.evidence import Evidence
+from vetl.figures.explain import explain
+from vetl.figures.listing import describe, list_of
 
 INSTRUCTIONS = """\
 Figures of veterinary practices, from one published file. Begin with list_metrics; describe says how a metric is

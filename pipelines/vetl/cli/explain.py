@@ -15,9 +15,9 @@ from vetl.cli.options import AsJson, OtherFile, Style, Where
 from vetl.cli.terminal import TableColumn, count, print_aside, print_csv, print_json, print_line, print_table, say
 from vetl.core.errors import WarehouseBusy, WrongUse
 from vetl.core.text import text
-from vetl.loading.published.figures.explain import CellQuestion, Explanation, explainable
-from vetl.loading.published.figures.explain import explain as look_up
-from vetl.loading.published.figures.reads import MovedRow, WindowRead, moved_rows, reads_of
+from vetl.figures.explain import CellQuestion, Explanation, explainable
+from vetl.figures.explain import explain as look_up
+from vetl.figures.reads import MovedRow, WindowRead, moved_rows, reads_of
 from vetl.settings import load_settings
 
 _SHOWN = 40

@@ -12,7 +12,7 @@ from vetl.cli.output import configure_logs
 from vetl.cli.run import build_and_publish
 from vetl.cli.terminal import count, mention, print_json, print_line, say
 from vetl.core.errors import WrongUse
-from vetl.jobs.forget import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
+from vetl.forgetting.job import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
 from vetl.jobs.one_writer import writing
 from vetl.settings import Settings, load_settings
 

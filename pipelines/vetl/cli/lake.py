@@ -10,8 +10,8 @@ from vetl.cli.terminal import count, print_json, print_line
 from vetl.cli.views import show_build, show_published
 from vetl.jobs.lake import run_export
 from vetl.jobs.spark import build_on_spark as build_marts_on_spark
-from vetl.loading.lake.export import Exported
 from vetl.settings import load_settings
+from vetl.store.lake.export import Exported
 
 _MEGABYTE = 1_000_000
 

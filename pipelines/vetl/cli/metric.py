@@ -13,9 +13,9 @@ from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, OtherFile, Style, Where
 from vetl.cli.terminal import TableColumn, print_aside, print_csv, print_json, print_line, print_table, short
 from vetl.core.text import text
-from vetl.loading.published.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of
-from vetl.loading.published.figures.evidence import Evidence
-from vetl.loading.published.figures.listing import list_of
+from vetl.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of
+from vetl.figures.evidence import Evidence
+from vetl.figures.listing import list_of
 
 _NOTES = 10
 """Notes below the table; `--json` has all."""

@@ -16,9 +16,9 @@ from vetl.cli.views import show_published
 from vetl.core.errors import PublicationHeld, WrongUse
 from vetl.jobs.build import publish_marts, roll_back_published
 from vetl.jobs.watch import send_notices
-from vetl.loading.published.extract import extract
-from vetl.loading.published.hold import release as release_hold
-from vetl.loading.published.publish import Published
+from vetl.publishing.extract import extract
+from vetl.publishing.hold import release as release_hold
+from vetl.publishing.publish import Published
 from vetl.settings import Settings, load_settings
 
 app = Commands()

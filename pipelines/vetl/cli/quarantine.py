@@ -16,8 +16,8 @@ from vetl.core.errors import WrongUse
 from vetl.jobs.quarantine import acknowledge as mark_as_known
 from vetl.jobs.quarantine import quarantined_rows
 from vetl.jobs.quarantine import retry as take_in_again
-from vetl.loading.control.quarantine import QuarantinedRow
 from vetl.settings import load_settings
+from vetl.store.control.quarantine import QuarantinedRow
 
 COLUMNS = (
     "practice",

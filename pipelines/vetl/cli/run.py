@@ -19,16 +19,16 @@ from vetl.cli.terminal import mention, print_json, say, short
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
 from vetl.core.errors import BuildFailed, VetlError, is_of_a_full_disk
 from vetl.core.results import SyncResult
+from vetl.forgetting.job import finish_forgettings
 from vetl.jobs.build import build_marts, existing, is_built, treatments
 from vetl.jobs.dbt_process import log_file
 from vetl.jobs.drain import run_drain
-from vetl.jobs.forget import finish_forgettings
 from vetl.jobs.one_writer import writing
 from vetl.jobs.sync import chosen_practices, run_sync
-from vetl.loading.control.activity import recorded
-from vetl.loading.control.snapshot import refuse_newer
-from vetl.loading.published.publish import Published
+from vetl.publishing.publish import Published
 from vetl.settings import Settings, load_settings
+from vetl.store.control.activity import recorded
+from vetl.store.control.snapshot import refuse_newer
 
 WORST_FIRST = (1, 2, 3, 0)
 

@@ -1,4 +1,4 @@
-"""Decoded pages of a list, windows and certificates: types that client, strategies and loading share."""
+"""Decoded pages of a list, windows and certificates: types that client, strategies and store share."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

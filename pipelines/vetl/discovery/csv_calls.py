@@ -16,7 +16,7 @@ _CELLS = {column.header: column.cell for column in COLUMNS}
 _JSON = {column.header: column.json for column in COLUMNS}
 
 
-def parse_plainly(answer: Any, **_: object) -> CallsPage:  # noqa: ANN401 - any answer and options that `loading` takes
+def parse_plainly(answer: Any, **_: object) -> CallsPage:  # noqa: ANN401 - any answer and options that `store` takes
     """Return one page with its rows as dictionaries by column name in `frame`."""
     text = io.StringIO(answer.body.decode("utf-8", "replace"), newline="")
     rows = list(csv.DictReader(text))

@@ -43,7 +43,7 @@ class Source(Protocol):
 
 
 class Store(Protocol):
-    """The warehouse; `loading.warehouse` implements it."""
+    """The warehouse; `store.warehouse` implements it."""
 
     def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:
         """Return the same saves, after the work that can be done before they are written."""

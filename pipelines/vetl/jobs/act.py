@@ -25,11 +25,11 @@ from vetl.jobs.build import existing
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.one_writer import opened, writing
 from vetl.jobs.sync import chosen_practices
-from vetl.loading.phone_calls.frames import parse_calls
-from vetl.loading.warehouse import Warehouse
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice
 from vetl.settings import Settings
+from vetl.store.phone_calls.frames import parse_calls
+from vetl.store.warehouse import Warehouse
 
 
 def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now = utc_now) -> ActPlan:

@@ -14,9 +14,9 @@ from vetl.acting.platform import ActLimits
 from vetl.core.errors import WarehouseError, WrongUse
 from vetl.core.practice import Practice
 from vetl.core.zones import zone
-from vetl.loading.connection import literal
-from vetl.loading.published.query import Rows, query
+from vetl.publishing.query import Rows, query
 from vetl.settings import Settings
+from vetl.store.connection import literal
 
 NO_TEXT = "unknown"
 

@@ -6,9 +6,9 @@ from vetl.acting.acts import LedgerEntry
 from vetl.acting.ledger import read_ledger
 from vetl.core.errors import LedgerError
 from vetl.jobs.one_writer import opened
-from vetl.loading.control.acts import KeptAct
-from vetl.loading.warehouse import Warehouse
 from vetl.settings import Settings
+from vetl.store.control.acts import KeptAct
+from vetl.store.warehouse import Warehouse
 
 
 def mirror_ledger(settings: Settings) -> None:

@@ -16,10 +16,10 @@ from vetl.drafts import remove_leftovers, replace_text
 from vetl.jobs.build import existing
 from vetl.jobs.kept_files import PRIVATE, KeptFile, kept_files
 from vetl.jobs.one_writer import writing
-from vetl.loading.connection import attached
-from vetl.loading.file_header import what_is_wrong
 from vetl.settings import Settings
 from vetl.sqlite_file import copy_whole, is_sqlite
+from vetl.store.connection import attached
+from vetl.store.file_header import what_is_wrong
 
 MANIFEST = "manifest.json"
 _MARK = ".vetl-backup"

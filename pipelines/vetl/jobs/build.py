@@ -22,17 +22,17 @@ from vetl.jobs.dbt_process import (
     fingerprint,
 )
 from vetl.jobs.one_writer import opened, writing
-from vetl.loading.control import builds
-from vetl.loading.control.activity import read_activity, recorded
-from vetl.loading.control.staleness import news
-from vetl.loading.published.contacts import remove_contacts, write_contacts
-from vetl.loading.published.descriptions import personal_columns
-from vetl.loading.published.hold import Hold, hold, read_hold
-from vetl.loading.published.parquet import remove_parquet, write_parquet
-from vetl.loading.published.publish import Published
-from vetl.loading.published.publish import publish as publish_file
-from vetl.loading.published.retention import roll_back
+from vetl.publishing.contacts import remove_contacts, write_contacts
+from vetl.publishing.descriptions import personal_columns
+from vetl.publishing.hold import Hold, hold, read_hold
+from vetl.publishing.parquet import remove_parquet, write_parquet
+from vetl.publishing.publish import Published
+from vetl.publishing.publish import publish as publish_file
+from vetl.publishing.retention import roll_back
 from vetl.settings import Settings
+from vetl.store.control import builds
+from vetl.store.control.activity import read_activity, recorded
+from vetl.store.control.staleness import news
 
 WEAK_KEY = (
     f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "

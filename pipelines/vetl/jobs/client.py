@@ -5,11 +5,11 @@ from functools import partial
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.endpoints import REGISTRY
-from vetl.loading.notes import read_note, write_note
 from vetl.partner.client import Account, Limits, PartnerClient
 from vetl.partner.credential_cache import AcceptedCredentials
 from vetl.partner.retry_policy import RetryPolicy
 from vetl.settings import Settings
+from vetl.store.notes import read_note, write_note
 
 
 def partner_client(settings: Settings) -> PartnerClient:

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.core.practice import Practice
 from vetl.core.zones import zone
-from vetl.loading.warehouse import Warehouse
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice
+from vetl.store.warehouse import Warehouse
 
 QUIET = timedelta(days=4)
 """Longest time without a call of a practice: a long weekend."""

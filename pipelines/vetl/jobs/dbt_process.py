@@ -16,9 +16,9 @@ from typing import Any
 
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseError, WrongUse
-from vetl.loading.failures import busy_in, remedy_in
-from vetl.loading.published.query import query
-from vetl.loading.writer_lock import held_descriptors
+from vetl.publishing.query import query
+from vetl.store.failures import busy_in, remedy_in
+from vetl.store.writer_lock import held_descriptors
 
 Advance = Callable[[int, int], None]
 """Called with the number of finished nodes and the number of all nodes."""

@@ -12,11 +12,11 @@ from vetl.core.pages import Changes
 from vetl.jobs.client import partner_client
 from vetl.jobs.one_writer import opened
 from vetl.jobs.sync import chosen_practices
-from vetl.loading.warehouse import Warehouse
 from vetl.receiving.catch_up import CatchUp, Caught
 from vetl.receiving.drain import drain
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
+from vetl.store.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)

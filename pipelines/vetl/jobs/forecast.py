@@ -6,11 +6,11 @@ from datetime import date, timedelta
 from importlib.util import find_spec
 
 from vetl.core.errors import ConfigurationError
+from vetl.figures.hours import Span, calls_by_hour, spans
 from vetl.forecasting import FEWEST_WEEKS, MOST_WEEKS
 from vetl.jobs.one_writer import opened
-from vetl.loading.control.forecasts import MEASURES
-from vetl.loading.published.figures.hours import Span, calls_by_hour, spans
 from vetl.settings import Settings
+from vetl.store.control.forecasts import MEASURES
 
 _OLDEST = 7
 """Nothing is predicted from calls that end so many days ago."""

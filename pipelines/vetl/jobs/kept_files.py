@@ -7,9 +7,9 @@ from pathlib import Path
 
 from vetl.jobs.act_plan import plan_file
 from vetl.jobs.dbt_process import state_folder
-from vetl.loading.published.contacts import contacts_file
-from vetl.loading.published.parquet import parquet_folder
-from vetl.loading.published.retention import kept
+from vetl.publishing.contacts import contacts_file
+from vetl.publishing.parquet import parquet_folder
+from vetl.publishing.retention import kept
 from vetl.settings import Settings
 
 _NO_DATA = (".lock", ".tmp", ".dbt", ".lake", ".wal", ".restoring", "-wal", "-shm", "-journal")

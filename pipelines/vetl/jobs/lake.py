@@ -2,9 +2,9 @@
 
 from vetl.jobs.build import existing, ready_for_dbt
 from vetl.jobs.one_writer import writing
-from vetl.loading.lake.export import Exported, export_marts, export_private, read_manifest
-from vetl.loading.lake.storage import S3Access, Storage
 from vetl.settings import Settings
+from vetl.store.lake.export import Exported, export_marts, export_private, read_manifest
+from vetl.store.lake.storage import S3Access, Storage
 
 
 def run_export(settings: Settings, *, grace: bool = True) -> Exported:

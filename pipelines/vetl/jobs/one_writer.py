@@ -1,13 +1,13 @@
-"""The lock of a command that writes the warehouse (`loading/writer_lock.py`), and the open warehouse behind it."""
+"""The lock of a command that writes the warehouse (`store/writer_lock.py`), and the open warehouse behind it."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
 
 from vetl.core.errors import WarehouseError
 from vetl.endpoints import REGISTRY
-from vetl.loading import writer_lock
-from vetl.loading.warehouse import Warehouse
 from vetl.settings import Settings
+from vetl.store import writer_lock
+from vetl.store.warehouse import Warehouse
 
 
 @contextmanager

@@ -15,12 +15,12 @@ from vetl.endpoints import REGISTRY
 from vetl.jobs.build import existing
 from vetl.jobs.one_writer import opened, writing
 from vetl.jobs.sync import run_sync
-from vetl.loading.control.quarantine import QuarantinedRow
-from vetl.loading.pseudonyms import GONE
-from vetl.loading.warehouse import Warehouse
 from vetl.receiving.drain import EVENTS, intakes
 from vetl.receiving.inbox import Entry, WaitingDelivery
 from vetl.settings import Settings
+from vetl.store.control.quarantine import QuarantinedRow
+from vetl.store.pseudonyms import GONE
+from vetl.store.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from vetl.jobs.backup import BackedUpFile, Backup, copy_bytes, read_backup, sync
 from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.kept_files import kept_files, place_of
 from vetl.jobs.one_writer import writing
-from vetl.loading.published.parquet import parquet_folder, write_parquet
-from vetl.loading.writer_lock import restore_mark
+from vetl.publishing.parquet import parquet_folder, write_parquet
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.sqlite_file import is_whole
+from vetl.store.writer_lock import restore_mark
 
 STAYS = frozenset(("inbox", "act-ledger", "watch-ledger", "report-ledger", "dashboard-audit"))
 """Files that stay if they are there: they know what was received, sent and shown since the backup."""

@@ -18,13 +18,13 @@ from vetl.jobs.build import dbt_variables, refuse_while_held, treatments
 from vetl.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, state_folder
 from vetl.jobs.lake import lake_of_marts, private_lake
 from vetl.jobs.one_writer import writing
-from vetl.loading import writer_lock
-from vetl.loading.control.activity import recorded
-from vetl.loading.lake.export import Exported, export_marts, read_manifest
-from vetl.loading.lake.manifest import Manifest
-from vetl.loading.lake.marts import write_views
-from vetl.loading.published.publish import Published, publish
+from vetl.publishing.publish import Published, publish
 from vetl.settings import Settings
+from vetl.store import writer_lock
+from vetl.store.control.activity import recorded
+from vetl.store.lake.export import Exported, export_marts, read_manifest
+from vetl.store.lake.manifest import Manifest
+from vetl.store.lake.marts import write_views
 
 TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
 """Types of columns as Spark spells them, for dbt's variables."""

@@ -11,16 +11,16 @@ from vetl import bundled
 from vetl.core.errors import ConfigurationError, InboxError, LedgerError, WarehouseError
 from vetl.core.names import some_of
 from vetl.jobs.act_status import act_status
-from vetl.loading.control.activity import Activity, read_activity
-from vetl.loading.control.snapshot import Snapshot, read_snapshot
-from vetl.loading.file_header import what_is_wrong
-from vetl.loading.notes import read_note
-from vetl.loading.published.hold import Hold, read_hold
-from vetl.loading.published.last_publication import masked_in
-from vetl.loading.writer_lock import unfinished_restore
 from vetl.notices.ledger import StoredEpisode, open_episodes
+from vetl.publishing.hold import Hold, read_hold
+from vetl.publishing.last_publication import masked_in
 from vetl.receiving.inbox import read_backlog
 from vetl.settings import Settings
+from vetl.store.control.activity import Activity, read_activity
+from vetl.store.control.snapshot import Snapshot, read_snapshot
+from vetl.store.file_header import what_is_wrong
+from vetl.store.notes import read_note
+from vetl.store.writer_lock import unfinished_restore
 
 _NEXT = "run `vetl run` again"
 _HOW_IT_ENDED = {
@@ -170,7 +170,7 @@ def _of_forgettings(warehouse: Path) -> Iterator[Problem]:
     try:
         if not read_note(warehouse, "forgettings"):
             return
-        from vetl.jobs.forget_plan import read_plans  # noqa: PLC0415 - DuckDB takes three times as long as the rest
+        from vetl.store.forget_plan import read_plans  # noqa: PLC0415 - DuckDB takes three times as long as the rest
 
         plans = read_plans(warehouse)
     except WarehouseError as error:

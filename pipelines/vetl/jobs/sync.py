@@ -19,12 +19,12 @@ from vetl.engine.sync import sync
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.clock import believed_clock, refuse_future_starts
 from vetl.jobs.one_writer import writing
-from vetl.loading import zone_rules
-from vetl.loading.control.activity import record_failure, recorded
-from vetl.loading.phone_calls.frames import parse_calls
-from vetl.loading.warehouse import Warehouse
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings
+from vetl.store import zone_rules
+from vetl.store.control.activity import record_failure, recorded
+from vetl.store.phone_calls.frames import parse_calls
+from vetl.store.warehouse import Warehouse
 
 USUAL_SIGN_INS = 3
 REQUESTS_OF_A_TOKEN = 50

@@ -8,12 +8,12 @@ from itertools import groupby
 from pathlib import Path
 
 from vetl.core.errors import NotDelivered, VetlError
-from vetl.loading.published.figures.periods import Series, series
-from vetl.loading.published.query import query
+from vetl.figures.periods import Series, series
 from vetl.notices.ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
 from vetl.notices.mail import send_mail, written
 from vetl.notices.watching import Episode, Watched, end_line, first_line, line, watched
 from vetl.notices.webhook import post_text
+from vetl.publishing.query import query
 from vetl.settings import Settings
 from vetl.settings.watch import Threshold
 

@@ -6,9 +6,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from vetl.core.causes import largest_part
-from vetl.loading.connection import literal
-from vetl.loading.published.figures.periods import series
-from vetl.loading.published.query import Rows, query
+from vetl.figures.periods import series
 from vetl.notices.letter import (
     SHARES,
     Counts,
@@ -28,6 +26,8 @@ from vetl.notices.letter import (
 )
 from vetl.notices.letter_uncertain import ClosedWeeks, uncertain
 from vetl.notices.letter_volume import LABEL, RULE, CallWeeks, Volume, call_weeks, range_words, volume_of
+from vetl.publishing.query import Rows, query
+from vetl.store.connection import literal
 
 _MOST = 3
 """Changes and outliers of a letter: more than these nobody reads."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from math import hypot
 
-from vetl.loading.published.figures.periods import Baseline, Series
+from vetl.figures.periods import Baseline, Series
 from vetl.notices.watching import judge
 from vetl.settings.watch import Threshold
 

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from hashlib import sha256
 from typing import Literal
 
-from vetl.loading.published.figures.periods import Baseline, PeriodValue, Series
+from vetl.figures.periods import Baseline, PeriodValue, Series
 from vetl.settings.watch import Threshold
 
 Judgement = Literal["in", "near", "out", "unknown"]

@@ -13,7 +13,6 @@ import dagster as dg
 
 from vetl.core.endpoint import Endpoint
 from vetl.endpoints import REGISTRY
-from vetl.loading.control.list_status import ListStatus
 from vetl.orchestration.keys import raw_key
 from vetl.orchestration.list_status import list_statuses
 from vetl.orchestration.metadata import table
@@ -21,6 +20,7 @@ from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
 from vetl.settings.definitions import OpeningHours
 from vetl.settings.schedule import open_hours
+from vetl.store.control.list_status import ListStatus
 
 Row = tuple[object, ...]
 

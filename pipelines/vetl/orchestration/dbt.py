@@ -24,6 +24,7 @@ from dagster_dbt import (
 
 from vetl import bundled
 from vetl.core.errors import MAKE_ROOM
+from vetl.forgetting.job import build_in_full, finish_forgettings
 from vetl.jobs.build import (
     Begun,
     dbt_variables,
@@ -45,11 +46,7 @@ from vetl.jobs.dbt_process import (
     results_file,
     state_folder,
 )
-from vetl.jobs.forget import build_in_full, finish_forgettings
-from vetl.jobs.forget_plan import read_plans
 from vetl.jobs.one_writer import writing
-from vetl.loading.control.activity import recorded
-from vetl.loading.failures import busy_in, remedy_in
 from vetl.orchestration.checks_now import checked_if_it_fails, published_now
 from vetl.orchestration.keys import WRITER_POOL
 from vetl.orchestration.lock_wait import wait_for_lock
@@ -58,6 +55,9 @@ from vetl.orchestration.raw_tables import owners
 from vetl.orchestration.read_config import reads_again
 from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
+from vetl.store.control.activity import recorded
+from vetl.store.failures import busy_in, remedy_in
+from vetl.store.forget_plan import read_plans
 
 ONLY_NEWS = ("everything", "drain")
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""

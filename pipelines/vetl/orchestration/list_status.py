@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from vetl import bundled
-from vetl.loading.control.activity import Activity, read_activity
-from vetl.loading.control.list_status import Attempt, ListStatus
-from vetl.loading.control.snapshot import read_snapshot
 from vetl.settings import Settings
+from vetl.store.control.activity import Activity, read_activity
+from vetl.store.control.list_status import Attempt, ListStatus
+from vetl.store.control.snapshot import read_snapshot
 
 
 def list_statuses(settings: Settings) -> list[ListStatus]:

@@ -7,12 +7,12 @@ import dagster as dg
 
 from vetl.jobs.build import publish_marts
 from vetl.jobs.watch import send_notices
-from vetl.loading.published.query import query
 from vetl.orchestration.checks_now import checked_if_it_fails
 from vetl.orchestration.keys import PUBLISHED, WRITER_POOL
 from vetl.orchestration.lock_wait import retry_while_locked
 from vetl.orchestration.metadata import chart, table
 from vetl.orchestration.resources import VetlResource, as_failures
+from vetl.publishing.query import query
 from vetl.settings import Settings
 
 _CALLS_BY_DAY = """

@@ -6,11 +6,11 @@ import dagster as dg
 
 from vetl.core.errors import VetlError, WarehouseError
 from vetl.jobs.watch import judge
-from vetl.loading.published.query import query
 from vetl.notices.watching import line
 from vetl.orchestration.checks import Verdict
 from vetl.orchestration.keys import PUBLISHED
 from vetl.orchestration.resources import VetlResource
+from vetl.publishing.query import query
 from vetl.settings import Settings
 
 _FEWER = """

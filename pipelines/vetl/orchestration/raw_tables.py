@@ -9,9 +9,9 @@ import dagster as dg
 
 from vetl.core.endpoint import Endpoint
 from vetl.jobs.dbt_process import one_line
-from vetl.loading.tables import BOOKKEEPING
 from vetl.orchestration.keys import raw_key
 from vetl.orchestration.metadata import code_in, documented_in
+from vetl.store.tables import BOOKKEEPING
 
 ELSEWHERE = "lists"
 """The group of a table whose staging model has none."""

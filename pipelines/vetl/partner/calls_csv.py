@@ -1,6 +1,6 @@
 """The columns of the phone-call CSV (contract: List phone calls), and a JSON record as one of its rows.
 
-This module has the columns and single values; `loading` parses whole pages column by column.
+This module has the columns and single values; `store` parses whole pages column by column.
 """
 
 from dataclasses import dataclass

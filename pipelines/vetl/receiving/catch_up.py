@@ -24,8 +24,8 @@ from vetl.endpoints import by_name
 from vetl.endpoints.received import MESSAGES
 from vetl.engine.gather import gather
 from vetl.engine.runner import UNKNOWN_ID
-from vetl.loading.received import Intake
 from vetl.receiving.drain import IntakeStore
+from vetl.store.received import Intake
 
 BUDGET = 500
 """Most requests per practice and list in one drain; the next drain continues with the longest unread ids."""

@@ -7,10 +7,10 @@ from typing import Protocol
 from vetl.core.pages import Changes
 from vetl.core.practice import problem_of_id
 from vetl.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
-from vetl.loading.control.quarantine import BadRow, content_key
-from vetl.loading.received import Intake
 from vetl.partner.webhooks import Channel, Delivery, message, parse_delivery, row
 from vetl.receiving.inbox import Inbox, IsAbout, WaitingDelivery
+from vetl.store.control.quarantine import BadRow, content_key
+from vetl.store.received import Intake
 
 AT_ONCE = 5_000
 KEPT_FOR = timedelta(days=30)

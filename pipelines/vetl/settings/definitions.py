@@ -36,7 +36,7 @@ class OpeningHours(BaseModel):
 class DefinitionsSettings(BaseModel):
     """Variables of the dbt project by the same names; a variable that is not set keeps the project's value.
 
-    `phone_regions` is for loading: the region of each practice, for numbers without a country.
+    `phone_regions` is for `store`: the region of each practice, for numbers without a country.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)

@@ -8,7 +8,7 @@ from support.cells import cells, same
 from support.expected import acts, booking, calls, comparisons, demand, outreach, overview, practice, rows, tasks
 from support.mart_inputs import Expected, Known, once_for_each
 from vetl.bundled import dbt_project
-from vetl.loading.published.descriptions import grains
+from vetl.publishing.descriptions import grains
 
 MODULES = (acts, booking, calls, comparisons, demand, outreach, overview, practice, rows, tasks)
 DESCRIBED = {"catalogue", "metrics", "proof"}

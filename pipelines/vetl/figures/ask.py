@@ -1,0 +1,265 @@
+"""Answer a question by metric from the published file alone.
+
+A rate is the sum of its numerators by the sum of its denominators, never a mean of rates. Counts of people are
+read from the marts that keep them, never added up. A median is computed from the rows.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from vetl.core.errors import WarehouseError, WrongUse
+from vetl.figures.catalogue import Metric, metric_named, metrics_of
+from vetl.figures.comparisons import (
+    Comparison,
+    conditions,
+    parsed,
+    refuse_unknown,
+    refuse_unknown_values,
+)
+from vetl.figures.days import TIME, no_days, part_periods
+from vetl.figures.evidence import Evidence, doubts_of, evidence_of
+from vetl.publishing.query import Read, reading
+from vetl.store.connection import literal, quoted
+
+_PRACTICE = {
+    "practice": "practice_id",
+    "group": "(select any_value(of_practice.group_name) from marts.practices as of_practice"
+    " where of_practice.practice_id = counted.practice_id)",
+}
+FRAME = {**_PRACTICE, **TIME}
+"""The dimensions of every metric, as SQL over rows with a practice and a day."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricQuestion:
+    """A metric, the dimensions to split it by, and the rows to count."""
+
+    metric: str
+    by: Sequence[str] = ()
+    where: Sequence[str] = ()
+    since: date | None = None
+    until: date | None = None
+    most: int | None = None
+    """The most rows to return; all if there is none."""
+    practices: Sequence[str] | None = None
+    """The practices whose rows are counted; all if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAnswer:
+    """The values of a metric, one row for each combination of dimensions, and the evidence for them.
+
+    The last columns of each row are the value (of a rate after its numerator and its denominator), `days`, the
+    number of practice-local days that it covers, and `is_final`, whether all of them are final. `notes` are the
+    reasons to read the values with care.
+    """
+
+    metric: Metric
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    evidence: list[Evidence]
+    notes: tuple[str, ...]
+
+
+def ask(file: Path, question: MetricQuestion, practices: Collection[str] | None = None) -> MetricAnswer:
+    """Answer a question from a published file, or from the rows of some of its practices.
+
+    Raises:
+        WrongUse: the question names something unknown, or its answer would be a wrong kind of number.
+    """
+    with reading(file, practices) as read:
+        return answered(read, metrics_of(read, file), question)
+
+
+def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion) -> MetricAnswer:
+    """Answer a question from an open published file with these metrics.
+
+    Raises:
+        WrongUse: the question names something unknown, or its answer would be a wrong kind of number.
+    """
+    metric = metric_named(metrics, question.metric)
+    parts = parts_of(metrics, metric)
+    part = next(iter(parts.values()))
+    dimensions = {**FRAME, **part.dimensions}
+    for name in question.by:
+        refuse_unknown(name, dimensions, "--by")
+    where = parsed(question.where, tuple(dimensions))
+    _refuse_wrong_kind(metric, parts, question.by, where)
+    _refuse_days(metric, question, where)
+    if metric.aggregation == "people":
+        statement, columns = _people(metric, question, where)
+    else:
+        statement, columns = _counted(metric, parts, question, where, dimensions)
+    without_rows = refuse_unknown_values(read, part.mart, where, dimensions, part.lists)
+    rows = read(statement if question.most is None else f"{statement} limit {question.most + 1}").rows
+    about_days: list[str] = []
+    if not any(row[-3] for row in rows):
+        of_practices = " and ".join([conditions(where, _PRACTICE), *_within(question)])
+        about_days = no_days(read, _chosen(question, where, FRAME), of_practices)
+        rows = [] if about_days else rows
+    whole_weeks = [one for one in where if one.name != "weekday"]
+    about_days += part_periods(read, question.by, _chosen(question, whole_weeks, FRAME), rows[: question.most])
+    of_practices = conditions(where, {"practice": "practice_id", "group": "group_name"})
+    evidence = evidence_of(read, metric.lists, " and ".join([of_practices, *_within(question)]))
+    notes = (*about_days, *_notes(metric, rows, question.most), *without_rows, *doubts_of(read, evidence))
+    return MetricAnswer(metric, columns, rows[: question.most], evidence, notes)
+
+
+def _notes(metric: Metric, rows: Sequence[tuple[Any, ...]], most: int | None) -> list[str]:
+    """Return what the values of an answer may be mistaken for."""
+    lines: list[str] = []
+    if most is not None and len(rows) > most:
+        lines.append(f"only the first {most:,} rows are here: ask for less")
+    open_rows = sum(not row[-1] for row in rows[:most])
+    if open_rows:
+        of = f"{open_rows:,} of {len(rows[:most]):,} rows are" if len(rows) > 1 else "the value is"
+        lines.append(f"{of} not final: {metric.maturity}")
+    return lines
+
+
+def dimensions_of(metrics: Mapping[str, Metric], metric: Metric) -> tuple[str, ...]:
+    """Return the dimensions that a question about this metric may name."""
+    if metric.aggregation == "people":
+        return (*_PRACTICE, *metric.by)
+    part = metrics[metric.numerator] if metric.numerator else metric
+    return (*(_PRACTICE if metric.is_of_now else FRAME), *part.dimensions)
+
+
+def parts_of(metrics: Mapping[str, Metric], metric: Metric) -> dict[str, Metric]:
+    """Return the counts that are computed, by column: of a rate two, of the same mart."""
+    if metric.aggregation != "ratio":
+        return {"value": metric}
+    parts = {
+        "numerator": metric_named(metrics, metric.numerator or ""),
+        "denominator": metric_named(metrics, metric.denominator or ""),
+    }
+    if len({part.mart for part in parts.values()}) > 1:
+        raise WarehouseError(f"{metric.name}: its two counts are of different marts, so no rate can be taken")
+    return parts
+
+
+def _refuse_wrong_kind(
+    metric: Metric, parts: Mapping[str, Metric], by: Sequence[str], where: Sequence[Comparison]
+) -> None:
+    """Return if the answer would be a number of the right kind.
+
+    Raises:
+        WrongUse: it would add up what must not be added up.
+    """
+    if metric.aggregation == "people":
+        periods = [name for name in by if name in metric.by]
+        if "practice" not in by or len(periods) != 1:
+            ways = " or ".join(f"--by practice,{name}" for name in metric.by)
+            raise WrongUse(
+                f"{metric.name}: counts each person once, so days, weeks and practices do not add up; ask {ways}"
+            )
+        for name in (*by, *(one.name for one in where)):
+            refuse_unknown(name, (*_PRACTICE, *periods), metric.name)
+    fixed = {one.name for one in where if one.operator == "="}
+    for name in {name for part in parts.values() for name in part.needs}:
+        if name not in by and name not in fixed:
+            raise WrongUse(f"{metric.name}: a row counts at each {name}, so they do not add up; ask --by {name}")
+
+
+def _refuse_days(metric: Metric, question: MetricQuestion, where: Sequence[Comparison]) -> None:
+    """Return if the days of the question are days, and the metric has values of days.
+
+    Raises:
+        WrongUse: the first day is after the last one, or the metric counts what is so now.
+    """
+    since, until = question.since, question.until
+    if since and until and since > until:
+        raise WrongUse(f"the first day, {since}, is after the last one, {until}")
+    days = [f"--by {name}" for name in question.by if name in TIME]
+    days += [f"--where {one.name}" for one in where if one.name in TIME]
+    days += [option for option, day in (("--since", since), ("--until", until)) if day]
+    if metric.is_of_now and days:
+        raise WrongUse(
+            f"{metric.name}: counts what is so now, so no earlier day, week or month has a value;"
+            f" ask without {', '.join(days)}"
+        )
+
+
+def _counted(
+    metric: Metric,
+    parts: Mapping[str, Metric],
+    question: MetricQuestion,
+    where: Sequence[Comparison],
+    dimensions: Mapping[str, str],
+) -> tuple[str, tuple[str, ...]]:
+    """Return the statement for a metric over rows, and its columns."""
+    mart = next(iter(parts.values())).mart
+    expressions = [f"({part.expression}) as part_{name}" for name, part in parts.items()]
+    values = [f"{part.aggregation}(part_{name}) as {quoted(name)}" for name, part in parts.items()]
+    if metric.aggregation == "ratio":
+        values.append("numerator / nullif(denominator, 0) as value")
+    frame = [name for name in question.by if name in FRAME]
+    keys = [quoted(f"by {name}") for name in question.by]
+    same = " and ".join(
+        f"counts.{key} is not distinct from days.{key}" for key in (quoted(f"by {name}") for name in frame)
+    )
+    statement = (
+        f"with counts as (select {_list(keys)}{', '.join(values)} from (select"
+        f" {_list(_named(question.by, dimensions))}{', '.join(expressions)}"
+        f" from marts.{quoted(mart)} as counted where {_chosen(question, where, dimensions)})"
+        f" group by all),"
+        f" days as (select {_list(_named(frame, FRAME))}count(*) as days,"
+        f" bool_and(is_final and {metric.is_mature}) as is_final"
+        f" from marts.practice_days as counted where {_chosen(question, where, FRAME)} group by all)"
+        f" select {_list(f'counts.{key} as {quoted(name)}' for key, name in zip(keys, question.by, strict=True))}"
+        f"{', '.join(f'counts.{quoted(name)}' for name in _columns(metric))},"
+        " coalesce(days.days, 0) as days, coalesce(days.is_final, false) as is_final"
+        f" from counts left join days on {same or 'true'} order by all"
+    )
+    return statement, (*question.by, *_columns(metric), "days", "is_final")
+
+
+def _people(metric: Metric, question: MetricQuestion, where: Sequence[Comparison]) -> tuple[str, tuple[str, ...]]:
+    """Return the statement for a count of people, which is read from its mart, and its columns."""
+    period = next(name for name in question.by if name in metric.by)
+    expressions = {"practice": "practice_id", "group": "group_name", period: quoted(period)}
+    length = {"day": 1, "week": 7}[period]
+    chosen = [conditions(where, expressions), *_within(question)]
+    if question.since:
+        chosen.append(f"{quoted(period)} >= date {literal(question.since.isoformat())}")
+    if question.until:
+        chosen.append(f"{quoted(period)} + {length - 1} <= date {literal(question.until.isoformat())}")
+    keys = ", ".join(f"{expressions[name]} as {quoted(name)}" for name in question.by)
+    statement = (
+        f"select {keys}, {quoted(metric.name)} as value, {length} as days, is_final"
+        f" from marts.{quoted(metric.by[period])} where {' and '.join(chosen)} order by all"
+    )
+    return statement, (*question.by, "value", "days", "is_final")
+
+
+def _columns(metric: Metric) -> tuple[str, ...]:
+    return ("numerator", "denominator", "value") if metric.aggregation == "ratio" else ("value",)
+
+
+def _named(names: Sequence[str], expressions: Mapping[str, str]) -> list[str]:
+    return [f"{expressions[name]} as {quoted(f'by {name}')}" for name in names]
+
+
+def _list(items: Any) -> str:  # noqa: ANN401 - any iterable of text
+    """Return the items with a comma after each."""
+    return "".join(f"{item}, " for item in items)
+
+
+def _within(question: MetricQuestion) -> list[str]:
+    """Return the condition for the practices of a question; none if these are all."""
+    if question.practices is None:
+        return []
+    return [f"practice_id in ({', '.join(map(literal, question.practices)) or 'null'})"]
+
+
+def _chosen(question: MetricQuestion, where: Sequence[Comparison], expressions: Mapping[str, str]) -> str:
+    """Return SQL for the rows that a question asks for."""
+    chosen = [conditions(where, expressions), *_within(question)]
+    if question.since:
+        chosen.append(f"day >= date {literal(question.since.isoformat())}")
+    if question.until:
+        chosen.append(f"day <= date {literal(question.until.isoformat())}")
+    return " and ".join(chosen)

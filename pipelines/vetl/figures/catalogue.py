@@ -1,0 +1,115 @@
+"""Read the metrics of a published file from its `marts.metrics`."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vetl.core.errors import WarehouseError
+from vetl.figures.comparisons import refuse_unknown
+from vetl.publishing.query import Read, columns_of
+from vetl.store.connection import quoted
+
+_COLUMNS = ("metric", "words", "unit", "better", "additive", "maturity", "definition", "mart", "counting")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric and how it is counted.
+
+    `aggregation` is `count`, `distinct`, `sum` or `median` of an SQL `expression` over the rows of `mart`; `ratio`
+    of the metrics `numerator` and `denominator`; or `people`, whose values are kept in the marts of `by`.
+    """
+
+    name: str
+    words: str
+    unit: str
+    better: str | None
+    additive: bool
+    maturity: str
+    definition: str
+    mart: str
+    aggregation: str
+    expression: str
+    dimensions: Mapping[str, str]
+    numerator: str | None
+    denominator: str | None
+    by: Mapping[str, str]
+    needs: tuple[str, ...]
+    lists: tuple[str, ...]
+    matures_after_days: int = 0
+    """The days after the end of a day until its value no longer grows by itself."""
+    relation: str = ""
+    """SQL for the rows, if they are not those of `mart` as they are."""
+    is_of_now: bool = False
+    """Whether it counts what is so at the last sync: such a value has no history, and is never final."""
+
+    @property
+    def is_mature(self) -> str:
+        """SQL for whether a row of `marts.practice_days`, named `counted`, is old enough for the metric."""
+        if self.is_of_now:
+            return "false"
+        if not self.matures_after_days:
+            return "true"
+        read_through = "(select as_of from marts.practices where practices.practice_id = counted.practice_id)"
+        return f"ends_at + interval {24 * self.matures_after_days} hours <= {read_through}"
+
+    @property
+    def source(self) -> str:
+        """SQL for the rows that are counted."""
+        return self.relation or f"marts.{quoted(self.mart)}"
+
+    @property
+    def total(self) -> str:
+        """SQL for the value over these rows."""
+        if self.aggregation == "distinct":
+            return f"count(distinct {self.expression})"
+        return f"{self.aggregation}({self.expression})"
+
+
+def metrics_of(read: Read, file: Path) -> dict[str, Metric]:
+    """Return the metrics of a published file, which `read` reads, by name."""
+    refuse_older(read, file, "metrics", "metric")
+    answer = read(f"select {', '.join(_COLUMNS)} from marts.metrics order by metric")
+    return {row[0]: _metric(dict(zip(_COLUMNS, row, strict=True))) for row in answer.rows}
+
+
+def metric_named(metrics: Mapping[str, Metric], name: str) -> Metric:
+    """Return a metric by its name.
+
+    Raises:
+        WrongUse: there is none of this name.
+    """
+    refuse_unknown(name, metrics, "metric")
+    return metrics[name]
+
+
+def refuse_older(read: Read, file: Path, mart: str, column: str) -> None:
+    """Return if the published file has this column of this mart."""
+    if column not in columns_of(read).get(mart, ()):
+        raise WarehouseError(f"{file}: has no marts.{mart}.{column}: an older vetl published it; run `vetl build`")
+
+
+def _metric(row: dict[str, Any]) -> Metric:
+    counting = json.loads(row["counting"])
+    return Metric(
+        row["metric"],
+        row["words"],
+        row["unit"],
+        row["better"],
+        row["additive"],
+        row["maturity"],
+        row["definition"],
+        row["mart"],
+        counting["aggregation"],
+        counting.get("expression") or "",
+        counting.get("dimensions") or {},
+        counting.get("numerator"),
+        counting.get("denominator"),
+        counting.get("by") or {},
+        tuple(counting.get("needs") or ()),
+        tuple(counting["lists"]),
+        counting.get("matures_after_days") or 0,
+        is_of_now=bool(counting.get("of_now")),
+    )

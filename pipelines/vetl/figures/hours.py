@@ -1,0 +1,82 @@
+"""The inbound calls of each practice by hour of the wall clock, over the days whose calls are certified whole."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+import polars as pl
+
+from vetl.publishing.opened import opened
+
+_SPANS = """
+    with certified as (
+        select practice_id, coalesce(certified_through, '-infinity'::timestamptz) as through
+        from marts.proof where endpoint = 'phone_calls'
+    ),
+    whole as (
+        select practice_id, max(day) as through from marts.practice_days join certified using (practice_id)
+        where is_over and ends_at <= certified.through group by practice_id
+    ),
+    called as (
+        select practice_id, min(day) as first_call, max(day) as last_call
+        from marts.phone_calls where direction = 'inbound' group by practice_id
+    )
+    select practice_id, time_zone, as_of, today, first_call, last_call, through
+    from marts.practices join whole using (practice_id) join called using (practice_id)
+    where as_of is not null order by practice_id
+"""
+
+_HOURS = """
+    with hours as (
+        select practice_id, unnest(generate_series(
+            since::timestamp, through::timestamp + interval 23 hours, interval 1 hour
+        )) as hour_at from spans
+    ),
+    counted as (
+        select practice_id, date_trunc('hour', called_at_local) as hour_at,
+               count(*)::float as calls,
+               count(*) filter (where is_new_booking_intent)::float as bookable_calls,
+               coalesce(sum(duration_seconds) filter (where is_answered), 0)::float / 60 as staff_minutes
+        from marts.phone_calls where direction = 'inbound' group by all
+    )
+    select practice_id, hour_at, coalesce(calls, 0) as calls, coalesce(bookable_calls, 0) as bookable_calls,
+           coalesce(staff_minutes, 0) as staff_minutes
+    from hours left join counted using (practice_id, hour_at) order by practice_id, hour_at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The calls of a practice: its clock at the last sync, its first and last call, its last certified day."""
+
+    practice_id: str
+    time_zone: str
+    as_of: datetime
+    today: date
+    first_call: date
+    last_call: date
+    through: date
+
+
+def spans(file: Path) -> list[Span]:
+    """Return the span of each practice that has inbound calls and a certified day."""
+    with opened(file, None) as connection:
+        return [Span(*row) for row in connection.execute(_SPANS).fetchall()]
+
+
+def calls_by_hour(file: Path, days: Mapping[str, tuple[date, date]]) -> pl.DataFrame:
+    """Return `practice_id`, `at` (wall clock), `calls`, `bookable_calls` and `staff_minutes` of every hour.
+
+    Args:
+        file: A published file.
+        days: The first and the last day of each practice.
+    """
+    chosen = pl.DataFrame(
+        [(practice, first, last) for practice, (first, last) in days.items()],
+        schema={"practice_id": pl.String, "since": pl.Date, "through": pl.Date},
+        orient="row",
+    )
+    with opened(file, None) as connection:
+        connection.register("spans", chosen.to_arrow())
+        return connection.sql(_HOURS).pl().rename({"hour_at": "at"})

@@ -1,0 +1,271 @@
+"""Forget a person in all files of vetl, by a plan on the disk that stays until no value is left.
+
+Each step can be repeated, so the same command and the next run continue an interrupted forgetting.
+"""
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from vetl.acting.ledger import Ledger
+from vetl.core.errors import VetlError, WarehouseError, WrongUse
+from vetl.drafts import rewrite_log
+from vetl.forgetting.residue import remove_leftovers, residue
+from vetl.jobs.act_plan import remove_plan
+from vetl.jobs.build import build_marts, existing, publish_marts
+from vetl.jobs.drain import run_drain
+from vetl.jobs.kept_files import derived_folders, kept_files
+from vetl.jobs.lake import renew_lakes
+from vetl.jobs.one_writer import opened
+from vetl.publishing.hold import release
+from vetl.publishing.parquet import write_parquet
+from vetl.publishing.retention import kept, remove_kept
+from vetl.receiving.inbox import Inbox
+from vetl.settings import Settings
+from vetl.sqlite_file import erase_remains, is_sqlite
+from vetl.store.compact import rewrite
+from vetl.store.forget_plan import STEPS, ForgetPlan, keep_plans, read_plans
+from vetl.store.mentions import Mentions
+from vetl.store.person import Person
+from vetl.store.pseudonyms import Pseudonyms
+from vetl.store.warehouse import Warehouse
+
+Build = Callable[[Settings], Mapping[str, Any]]
+"""Build the marts in full and publish them; the returned mapping has an `exit_code`."""
+
+UNFINISHED = "the forgetting is not complete: run the same command again, or `vetl run`, which continues it"
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """The changes of a forgetting: rows by table, deliveries in the inbox, earlier published files."""
+
+    rows: Mapping[str, int]
+    deliveries: int
+    kept_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """The result of a forgetting; `left` are places that still contain a value of the person."""
+
+    pseudonym: str
+    rows: Mapping[str, int]
+    deliveries: int
+    removed: Sequence[Path]
+    lakes: Sequence[str]
+    left: Sequence[str]
+    built: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 if a value is left, or else the exit code of the build."""
+        return 1 if self.left else self.built.get("exit_code", 0)
+
+
+def rehearse(settings: Settings, practice_id: str, client_id: str) -> Rehearsal:
+    """Count the changes of a forgetting without a change.
+
+    Raises:
+        WrongUse: no row of the practice names this client.
+    """
+    existing(settings)
+    with opened(settings) as warehouse:
+        person = _person(warehouse, read_plans(settings.warehouse.path), practice_id, client_id)
+        mentions, rows = warehouse.people.rehearse(person)
+    deliveries = 0
+    if settings.webhooks.inbox.exists():
+        with Inbox.open(settings.webhooks.inbox) as inbox:
+            about = _about(practice_id, mentions)
+            deliveries = sum(len(inbox.about(about, drained=drained)) for drained in (True, False))
+    return Rehearsal(rows, deliveries, len(kept(settings.warehouse.published)))
+
+
+def forget_person(settings: Settings, practice_id: str, client_id: str, build: Build) -> Forgetting:
+    """Remove a client from all files of vetl, or continue an interrupted removal.
+
+    The inbox is drained first, so that no delivery about the person is stored later.
+
+    Raises:
+        WrongUse: no row of the practice names this client; nothing was changed.
+        VetlError: a step failed; the finished steps are recorded, and the same command continues.
+    """
+    existing(settings)
+    path = settings.warehouse.path
+    with opened(settings) as warehouse:
+        plans = read_plans(path)
+        person = _person(warehouse, plans, practice_id, client_id)
+        if not any(plan.is_of(practice_id, client_id) for plan in plans):
+            begun_at = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+            keep_plans(path, [*plans, ForgetPlan(person, begun_at=begun_at)])
+    done = _finish(settings, build, practice_id, client_id)
+    return done[-1]
+
+
+def finish_forgettings(settings: Settings, build: Build) -> list[Forgetting]:
+    """Continue unfinished forgettings, if there are any.
+
+    Raises:
+        VetlError: a step failed; the next attempt continues.
+    """
+    return _finish(settings, build) if read_plans(settings.warehouse.path) else []
+
+
+def build_in_full(settings: Settings) -> Mapping[str, Any]:
+    """Build all marts in full and publish them."""
+    result = build_marts(settings, full_refresh=True)
+    if not result.failures:
+        publish_marts(settings)
+    return {"exit_code": result.exit_code}
+
+
+def _finish(
+    settings: Settings, build: Build, practice_id: str | None = None, client_id: str | None = None
+) -> list[Forgetting]:
+    """Do all steps for all plans; the plan of `practice_id` and `client_id` comes last."""
+    try:
+        return _steps(settings, build, practice_id, client_id)
+    except VetlError as error:
+        if not read_plans(settings.warehouse.path):
+            raise
+        raise WarehouseError(f"{error}; {UNFINISHED}") from None
+
+
+def _steps(settings: Settings, build: Build, practice_id: str | None, client_id: str | None) -> list[Forgetting]:
+    plans = _private_steps(settings)
+    # A published file that was rolled back may contain the person.
+    release(settings.warehouse.path)
+    removed = remove_kept(settings.warehouse.published)
+    built = build(settings)
+    if built["exit_code"]:
+        return [_unfinished(settings, plan, built) for plan in _last(plans, practice_id, client_id)]
+    removed += remove_kept(settings.warehouse.published)  # the file that the build has just replaced
+    remove_plan(settings.warehouse.published)
+    if settings.warehouse.parquet and settings.warehouse.published.exists():
+        write_parquet(settings.warehouse.published, 1)
+    plans = _noted(settings, plans, STEPS[3])
+    lakes = renew_lakes(settings)
+    plans = _noted(settings, plans, STEPS[4])
+    remove_leftovers(settings)
+    done: list[Forgetting] = []
+    for plan in _last(plans, practice_id, client_id):
+        left = residue(settings, plan.person, _mentions(settings, plan.person))
+        done.append(_forgetting(plan, removed, lakes, left, built))
+        # If a value is left, no step counts as finished.
+        others = [other for other in plans if other != plan]
+        plans = [*others, plan.again(left)] if left else others
+        keep_plans(settings.warehouse.path, plans)
+    return done
+
+
+def _private_steps(settings: Settings) -> list[ForgetPlan]:
+    """Do the steps for private files: rows, inbox, the bytes of the private file, dbt's state."""
+    path, inbox = settings.warehouse.path, settings.webhooks.inbox
+    plans = read_plans(path)
+    if inbox.exists() and any(STEPS[1] not in plan.done for plan in plans):
+        run_drain(settings, catch_up=False)
+    if any(STEPS[0] not in plan.done for plan in plans):
+        with opened(settings) as warehouse:
+            plans = [plan if STEPS[0] in plan.done else _forgotten(warehouse, plan) for plan in plans]
+        keep_plans(path, plans)
+    for plan in plans:
+        _forget_acts(settings, plan)
+    for plan in plans if inbox.exists() else ():
+        if STEPS[1] not in plan.done:
+            plans = _replaced(settings, plans, _erased(settings, plan))
+    for plan in plans:
+        if STEPS[2] not in plan.done:
+            _rewrite_all(settings, plan)
+            plans = _replaced(settings, plans, plan.after(STEPS[2]))
+    return plans
+
+
+def _rewrite_all(settings: Settings, plan: ForgetPlan) -> None:
+    """Rewrite each file that stays, and remove each that is made again: these are the files that are searched."""
+    rewrite(settings.warehouse.path)
+    for file in kept_files(settings):
+        if is_sqlite(file.path):
+            erase_remains(file.path)
+    rewrite_log(settings.dashboard.audit, plan.person.ids, plan.pseudonym or "")
+    for folder in derived_folders(settings):
+        shutil.rmtree(folder, ignore_errors=True)
+    remove_leftovers(settings)
+
+
+def _forgotten(warehouse: Warehouse, plan: ForgetPlan) -> ForgetPlan:
+    """Replace values of the person in rows by pseudonyms; return the plan with this step finished."""
+    # Rows that came since the plan was made may have further values of the person.
+    person = _person(warehouse, [plan], plan.person.practice_id, plan.person.client_id)
+    forgotten = warehouse.people.forget(person)
+    return plan.after(STEPS[0], person=person, pseudonym=forgotten.pseudonym, rows=dict(forgotten.rows))
+
+
+def _person(warehouse: Warehouse, plans: Sequence[ForgetPlan], practice_id: str, client_id: str) -> Person:
+    """Return the values of a client in the rows and in an unfinished plan."""
+    planned = [plan.person for plan in plans if plan.is_of(practice_id, client_id)]
+    try:
+        person = warehouse.people.look_up(practice_id, client_id)
+    except WrongUse:
+        if not planned:
+            raise
+        return planned[0]
+    return person.union(planned[0]) if planned else person
+
+
+def _erased(settings: Settings, plan: ForgetPlan) -> ForgetPlan:
+    """Erase deliveries about the person; return the plan with this step finished."""
+    about = _about(plan.person.practice_id, _mentions(settings, plan.person))
+    with Inbox.open(settings.webhooks.inbox) as inbox:
+        numbers = inbox.about(about)
+        inbox.erase(numbers)
+    return plan.after(STEPS[1], deliveries=plan.deliveries + len(numbers))
+
+
+def _forget_acts(settings: Settings, plan: ForgetPlan) -> None:
+    """Erase the person from the ledger of acts; to repeat it changes nothing."""
+    if not settings.act.ledger.exists():
+        return
+    of, about = plan.person.practice_id, _about(plan.person.practice_id, _mentions(settings, plan.person))
+    with Ledger.open(settings.act.ledger) as ledger:
+        if acts := ledger.about(of, plan.person.client_id, lambda text: about(of, text)):
+            ledger.forget(acts)
+
+
+def _mentions(settings: Settings, person: Person) -> Mentions:
+    with opened(settings) as warehouse:
+        return warehouse.people.pseudonyms.by_practice[person.practice_id]
+
+
+def _about(practice_id: str, mentions: Mentions) -> Callable[[str, str], bool]:
+    return Pseudonyms({practice_id: mentions}).mentions_in
+
+
+def _noted(settings: Settings, plans: Sequence[ForgetPlan], step: str) -> list[ForgetPlan]:
+    noted = [plan.after(step) for plan in plans]
+    keep_plans(settings.warehouse.path, noted)
+    return noted
+
+
+def _replaced(settings: Settings, plans: Sequence[ForgetPlan], plan: ForgetPlan) -> list[ForgetPlan]:
+    replaced = [plan if plan.is_of(other.person.practice_id, other.person.client_id) else other for other in plans]
+    keep_plans(settings.warehouse.path, replaced)
+    return replaced
+
+
+def _last(plans: Sequence[ForgetPlan], practice_id: str | None, client_id: str | None) -> list[ForgetPlan]:
+    return sorted(plans, key=lambda plan: plan.is_of(practice_id or "", client_id or ""))
+
+
+def _unfinished(settings: Settings, plan: ForgetPlan, built: Mapping[str, Any]) -> Forgetting:
+    """Return the result if the marts could not be built, so that the published file still has the person."""
+    return _forgetting(plan, (), (), [str(settings.warehouse.published)], built)
+
+
+def _forgetting(
+    plan: ForgetPlan, removed: Sequence[Path], lakes: Sequence[str], left: Sequence[str], built: Mapping[str, Any]
+) -> Forgetting:
+    assert plan.pseudonym
+    return Forgetting(plan.pseudonym, plan.rows, plan.deliveries, removed, lakes, left, built)

@@ -1,0 +1,126 @@
+"""Search all files of vetl for values of a forgotten person."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from vetl.acting.ledger import Ledger
+from vetl.core.errors import WarehouseError
+from vetl.forgetting.search import elsewhere, in_bytes, in_parquet, in_private, in_published, in_text, texts_of
+from vetl.jobs.kept_files import searched_files
+from vetl.jobs.lake import lake_of_marts, private_lake
+from vetl.publishing.contacts import contacts_file
+from vetl.publishing.parquet import parquet_folder
+from vetl.publishing.retention import kept
+from vetl.receiving.inbox import Inbox
+from vetl.settings import Settings
+from vetl.store.forget_plan import notes_without_plans
+from vetl.store.lake.export import read_manifest
+from vetl.store.lake.storage import Storage
+from vetl.store.mentions import Mentions
+from vetl.store.notes import notes_file
+from vetl.store.person import Person
+from vetl.store.pseudonyms import Pseudonyms
+
+
+def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]:
+    """Return the files, with their tables if they have any, that still contain a value of a person.
+
+    Raises:
+        InboxError: the inbox cannot be read.
+        LakeError: a lake cannot be read.
+    """
+    seconds = settings.warehouse.lock_wait_seconds
+    left: list[str] = []
+    private = settings.warehouse.path
+    left += [f"{private}: {table}" for table in in_private(private, person, mentions, lock_wait_seconds=seconds)]
+    for file in _published_files(settings):
+        left += [f"{file}: {table}" for table in in_published(file, person, mentions)]
+    for file in _parquet_files(settings):
+        left += [str(file)] * in_parquet(file, person, mentions)
+    for storage in (private_lake(settings), lake_of_marts(settings)):
+        left += _in_lake(storage, settings, person, mentions)
+    if settings.webhooks.inbox.exists():
+        with Inbox.open(settings.webhooks.inbox) as inbox:
+            left += [str(settings.webhooks.inbox)] * bool(
+                inbox.about(Pseudonyms({person.practice_id: mentions}).mentions_in)
+            )
+    if settings.act.ledger.exists():
+        names = Pseudonyms({person.practice_id: mentions}).mentions_in
+        with Ledger.open(settings.act.ledger) as ledger:
+            acts = ledger.about(person.practice_id, person.client_id, lambda text: names(person.practice_id, text))
+        left += [str(settings.act.ledger)] * bool(acts)
+    return [*dict.fromkeys([*left, *_in_bytes(settings, person)])]
+
+
+def remove_leftovers(settings: Settings) -> None:
+    """Remove drafts and temporary rows of processes that have ended."""
+    path, published = settings.warehouse.path, settings.warehouse.published.resolve()
+    for ended in (path.with_name(f"{path.name}.tmp"), path.with_name(f"{path.name}.lake")):
+        shutil.rmtree(ended, ignore_errors=True)
+    for folder, names in ((path.parent, [path.name]), (published.parent, _published_names(settings))):
+        for name in names:
+            for draft in folder.glob(f".{name}.*"):
+                if not _is_in_use(draft):
+                    shutil.rmtree(draft, ignore_errors=True)
+                    draft.unlink(missing_ok=True)
+
+
+def _is_in_use(draft: Path) -> bool:
+    """Return whether the process whose id is in the name of a draft still runs."""
+    numbers = [part for part in draft.name.split(".") if part.isdecimal()]
+    return bool(numbers) and Path("/proc", numbers[0]).exists()
+
+
+def _published_names(settings: Settings) -> list[str]:
+    published = settings.warehouse.published
+    return [published.name, contacts_file(published).name]
+
+
+def _published_files(settings: Settings) -> list[Path]:
+    published = settings.warehouse.published
+    return [file for file in (published, *kept(published), contacts_file(published)) if file.exists()]
+
+
+def _parquet_files(settings: Settings) -> list[Path]:
+    return sorted(parquet_folder(settings.warehouse.published).rglob("*.parquet"))
+
+
+def _in_lake(storage: Storage, settings: Settings, person: Person, mentions: Mentions) -> Iterator[str]:
+    if read_manifest(storage) is None:
+        return
+    for path in storage.paths(""):
+        content = storage.read(path) or b""
+        with NamedTemporaryFile(dir=settings.warehouse.path.parent, prefix=".vetl-scan.") as copy:
+            copy.write(content)
+            copy.flush()
+            is_left = bool(_not_elsewhere(settings, person, in_bytes(Path(copy.name), texts_of(person))))
+            if is_left or (path.endswith(".parquet") and in_parquet(Path(copy.name), person, mentions)):
+                yield f"{storage.location}/{path}"
+
+
+def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
+    texts = texts_of(person)
+    path = settings.warehouse.path
+    for file in searched_files(settings):
+        if file.name.startswith(notes_file(path).name):
+            continue  # it has the plan
+        try:
+            there = in_bytes(file, texts)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise WarehouseError(f"{file}: cannot be read: {error.strerror}") from None
+        if _not_elsewhere(settings, person, there):
+            yield str(file)
+    if _not_elsewhere(settings, person, in_text(notes_without_plans(path), texts)):
+        yield str(notes_file(path))
+
+
+def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[str]:
+    """Return the texts that belong to nobody else, as a client of another practice may have the same name."""
+    if not texts:
+        return texts
+    warehouse = settings.warehouse
+    return texts - elsewhere(warehouse.path, person, texts, lock_wait_seconds=warehouse.lock_wait_seconds)

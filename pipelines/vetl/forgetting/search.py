@@ -1,0 +1,175 @@
+"""Search the values and the bytes of a file for a forgotten person."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+
+from vetl.store.connection import attached, literal, quoted
+from vetl.store.failures import as_vetl_errors
+from vetl.store.mentions import ID_IN_TEXT, Mentions, national
+from vetl.store.person import Person, pattern_of
+from vetl.store.pseudonyms import IDS, in_json
+
+_CHUNK = 1 << 22
+_LONGEST_MATCH = 1 << 12
+"""The longest value in bytes that is found across the border of two chunks."""
+
+_DIGITS_IN_BYTES = 10
+"""The fewest digits that are searched for, because a file has fewer digits by chance."""
+
+_UNREAD = ("call_key", "content_hash", "practice", "practice_name")
+
+
+def texts_of(person: Person) -> list[str]:
+    """Return the values whose bytes may be in no file, unless another person has them too (`elsewhere`)."""
+    ids = [item for item in person.ids if len(item) >= ID_IN_TEXT]
+    digits = [item for item in (national(phone, None) for phone in person.phones) if len(item) >= _DIGITS_IN_BYTES]
+    return sorted({*ids, *person.phones, *digits, *person.emails, *person.names})
+
+
+def _spellings(text: str) -> set[str]:
+    """Return a text as it is and as JSON spells it, with and without escapes for letters beyond ASCII."""
+    return {text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+
+
+def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
+    """Return the texts that a file contains, as they are or as JSON spells them.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    spelt = {form.encode(): text for text in texts for form in _spellings(text) if text}
+    if not spelt:
+        return set()
+    any_of = re.compile(b"|".join(re.escape(form) for form in sorted(spelt, key=len, reverse=True)))
+    there: set[str] = set()
+    with file.open("rb") as content:
+        before = b""
+        while chunk := content.read(_CHUNK):
+            there.update(spelt[match[0]] for match in any_of.finditer(before + chunk))
+            before = chunk[-_LONGEST_MATCH:]
+    return there
+
+
+def in_text(content: str, texts: Iterable[str]) -> set[str]:
+    """Return the texts that a text of JSON contains."""
+    return {text for text in texts if text and any(form in content for form in _spellings(text))}
+
+
+def in_private(path: Path, person: Person, mentions: Mentions, *, lock_wait_seconds: float) -> list[str]:
+    """Return the tables of a private file, with those of dbt, whose rows mention the person."""
+    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
+        return list(_in_tables(connection, "warehouse", person, mentions))
+
+
+def in_published(file: Path, person: Person, mentions: Mentions) -> list[str]:
+    """Return the tables of a published file, or of the contacts, whose rows mention the person."""
+    with as_vetl_errors(file), closing(duckdb.connect()) as connection:
+        connection.execute(f"attach {literal(str(file))} as searched (read_only)")
+        return list(_in_tables(connection, "searched", person, mentions))
+
+
+def in_parquet(file: Path, person: Person, mentions: Mentions) -> bool:
+    """Return whether a row of a Parquet file mentions the person."""
+    with as_vetl_errors(file), closing(duckdb.connect()) as connection:
+        source = f"read_parquet({literal(str(file))}, hive_partitioning = false)"
+        columns = {name: kind for name, kind, *_ in connection.execute(f"describe from {source}").fetchall()}
+        return _mentioned(connection, source, columns, person, mentions, is_of_clients=False)
+
+
+def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_seconds: float) -> set[str]:
+    """Return the texts that rows of other practices have too; they may stay in files.
+
+    An id may be that of a pet too, so it also counts in rows of the same practice. `in_private` finds rows of the
+    same practice that name the client by it.
+    """
+    there: set[str] = set()
+    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
+        for _, name, columns in _tables(connection, "warehouse"):
+            if "practice_id" not in columns:
+                continue
+            row = " || ' ' || ".join(f"coalesce({quoted(item)}::varchar, '')" for item in columns)
+            for text in set(texts) - there:
+                among = "true" if text in person.ids else "practice_id <> $practice"
+                parameters = {
+                    f"text_{number}": spelling for number, spelling in enumerate(sorted(_spellings(text)))
+                }
+                found = " or ".join(f"contains({row}, ${parameter})" for parameter in parameters)
+                if text not in person.ids:
+                    parameters["practice"] = person.practice_id
+                [(is_there,)] = connection.execute(
+                    f"select exists (from {name} where {among} and ({found}))", parameters
+                ).fetchall()
+                if is_there:
+                    there.add(text)
+    return there
+
+
+def _in_tables(
+    connection: duckdb.DuckDBPyConnection, database: str, person: Person, mentions: Mentions
+) -> Iterator[str]:
+    for table, name, columns in _tables(connection, database):
+        if _mentioned(connection, name, columns, person, mentions, is_of_clients=table.endswith(".clients")):
+            yield table
+
+
+def _tables(connection: duckdb.DuckDBPyConnection, database: str) -> list[tuple[str, str, dict[str, str]]]:
+    """Return every table of an attached file: its name in messages, its name in SQL, its columns."""
+    columns_by_table: dict[tuple[str, str], dict[str, str]] = {}
+    for schema, table, column, kind in connection.execute(
+        "select schema_name, table_name, column_name, data_type from duckdb_columns()"
+        " join duckdb_tables() using (database_name, schema_name, table_name)"
+        " where database_name = ? and not (schema_name = 'control' and starts_with(table_name, 'forgotten'))",
+        [database],
+    ).fetchall():
+        columns_by_table.setdefault((schema, table), {})[column] = kind
+    return [
+        (f"{schema}.{table}", f"{quoted(database)}.{quoted(schema)}.{quoted(table)}", columns)
+        for (schema, table), columns in columns_by_table.items()
+    ]
+
+
+def _mentioned(
+    connection: duckdb.DuckDBPyConnection,
+    source: str,
+    columns: dict[str, str],
+    person: Person,
+    mentions: Mentions,
+    *,
+    is_of_clients: bool,
+) -> bool:
+    """Return whether a text of the practice's rows mentions the person, or a column of clients' ids has theirs."""
+    pattern = pattern_of(person)
+    whose = "(practice_id is null or practice_id in ($practice, ''))" if "practice_id" in columns else "true"
+    parameters = {"practice": person.practice_id} if "practice_id" in columns else {}
+    for name, kind in columns.items():
+        if kind not in ("VARCHAR", "JSON") or name in ("practice_id", "endpoint", "run_id", *_UNREAD):
+            continue
+        column = f"{quoted(name)}::varchar"
+        if name in IDS or (is_of_clients and name == "id"):
+            where, values = f"list_contains($ids, {column})", {"ids": list(person.ids)}
+        elif name == "id" or name.endswith(("_id", "_key")):
+            continue
+        elif pattern:
+            where, values = f"regexp_matches({column}, $pattern)", {"pattern": pattern}
+        else:
+            where, values = f"{column} <> ''", {}
+        texts = connection.execute(
+            f"select distinct {column} from {source} where {whose} and {where}", {**parameters, **values}
+        )
+        while some := texts.fetchmany(10_000):
+            if any(_is_mention(mentions, name, kind, text) for (text,) in some):
+                return True
+    return False
+
+
+def _is_mention(mentions: Mentions, name: str, kind: str, text: str) -> bool:
+    if name in IDS or name == "id":
+        return True
+    if kind == "JSON" or text[:1] in "{[":
+        return in_json(mentions, text) != text
+    return mentions.replaced(text) != text

@@ -1,0 +1,128 @@
+"""`contacts.duckdb`: names, numbers and addresses of the people in the marts (docs/contacts.md)."""
+
+import os
+from contextlib import closing, suppress
+from pathlib import Path
+
+import duckdb
+
+from vetl.core.errors import WarehouseError, cannot_write
+from vetl.core.privacy import FAKE_NUMBER
+from vetl.drafts import draft_for, remove_leftovers
+from vetl.publishing.ownership import is_foreign, refuse_foreign, set_mark
+from vetl.store.connection import attach_private, literal
+from vetl.store.failures import as_warehouse_error
+
+_MODE = 0o640
+_NOBODY_ELSE = 0o770
+_STORAGE_VERSION = "v1.0.0"
+_NUMBERS = f"""
+    select practice_id, spelling, e164 from control.phone_numbers
+    where not starts_with(e164, {literal(FAKE_NUMBER)})
+"""
+"""The numbers behind spellings; neither pseudonyms nor what is no number."""
+
+_TABLES = {
+    "clients": """
+        select clients.practice_id, client_id, name, e164 as phone_number, email
+        from marts.clients as clients
+        left join numbers on clients.practice_id = numbers.practice_id and clients.phone = numbers.spelling
+    """,
+    "phone_calls": """
+        select calls.practice_id, call_key, client_name as name, e164 as phone_number
+        from marts.phone_calls as calls
+        left join numbers on calls.practice_id = numbers.practice_id and calls.phone_number = numbers.spelling
+        where client_id is null
+    """,
+    "leak_list": """
+        select leaks.practice_id, leaks.episode_id, coalesce(clients.name, calls.client_name) as name,
+            coalesce(own.e164, numbers.e164) as phone_number, clients.email
+        from marts.leak_list as leaks
+        left join marts.clients as clients using (practice_id, client_id)
+        left join marts.phone_calls as calls
+            on leaks.practice_id = calls.practice_id and leaks.last_contact_id = calls.call_key
+            and leaks.last_contact_kind = 'call'
+        left join (select distinct practice_id, e164 from numbers) as own
+            on leaks.practice_id = own.practice_id and leaks.phone_number = own.e164
+        left join numbers on leaks.practice_id = numbers.practice_id and clients.phone = numbers.spelling
+    """,
+}
+
+
+def contacts_file(published: Path) -> Path:
+    """Return the path of the contacts beside the published file."""
+    return published.resolve().with_name("contacts.duckdb")
+
+
+def write_contacts(private: Path, published: Path) -> Path:
+    """Write the contacts from the private file's marts, unless they are as new as the published file.
+
+    Only the owner and the group may read the file. It is replaced in one rename and keeps both.
+    """
+    file = contacts_file(published)
+    try:
+        refuse_foreign(file, "main")
+        if _is_fresh(file, published):
+            remove_leftovers(file)
+            return file
+        with draft_for(file) as draft:
+            _write_tables(private, draft)
+            _give_access(draft, file)
+            draft.replace(file)
+    except OSError as error:
+        raise WarehouseError(cannot_write(file, error)) from None
+    except duckdb.Error as error:
+        raise as_warehouse_error(error, file, "cannot be written") from None
+    return file
+
+
+def remove_contacts(published: Path) -> bool:
+    """Remove the file if vetl wrote it, and return whether it did."""
+    file = contacts_file(published)
+    try:
+        remove_leftovers(file)
+        if not file.exists() or is_foreign(file, "main"):
+            return False
+        file.unlink()
+    except OSError as error:
+        raise WarehouseError(f"{file}: cannot be removed: {error.strerror}") from None
+    return True
+
+
+def attach_contacts(connection: duckdb.DuckDBPyConnection, published: Path) -> None:
+    """Attach the file as `contacts` if it exists and may be read."""
+    file = contacts_file(published)
+    if os.access(file, os.R_OK):
+        with suppress(duckdb.Error):  # queries of the marts work also if the file was removed or damaged meanwhile
+            connection.execute(f"attach {literal(str(file))} as contacts (read_only)")
+
+
+def _is_fresh(file: Path, published: Path) -> bool:
+    """Return whether the file was written after the published one."""
+    return file.exists() and file.stat().st_mtime_ns >= published.stat().st_mtime_ns
+
+
+def _give_access(draft: Path, file: Path) -> None:
+    """Give the draft the mode and group of the file that it replaces, but give other accounts no access."""
+    before = file.stat() if file.exists() else None
+    mode = before.st_mode & _NOBODY_ELSE if before else _MODE
+    if before and before.st_gid != draft.stat().st_gid:
+        try:
+            os.chown(draft, -1, before.st_gid)
+        except PermissionError:  # this account is not in that group, and its own group must not read instead
+            mode &= 0o700
+    draft.chmod(mode)
+
+
+def _write_tables(private: Path, draft: Path) -> None:
+    with closing(duckdb.connect()) as connection:
+        attach_private(connection, private)
+        connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})")
+        set_mark(connection, "main")
+        connection.execute(f"create temp table numbers as {_NUMBERS}")
+        for name, statement in _TABLES.items():
+            contact = "name, phone_number" if name == "phone_calls" else "name, phone_number, email"
+            connection.execute(
+                f"create table target.{name} as from ({statement}) where coalesce({contact}) is not null"
+            )
+        connection.execute("detach target")

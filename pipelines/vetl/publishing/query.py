@@ -1,0 +1,266 @@
+"""Run one SQL statement that only reads one file: no other file, no setting, no extension.
+
+The statement runs in its own thread and its rows come in batches, so that DuckDB's limit bounds the memory and an
+interrupt ends the statement at once.
+"""
+
+import io
+import re
+from collections.abc import Callable, Collection, Generator, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+
+from vetl.core.errors import WrongUse
+from vetl.publishing.marts import marts_of
+from vetl.publishing.opened import opened, opened_for
+from vetl.store.failures import as_warehouse_error, first_line, is_of_the_machine
+
+T = TypeVar("T")
+Rows = list[tuple[Any, ...]]
+
+BATCH = 2_048
+"""The most rows in Python's memory."""
+
+_BOUNDLESS = 1_000_000
+"""More characters than any row of a table has."""
+
+_READS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.MULTI})
+"""`MULTI` is a PIVOT: a statement that finds the columns, then a SELECT."""
+
+_HINT = re.compile(r"(?:Did you mean|Candidate bindings:) ([^\n?]+)")
+_NO_TABLE = re.compile(r'Table with name "?([\w.]+)"? does not exist')
+
+_EXPLAIN = re.compile(r"\s*explain(?:\s+analyze)?\s+(.*)", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The rows of a statement, as Python values."""
+
+    columns: tuple[str, ...]
+    rows: Rows
+
+
+Read = Callable[[str], QueryResult]
+"""Run a statement on an open file and fetch all its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The first rows of a statement, drawn. `columns` has the number of columns if some are left out.
+
+    `rows` is the number of all rows if it is known. `count` runs the statement to its end to count them.
+    """
+
+    drawn: str
+    shown: int
+    columns: str
+    rows: int | None
+    count: Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True)
+class RowStream:
+    """The rows of a statement, in batches of at most `BATCH`."""
+
+    columns: tuple[str, ...]
+    batches: Iterator[Rows]
+
+
+def query(file: Path, sql: str) -> QueryResult:
+    """Run a statement and fetch all its rows; instants come in UTC.
+
+    Raises:
+        The same as `streamed`.
+    """
+    with streamed(file, sql) as stream:
+        return QueryResult(stream.columns, [row for batch in stream.batches for row in batch])
+
+
+@contextmanager
+def reading(file: Path, practices: Collection[str] | None = None) -> Generator[Read]:
+    """Open a file once for several statements; yield the function that runs one of them.
+
+    With `practices`, each table of the marts has only the rows of these practices, whatever the statements ask.
+
+    Raises:
+        The same as `streamed`.
+    """
+    with opened(file, None) if practices is None else opened_for(file, practices) as connection:
+
+        def read(sql: str) -> QueryResult:
+            with _run(connection, file, sql) as statement:
+                rows = statement.run(lambda: connection.execute(sql).fetchall())
+                return QueryResult(tuple(column[0] for column in connection.description or ()), rows)
+
+        yield read
+
+
+@contextmanager
+def streamed(file: Path, sql: str) -> Generator[RowStream]:
+    """Run a statement, and fetch its rows when the caller takes them.
+
+    Raises:
+        WrongUse: the statement is not SQL that this file can answer, or would do more than read it.
+    """
+    with _statement(file, sql) as (connection, statement):
+        statement.run(lambda: connection.execute(sql))
+        columns = tuple(column[0] for column in connection.description or ())
+        yield RowStream(columns, iter(lambda: statement.run(lambda: connection.fetchmany(BATCH)), []))
+
+
+@contextmanager
+def previewed(file: Path, sql: str, *, width: int | None, most: int) -> Generator[Preview]:
+    """Run a statement up to its first rows, and draw them as DuckDB's shell does in `width` characters.
+
+    Without a `width` no column is left out and no cell is cut.
+
+    Raises:
+        The same as `streamed`.
+    """
+    with _statement(file, sql) as (connection, statement):
+        relation = statement.run(lambda: connection.sql(sql))
+        first_rows = statement.run(relation.limit(most + 1).to_arrow_table)
+        rows = None if first_rows.num_rows > most else first_rows.num_rows
+        box, columns = _drawn(connection, first_rows.slice(0, most), width)
+
+        def count() -> int:
+            return statement.run(lambda: relation.count("*").fetchall())[0][0]
+
+        yield Preview(box, min(first_rows.num_rows, most), columns, rows, count)
+
+
+def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) -> tuple[str, str]:  # noqa: ANN401 - Arrow's
+    """Return the drawn table and DuckDB's line about its columns; the text of a plan is returned as it is."""
+    if rows.column_names == ["explain_key", "explain_value"]:
+        return "".join(rows.column(1).to_pylist()), ""
+    lines = io.StringIO()
+    with redirect_stdout(lines):
+        connection.from_arrow(rows).show(
+            max_width=width or _BOUNDLESS, max_rows=rows.num_rows + 1, max_col_width=None if width else _BOUNDLESS
+        )
+    box, edge, below = lines.getvalue().rpartition("\u2518\n")
+    columns = re.search(r"\d+ columns \(\d+ shown\)", below)
+    return box + edge, columns[0] if columns else ""
+
+
+def tables_and_columns(file: Path) -> dict[str, list[str]]:
+    """Return the columns of every mart, by name, for completion."""
+    with opened(file, None) as connection:
+        (database,) = connection.execute("select current_database()").fetchall()[0]
+        return {name: list(columns) for name, columns in marts_of(connection, database).items()}
+
+
+def columns_of(read: Read) -> dict[str, dict[str, str]]:
+    """Return the columns of every mart of the open file with their types, in order."""
+    marts: dict[str, dict[str, str]] = {}
+    for mart, column, kind in read(
+        "select table_name, column_name, data_type from duckdb_columns() where schema_name = 'marts'"
+        " and database_name = current_database() order by table_name, column_index"
+    ).rows:
+        marts.setdefault(mart, {})[column] = kind
+    return marts
+
+
+def query_to_parquet(file: Path, sql: str, target: Path) -> None:
+    """Run a statement and write its rows to a Parquet file.
+
+    Raises:
+        The same as `streamed`.
+    """
+    with _statement(file, sql, writes_to=target.parent) as (connection, statement):
+        statement.run(lambda: connection.sql(sql).write_parquet(str(target)))
+
+
+def _only_reads(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Refuse a statement that does more than read, because DuckDB allows COPY and ATTACH on the open file.
+
+    Raises:
+        WrongUse: the text is not one statement that reads.
+    """
+    kinds = _kinds(connection, sql)
+    explained = _EXPLAIN.fullmatch(sql)
+    if kinds == [duckdb.StatementType.EXPLAIN] and explained:
+        kinds = _kinds(connection, explained[1])
+    if not kinds:
+        raise WrongUse("the statement has no rows to show")
+    if len(kinds) > 1:
+        raise WrongUse("one statement at a time")
+    if kinds[0] not in _READS:
+        what = kinds[0].name.replace("_", " ")
+        raise WrongUse(f"only statements that read are answered, the file is open read-only; this is {what}")
+
+
+def _kinds(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.StatementType]:
+    try:
+        return [statement.type for statement in connection.extract_statements(sql)]
+    except duckdb.Error as error:
+        raise WrongUse(first_line(error)) from None
+
+
+def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the error with a suggestion: from DuckDB's second line, or the nearest name of a table."""
+    line = first_line(error).rstrip("!.")
+    hint = _HINT.search(str(error))
+    if hint:
+        return f"{line}; did you mean {hint[1].replace(chr(34), '')}?"
+    unknown = _NO_TABLE.search(line)
+    if unknown:
+        rows = connection.execute("select distinct table_name from duckdb_columns()").fetchall()
+        there = [name for (name,) in rows]
+        nearest = get_close_matches(unknown[1].rpartition(".")[2], there, n=1)
+        return f"{line}; did you mean {nearest[0]}?" if nearest else line
+    return line
+
+
+class _Statement:
+    """Run work in a thread, so that a signal that arrives meanwhile ends the work."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, file: Path, thread: Executor) -> None:
+        self._connection = connection
+        self._file = file
+        self._thread = thread
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Run the work and return its result; a failure becomes one line."""
+        future = self._thread.submit(work)
+        try:
+            # The timeout lets this thread run, because Python handles a signal only while it runs.
+            while wait([future], timeout=0.1).not_done:
+                pass
+            return future.result()
+        except duckdb.Error as error:
+            if is_of_the_machine(error):
+                raise as_warehouse_error(error, self._file) from None
+            raise WrongUse(_wording(error, self._connection)) from None
+        finally:
+            while not future.done():  # a signal came; DuckDB may not have begun yet
+                self._connection.interrupt()
+                wait([future], timeout=0.05)
+
+
+@contextmanager
+def _statement(
+    file: Path, sql: str, *, writes_to: Path | None = None
+) -> Generator[tuple[duckdb.DuckDBPyConnection, _Statement]]:
+    with opened(file, writes_to) as connection, _run(connection, file, sql) as statement:
+        yield connection, statement
+
+
+@contextmanager
+def _run(connection: duckdb.DuckDBPyConnection, file: Path, sql: str) -> Generator[_Statement]:
+    with ThreadPoolExecutor(1, "query") as thread:
+        _only_reads(connection, sql)
+        try:
+            yield _Statement(connection, file, thread)
+        finally:
+            # A signal between the start of work and the `try` of `run` leaves work that must be ended here.
+            idle = thread.submit(int)
+            while wait([idle], timeout=0.05).not_done:
+                connection.interrupt()

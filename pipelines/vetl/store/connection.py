@@ -1,0 +1,192 @@
+"""Open the private file, wait for a process that holds it, and quote names in SQL."""
+
+import shutil
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+import structlog
+
+from vetl.core.errors import WarehouseBusy, WarehouseError, cannot_write
+from vetl.core.text import span
+from vetl.store.failures import as_vetl_errors, as_warehouse_error
+
+ROW_GROUP_SIZE = 30_720
+"""Rows per row group. Every commit rewrites the last, partly filled row group of each column: with DuckDB's
+default of 122,880 rows a first sync in batches of 50,000 rows takes half as long again. A read of a few days also
+skips more if the groups are smaller."""
+
+PRIVATE = ("raw", "history", "control")
+"""The schemas that syncs write to; all other schemas are built from them."""
+
+MEMORY_LIMIT = 1_000_000_000
+"""Bytes of DuckDB's buffers without its indexes; DuckDB spills more than that to a folder beside the file."""
+
+MEMORY_FOR_ROWS = 128_000_000
+"""The same while rows are taken in. A checkpoint needs 80 MiB if all rows are as long as `quarantine.LONG_ROW`."""
+
+MEMORY_KEPT = 1_000_000
+"""Bytes that DuckDB keeps between batches of rows, without its indexes. By default DuckDB frees nothing before its
+limit is reached: with ten million calls a sync then took 917 MiB instead of 451, for the same CPU."""
+
+MEMORY_A_KEY = 160
+"""Bytes for each row of a table with an index. A batch of new keys needs the whole index in memory: 48 to 118
+bytes per key were measured, by its length, and the changes of a transaction need memory too."""
+
+LOOKED_UP_AT_MOST = 2_000
+"""Keys of a batch up to which DuckDB looks them up in an index. With more keys DuckDB reads the whole column,
+which is then cheaper. DuckDB's default of 50 is less than one page of a list."""
+
+_LOOK_AGAIN_SECONDS = 0.25
+_SILENT_SECONDS = 4 * _LOOK_AGAIN_SECONDS
+"""Seconds without output after which a waiting command looks dead."""
+
+Opened = TypeVar("Opened")
+
+_log = structlog.stdlib.get_logger("vetl.store")
+
+
+def attach(
+    path: Path, *, lock_wait_seconds: float, wait: Callable[[float], None] = time.sleep
+) -> duckdb.DuckDBPyConnection:
+    """Open the file for writing; make it and its folder if they are missing.
+
+    If another process holds the file, wait up to `lock_wait_seconds`.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WarehouseError(cannot_write(path, error, "its folder cannot be made")) from None
+    return open_when_free(path, lambda: _attach(path), lock_wait_seconds=lock_wait_seconds, wait=wait)
+
+
+@contextmanager
+def attached(path: Path, *, lock_wait_seconds: float) -> Generator[duckdb.DuckDBPyConnection]:
+    """Open the file for writing during the block; DuckDB's errors, that of the last write too, become vetl's."""
+    with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+        yield connection
+
+
+def attach_private(connection: duckdb.DuckDBPyConnection, private: Path) -> None:
+    """Attach the private file read-only, as the default database of a connection without another one.
+
+    It gets the name that it has in the file's own views; under another name they could not be read.
+    """
+    connection.execute(f"attach {literal(str(private))} (read_only)")
+    [(name,)] = connection.execute(
+        "select database_name from duckdb_databases() where not internal and database_name <> 'memory'"
+    ).fetchall()
+    connection.execute(f"use {quoted(name)}")
+
+
+def open_when_free(
+    path: Path,
+    open_file: Callable[[], Opened],
+    *,
+    lock_wait_seconds: float,
+    wait: Callable[[float], None] = time.sleep,
+) -> Opened:
+    """Call `open_file` until no other process holds the file, and return its result."""
+    waited = 0.0
+    while True:
+        try:
+            return open_file()
+        except duckdb.Error as error:
+            failure = as_warehouse_error(error, path, "cannot be opened")
+            if not isinstance(failure, WarehouseBusy):
+                raise failure from None
+            holder, longest = failure.holder, span(lock_wait_seconds)
+            if waited >= lock_wait_seconds:
+                raise WarehouseBusy(
+                    f"{path}: {holder} holds it, after {longest} of waiting; try again when it is done",
+                    holder=holder,
+                ) from None
+            if waited == _SILENT_SECONDS:
+                _log.warning("warehouse_held", path=str(path), holder=holder, longest=longest)
+        pause = min(_LOOK_AGAIN_SECONDS, lock_wait_seconds - waited)
+        wait(pause)
+        waited += pause
+
+
+def _attach(path: Path) -> duckdb.DuckDBPyConnection:
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "temp_directory": f"{path}.tmp",
+        "dynamic_or_filter_threshold": LOOKED_UP_AT_MOST,
+        # Write row groups one by one, not five at a time: a first sync takes 355 MiB instead of 380.
+        "write_buffer_row_group_count": 1,
+        # Give freed memory back after a statement. By default DuckDB keeps up to 128 MiB of it for each thread.
+        "allocator_flush_threshold": "16MB",
+    }
+    connection = duckdb.connect(config=config)
+    try:
+        connection.execute(f"attach {literal(str(path))} as warehouse (row_group_size {ROW_GROUP_SIZE})")
+        # No other process has the file open now, so a killed process has left these rows.
+        shutil.rmtree(f"{path}.tmp", ignore_errors=True)
+        connection.execute("use warehouse")
+        limit_memory(connection, MEMORY_LIMIT)
+        # DuckDB uses zstd for texts of more than 4,096 bytes, and takes memory for all of them in a row group,
+        # beyond its limit: 608 MiB for 20 pages of 16 MiB, and 300 without it, however many there are.
+        connection.execute("set disabled_compression_methods = 'zstd'")
+        connection.execute("set TimeZone = 'UTC'")
+        # The progress bar of a statement of two seconds would stand between the lines of `--json`.
+        connection.execute("set enable_progress_bar = false")
+    except duckdb.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def limit_memory(connection: duckdb.DuckDBPyConnection, most: int) -> None:
+    """Free DuckDB's unused memory, and limit it to `most` bytes and the indexes of all open files.
+
+    DuckDB refuses a limit below the memory in use, but first frees as much as it can.
+    """
+    [(keys,)] = connection.execute(
+        "select coalesce(sum(estimated_size), 0)::bigint from duckdb_tables() where index_count > 0"
+    ).fetchall()
+    indexes = MEMORY_A_KEY * keys
+    with suppress(duckdb.OutOfMemoryException):
+        connection.execute(f"set memory_limit = '{MEMORY_KEPT + indexes}B'")
+    connection.execute(f"set memory_limit = '{most + indexes}B'")
+
+
+def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:
+    """Drop the schemas that dbt made in an attached file."""
+    schemas = connection.execute(
+        "select schema_name from duckdb_schemas() where database_name = ? and not internal", [database]
+    ).fetchall()
+    for (schema,) in schemas:
+        if schema not in (*PRIVATE, "main"):
+            connection.execute(f"drop schema {quoted(database)}.{quoted(schema)} cascade")
+
+
+def quoted(name: str) -> str:
+    """Return a name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def same(one: str, other: str, column: str) -> str:
+    """Return SQL that compares a column of two tables, which is never null, without a filter on that column.
+
+    With an equation DuckDB would filter the whole table by the column and not look up the key in an index: 55 ms
+    instead of 4 for a million rows of 50 practices.
+    """
+    return f"not ({one}.{quoted(column)} <> {other}.{quoted(column)})"
+
+
+def same_key(one: str, other: str, key: Iterable[str]) -> str:
+    """Return SQL that compares the keys and practices of two tables."""
+    return f"{equal(one, other, key)} and {same(one, other, 'practice_id')}"
+
+
+def equal(one: str, other: str, columns: Iterable[str]) -> str:
+    """Return SQL that compares these columns of two tables."""
+    return " and ".join(f"{one}.{quoted(name)} = {other}.{quoted(name)}" for name in columns)
+
+
+def literal(text: str) -> str:
+    """Return a text as an SQL literal, for statements that take no parameters."""
+    return "'" + text.replace("'", "''") + "'"

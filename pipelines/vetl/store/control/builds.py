@@ -1,0 +1,71 @@
+"""Record the builds of the marts, by vetl itself: no model of dbt writes what another one reads."""
+
+from collections.abc import Collection
+from pathlib import Path
+from uuid import uuid4
+
+import duckdb
+
+from vetl.store.connection import attached
+
+_ALWAYS = ("runs", "windows", "quarantine", "restatements")
+"""The tables of `control` that each sync writes."""
+
+_SPELT = frozenset({"ai_outbound_requests", "appointments", "clients", "phone_calls"})
+"""The lists with telephone numbers, whose spellings are in `control.phone_numbers`."""
+
+_PRACTICES = "(select md5(string_agg(practices::varchar, ';' order by id)) from control.practices)"
+
+
+def begin(
+    connection: duckdb.DuckDBPyConnection, fingerprint: str, *, full_refresh: bool
+) -> tuple[bool, frozenset[str] | None]:
+    """Record that a build begins; return whether it is one in full, and the sources that changed since the last.
+
+    A build in full makes all rows again: if that is requested, or if another text of the project or other
+    variables made the last ones. `None` for all sources: the last build was not whole. Until `finish` a build is
+    not done, and the changes stay for the next one.
+    """
+    rows = connection.execute(
+        f"select is_complete, practices is distinct from {_PRACTICES} from control.builds where fingerprint = ?",
+        [fingerprint],
+    ).fetchall()
+    if full_refresh or not rows:
+        connection.execute("delete from control.builds")
+        return True, None
+    [(is_complete, has_other_practices)] = rows
+    connection.execute("update control.builds set is_complete = false")
+    changed = {
+        name for (name,) in connection.execute("select distinct table_name from control.changes").fetchall()
+    }
+    return False, None if has_other_practices or not is_complete else _sources(changed)
+
+
+def _sources(changed: Collection[str]) -> frozenset[str]:
+    spellings = ("phone_numbers",) if _SPELT.intersection(changed) else ()
+    control = {f"control.{name}" for name in (*_ALWAYS, *spellings, *changed)}
+    return frozenset(control | {f"{schema}.{name}" for schema in ("partner", "history") for name in changed})
+
+
+def finish(path: Path, fingerprint: str, *, is_full: bool, lock_wait_seconds: float) -> None:
+    """Record that every model was built and passed its tests, and forget the changes that it took in."""
+    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
+        connection.execute("begin")
+        connection.execute("delete from control.builds")
+        connection.execute(
+            "insert into control.builds by name select $fingerprint as fingerprint, $is_full as is_full,"
+            f" true as is_complete, $build_id as build_id, {_PRACTICES} as practices,"
+            " (select max_by(source_clock, started_at) from control.runs where source_clock is not null)"
+            " as source_clock",
+            {"fingerprint": fingerprint, "is_full": is_full, "build_id": uuid4().hex},
+        )
+        connection.execute("delete from control.changes")
+        connection.execute("commit")
+
+
+def doubt(path: Path, fingerprint: str, *, lock_wait_seconds: float) -> None:
+    """Make the next build one in full if some models are now made with another text or other variables."""
+    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
+        of_vetl = "from duckdb_tables() where schema_name = 'control' and table_name = 'builds'"
+        if connection.execute(f"select 1 {of_vetl}").fetchone():  # a file that dbt alone has made has none
+            connection.execute("delete from control.builds where fingerprint <> ?", [fingerprint])

@@ -1,0 +1,103 @@
+"""Track the ids of lists that are read by reference: mentioned ids, requested ids, and ids that the source lacks.
+
+Mentions are stored as rows come in, so that finding the open ids needs no search through raw.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+import polars as pl
+
+from vetl.core.endpoint import ByReference, Endpoint
+from vetl.store.connection import same, same_key
+from vetl.store.context import Commit, frame_of, registered_frames
+from vetl.store.instants import INSTANT
+
+Mention = tuple[str, str]
+"""A column that mentions ids, and the name of the list that the ids belong to."""
+
+_NOTED = ("lookups", "missing_records", "mentions")
+"""The control tables of ids that were requested, that the source lacks, and that are not requested yet."""
+
+
+def mentions_of(endpoints: Iterable[Endpoint]) -> Mapping[str, tuple[Mention, ...]]:
+    """Return the columns of each raw table that mention ids of another list, by the table's name."""
+    mentions: dict[str, tuple[Mention, ...]] = {}
+    for endpoint in endpoints:
+        if isinstance(endpoint.strategy, ByReference):
+            for table, column in endpoint.strategy.mentions:
+                mentions[table] = (*mentions.get(table, ()), (column, endpoint.name))
+    return mentions
+
+
+def keep_read(commit: Commit, frame: pl.DataFrame) -> None:
+    """Record ids that were read: `frame` has `practice_id`, `id` and `_loaded_at`; forgotten ids are left out."""
+    read = frame.select("practice_id", "id", read_at="_loaded_at")
+    if forgotten := commit.pseudonyms.of_practices(read["practice_id"].unique()):
+        read = read.filter(~pl.col("id").is_in(forgotten))
+    _replace(commit, "control.lookups", read)
+    _remove(commit, "control.missing_records", read)
+    _remove(commit, "control.mentions", read)
+
+
+def keep_looks(commit: Commit, practice_id: str, ids: Sequence[str], read_at: datetime) -> None:
+    """Record ids that were requested, whatever the answer was."""
+    _replace(commit, "control.lookups", _frame_of_ids({(practice_id, item): read_at for item in ids}))
+
+
+def keep_missing(commit: Commit, ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
+    """Record ids that the source lacks; return them as `practice_id`, `id` and `read_at`."""
+    missing = _frame_of_ids(ids)
+    _replace(commit, "control.missing_records", missing)
+    _remove(commit, "control.lookups", missing)
+    _remove(commit, "control.mentions", missing)
+    return missing
+
+
+def record_mentions(commit: Commit, rows: pl.DataFrame) -> None:
+    """Store the ids that written rows mention and that were not requested yet."""
+    columns = [
+        rows.select("practice_id", endpoint=pl.lit(endpoint), id=column)
+        for column, endpoint in commit.table.mentions
+    ]
+    if not columns:
+        return
+    ids = pl.concat(columns).unique().filter(pl.col("id") != "")  # drops null too
+    if not ids.is_empty():
+        _insert_unknown(commit, ids)
+
+
+def _insert_unknown(commit: Commit, ids: pl.DataFrame) -> None:
+    noted = " union all ".join(
+        f"select known.practice_id, known.endpoint, known.id from control.{table} as known join ids"
+        f" on {same_key('known', 'ids', ('id',))} and {same('known', 'ids', 'endpoint')}"
+        for table in _NOTED
+    )
+    with registered_frames(commit.connection, ids=ids):
+        new = ids.join(frame_of(commit.connection, noted), on=ids.columns, how="anti")
+    if new.is_empty():
+        return
+    with registered_frames(commit.connection, new=new):
+        commit.connection.execute("insert into control.mentions by name select * from new")
+
+
+def _frame_of_ids(ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
+    """Return ids as a frame of `practice_id`, `id` and `read_at`."""
+    rows = [(*key, read_at) for key, read_at in ids.items()]
+    return pl.DataFrame(rows, {"practice_id": pl.String, "id": pl.String, "read_at": INSTANT}, orient="row")
+
+
+def _replace(commit: Commit, table: str, rows: pl.DataFrame) -> None:
+    _remove(commit, table, rows)
+    with registered_frames(commit.connection, rows=rows):
+        commit.connection.execute(
+            f"insert into {table} by name select ? as endpoint, rows.* from rows", [commit.endpoint_name]
+        )
+
+
+def _remove(commit: Commit, table: str, rows: pl.DataFrame) -> None:
+    with registered_frames(commit.connection, rows=rows):
+        commit.connection.execute(
+            f"delete from {table} as known using rows where {same_key('known', 'rows', ('id',))} and endpoint = ?",
+            [commit.endpoint_name],
+        )

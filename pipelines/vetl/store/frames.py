@@ -1,0 +1,242 @@
+"""Convert decoded JSON rows into typed frames: by column if all rows fit, row by row if one does not.
+
+A row that does not fit its model goes to `bad` with the reason; all other rows are kept.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Any
+
+import polars as pl
+from pydantic import BaseModel
+
+from vetl.core.endpoint import Column, Kind
+from vetl.core.errors import BadRecord
+from vetl.core.pages import Row
+from vetl.core.records import is_exact
+from vetl.store import instants
+from vetl.store.control.quarantine import LONG_ROW, BadRow
+from vetl.store.records import canonical_json, extra_of, validated
+
+POSITION = "_position"
+EXTRA = "_extra"
+
+USUAL_ROW, LONG_ROWS = 4 * 1024, 256 * 1024
+"""Bytes of a row, and of the rows longer than `LONG_ROW` that one save may have if its rows have more than
+`USUAL_ROW` on average; most have 600. If many rows are long, they take more than DuckDB's memory, and a checkpoint
+that fails ends the sync of all lists."""
+
+TOO_LONG = f"row: too long; a page may have {LONG_ROWS // 1024} KiB of rows longer than {LONG_ROW // 1024} KiB"
+
+_LONGEST_NAME = 200
+"""Characters of an undeclared field's name that are reported."""
+
+_FEW = 64
+"""Rows up to which a failing batch is read row by row; a larger batch is halved first."""
+
+_DTYPES: dict[Kind, Any] = {
+    Kind.TEXT: pl.String(),
+    Kind.INSTANT: instants.INSTANT,
+    Kind.LOCAL: pl.Datetime("us"),
+    Kind.DATE: pl.Date(),
+    Kind.BOOLEAN: pl.Boolean(),
+    Kind.INTEGER: pl.Int32(),
+    Kind.JSON: pl.String(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The columns of a raw table, their key and their model."""
+
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    record: type[BaseModel]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Return the polars types of a typed frame: the columns, `_extra` and the position among the rows."""
+        return {**self.fields, EXTRA: pl.String(), POSITION: pl.Int64()}
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Return the polars types of the columns alone."""
+        return {column.name: _DTYPES[column.kind] for column in self.columns}
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A batch of rows: rows that fit as a frame, and `bad` rows.
+
+    `new_fields` are undeclared fields, each with the practice whose rows have it. The length counts all rows that
+    were read, bad rows included.
+    """
+
+    frame: pl.DataFrame
+    bad: tuple[BadRow, ...]
+    new_fields: frozenset[tuple[str, str]]
+    rows: int
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def at(self, places: Sequence[int]) -> "Typed":
+        """Return the batch with these positions among the rows of a larger batch."""
+        moved = pl.Series(POSITION, places, dtype=pl.Int64).gather(self.frame[POSITION])
+        return replace(self, frame=self.frame.with_columns(moved))
+
+
+def joined(batches: Sequence[Typed]) -> Typed:
+    """Concatenate one or more batches."""
+    return Typed(
+        pl.concat([batch.frame for batch in batches], rechunk=True),
+        tuple(row for batch in batches for row in batch.bad),
+        frozenset(field for batch in batches for field in batch.new_fields),
+        sum(map(len, batches)),
+    )
+
+
+class _Unfit(Exception):
+    """A column holds a value that only the model can judge."""
+
+
+def with_constant(frame: pl.DataFrame, name: str, value: object, dtype: pl.DataType) -> pl.DataFrame:
+    """Add a column with one value. `with_columns` takes up to 0.4 ms, which adds up over many small pages."""
+    return frame.hstack([pl.Series(name, [value], dtype).new_from_index(0, frame.height)])
+
+
+def too_long(frame: pl.DataFrame) -> pl.Series | None:
+    """Return for each row whether `LONG_ROWS` do not allow it; `None` if they allow all rows."""
+    if frame.estimated_size() <= USUAL_ROW * frame.height:
+        return None  # the lengths of all texts take 4 % of the CPU of a first sync
+    lengths = [texts.str.len_bytes() for texts in frame.iter_columns() if texts.dtype == pl.String]
+    length = pl.DataFrame(lengths).sum_horizontal()
+    may_be_taken = (length > LONG_ROW) & (length <= LONG_ROWS)
+    taken = (length * may_be_taken).cum_sum()
+    refused = (length > LONG_ROWS) | (may_be_taken & (taken > LONG_ROWS))
+    return refused if refused.any() else None
+
+
+def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str], *, of_any_length: bool = False) -> Typed:
+    """Read rows into the columns of `shape`; `practices` holds the practice of each row.
+
+    Unknown fields go to `_extra` as JSON. A value that does not fit makes its row bad, never null. So do more
+    bytes than `LONG_ROWS` allow, unless rows are `of_any_length`.
+    """
+    bad: dict[int, BadRow] = {}
+    frames = _frames(rows, 0, shape, bad)
+    declared = shape.fields.keys()
+    frame = pl.concat([pl.DataFrame(schema=shape.schema), *frames])
+    if not of_any_length and (long := too_long(frame)) is not None:
+        bad |= {place: BadRow.of(rows[place], shape.key, TOO_LONG).kept for place in frame.filter(long)[POSITION]}
+        frame = frame.filter(~long)
+    owners = pl.Series("practice_id", practices, dtype=pl.String)
+    places = [*frame.filter(pl.col(EXTRA).is_not_null())[POSITION], *bad]
+    more = ((practices[place], rows[place]) for place in places if hasattr(rows[place], "keys"))
+    return Typed(
+        frame.with_columns(owners.gather(frame[POSITION])),
+        tuple(replace(row, practice_id=practices[place]) for place, row in bad.items()),
+        frozenset((owner, name[:_LONGEST_NAME]) for owner, row in more for name in row if name not in declared),
+        len(rows),
+    )
+
+
+def _frames(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRow]) -> list[pl.DataFrame]:
+    try:
+        return [_whole(rows, offset, shape)]
+    except (_Unfit, TypeError, ValueError, AttributeError, OverflowError, pl.exceptions.PolarsError):
+        # polars and Python raise any of these for a misfit; the model then finds the row and the reason.
+        if len(rows) <= _FEW:
+            return [_row_by_row(rows, offset, shape, bad)]
+    half = len(rows) // 2
+    return [*_frames(rows[:half], offset, shape, bad), *_frames(rows[half:], offset + half, shape, bad)]
+
+
+def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
+    names = [column.name for column in shape.columns]
+    columns, nothing_more = _by_column(rows, names)
+    frame = pl.DataFrame(
+        [
+            _READERS[column.kind](values).alias(column.name)
+            for column, values in zip(shape.columns, columns, strict=True)
+        ]
+    )
+    for name in shape.key:
+        if frame[name].null_count() or (frame[name].dtype == pl.String and (frame[name] == "").any()):
+            raise _Unfit
+    declared = frozenset(names)
+    extra = [None if nothing_more else extra_of(row, declared) for row in rows]
+    return _complete(frame, range(offset, offset + len(rows)), extra)
+
+
+def _by_column(rows: Sequence[Row], names: Sequence[str]) -> tuple[list[tuple[Any, ...]], bool]:
+    """Return the values of each column (`None` if a row lacks the field), and whether no row has another field."""
+    try:
+        columns = list(
+            zip(*map(itemgetter(*names), rows), strict=True)
+        )  # takes a third less time than one value at a time
+    except KeyError:
+        return [tuple(row.get(name) for row in rows) for name in names], False
+    return columns, set(map(len, rows)) == {len(names)}
+
+
+def _row_by_row(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRow]) -> pl.DataFrame:
+    good: dict[int, dict[str, Any]] = {}
+    extra: list[str | None] = []
+    for index, row in enumerate(rows):
+        try:
+            good[offset + index] = validated(row, shape.columns, shape.key, shape.record)
+            extra.append(extra_of(row, shape.fields.keys()))
+        except BadRecord as error:
+            bad[offset + index] = BadRow.of(row, shape.key, str(error))
+    frame = pl.DataFrame(list(good.values()), schema=shape.fields, orient="row")
+    return _complete(frame, list(good), extra)
+
+
+def _complete(frame: pl.DataFrame, places: Sequence[int], extra: list[str | None]) -> pl.DataFrame:
+    return frame.with_columns(
+        pl.Series(EXTRA, extra, dtype=pl.String), pl.Series(POSITION, places, dtype=pl.Int64)
+    )
+
+
+def _texts(values: Sequence[Any]) -> pl.Series:
+    try:
+        return pl.Series(values, dtype=pl.String, strict=True)
+    except TypeError:
+        # Ids may come as numbers: an appointment's is one in one answer and text in another.
+        texts = [str(value) if type(value) in (int, float) and is_exact(value) else value for value in values]
+        return pl.Series(texts, dtype=pl.String, strict=True)
+
+
+def _instants(values: Sequence[Any]) -> pl.Series:
+    texts = pl.Series(values, dtype=pl.String, strict=True)
+    parsed = instants.parse_column(texts)
+    if parsed.null_count() > texts.null_count():
+        raise _Unfit
+    return parsed
+
+
+def _series_of(dtype: Any) -> Callable[[Sequence[Any]], pl.Series]:  # noqa: ANN401 - a polars type, class or instance
+    return lambda values: pl.Series(values, dtype=dtype, strict=True)
+
+
+def _jsons(values: Sequence[Any]) -> pl.Series:
+    if not all(value is None or isinstance(value, list | dict) for value in values):
+        raise _Unfit
+    return pl.Series([None if value is None else canonical_json(value) for value in values], dtype=pl.String)
+
+
+def _by_the_model_only(_values: Sequence[Any]) -> pl.Series:
+    raise _Unfit
+
+
+_READERS: dict[Kind, Callable[[Sequence[Any]], pl.Series]] = {
+    Kind.TEXT: _texts,
+    Kind.INSTANT: _instants,
+    Kind.LOCAL: _by_the_model_only,
+    Kind.DATE: _by_the_model_only,
+    Kind.BOOLEAN: _series_of(pl.Boolean()),
+    Kind.INTEGER: _series_of(pl.Int32()),
+    Kind.JSON: _jsons,
+}

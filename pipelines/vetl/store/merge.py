@@ -1,0 +1,151 @@
+"""Merge rows by key: the later of two versions stays, and unchanged rows are not written."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from vetl.core.endpoint import NewestFirst
+from vetl.core.pages import Changes, Row
+from vetl.core.steps import MergeRows, MissingRecords
+from vetl.store import drift
+from vetl.store.connection import same_key
+from vetl.store.context import Commit, Tally, added, counted, frame_of, registered_frames
+from vetl.store.control import lookups, quarantine, restatements
+from vetl.store.frames import EXTRA, POSITION, Shape, Typed, joined, typed
+from vetl.store.instants import INSTANT
+from vetl.store.tables import RawTable, row_hash
+from vetl.store.versions import TARGET, mark_deleted, touch, write
+
+_SEALED = "_sealed_before"
+
+
+def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[str, Changes]:
+    """Merge all rows of these saves, each with the id of its practice, at once.
+
+    A version never replaces one with a later `updated_at`. Between equal times, and without `updated_at`, the
+    later read wins.
+    """
+    if not any(len(save.rows) for _, save in saves):
+        return {}
+    endpoint = commit.table.endpoint
+    batch = read_rows(commit.table, saves)
+    batch = replace(batch, frame=commit.pseudonyms.in_rows(commit.table, batch.frame))
+    departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
+    noted = [quarantine.quarantine_rows(commit, batch.bad), drift.record_drift(commit, departures)]
+    latest = _latest(commit, _with_read_times(batch.frame, [save for _, save in saves]))
+    quarantine.resolve_keys(commit, latest, endpoint.key)
+    if not endpoint.strategy.has_list:
+        lookups.keep_read(commit, latest)
+    return added([*noted, *_store(commit, latest)])
+
+
+def read_rows(table: RawTable, saves: Sequence[tuple[str, MergeRows]]) -> Typed:
+    """Return the typed rows of all these saves, numbered through all saves."""
+    batches: list[Typed] = []
+    rows: list[Row] = []
+    practices: list[str] = []
+    places: list[int] = []
+    start = 0
+    for practice_id, save in saves:
+        own = range(start, start + len(save.rows))
+        start = own.stop
+        if isinstance(save.rows, Typed):
+            batches.append(save.rows.at(own))
+        else:
+            assert isinstance(save.rows, Sequence)
+            rows += save.rows
+            practices += [practice_id] * len(own)
+            places += own
+    if rows:
+        shape = Shape(table.columns, table.endpoint.key, table.endpoint.record)
+        batches.append(typed(rows, shape, practices).at(places))
+    return joined(batches)
+
+
+def mark_missing(commit: Commit, saves: Sequence[tuple[str, MissingRecords]]) -> dict[str, Changes]:
+    """Record ids that the source does not have, and mark their rows in raw as deleted."""
+    ids = {(practice_id, str(item)): save.read_at for practice_id, save in saves for item in save.ids}
+    if not ids:
+        return {}
+    with registered_frames(commit.connection, missing=lookups.keep_missing(commit, ids)):
+        gone = frame_of(
+            commit.connection,
+            f"select stored.rowid as {TARGET}, stored.practice_id, stored.id, missing.read_at as _deleted_at"
+            f" from {commit.table.raw} as stored join missing on {same_key('stored', 'missing', ('id',))}"
+            " where stored._deleted_at is null",
+        )
+    mark_deleted(commit, gone.select(TARGET, "_deleted_at"))
+    restated = gone.select("practice_id", "id", noticed_at="_deleted_at")
+    return added([counted(deleted=gone), restatements.record_restatements(commit, restated, ("id",))])
+
+
+def _with_read_times(frame: pl.DataFrame, saves: Sequence[MergeRows]) -> pl.DataFrame:
+    """Add the read time of each row (`_loaded_at`), and the end of the sealed part of its window."""
+    reads = pl.DataFrame(
+        {
+            "_loaded_at": pl.Series([save.read_at for save in saves], dtype=INSTANT),
+            _SEALED: pl.Series([save.sealed_before for save in saves], dtype=INSTANT),
+        }
+    )
+    of_row = pl.Series([index for index, save in enumerate(saves) for _ in range(len(save.rows))], dtype=pl.UInt32)
+    return frame.hstack(reads[of_row.gather(frame[POSITION])])
+
+
+def _latest(commit: Commit, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return one row for each key: the row with the latest `updated_at`, else of the latest read."""
+    order = ["updated_at", "_loaded_at", POSITION] if commit.table.has("updated_at") else ["_loaded_at", POSITION]
+    ordered = frame.sort(order, nulls_last=True)
+    return ordered.unique(["practice_id", *commit.table.endpoint.key], keep="last", maintain_order=True)
+
+
+def _store(commit: Commit, incoming: pl.DataFrame) -> list[Tally]:
+    rows = incoming.join(_compared(commit, incoming), on=POSITION)
+    changed = pl.col("_stored_hash").ne_missing(pl.col("_row_hash"))
+    newer = ~pl.col("_outdated")
+    is_written, is_touched = changed & newer, ~changed & (pl.col("_was_deleted") | pl.col("_extra_differs"))
+    written, touched = rows.filter(is_written), rows.filter(is_touched)
+    own = [column.name for column in commit.table.columns]
+    write(commit, written.select("practice_id", *own, EXTRA, "_loaded_at", "_row_hash", TARGET))
+    touch(commit, touched.select(TARGET, "_loaded_at", EXTRA))
+    is_new = pl.col(TARGET).is_null()
+    restated = _restated(commit, written)
+    return [
+        counted(inserted=written.filter(is_new), updated=written.filter(~is_new)),
+        counted(updated=touched, unchanged=rows.filter(~is_written & ~is_touched)),
+        counted(late=restated) if commit.table.has("updated_at") else {},
+        restatements.record_restatements(commit, restated, commit.table.endpoint.key),
+    ]
+
+
+def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
+    """Return the stored hash, status and marks beside each incoming row."""
+    match = same_key("stored", "fresh", commit.table.endpoint.key)
+    status = "stored.status" if commit.table.has("status") else "null::varchar"
+    outdated = "stored.updated_at > fresh.updated_at" if commit.table.has("updated_at") else "false"
+    with registered_frames(commit.connection, incoming=incoming):
+        return frame_of(
+            commit.connection,
+            f"with fresh as (select *, {row_hash(commit.table.hashed, 'incoming')} as _row_hash from incoming)"
+            f" select fresh.{POSITION}, fresh._row_hash, stored.rowid as {TARGET},"
+            f" stored._row_hash as _stored_hash, coalesce({outdated}, false) as _outdated,"
+            " coalesce(stored._deleted_at is not null, false) as _was_deleted,"
+            f" stored.{EXTRA} is distinct from fresh.{EXTRA} as _extra_differs, {status} as _stored_status"
+            f" from fresh left join {commit.table.raw} as stored on {match}",
+        )
+
+
+def _restated(commit: Commit, written: pl.DataFrame) -> pl.DataFrame:
+    """Return the keys and read times of written rows that an earlier sync should have brought.
+
+    A row is restated if it was last changed inside the sealed part of its window; without `updated_at`, if it
+    leaves a final status.
+    """
+    strategy = commit.table.endpoint.strategy
+    if commit.table.has("updated_at"):
+        unexpected = pl.col("updated_at") < pl.col(_SEALED)
+    elif isinstance(strategy, NewestFirst):
+        unexpected = pl.col(TARGET).is_not_null() & ~pl.col("_stored_status").is_in(list(strategy.open_statuses))
+    else:
+        unexpected = pl.lit(value=False)
+    return written.filter(unexpected).select("practice_id", *commit.table.endpoint.key, noticed_at="_loaded_at")

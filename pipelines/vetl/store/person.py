@@ -1,0 +1,181 @@
+"""A client to forget, and the values by which the stored rows of this client are found."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+
+from vetl.core.errors import WrongUse
+from vetl.store.connection import quoted
+from vetl.store.control.phone_numbers import is_withheld
+from vetl.store.mentions import ID_IN_TEXT, national
+from vetl.store.pseudonyms import EMAILS, IDS, PHONES, Pseudonyms
+from vetl.store.tables import RawTable
+
+_NOT_ASCII = r"[^\x00-\x7F]|\\u[0-9a-fA-F]{4}"
+"""A letter that can be written in several ways: texts with such a letter are always compared in full."""
+
+_LOCAL_DIGITS = 7
+"""Digits of a number without its area code: people of two areas may have the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A client of a practice, and the values by which the client is found, as stored rows spell them."""
+
+    practice_id: str
+    client_id: str
+    ids: frozenset[str] = field(repr=False)
+    phones: frozenset[str] = field(default=frozenset(), repr=False)
+    emails: frozenset[str] = field(default=frozenset(), repr=False)
+    names: frozenset[str] = field(default=frozenset(), repr=False)
+
+    def union(self, other: "Person") -> "Person":
+        """Return the values of both persons, who are the same client."""
+        return Person(
+            self.practice_id,
+            self.client_id,
+            self.ids | other.ids,
+            self.phones | other.phones,
+            self.emails | other.emails,
+            self.names | other.names,
+        )
+
+
+def look_up(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, client_id: str
+) -> Person:
+    """Collect the values by which a client is found; only the id if the client was forgotten before.
+
+    A telephone number that another client has too, in any spelling, is left out: it stays in that client's rows.
+    So is one that says that the number was withheld: it stands in the calls of strangers.
+
+    Raises:
+        WrongUse: no row names this client, and nobody with this id was forgotten.
+    """
+    rows = _PracticeRows(connection, tables, practice_id)
+    ids = {client_id} | rows.values(("remote_id", "remote_client_id"), {client_id})
+    if client_id not in rows.values(("id", *IDS), {client_id}):
+        mentions = Pseudonyms.load(connection).by_practice.get(practice_id)
+        if mentions is None or mentions.identity(client_id) is None:
+            raise WrongUse(f"--client: no row of practice {practice_id} names this client")
+    phones = _spellings(connection, practice_id, rows.values(PHONES, ids))
+    others = rows.phones_of_others(ids)
+    names = rows.own_names(ids) | rows.values(("client_name",), ids) | rows.full_names(ids)
+    return Person(
+        practice_id,
+        client_id,
+        frozenset(ids),
+        frozenset(phone for phone in phones if not is_withheld(phone) and not _is_among(phone, others)),
+        frozenset(rows.values(EMAILS, ids)),
+        frozenset(name for name in names if len(name.split()) > 1),
+    )
+
+
+def pattern_of(person: Person) -> str | None:
+    """Return a regular expression that matches each text with a mention, and few others; `None` without values."""
+    if len(person.ids | person.names | person.phones | person.emails) == 1:
+        return None
+    words: set[str] = set()
+    for value in (*person.names, *person.emails, *(item for item in person.ids if len(item) >= ID_IN_TEXT)):
+        if longest := max(re.findall(r"[A-Za-z0-9]+", value), key=len, default=""):
+            words.add(longest)
+    digits = {r"\D{0,4}".join(national(spelling, None)[-4:]) for spelling in person.phones}
+    return f"(?i){'|'.join(sorted(item for item in (*words, *digits, _NOT_ASCII) if item))}"
+
+
+def client_columns(table: RawTable) -> list[str]:
+    """Return the columns of a table that hold ids of clients."""
+    own = ["id", "remote_id"] if table.endpoint.table == "clients" else []
+    return own + [column for column in IDS if table.has(column)]
+
+
+@dataclass(frozen=True, slots=True)
+class _PracticeRows:
+    """The rows of raw and history of one practice."""
+
+    connection: duckdb.DuckDBPyConnection
+    tables: Sequence[RawTable]
+    practice_id: str
+
+    def values(self, columns: Iterable[str], ids: set[str]) -> set[str]:
+        """Return the values of these columns in rows of these ids."""
+        values: set[str] = set()
+        for table, name in self._each():
+            keys = client_columns(table)
+            for column in columns:
+                if keys and table.has(column) and (column != "id" or "id" in keys):
+                    values |= self._select(
+                        f"select {quoted(column)} from {name} where", _any_of(keys, "ids"), ids=ids
+                    )
+        return values
+
+    def phones_of_others(self, ids: set[str]) -> set[str]:
+        """Return the telephone numbers of rows that name another client."""
+        phones: set[str] = set()
+        for table, name in self._each():
+            id_column = next((key for key in client_columns(table) if table.has(key)), None)
+            for column in PHONES:
+                if id_column and table.has(column):
+                    other = f"{id_column} is not null and not ({_any_of(client_columns(table), 'ids')})"
+                    phones |= self._select(f"select {quoted(column)} from {name} where", other, ids=ids)
+        return phones
+
+    def own_names(self, ids: set[str]) -> set[str]:
+        """Return the names of the client's own row; the column `name` of other lists is that of a pet."""
+        return {
+            value
+            for table, name in self._each()
+            if table.endpoint.table == "clients"
+            for value in self._select(
+                f"select name from {name} where", _any_of(client_columns(table), "ids"), ids=ids
+            )
+        }
+
+    def full_names(self, ids: set[str]) -> set[str]:
+        """Return full names from the rows that have first and last name in two columns."""
+        both = "client_first_name || ' ' || client_last_name"
+        return {
+            value
+            for schema in ("raw", "history")
+            for value in self._select(
+                f"select {both} from {schema}.appointments where", _any_of(("remote_client_id",), "ids"), ids=ids
+            )
+        }
+
+    def _each(self) -> Iterable[tuple[RawTable, str]]:
+        return ((table, name) for table in self.tables for name in (table.raw, table.history))
+
+    def _select(self, select: str, where: str, **parameters: set[str]) -> set[str]:
+        rows = self.connection.execute(
+            f"{select} practice_id = $practice and ({where})",
+            {"practice": self.practice_id, **{name: list(values) for name, values in parameters.items()}},
+        ).fetchall()
+        return {value for (value,) in rows if value}
+
+
+def _any_of(columns: Iterable[str], among: str) -> str:
+    return (
+        " or ".join(f"coalesce(list_contains(${among}, {quoted(column)}), false)" for column in columns) or "false"
+    )
+
+
+def _is_among(phone: str, others: set[str]) -> bool:
+    """Return whether a number is among others in any spelling; without area code, only in the same spelling."""
+    digits = national(phone, None).lstrip("0")
+    is_whole = len(digits) > _LOCAL_DIGITS
+    return phone in others or (is_whole and any(re.sub(r"\D", "", other).endswith(digits) for other in others))
+
+
+def _spellings(connection: duckdb.DuckDBPyConnection, practice_id: str, phones: set[str]) -> set[str]:
+    """Return the numbers in every spelling that this practice has stored."""
+    rows = connection.execute(
+        "with known as (from control.phone_numbers where practice_id = $practice),"
+        " numbers as (select unnest($phones) as e164"
+        " union select e164 from known where list_contains($phones, spelling))"
+        " select spelling from known where e164 in (from numbers)"
+        " union select e164 from numbers where e164 is not null",
+        {"practice": practice_id, "phones": list(phones)},
+    ).fetchall()
+    return {value for (value,) in rows}

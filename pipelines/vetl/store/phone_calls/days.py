@@ -1,0 +1,227 @@
+"""Replace whole days of phone calls if their content differs (design: how each list is read).
+
+CSV rows have no id and change without a trace, so a day is compared as a multiset of rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any
+
+import polars as pl
+
+from vetl.core.errors import ContractBroken
+from vetl.core.pages import Changes
+from vetl.core.steps import ReplaceDays
+from vetl.store import drift
+from vetl.store.context import Commit, added, counted, frame_of, registered_frames
+from vetl.store.control import quarantine, restatements
+from vetl.store.extras import extra_digest, grouped_by_new_fields
+from vetl.store.frames import Typed, joined, with_constant
+from vetl.store.instants import INSTANT
+from vetl.store.phone_calls.matching import DayChanges, compare, with_ordinals
+from vetl.store.phone_calls.records import as_days
+from vetl.store.phone_calls.rows import append, clear_details, stored_rows, with_row_hash
+from vetl.store.phone_calls.times import add_called_at_by_zone, days_between
+from vetl.store.phone_calls.values import read_values
+from vetl.store.pseudonyms import CALL_IDENTITY, without_words
+from vetl.store.tables import row_hash
+from vetl.store.versions import TARGET, mark_deleted, touch, write
+
+DAY = ("practice_id", "call_date")
+ONE_DAY = timedelta(days=1)
+
+Saves = Sequence[tuple[str, ReplaceDays]]
+"""Saves, each with the id of its practice."""
+
+
+def replace_days(commit: Commit, saves: Saves) -> dict[str, Changes]:
+    """Replace the days of these saves by the rows that were read. No two saves of a practice share a day.
+
+    Raises:
+        ContractBroken: the source returned calls of days outside the requested range.
+    """
+    groups = grouped_by_new_fields(saves, lambda save: [name for page in save.frames for name in page.new_fields])
+    return added(_replace_days(commit, group, new_fields) for new_fields, group in groups)
+
+
+def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> dict[str, Changes]:
+    calls = _typed_calls(commit, saves)
+    days = _read_times(saves)
+    quarantined = _quarantine(commit, calls, saves)
+    fresh, gaps = add_called_at_by_zone(calls.frame, commit.zones)
+    departures = [*drift.new_fields(calls.new_fields), *drift.new_values(calls.frame, commit.table.hashed)]
+    drift_notes = drift.record_drift(commit, [*departures, *((of, _gap(zone)) for of, zone in gaps)])
+    stored_days = _known_days(commit, days)
+    if stored_days.is_empty():
+        new, done = fresh, []
+    else:
+        new = fresh.join(stored_days, on=DAY, how="anti", maintain_order="left")
+        again = fresh.join(stored_days, on=DAY, how="semi", maintain_order="left")
+        done = [_update_days(commit, again, stored_days, new_fields)]
+    append(commit, with_ordinals(new))
+    done.append(counted(inserted=new))
+    changes = added(done)
+    if any(one.inserted or one.updated or one.deleted for one in changes.values()):
+        done.append(restatements.record_restatements(commit, _sealed(saves), ("call_date",)))
+    return added([*done, quarantined, drift_notes])
+
+
+def _typed_calls(commit: Commit, saves: Saves) -> Typed:
+    """Return the calls of CSV pages, and of JSON records if a day was read as records, with their read times."""
+    pages = iter(read_values([page for _, save in saves for page in save.frames]))
+    calls: list[Typed] = []
+    for practice_id, save in saves:
+        own = [next(pages).of_practice(practice_id) for _ in save.frames]
+        if save.rows or not own:
+            own.append(as_days(commit, save.rows, [practice_id] * len(save.rows)))
+        calls += [_within(batch, save) for batch in own]
+    return _without_people(commit, joined(calls))
+
+
+def _without_people(commit: Commit, calls: Typed) -> Typed:
+    """The calls with pseudonyms in the place of forgotten people.
+
+    A row of the CSV names no client: one that is at the place of a forgotten client's call is taken for that call.
+    """
+    frame = commit.pseudonyms.in_rows(commit.table, calls.frame)
+    pseudonyms = commit.pseudonyms.of_practices(frame["practice_id"].unique())
+    if pseudonyms and frame.height:
+        own = frame_of(
+            commit.connection,
+            f"select distinct {', '.join(CALL_IDENTITY)}, true as _own from {commit.table.raw}"
+            " where practice_id in (select unnest($practices)) and call_date between $first and $last"
+            " and (list_contains($pseudonyms, client_id) or list_contains($pseudonyms, remote_client_id))",
+            params={
+                "practices": frame["practice_id"].unique().to_list(),
+                "first": frame["call_date"].min(),
+                "last": frame["call_date"].max(),
+                "pseudonyms": pseudonyms,
+            },
+        )
+        marked = frame.join(own, on=CALL_IDENTITY, how="left", nulls_equal=True, maintain_order="left")
+        frame = without_words(commit.table, frame, marked["_own"].fill_null(value=False))
+    return replace(calls, frame=frame)
+
+
+def _read_times(saves: Saves) -> pl.DataFrame:
+    """Return each day of the saves with its read time."""
+    return pl.DataFrame(
+        [
+            (practice_id, day, save.read_at)
+            for practice_id, save in saves
+            for day in days_between(save.first_day, save.last_day)
+        ],
+        {"practice_id": pl.String(), "call_date": pl.Date(), "_loaded_at": INSTANT},
+        orient="row",
+    )
+
+
+def _sealed(saves: Saves) -> pl.DataFrame:
+    """Return the days that an earlier sync has certified, with the time of this read."""
+    return _read_times(
+        [
+            (practice_id, replace(save, last_day=min(save.last_day, save.sealed_before - ONE_DAY)))
+            for practice_id, save in saves
+            if save.sealed_before is not None
+        ]
+    ).rename({"_loaded_at": "noticed_at"})
+
+
+def _within(calls: Typed, save: ReplaceDays) -> Typed:
+    days = calls.frame["call_date"]
+    extremes: list[Any] = [] if days.is_empty() else [days.min(), days.max()]
+    strays = [day for day in extremes if not save.first_day <= day <= save.last_day]
+    if strays:
+        raise ContractBroken(
+            f"phone_calls: calls of {strays[0]} came back for {save.first_day} to {save.last_day};"
+            " does the source ignore start_date and end_date, or is the zone wrong?"
+        )
+    return replace(calls, frame=with_constant(calls.frame, "_loaded_at", save.read_at, INSTANT))
+
+
+def _quarantine(commit: Commit, calls: Typed, saves: Saves) -> dict[str, Changes]:
+    bad = quarantine.numbered(calls.bad)
+    spans: dict[str, tuple[date, date]] = {}
+    for practice_id, save in saves:
+        first, last = spans.get(practice_id, (save.first_day, save.last_day))
+        spans[practice_id] = min(first, save.first_day), max(last, save.last_day)
+    for practice_id in quarantine.holding(commit):
+        still_bad = [row.key for row in bad if row.practice_id == practice_id]
+        for save in [save for of, save in saves if of == practice_id]:
+            quarantine.resolve_days(commit, practice_id, save.first_day, save.last_day, still_bad)
+    return quarantine.quarantine_rows(commit, [row.within(*spans[row.practice_id]) for row in bad])
+
+
+def _gap(time_zone: str) -> drift.Drift:
+    return drift.Drift(
+        "time_zone", "Date", f"a call's local minute does not exist in {time_zone}: is the time zone right?"
+    )
+
+
+def _known_days(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
+    """Return the days that have stored rows, deleted rows included."""
+    # DuckDB skips row groups by a range and by a list of practices; it does so less well for joined days.
+    stored = frame_of(
+        commit.connection,
+        f"select distinct practice_id, call_date from {commit.table.raw} where call_date between $first and $last"
+        " and practice_id in (select unnest($practices))",
+        params={
+            "first": days["call_date"].min(),
+            "last": days["call_date"].max(),
+            "practices": days["practice_id"].unique().to_list(),
+        },
+    )
+    return days.join(stored, on=DAY, how="semi")
+
+
+def _update_days(
+    commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame, new_fields: frozenset[str]
+) -> dict[str, Changes]:
+    """Match the stored rows of the days that differ with the rows that were read."""
+    differing = _differing(commit, fresh, days, new_fields)
+    same = counted(unchanged=fresh.join(differing, on=DAY, how="anti"))
+    if differing.is_empty():
+        return same
+    read = with_row_hash(commit, fresh.join(differing, on=DAY, how="semi", maintain_order="left"))
+    difference = compare(stored_rows(commit, differing), read, new_fields)
+    _apply(commit, difference, days)
+    done = counted(
+        inserted=difference.new,
+        updated=difference.changed,
+        deleted=difference.gone,
+        unchanged=difference.unchanged,
+    )
+    return added([same, done, counted(updated=difference.touched)])
+
+
+def _differing(
+    commit: Commit, fresh: pl.DataFrame, days: pl.DataFrame, new_fields: frozenset[str]
+) -> pl.DataFrame:
+    """Return the days whose stored rows, as a multiset, differ from the rows that were read."""
+
+    def sums(row_hash: str) -> str:
+        return (
+            f"select practice_id, call_date, count(*) as rows, sum({row_hash}::hugeint) as hashes,"
+            f" sum({extra_digest(new_fields)}) as extras"
+        )
+
+    with registered_frames(commit.connection, fresh=fresh, days=days):
+        return frame_of(
+            commit.connection,
+            f"with here as ({sums('_row_hash')} from {commit.table.raw}"
+            "  semi join days using (practice_id, call_date) where _deleted_at is null group by all),"
+            f" there as ({sums(row_hash(commit.table.hashed, 'fresh'))} from fresh group by all)"
+            " select practice_id, call_date from here full join there using (practice_id, call_date)"
+            " where here.rows is distinct from there.rows or here.hashes is distinct from there.hashes"
+            " or here.extras is distinct from there.extras",
+        )
+
+
+def _apply(commit: Commit, difference: DayChanges, days: pl.DataFrame) -> None:
+    touch(commit, difference.touched)
+    gone = difference.gone.join(days, on=DAY, how="left")
+    mark_deleted(commit, gone.select(TARGET, _deleted_at="_loaded_at"))
+    clear_details(commit, difference.doubtful)
+    write(commit, difference.changed)
+    append(commit, difference.new)

@@ -1,0 +1,158 @@
+"""Create raw and history tables from an endpoint's declaration (design: tables)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import duckdb
+
+from vetl.core.endpoint import Column, Endpoint, Kind
+from vetl.partner.calls_csv import COLUMNS
+from vetl.store.connection import literal, quoted
+
+BOOKKEEPING = (
+    ("_loaded_at", "TIMESTAMPTZ"),
+    ("_run_id", "VARCHAR"),
+    ("_row_hash", "UBIGINT"),
+    ("_deleted_at", "TIMESTAMPTZ"),
+    ("_extra", "JSON"),
+)
+VALIDITY = (("_valid_from", "TIMESTAMPTZ"), ("_valid_to", "TIMESTAMPTZ"))
+
+
+@dataclass(frozen=True, slots=True)
+class RawTable:
+    """`raw.<table>` and `history.<table>` of one endpoint.
+
+    The source fills `columns`. A change in a `hashed` column makes a new version. `mentions` are columns that hold
+    ids of a list that is read by id, each with the name of that list.
+    """
+
+    endpoint: Endpoint
+    columns: tuple[Column, ...]
+    hashed: tuple[Column, ...]
+    mentions: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, endpoint: Endpoint, mentions: tuple[tuple[str, str], ...] = ()) -> "RawTable":
+        """Return the tables of a declaration."""
+        columns = endpoint.columns()
+        if endpoint.strategy.has_ids:
+            return cls(endpoint, columns, columns, mentions)
+        # Keys, attached ids and columns derived from the time zone are vetl's own and make no version.
+        csv_columns = {column.raw for column in COLUMNS}
+        return cls(endpoint, columns, tuple(column for column in columns if column.name in csv_columns), mentions)
+
+    @property
+    def raw(self) -> str:
+        """Return the quoted name of the raw table."""
+        return f"raw.{quoted(self.endpoint.table)}"
+
+    @property
+    def history(self) -> str:
+        """Return the quoted name of the history table."""
+        return f"history.{quoted(self.endpoint.table)}"
+
+    def has(self, name: str) -> bool:
+        """Return whether the source fills a column of this name."""
+        return any(column.name == name for column in self.columns)
+
+
+def row_hash(columns: Iterable[Column], source: str) -> str:
+    """Return SQL for `_row_hash`: 64 bits over the own fields of the rows named `source`.
+
+    The hash only distinguishes a row from its earlier version, so DuckDB's hash is enough, at a third of the cost
+    of MD5. If a version of DuckDB hashes differently, the file is rehashed when it is opened
+    (`_rehash_if_needed`).
+    """
+    return f"hash({', '.join(_hashable(column, source) for column in columns)})"
+
+
+def _hashable(column: Column, source: str) -> str:
+    name = f"{source}.{quoted(column.name)}"
+    if column.kind in (Kind.INSTANT, Kind.LOCAL):
+        name = f"epoch_us({name})"
+    return f"{name}::VARCHAR"
+
+
+def ensure(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
+    """Create the tables, or add the columns that their declarations have gained."""
+    present = _columns(connection)
+    tables = list(tables)
+    for table in tables:
+        _ensure(connection, table, present)
+        _index(connection, table)
+    _rehash_if_needed(connection, tables)
+
+
+def _index(connection: duckdb.DuckDBPyConnection, table: RawTable) -> None:
+    """Index the ids of a table, so that a commit costs O(rows that it brings) (decision 28).
+
+    Calls have no index: they are found by their day, for which the zone maps of a growing table suffice.
+    """
+    if table.endpoint.strategy.has_ids:
+        name, column = quoted(f"{table.endpoint.table}_key"), quoted(table.endpoint.key[0])
+        connection.execute(f"create index if not exists {name} on {table.raw} ({column})")
+
+
+def _rehash_if_needed(connection: duckdb.DuckDBPyConnection, tables: Iterable[RawTable]) -> None:
+    """Rehash every row if this DuckDB hashes differently from the version that wrote the file."""
+    (probe,) = connection.execute("select hash('vetl', null::VARCHAR, '')::VARCHAR").fetchall()[0]
+    recorded = connection.execute("select value from control.meta where name = 'row_hash_probe'").fetchall()
+    if recorded == [(probe,)]:
+        return
+    for table in tables:
+        for name in (table.raw, table.history):
+            connection.execute(f"update {name} as stored set _row_hash = {row_hash(table.hashed, 'stored')}")
+    connection.execute("delete from control.meta where name = 'row_hash_probe'")
+    connection.execute("insert into control.meta values ('row_hash_probe', ?)", [probe])
+
+
+def _ensure(
+    connection: duckdb.DuckDBPyConnection, table: RawTable, present: Mapping[tuple[str, str], set[str]]
+) -> None:
+    endpoint = table.endpoint
+    fields = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in table.columns)]
+    for schema, expected in (
+        ("raw", [*fields, *BOOKKEEPING]),
+        ("history", [*fields, *BOOKKEEPING, *VALIDITY]),
+    ):
+        columns = present.get((schema, endpoint.table))
+        name = f"{schema}.{quoted(endpoint.table)}"
+        if columns is None:
+            definition = ", ".join(f"{quoted(column)} {kind}" for column, kind in expected)
+            connection.execute(f"create table {name} ({definition})")
+            continue
+        gained = [(column, kind) for column, kind in expected if column not in columns]
+        for column, kind in gained:
+            connection.execute(f"alter table {name} add column {quoted(column)} {kind}")
+        if gained:
+            _take_from_extra(connection, name, gained, table)
+
+
+def _take_from_extra(
+    connection: duckdb.DuckDBPyConnection, name: str, gained: list[tuple[str, str]], table: RawTable
+) -> None:
+    """Move values from `_extra` into the new columns, and rehash.
+
+    So a field that is declared later makes no row look changed.
+    """
+    for column, kind in gained:
+        path = literal(f'$."{column}"')
+        value = f"try_cast(_extra {'->' if kind == Kind.JSON else '->>'} {path} as {kind})"
+        rest = f"json_merge_patch(_extra, json_object({literal(column)}, null))"
+        connection.execute(
+            f"update {name} set {quoted(column)} = {value},"
+            f" _extra = nullif({rest}::VARCHAR, '{{}}')::JSON where {value} is not null"
+        )
+    connection.execute(f"update {name} as stored set _row_hash = {row_hash(table.hashed, 'stored')}")
+
+
+def _columns(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], set[str]]:
+    """Return the columns of all tables by schema and table, in one query: each query costs milliseconds."""
+    columns: dict[tuple[str, str], set[str]] = {}
+    for schema, table, column in connection.execute(
+        "select schema_name, table_name, column_name from duckdb_columns()"
+        " where database_name = current_database() and schema_name in ('raw', 'history')"
+    ).fetchall():
+        columns.setdefault((schema, table), set()).add(column)
+    return columns

@@ -1,0 +1,178 @@
+"""The lock of a warehouse: the commands that write take turns, from the first shared file to the last.
+
+DuckDB locks a file as long as it is open. That is too little: a command opens the private file several times, and
+other files are shared too (the published file, dbt's state, the lake). Two `vetl run` at once removed each other's
+results of dbt.
+
+The lock is an flock on `<warehouse>.lock`. The kernel frees it when the last process that has the file open ends,
+however that process ends. The file begins with the process id of the holder and with a word of its own, by which
+`control/activity.py` recognises the records of the holder behind it. It stays when the lock is free.
+Commands that only read never take the lock.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from threading import local
+
+import structlog
+
+from vetl.core.errors import WarehouseBusy, WarehouseError, cannot_write
+from vetl.core.text import span
+
+SIZE = 4_096
+"""The bytes of the file. They are there from the first holder on, so that a full disk has room for records."""
+
+HEADER = 256
+"""The bytes for the holder at the beginning of the file."""
+
+_LOOK_AGAIN_SECONDS = 0.25
+_INSTANT = 0.01
+"""The pause before another attempt, because who reads a record may have the lock for an instant (`is_held_by`)."""
+
+_log = structlog.stdlib.get_logger("vetl.store")
+
+
+class _Held(local):
+    """The locks of this thread: the open files and the words of the holder, by their paths."""
+
+    def __init__(self) -> None:
+        self.descriptors: dict[Path, int] = {}
+        self.words: dict[Path, str] = {}
+
+
+_held = _Held()
+
+
+@contextmanager
+def writing(
+    warehouse: Path,
+    *,
+    lock_wait_seconds: float,
+    wait: Callable[[float], None] = time.sleep,
+) -> Generator[None]:
+    """Hold the lock of the warehouse. Within a block that holds it already, another one changes nothing."""
+    file = lock_file(warehouse)
+    if file in _held.descriptors:
+        yield
+        return
+    descriptor = _open(file)
+    try:
+        _take(descriptor, warehouse, lock_wait_seconds, wait)
+        _held.descriptors[file], _held.words[file] = descriptor, token_hex(8)
+        _write_holder(descriptor, _held.words[file])
+        try:
+            yield
+        finally:
+            _held.descriptors.pop(file, None)
+            _held.words.pop(file, None)
+    finally:
+        os.close(descriptor)
+
+
+def held_descriptors() -> tuple[int, ...]:
+    """Return the open files of the locks that this thread holds.
+
+    A child process that inherits them keeps the locks as long as it works, also after its parent was killed.
+    """
+    return tuple(_held.descriptors.values())
+
+
+def holder_of(warehouse: Path) -> str | None:
+    """Return the word of this thread as the holder of the lock; `None` if it does not hold the lock."""
+    return _held.words.get(lock_file(warehouse))
+
+
+def is_held_by(warehouse: Path, word: str | None) -> bool:
+    """Return whether the holder with this word still has the lock, or a child process that inherited it."""
+    try:
+        descriptor = os.open(lock_file(warehouse), os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return word is not None and _header(descriptor)[1:2] == [word]
+    except OSError:
+        return True  # this file system has no locks
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def lock_file(warehouse: Path) -> Path:
+    """Return the path of the file of the lock."""
+    warehouse = warehouse.resolve()
+    return warehouse.with_name(f"{warehouse.name}.lock")
+
+
+def _open(file: Path) -> int:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise WarehouseError(cannot_write(file, error, "cannot be made")) from None
+
+
+def _take(descriptor: int, warehouse: Path, lock_wait_seconds: float, wait: Callable[[float], None]) -> None:
+    waited = 0.0
+    while not _is_taken(descriptor, warehouse):
+        holder = _holder(descriptor)
+        if waited >= lock_wait_seconds:
+            longest = span(lock_wait_seconds)
+            raise WarehouseBusy(
+                f"{warehouse}: {holder} is still writing to it after {longest} of waiting; try again later",
+                holder=holder,
+            )
+        if waited == 0:
+            _log.warning("another_vetl_writes", holder=holder, longest=span(lock_wait_seconds))
+        pause = min(_LOOK_AGAIN_SECONDS, lock_wait_seconds - waited)
+        wait(pause)
+        waited += pause
+
+
+def _is_taken(descriptor: int, warehouse: Path) -> bool:
+    for pause in (_INSTANT, _INSTANT, 0.0):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(pause)
+        except OSError as error:
+            raise WarehouseError(f"{warehouse}: its lock cannot be taken: {error.strerror}") from None
+        else:
+            return True
+    return False
+
+
+def _write_holder(descriptor: int, word: str) -> None:
+    with suppress(OSError):  # on a full disk others wait for "another vetl" without its process id
+        os.pwrite(descriptor, f"{os.getpid()} {word}".encode().ljust(HEADER), 0)
+        if (missing := SIZE - os.fstat(descriptor).st_size) > 0:
+            os.pwrite(descriptor, b" " * missing, SIZE - missing)
+
+
+def _header(descriptor: int) -> list[str]:
+    return os.pread(descriptor, HEADER, 0).decode("ascii", "replace").split()
+
+
+def _holder(descriptor: int) -> str:
+    header = _header(descriptor)
+    return f"another vetl (PID {header[0]})" if header and header[0].isdigit() else "another vetl"
+
+
+def restore_mark(warehouse: Path) -> Path:
+    """Return the path of the file that is there from the first to the last file that a restore replaces."""
+    return warehouse.with_name(f"{warehouse.name}.restoring")
+
+
+def unfinished_restore(warehouse: Path) -> str | None:
+    """Return the line about a restore that did not end; `None` if there is none."""
+    mark = restore_mark(warehouse)
+    if not mark.exists():
+        return None
+    return f"{warehouse}: `vetl restore` did not end: run it again with the folder that {mark} names"
