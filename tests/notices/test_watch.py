@@ -172,7 +172,7 @@ def test_episodes(
     ("text", "message"),
     [
         ("measure = 'cals'\nunusual = true", "measure is no metric: cals; did you mean calls"),
-        ("measure = 'tasks_pending'\nabove = 3", "counts what is so now, so no closed day or week has a value"),
+        ("measure = 'tasks_pending'\nabove = 3", "counts the present state, so no closed day or week has a value"),
         ("measure = 'calls'", "give exactly one of above, below and unusual"),
         ("measure = 'calls'\nabove = 3\nbelow = 2", "give exactly one of above, below and unusual"),
         ("measure = 'calls'\nabove = 3\npractices = ['loc-9']", "practice loc-9 is not configured"),

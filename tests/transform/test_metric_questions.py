@@ -213,7 +213,7 @@ def test_a_measure_of_now_has_a_value_of_now_alone_which_is_never_final(file: Pa
             MetricQuestion(name, since=date(2026, 1, 12)),
             MetricQuestion(name, until=date(2026, 1, 12)),
         ):
-            with pytest.raises(WrongUse, match="counts what is so now, so no earlier day, week or month has a"):
+            with pytest.raises(WrongUse, match="counts the present state, so no earlier day, week or month has a"):
                 ask(file, question)
     assert OF_NOW.keys() == METRICS_OF_NOW
 

@@ -43,7 +43,7 @@ def _draw(view: View) -> None:
         by = _dimensions(view, metrics, metric)
         st.markdown(f"**{metric.words}**: {metric.definition}")
         if metric.is_of_now:
-            st.caption("This counts what is so now, whatever the days above.")
+            st.caption("This counts the present state, whatever the days above.")
         if metric.aggregation != "people" and not _needs(metrics, metric):
             _total(view, metrics, _answer(view, metric, ()))
         if by:

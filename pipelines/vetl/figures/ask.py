@@ -109,7 +109,7 @@ def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion
 
 
 def _notes(metric: Metric, rows: Sequence[tuple[Any, ...]], most: int | None) -> list[str]:
-    """Return what the values of an answer may be mistaken for."""
+    """Return the mistakes that a reader of these values could make."""
     lines: list[str] = []
     if most is not None and len(rows) > most:
         lines.append(f"only the first {most:,} rows are here: ask for less")
@@ -147,7 +147,7 @@ def _refuse_wrong_kind(
     """Return if the answer would be a number of the right kind.
 
     Raises:
-        WrongUse: it would add up what must not be added up.
+        WrongUse: its values do not add up.
     """
     if metric.aggregation == "people":
         periods = [name for name in by if name in metric.by]
@@ -168,7 +168,7 @@ def _refuse_days(metric: Metric, question: MetricQuestion, where: Sequence[Compa
     """Return if the days of the question are days, and the metric has values of days.
 
     Raises:
-        WrongUse: the first day is after the last one, or the metric counts what is so now.
+        WrongUse: the first day is after the last one, or the metric counts the present state.
     """
     since, until = question.since, question.until
     if since and until and since > until:
@@ -178,7 +178,7 @@ def _refuse_days(metric: Metric, question: MetricQuestion, where: Sequence[Compa
     days += [option for option, day in (("--since", since), ("--until", until)) if day]
     if metric.is_of_now and days:
         raise WrongUse(
-            f"{metric.name}: counts what is so now, so no earlier day, week or month has a value;"
+            f"{metric.name}: counts the present state, so no earlier day, week or month has a value;"
             f" ask without {', '.join(days)}"
         )
 

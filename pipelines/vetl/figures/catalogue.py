@@ -43,7 +43,7 @@ class Metric:
     relation: str = ""
     """SQL for the rows, if they are not those of `mart` as they are."""
     is_of_now: bool = False
-    """Whether it counts what is so at the last sync: such a value has no history, and is never final."""
+    """Whether it counts the state at the last sync: such a value has no history, and is never final."""
 
     @property
     def is_mature(self) -> str:

@@ -10,7 +10,7 @@ from vetl.store.connection import quoted
 _TIMES = ("day", "week", "month")
 _MOST_CHOICES = 100
 _MEASURE = "measure"
-"""The column that names what a row counts. Values of several measures are never one value."""
+"""The column that names the measure of a row. Values of several measures are never one value."""
 
 
 def none_chosen(read: Read, mart: str, where: Sequence[Comparison], dimensions: Mapping[str, str]) -> WrongUse:

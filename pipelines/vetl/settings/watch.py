@@ -19,7 +19,7 @@ def metric_name(name: str) -> str:
     if name not in METRIC_NAMES:
         raise ValueError(f"is no metric: {name}{nearest(name, METRIC_NAMES)}")
     if name in METRICS_OF_NOW:
-        raise ValueError(f"counts what is so now, so no closed day or week has a value: {name}")
+        raise ValueError(f"counts the present state, so no closed day or week has a value: {name}")
     return name
 
 
