@@ -92,10 +92,10 @@ def test_the_first_page_has_its_name_as_an_address_too(visit: Visit) -> None:
 
 def test_the_work_list_is_filtered_and_downloaded(visit: Visit, marts: Any) -> None:
     wanted, people = marts.execute(
-        "select wanted, count(*) from marts.leak_list where wanted is not null group by all"
+        "select wanted, count(*) from marts.call_back_list where wanted is not null group by all"
         " order by 2 desc, 1 limit 1"
     ).fetchone()
-    page = drawn(visit(f"/leaks?wanted={wanted}"))
+    page = drawn(visit(f"/call_back?wanted={wanted}"))
     expect(page.get_by_text(f"{people} to call back")).to_be_visible()
 
     with page.expect_download() as download:

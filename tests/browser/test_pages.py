@@ -17,7 +17,7 @@ PAGES = {
     "messages": "Messages",
     "forecast": "Next week",
     "tasks": "Staff tasks",
-    "leaks": "Call back",
+    "call_back": "Call back",
     "acting": "Acting",
     "measures": "Any measure",
     "measures?metric=calls&by=week&and=direction": "Any measure",

@@ -37,7 +37,7 @@ def sessions(file: Path, key: str, until: date) -> str:
     return f"{one(file, SESSIONS, key, until - timedelta(days=6), until)[0]:,}"
 
 
-@pytest.mark.parametrize("path", ["", "leaks"])
+@pytest.mark.parametrize("path", ["", "call_back"])
 def test_a_page_names_who_is_behind(opened: Open, stale: Path, path: str) -> None:
     """Each page, with days or without, is drawn below the same banner."""
     page = opened(path, stale)

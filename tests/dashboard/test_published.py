@@ -48,7 +48,7 @@ def test_nothing_can_be_written_and_no_other_file_read(published: Path, statemen
 
 
 @pytest.mark.parametrize(
-    "path", ["", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "health"]
+    "path", ["", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "call_back", "health"]
 )
 def test_an_older_file_lacks_a_part_and_the_page_says_which(opened: Open, copied: Copied, path: str) -> None:
     """Every mart but the practices is gone: each part of each page names one, and the remedy."""

@@ -57,10 +57,10 @@ def write_contacts(published: Path) -> None:
     with duckdb.connect(published.with_name("contacts.duckdb")) as connection:
         connection.execute(f"""
             attach '{published}' as published (read_only);
-            create table leak_list as
+            create table call_back_list as
             select practice_id, episode_id, 'Name at ' || practice_id as name, '+15550100' as phone_number,
                    null::varchar as email
-            from published.marts.leak_list order by episode_id offset 1
+            from published.marts.call_back_list order by episode_id offset 1
         """)
 
 
@@ -101,14 +101,14 @@ def test_no_mart_has_a_row_of_another_practice(published: Path) -> None:
 
 def test_users_see_their_names_and_each_look_is_noted(opened: Open, users: Path, file: Path, ask: Ask) -> None:
     write_contacts(file)
-    page = signed_in(opened("leaks", file))
+    page = signed_in(opened("call_back", file))
     page.run()
 
     table = page.dataframe[0].value
     assert set(table["name"].dropna()) == {"Name at loc-001"}
     [line] = [json.loads(line) for line in users.read_text("utf-8").splitlines()]
-    mine = ask("select episode_id from marts.leak_list where practice_id = 'loc-001'")
-    assert (line["user"], line["page"], line["with_names"]) == ("anna", "leaks", True)
+    mine = ask("select episode_id from marts.call_back_list where practice_id = 'loc-001'")
+    assert (line["user"], line["page"], line["with_names"]) == ("anna", "call_back", True)
     assert {person["episode_id"] for person in line["people"]} == {episode for (episode,) in mine}
     assert users.stat().st_mode & 0o777 == 0o600
     assert "+15550100" not in users.read_text("utf-8")
@@ -116,7 +116,7 @@ def test_users_see_their_names_and_each_look_is_noted(opened: Open, users: Path,
 
 def test_a_list_that_cannot_be_noted_is_not_shown(opened: Open, users: Path) -> None:
     users.mkdir()
-    page = signed_in(opened("leaks"))
+    page = signed_in(opened("call_back"))
 
     assert "audit log" in page.error[0].value
     assert not page.dataframe
@@ -185,12 +185,12 @@ def test_many_passwords_at_once_take_the_memory_of_two(tmp_path: Path) -> None:
 
 
 def test_clients_to_call_are_named_if_there_are_contacts(opened: Open, file: Path) -> None:
-    without = opened("leaks", file)
+    without = opened("call_back", file)
     assert "name" not in without.dataframe[0].value
     assert any(LOOK_UP in caption.value for caption in without.caption)
 
     write_contacts(file)
-    page = opened("leaks", file)
+    page = opened("call_back", file)
 
     table = page.dataframe[0].value
     assert not page.exception
@@ -203,7 +203,7 @@ def test_clients_to_call_are_named_if_there_are_contacts(opened: Open, file: Pat
 @pytest.mark.parametrize("broken", [b"", b"not a database" * 1000])
 def test_contacts_that_cannot_be_read_are_not_spoken_of(opened: Open, file: Path, broken: bytes) -> None:
     file.with_name("contacts.duckdb").write_bytes(broken)
-    page = opened("leaks", file)
+    page = opened("call_back", file)
 
     assert not page.exception
     assert not page.error

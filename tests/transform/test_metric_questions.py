@@ -32,19 +32,19 @@ def sums(*columns: str, **others: str) -> dict[str, str]:
 
 
 OF_ROWS: dict[str, tuple[str, dict[str, str]]] = {
-    "demand_ledger left join marts.leak_list as leaks using (practice_id, episode_id)": (
+    "booking_requests left join marts.call_back_list as listed using (practice_id, episode_id)": (
         "first_channel",
         {
-            "episodes": "count(*)",
-            "episodes_booked": "count(booked_via)",
-            "episodes_booked_exactly": "count(*) filter (where attribution = 'exact')",
-            "episodes_lost": "count(lost_at)",
-            "episodes_leaking": "count(leaks.episode_id)",
-            "demand_contacts": "sum(demand_ledger.contacts)",
-            "demand_booked_rate": "count(booked_via) / count(*)",
+            "booking_requests": "count(*)",
+            "booking_requests_booked": "count(booked_via)",
+            "booking_requests_booked_exactly": "count(*) filter (where attribution = 'exact')",
+            "booking_requests_lost": "count(lost_at)",
+            "booking_requests_to_call_back": "count(listed.episode_id)",
+            "booking_request_contacts": "sum(booking_requests.contacts)",
+            "booking_request_booked_rate": "count(booked_via) / count(*)",
             "median_hours_to_booking": "median(hours_to_booking)",
-            "episodes_kept": "count(*) filter (where is_kept)",
-            "episodes_of_known_unbooked": (
+            "booking_requests_kept": "count(*) filter (where is_kept)",
+            "booking_requests_of_known_unbooked": (
                 "count(*) filter (where begun_by = 'client' and booked_at is null and not is_anonymous)"
             ),
         },
@@ -104,7 +104,7 @@ OF_ROWS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 OF_NOW = {
-    "episodes_leaking": ("demand_ledger", "count(*) filter (where is_leaking)"),
+    "booking_requests_to_call_back": ("booking_requests", "count(*) filter (where is_on_call_back_list)"),
     "median_hours_pending": ("staff_tasks", "median(hours_pending)"),
     "outreach_open": ("outreach_requests", "count(*) filter (where is_open)"),
     "reminders_overdue": ("recalls", "count(*) filter (where state = 'overdue')"),
