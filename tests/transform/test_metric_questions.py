@@ -301,10 +301,15 @@ def test_a_part_of_a_week_or_a_month_is_said(file: Path, query: Query) -> None:
         (MetricQuestion("calls", where=["(select 1)=1"]), "must be a dimension"),
         (MetricQuestion("calls", where=["client_name=Ann"]), "not known here"),
         (MetricQuestion("calls", where=["direction<null"]), "null can only be compared"),
-        (MetricQuestion("calls", where=["hour_of_day<x"]), "Could not convert"),
+        (MetricQuestion("calls", where=["hour_of_day<x"]), "hour_of_day<x: not known here; values are 0 to 23"),
+        (MetricQuestion("calls", where=["month=12/2025"]), "month=12/2025: must be a month such as 2025-12"),
+        (
+            MetricQuestion("calls", where=["week>x"]),
+            "week>x: must be a day such as 2025-12-01, a week by its Monday",
+        ),
         (MetricQuestion("calls", where=["caller_type=New"]), "no row has caller_type=New; values are "),
         (MetricQuestion("calls", where=["group=Nowhere"]), "no row has group=Nowhere; values are "),
-        (MetricQuestion("calls", where=["hour_of_day=25"]), "no row has hour_of_day=25; values are "),
+        (MetricQuestion("calls", where=["hour_of_day=25"]), "hour_of_day=25: not known here; values are 0 to 23"),
         (MetricQuestion("calls", where=["weekday=8"]), "weekday=8: not known here; values are Monday, Tuesday"),
         (MetricQuestion("calls", where=["weekday=T"]), "weekday=T: not known here; values are Monday, Tuesday"),
         (
