@@ -145,8 +145,8 @@ def test_the_mart_the_practice_and_the_day_are_named(file: Path) -> None:
         ("alter table marts.staff_tasks add column more varchar", "staff_tasks"),
         ("drop table marts.clients", "clients"),
         ("create table marts.another as select 1 as one", "another"),
-        ("update marts.digests set digest = digest || '1' where mart = 'proof'", "proof"),
-        ("delete from marts.digests where mart = 'proof'", "proof"),
+        ("update meta.digests set digest = digest || '1' where mart = 'proof'", "proof"),
+        ("delete from meta.digests where mart = 'proof'", "proof"),
     ],
 )
 def test_other_rows_columns_tables_and_digests_are_found(statement: str, mart: str, file: Path) -> None:
@@ -155,15 +155,15 @@ def test_other_rows_columns_tables_and_digests_are_found(statement: str, mart: s
 
     found = verify(file)
     assert {leaf.mart for leaf in found.different} == {mart}
-    assert (found.root != root) is ("marts.digests" in statement)
+    assert (found.root != root) is ("meta.digests" in statement)
 
 
 def test_a_file_of_an_older_vetl_or_of_another_hash_gets_a_clear_line(file: Path) -> None:
-    change(file, "comment on table marts.digests is 'Probe 1.'")
+    change(file, "comment on table meta.digests is 'Probe 1.'")
     with pytest.raises(WarehouseError, match="made by another version of DuckDB"):
         verify(file)
 
-    change(file, "drop table marts.digests")
+    change(file, "drop table meta.digests")
     with pytest.raises(WarehouseError, match="has no digests: an older vetl published it"):
         verify(file)
 

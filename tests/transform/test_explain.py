@@ -155,7 +155,7 @@ def test_a_rate_has_the_rows_of_both_counts_and_its_evidence(file: Path, query: 
 
 def test_what_a_report_said_before_is_told_for_a_day_of_a_practice(file: Path, query: Query) -> None:
     ((practice, day, reported, now),) = query(
-        "select practice_id, day, reported, now from marts.report_revisions"
+        "select practice_id, day, reported, now from meta.report_revisions"
         " where mart = 'booking_intent_daily' and measure = 'calls' and now > 0 order by all limit 1"
     )
     found = explain(file, CellQuestion("booking_intent_daily", "calls", practice, day))
@@ -166,7 +166,7 @@ def test_what_a_report_said_before_is_told_for_a_day_of_a_practice(file: Path, q
 
 def test_the_rows_that_moved_a_figure_since_its_report_add_up_to_the_difference(file: Path, query: Query) -> None:
     for practice, day, reported, now in query(
-        "select practice_id, day, reported, now from marts.report_revisions where mart = 'booking_intent_daily'"
+        "select practice_id, day, reported, now from meta.report_revisions where mart = 'booking_intent_daily'"
         " and measure = 'booked_calls' and reported <> now order by abs(reported - now) desc, 1, 2 limit 3"
     ):
         moved = moved_rows(file, "booking_intent_daily", practice, day)

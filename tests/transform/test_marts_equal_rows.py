@@ -41,9 +41,9 @@ OCCURS = {
             and bool_or(booked_rate is null) and max(open) > 0 from marts.outreach_outcomes_daily""",
     "an order of stages": "select max(position) = 6 from marts.booking_funnel_stages",
     "tasks that were opened again": "select sum(reopened) > 0 from marts.staff_task_turnaround_daily",
-    "long and short days": "select count(distinct hours) = 3 from marts.practice_days",
+    "long and short days": "select count(distinct hours) = 3 from meta.practice_days",
     "a report that was restated, in each measure": """
-        select count(distinct mart || measure) = 3 + 5 from marts.report_revisions where reported <> now""",
+        select count(distinct mart || measure) = 3 + 5 from meta.report_revisions where reported <> now""",
     "long episodes": "select max(contacts) > 4 from marts.booking_requests",
     "every way to an appointment": """
         select count(distinct booked_via || attribution) >= 4 and bool_or(booked_via is null)
