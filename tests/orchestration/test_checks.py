@@ -152,8 +152,8 @@ def publish(folder: Path, *, here: int, calls_on: int) -> None:
             " select 'loc-1' as practice_id, date '2025-06-04' as today, date '2025-01-01' as history_start"
         )
         connection.execute(
-            "create table meta.proof as select 'loc-1' as practice_id, 'staff_tasks' as endpoint,"
-            f" 100 as source_count, {here} as warehouse_count"
+            "create schema meta; create table meta.proof as select 'loc-1' as practice_id,"
+            f" 'staff_tasks' as endpoint, 100 as source_count, {here} as warehouse_count"
         )
         connection.execute(
             "create table marts.booking_intent_daily as select 'loc-1' as practice_id, day::date as day,"

@@ -12,7 +12,7 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "analytics.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("""
-            create schema marts;
+            create schema marts; create schema meta;
             create table marts.practice_daily as select unnest(['p', 'q']) as practice_id;
             create table meta.digests as from (values
                 ('p', 'calls'), ('q', 'calls'), (null, 'metrics'), (null, 'own')

@@ -15,10 +15,12 @@ from support.raw_tables import create_warehouse
 from support.run_once import shared_result
 from vetl.bundled import dbt_project
 from vetl.core.errors import WrongUse
+from vetl.core.published import SCHEMAS
 from vetl.figures.catalogue import columns_of, metrics_of
 from vetl.figures.counting import counted_columns
 from vetl.figures.explain import CellQuestion, explain, explainable
 from vetl.figures.reads import moved_rows
+from vetl.publishing.marts import table_of
 from vetl.publishing.query import reading
 
 NO_COUNTS = {
@@ -34,7 +36,8 @@ bounds of chance, and the figures of other practices."""
 
 COUNTING = sorted(
     path.stem
-    for path in (dbt_project() / "models" / "marts").rglob("*.sql")
+    for schema in SCHEMAS
+    for path in (dbt_project() / "models" / schema).rglob("*.sql")
     if path.stem.endswith(("_daily", "_weekly", "_monthly", "_hourly", "_stages", "_peers"))
 )
 """The marts that count rows of other marts."""
@@ -96,7 +99,7 @@ def test_the_rows_give_each_cell(mart: str, of_a_seed: Path, filled: Build) -> N
                 for part in how.parts.values()
             ]
             nothing = 0 if how.metric.aggregation in {"count", "distinct"} else None
-            for *key, value in read(f"select {', '.join((*keys, column))} from marts.{mart}").rows:
+            for *key, value in read(f"select {', '.join((*keys, column))} from {table_of(mart)}").rows:
                 found = [of_part.get(tuple(key), nothing) for of_part in of_parts]
                 expected = rate(found[0] or 0, found[1] or 0) if len(found) > 1 else found[0]
                 assert same(value, expected), (column, key)
@@ -107,7 +110,7 @@ def test_an_explanation_names_the_rows_of_a_cell(mart: str, file: Path, filled: 
     names = grain(filled, mart)
     for column in [column for name, column in explainable(file) if name == mart]:
         for *key, value in query(
-            f"select {', '.join(names)}, {column} from marts.{mart} order by {column} desc nulls last,"
+            f"select {', '.join(names)}, {column} from {table_of(mart)} order by {column} desc nulls last,"
             f" {', '.join(names)} limit 1"
         ):
             found = explain(file, question(mart, column, dict(zip(names, key, strict=True))))
@@ -127,7 +130,7 @@ def test_every_measure_of_every_mart_is_declared(file: Path, query: Query) -> No
             name
             for name, kind in query(
                 f"select column_name, data_type from duckdb_columns() where table_name = '{mart}'"
-                " and schema_name = 'marts'"
+                " and schema_name in ('marts', 'meta')"
             )
             if kind in {"BIGINT", "DOUBLE", "INTEGER"}
         }

@@ -12,6 +12,7 @@ from support.dbt_build import Build
 from vetl.core.errors import WrongUse
 from vetl.core.metric_names import METRICS_OF_NOW
 from vetl.figures.ask import MetricAnswer, MetricQuestion, ask
+from vetl.publishing.marts import table_of
 
 BY_DAY = ("practice", "day")
 
@@ -118,7 +119,7 @@ OF_NOW = {
 def test_a_metric_is_the_rows_that_it_counts(mart: str, file: Path, query: Query) -> None:
     dimension, metrics = OF_ROWS[mart]
     for metric, aggregate in metrics.items():
-        expected = query(f"select practice_id, {dimension}, {aggregate} from marts.{mart} group by all")
+        expected = query(f"select practice_id, {dimension}, {aggregate} from {table_of(mart)} group by all")
         found = values(ask(file, MetricQuestion(metric, ("practice", dimension))), 2)
         assert_equal(cells(expected, 2), found)
 
@@ -150,7 +151,7 @@ def test_people_are_read_from_the_mart_that_counts_them(name: str, period: str, 
     mart = {"day": "practice_daily", "week": "practice_weekly"}[period]
     answer = ask(file, MetricQuestion(name, ("practice", period)))
 
-    assert_equal(cells(query(f"select practice_id, {period}, {name} from marts.{mart}"), 2), values(answer, 2))
+    assert_equal(cells(query(f"select practice_id, {period}, {name} from {table_of(mart)}"), 2), values(answer, 2))
 
 
 def test_a_comparison_limits_the_rows_and_null_is_a_value(file: Path, query: Query) -> None:
@@ -203,7 +204,7 @@ def test_a_measure_of_now_has_a_value_of_now_alone_which_is_never_final(file: Pa
     """What still waits today of a month is no backlog of that month."""
     for name, (mart, aggregate) in OF_NOW.items():
         answer = ask(file, MetricQuestion(name, ("practice",)))
-        expected = cells(query(f"select practice_id, {aggregate} from marts.{mart} group by all"), 1)
+        expected = cells(query(f"select practice_id, {aggregate} from {table_of(mart)} group by all"), 1)
         assert_equal(expected, values(answer, 1))
         assert {row[-1] for row in answer.rows} == {False}
         assert "never final" in answer.metric.maturity

@@ -37,6 +37,6 @@ def refuse_lost_rows(before: Mapping[str, int], now: Mapping[str, int], publishe
     if lost:
         name, more = lost[0], f" and {len(lost) - 1} more marts" if len(lost) > 1 else ""
         raise WarehouseError(
-            f"{published}: stays as it was: {schema_of(name)}.{name}{more} lost most rows ({before[name]:,} to {now[name]:,});"
-            " `vetl publish --accept-loss` publishes them so"
+            f"{published}: stays as it was: {schema_of(name)}.{name}{more} lost most rows"
+            f" ({before[name]:,} to {now[name]:,}); `vetl publish --accept-loss` publishes them so"
         )

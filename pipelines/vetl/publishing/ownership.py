@@ -35,7 +35,8 @@ def refuse_foreign(file: Path, *schemas: str) -> None:
         with closing(duckdb.connect()) as connection:
             connection.execute(f"attach {literal(str(file))} as file (read_only)")
             other = connection.execute(
-                "select schema_name from duckdb_tables() where database_name = 'file' and schema_name not in $schemas",
+                "select schema_name from duckdb_tables()"
+                " where database_name = 'file' and schema_name not in $schemas",
                 {"schemas": schemas},
             ).fetchone()
             is_ours = _has_mark(connection, schemas[0])
