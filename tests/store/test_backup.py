@@ -11,6 +11,7 @@ import pytest
 from support.killed_at import killed_at
 from support.sandbox_settings import changed
 from support.warehouse_with_rows import Filled, ask, call_line
+from vetl.addons.act.settings import ActSettings
 from vetl.cli.app import execute
 from vetl.core.errors import BackupError, WarehouseError, WrongUse
 from vetl.jobs.backup import MANIFEST, back_up, read_backup
@@ -55,7 +56,7 @@ def settings(tmp_path: Path) -> Settings:
         inbox.settle([1])
     for file in (
         place / "audit.log",
-        settings.act.stop_file,
+        ActSettings.of(settings).stop_file,
         place / "passwords",
     ):
         file.write_text("{}\n", "utf-8")
@@ -71,7 +72,7 @@ def change(settings: Settings) -> None:
     path, published = settings.warehouse.path, settings.warehouse.published
     write_note(path, "rollback", None)
     duckdb.connect(published.with_name("analytics.20260201T000000000000Z.duckdb")).close()
-    settings.act.stop_file.unlink()
+    ActSettings.of(settings).stop_file.unlink()
 
 
 def content(settings: Settings) -> dict[str, bytes]:
