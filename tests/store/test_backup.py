@@ -22,7 +22,7 @@ from vetl.jobs.status import read_status
 from vetl.partner.webhooks import Channel
 from vetl.publishing.contacts import contacts_file
 from vetl.receiving.inbox import Entry, Inbox
-from vetl.settings import Settings, load_settings
+from vetl.settings import Settings, load_settings, settings_class
 from vetl.store.notes import read_note, write_note
 from vetl.store.writer_lock import restore_mark, unfinished_restore
 
@@ -34,7 +34,7 @@ def settings(tmp_path: Path) -> Settings:
     """Settings with a warehouse of one call, and one of each other file that vetl keeps."""
     place = tmp_path / "data"
     settings = changed(
-        Settings(),
+        settings_class()(),
         warehouse={"path": place / "vetl.duckdb", "published": place / "analytics.duckdb", "lock_wait_seconds": 0},
         webhooks={"inbox": place / "inbox.sqlite"},
         act={"ledger": place / "acts.sqlite", "stop_file": place / "stop"},

@@ -229,7 +229,7 @@ class Settings(BaseSettings):
 
 
 @cache
-def _with_addons() -> type[Settings]:
+def settings_class() -> type[Settings]:
     """Return the settings with the addons: sections of their own, and keys that they add to one of the core."""
     models = _sections_of(Settings)
     for name, model in hooks.sections():
@@ -250,7 +250,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - of a module
     """Return a class that is made when the addons are loaded, for pickled settings."""
     if not name.endswith("WithAddons"):
         raise AttributeError(name)
-    _with_addons()
+    settings_class()
     return globals()[name]
 
 
@@ -264,7 +264,7 @@ def _sections_of(settings: type[Settings]) -> dict[str, type[Section]]:
 
 def section_models() -> dict[str, type[Section]]:
     """Return the model of each section by name."""
-    return _sections_of(_with_addons())
+    return _sections_of(settings_class())
 
 
 def environment_only() -> dict[str, tuple[str, ...]]:
@@ -287,7 +287,7 @@ def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> 
     sources.refuse_secrets(table, environment_only())
     try:
         initial: dict[str, Any] = {**table, _DOTENV: sources.read_dotenv()}
-        settings = _with_addons()(**initial)
+        settings = settings_class()(**initial)
     except ValidationError as error:
         raise sources.explain(error, keys) from None
     except SettingsError as error:

@@ -21,7 +21,7 @@ class ActKind:
 
 
 CALL_BACK = ActKind(name="call_back")
-"""Calling back somebody who wanted an appointment and has none: a booking request of the leak list."""
+"""Calling back somebody who wanted an appointment and has none: a booking request of the call-back list."""
 
 TEXT = ActKind(name="text", task_type=None, hours=(8, 21))
 """Texting somebody who wanted an appointment and has none. Contract: Create a message, Sending hours.
