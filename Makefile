@@ -125,7 +125,7 @@ nightly: test chaos fuzz  #- Hours: every test, 500 stories of each kind, all ex
 chaos: setup  #- The marts against the truth of two more seeds, 500 stories of each kind, and state machines with new seeds
 	for seed in 30 31; do VETL_TRUTH_SEED=$$seed $(BIN)/python -m pytest $(TRUTH) || exit 1; done
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos tests/e2e/test_forgetting_story.py
-	$(BIN)/python -m pytest -n auto --hypothesis-profile explore --hypothesis-seed $(SEED) tests/strategies tests/partner tests/store tests/receiving/test_drain.py tests/acting/test_apply_machine.py \
+	$(BIN)/python -m pytest -n auto --hypothesis-profile explore --hypothesis-seed $(SEED) tests/strategies tests/partner tests/store tests/receiving/test_drain.py tests/addons/act/test_apply_machine.py \
 	  tests/sandbox/test_sandbox_openapi_explored.py tests/sandbox/test_contract_tasks.py
 
 bench: setup  #- Time the first sync against the floor of the same run, and the marts in full and after a small sync

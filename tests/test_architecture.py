@@ -28,8 +28,13 @@ ONLY_IMPORTER = {
     "starlette": ("receiving",),
     "uvicorn": ("receiving",),
     "argon2": ("passwords.py",),
-    "typst": ("notices",),
-    "sqlite3": ("sqlite_file.py", "receiving/inbox.py", "acting/ledger_rows.py", "notices/ledger.py"),
+    "typst": ("addons/letters",),
+    "sqlite3": (
+        "sqlite_file.py",
+        "receiving/inbox.py",
+        "addons/act/ledger_rows.py",
+        "addons/watch/notice_ledger.py",
+    ),
     "pluggy": ("hooks.py",),
     "pyspark": ("jobs/spark_session.py",),
 }
@@ -48,7 +53,6 @@ FLOW = (
     "figures",
     "engine",
     "receiving",
-    "acting",
     "notices",
     "jobs",
     "forgetting",
@@ -71,8 +75,7 @@ IMPORTS = {
     "figures": {"core", "endpoints", "store", "publishing"},
     "engine": {"core", "reading", "discovery", "strategies", "endpoints"},
     "receiving": {"core", "settings", "partner", "endpoints", "store", "engine", "sqlite_file"},
-    "acting": {"core", "partner", "reading", "discovery", "sqlite_file"},
-    "notices": {"core", "settings", "publishing", "figures", "store", "sqlite_file"},
+    "notices": {"core", "settings"},
     "jobs": {
         "core",
         "settings",
@@ -81,13 +84,11 @@ IMPORTS = {
         "endpoints",
         "store",
         "publishing",
-        "figures",
         "engine",
         "receiving",
-        "acting",
-        "notices",
         "bundled",
         "drafts",
+        "hooks",
         "sqlite_file",
     },
     "forgetting": {
@@ -96,13 +97,12 @@ IMPORTS = {
         "store",
         "publishing",
         "receiving",
-        "acting",
         "jobs",
         "drafts",
+        "hooks",
         "sqlite_file",
     },
     "cli": {
-        "hooks",
         "core",
         "settings",
         "discovery",
@@ -111,15 +111,13 @@ IMPORTS = {
         "publishing",
         "figures",
         "receiving",
-        "acting",
-        "notices",
         "jobs",
         "forgetting",
         "bundled",
+        "hooks",
         "passwords",
     },
     "orchestration": {
-        "hooks",
         "core",
         "settings",
         "endpoints",
@@ -130,8 +128,27 @@ IMPORTS = {
         "jobs",
         "forgetting",
         "bundled",
+        "hooks",
     },
-    "addons": {"core", "settings", "store", "figures", "jobs", "cli", "orchestration", "hooks"},
+    "addons": {
+        "core",
+        "settings",
+        "partner",
+        "reading",
+        "discovery",
+        "endpoints",
+        "store",
+        "publishing",
+        "figures",
+        "engine",
+        "notices",
+        "jobs",
+        "cli",
+        "orchestration",
+        "drafts",
+        "hooks",
+        "sqlite_file",
+    },
 }
 """Each package, and exactly the other parts of `vetl` that it imports."""
 
@@ -139,7 +156,7 @@ BESIDE = ("bundled", "drafts", "hooks", "passwords", "sqlite_file")
 """Modules beside the packages, which any package may import."""
 
 ADDONS = sorted(path.parent.name for path in PACKAGE.glob("addons/*/__init__.py"))
-BUILT_ON: dict[str, tuple[str, ...]] = {}
+BUILT_ON = {"letters": ("act", "watch")}
 """The other addons that an addon imports: each is written down here, because it cannot be without them."""
 
 PURE = ("core", "reading", "discovery", "strategies")

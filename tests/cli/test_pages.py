@@ -30,14 +30,14 @@ SHOWN_ELSEWHERE = {
     "vetl dbt ls": "tests/cli/test_cli_usage.py",
     "vetl demo": "tests/cli/test_cli_end_to_end.py",
     "vetl lake export": "tests/store/test_lake.py",
-    "vetl act": "tests/acting/test_act_commands.py",
+    "vetl act": "tests/addons/act/test_act_commands.py",
     "vetl mcp": "tests/dashboard/test_assistant.py",
     "vetl reconcile": "tests/cli/test_cli_end_to_end.py",
     "vetl forecast": "tests/addons/forecast/test_command.py",
-    "vetl report": "tests/notices/test_report.py",
+    "vetl report": "tests/addons/letters/test_report.py",
     "vetl sandbox serve": "tests/cli/test_tutorial.py",
     "vetl status --watch": "tests/cli/test_cli_status.py",
-    "vetl watch": "tests/notices/test_watch.py",
+    "vetl watch": "tests/addons/watch/test_watch.py",
     "vetl webhooks serve": "tests/cli/test_tutorial.py",
 }
 """Commands that do not end, need more than this platform, or take long, and the tests that run them."""

@@ -10,11 +10,11 @@ from board.pages import PAGES
 from board.scorecard import MEASURES
 from board.words import LABELS
 from support.dashboard_pages import Ask, Open
+from vetl.addons.letters.letter import SHARES
 from vetl.core.metric_names import METRICS_OF_NOW
 from vetl.figures.ask import MetricQuestion, ask
 from vetl.figures.catalogue import Metric
 from vetl.figures.listing import list_of
-from vetl.notices.letter import SHARES
 
 CLOSED = {"outreach, booked": timedelta(days=4)}
 """Figures that leave out the newest days."""

@@ -10,6 +10,7 @@ import dagster as dg
 import duckdb
 import pytest
 from support.practice_site import practice_tables, vetl_resource
+from vetl.addons.watch import dagster as watch
 from vetl.orchestration.checks import LIST_CHECKS, check_lists
 from vetl.orchestration.keys import PUBLISHED, raw_key
 from vetl.orchestration.published_checks import check_published
@@ -171,7 +172,8 @@ def test_the_published_file_is_compared_with_the_source_and_with_its_own_past(
 ) -> None:
     publish(tmp_path, here=here, calls_on=calls_on)
 
-    result, checks = run(tmp_path, check_published)
+    watch.definitions()
+    result, checks = run(tmp_path, check_published())
 
     assert result.success
     assert [name for name, check in checks.items() if not check.passed and name != "thresholds"] == red

@@ -23,8 +23,8 @@ class Section(BaseModel):
 
     @classmethod
     def of(cls, settings: BaseModel) -> Self:
-        """Return this section of the settings."""
-        return next(value for _, value in settings if isinstance(value, cls))
+        """Return this section of the settings; its defaults if its addon is not there."""
+        return next((value for _, value in settings if isinstance(value, cls)), cls())
 
     def anchored(self, folder: Path) -> Self:
         """Return the section with absolute paths; relative ones start at `folder`."""
