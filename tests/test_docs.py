@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.every_command import every_command
+from vetl.core.published import schema_of
 from vetl.endpoints import REGISTRY
 from vetl.publishing.descriptions import personal_columns
 
@@ -26,7 +27,7 @@ def test_every_raw_table_is_described_for_analysts(table: str) -> None:
 
 @pytest.mark.parametrize("mart", sorted(personal_columns(ROOT / "dbt")))
 def test_every_mart_is_described_for_analysts(mart: str) -> None:
-    assert f"`marts.{mart}`" in WAREHOUSE
+    assert f"`{schema_of(mart)}.{mart}`" in WAREHOUSE
 
 
 PAGES = sorted(

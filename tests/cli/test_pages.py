@@ -109,7 +109,7 @@ def test_every_command_of_readme_and_how_to_pages_works(
         reader.types("vetl sync")
         assert _is_quiet(reader.types("vetl build --quiet --log-file vetl.log"))
         assert "certified" in reader.types("vetl run")
-        counts = "select endpoint, source_count, warehouse_count, comparison from marts.proof"
+        counts = "select endpoint, source_count, warehouse_count, comparison from meta.proof"
         assert "phone_calls" in reader.types(f'vetl query --format vertical "{counts}"')
         for written in sorted(commands() - reader.typed):
             if written.startswith("vetl query"):

@@ -22,6 +22,7 @@ from vetl.addons.watch.settings import WatchSettings
 from vetl.cli import app, forget
 from vetl.jobs.build import publish_marts
 from vetl.jobs.drain import run_drain
+from vetl.publishing.marts import table_of
 from vetl.publishing.retention import kept
 from vetl.settings import Settings
 
@@ -55,8 +56,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def counts(file: Path) -> dict[str, int]:
-    marts = [name for (name,) in ask(file, "select table_name from duckdb_tables() where schema_name = 'marts'")]
-    return {name: ask(file, f"select count(*) from marts.{name}")[0][0] for name in marts}
+    marts = [
+        name
+        for (name,) in ask(file, "select table_name from duckdb_tables() where schema_name in ('marts', 'meta')")
+    ]
+    return {name: ask(file, f"select count(*) from {table_of(name)}")[0][0] for name in marts}
 
 
 @contextmanager

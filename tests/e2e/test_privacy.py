@@ -22,6 +22,7 @@ from vetl.cli import app, run, status
 from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.quarantine import quarantined_rows
 from vetl.publishing.descriptions import personal_columns
+from vetl.publishing.marts import table_of
 from vetl.publishing.parquet import parquet_folder
 from vetl.settings import Settings
 
@@ -139,7 +140,7 @@ def everything(published: Path) -> Iterator[tuple[str, str]]:
     with duckdb.connect() as connection:
         connection.execute(f"attach '{published}' as published (read_only)")
         tables = "select table_name from duckdb_tables() where database_name = 'published'"
-        sources = [f"published.marts.{name}" for (name,) in connection.execute(tables).fetchall()]
+        sources = [f"published.{table_of(name)}" for (name,) in connection.execute(tables).fetchall()]
         sources += [f"'{file}'" for file in parquet_folder(published).rglob("*.parquet")]
         for source in sources:
             rows = connection.execute(f"select (one::json)::varchar from {source} as one").fetchall()

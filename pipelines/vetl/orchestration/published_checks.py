@@ -12,7 +12,7 @@ from vetl.publishing.query import query
 from vetl.settings import Settings
 
 _FEWER = """
-select practice_id, endpoint, source_count, warehouse_count from marts.proof
+select practice_id, endpoint, source_count, warehouse_count from meta.proof
 where warehouse_count < source_count order by source_count - warehouse_count desc
 """
 """Only missing rows are a problem: a list may grow between two counts at the source."""

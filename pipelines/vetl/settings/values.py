@@ -54,7 +54,7 @@ _CANNOT_BE_PASSED = set("?#\n\r\0")
 _CANNOT_BE_NAMED = _CANNOT_BE_PASSED | set("'\";\\")
 """Characters that a file's name must not have, because it becomes the name of a catalog in SQL."""
 
-SCHEMAS = ("raw", "history", "control", "staging", "intermediate", "marts")
+SCHEMAS = ("raw", "history", "control", "staging", "intermediate", "marts", "meta")
 
 
 def duckdb_file(path: Path) -> Path:

@@ -29,8 +29,8 @@ class World:
     def __init__(self, settings: Settings) -> None:
         self.file = settings.warehouse.published
         [(self.practice, self.last)] = self.rows(
-            "select practice_id, max(day) from marts.practice_days where is_over and practice_id = 'loc-001'"
-            " and day < (select min(timezone(time_zone, certified_through)::date) from marts.proof"
+            "select practice_id, max(day) from meta.practice_days where is_over and practice_id = 'loc-001'"
+            " and day < (select min(timezone(time_zone, certified_through)::date) from meta.proof"
             " join marts.practices using (practice_id) where endpoint = 'phone_calls') group by all"
         )
         self.run("create table marts.all_calls as from marts.phone_calls")
@@ -45,7 +45,7 @@ class World:
         return self.last - timedelta(days=(self.last.weekday() - 1) % 7, weeks=weeks_before)
 
     def closed_through(self, day: date) -> None:
-        self.run(f"update marts.practice_days set is_over = day <= date '{day}'")
+        self.run(f"update meta.practice_days set is_over = day <= date '{day}'")
 
     def line_is_dead(self, day: date) -> None:
         self.run(f"delete from marts.phone_calls where practice_id = '{self.practice}' and day = date '{day}'")
@@ -110,7 +110,7 @@ def test_a_message_in_flight_when_vetl_was_killed_is_not_sent_again(tmp_path: Pa
 def test_uncertified_days_are_not_judged(settings: Settings, world: World) -> None:
     settings, dead = only(settings, CALLS), world.tuesday()
     world.dead_on(dead)
-    world.run(f"update marts.proof set certified_through = date '{dead}' - 2 where endpoint = 'phone_calls'")
+    world.run(f"update meta.proof set certified_through = date '{dead}' - 2 where endpoint = 'phone_calls'")
 
     assert send_notices(settings).rang == ()
     assert max(one.through for one in judge(settings) if one.through) < dead

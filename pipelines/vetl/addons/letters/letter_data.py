@@ -46,7 +46,7 @@ _CAUSES = {
 
 _PROOF = """
 select practices.name, count(*) filter (where certified_through is null), sum(quarantined_rows)
-from marts.proof join marts.practices using (practice_id)
+from meta.proof join marts.practices using (practice_id)
 where endpoint not in ('clients', 'patients') group by practice_id, practices.name order by practices.name
 """
 

@@ -16,7 +16,7 @@ Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=366)]
 
 
 def metric_name(name: str) -> str:
-    """Return the name of a metric of `marts.metrics`."""
+    """Return the name of a metric of `meta.metrics`."""
     if name not in METRIC_NAMES:
         raise ValueError(f"is no metric: {name}{nearest(name, METRIC_NAMES)}")
     if name in METRICS_OF_NOW:

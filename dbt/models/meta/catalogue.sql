@@ -1,13 +1,13 @@
 {#- From the yml files of the marts, and the definitions as they are set. -#}
 {%- set rows = [] -%}
 {%- if execute -%}
-    {%- for model in graph.nodes.values() if model.resource_type == 'model' and model.fqn[1] == 'marts' -%}
-        {%- do rows.append([model.name, none, model.description, none, none, 'from marts.' ~ model.name ~ ' limit 5', none, none, none]) -%}
+    {%- for model in graph.nodes.values() if model.resource_type == 'model' and model.fqn[1] in ['marts', 'meta'] -%}
+        {%- do rows.append([model.name, none, model.description, none, none, 'from ' ~ model.fqn[1] ~ '.' ~ model.name ~ ' limit 5', none, none, none]) -%}
         {%- for column in model.columns.values() -%}
             {%- set meta = column.config.meta or {} -%}
             {%- do rows.append([
                 model.name, column.name, column.description, unit_of_column(column),
-                meta.get('definition'), 'select ' ~ column.name ~ ' from marts.' ~ model.name ~ ' limit 5',
+                meta.get('definition'), 'select ' ~ column.name ~ ' from ' ~ model.fqn[1] ~ '.' ~ model.name ~ ' limit 5',
                 meta.get('counted_as'), counting_of(model, meta), meta.get('deprecated'),
             ]) -%}
         {%- endfor -%}
