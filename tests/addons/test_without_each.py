@@ -20,12 +20,12 @@ from vetl.cli.commands import groups
 modules = [module for group in groups().values() for module, _ in group.values()]
 assert not any(module.startswith(sys.argv[1] + ".") for module in modules), modules
 assert execute(["--help"]) == 0
-with few_models(Path("few"), "practices"):
+with few_models(Path("few").resolve(), "practices"):
     assert execute(["run"]) == 0
     assert execute(["status"]) == 0
     with duckdb.connect("warehouse/data/vetl.duckdb", read_only=True) as connection:
-        [(client,)] = connection.execute("select min(client_id) from raw.booking_sessions").fetchall()
-        [(practice,)] = connection.execute("select distinct practice_id from raw.booking_sessions").fetchall()
+        [(client,)] = connection.execute("select min(id) from raw.clients").fetchall()
+        [(practice,)] = connection.execute("select distinct practice_id from raw.clients").fetchall()
     assert execute(["forget", "--practice", practice, "--client", client, "--yes"]) == 0
 assert execute(["status"]) == 0
 """
