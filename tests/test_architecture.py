@@ -15,7 +15,7 @@ PACKAGE = ROOT / "pipelines" / "vetl"
 ONLY_IMPORTER = {
     "httpx": ("partner",),
     "duckdb": ("store", "publishing", "figures", "forgetting"),
-    "polars": ("store", "figures", "forecasting"),
+    "polars": ("store", "figures", "forecasting", "headlines"),
     "statsforecast": ("forecasting",),
     "pyarrow": ("store", "publishing"),
     "dagster": ("orchestration", "definitions.py"),
@@ -49,6 +49,7 @@ FLOW = (
     "acting",
     "notices",
     "forecasting",
+    "headlines",
     "jobs",
     "forgetting",
     "cli",
@@ -72,6 +73,7 @@ IMPORTS = {
     "acting": {"core", "partner", "reading", "discovery", "sqlite_file"},
     "notices": {"core", "settings", "publishing", "figures", "store", "sqlite_file"},
     "forecasting": set[str](),
+    "headlines": {"core"},
     "jobs": {
         "core",
         "settings",
@@ -86,6 +88,7 @@ IMPORTS = {
         "acting",
         "notices",
         "forecasting",
+        "headlines",
         "bundled",
         "drafts",
         "sqlite_file",
