@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check lint types sql rules format ci nightly test-browser test-deploy test-spark chaos fuzz bench answers docs release \
+.PHONY: help setup demo test quick check lint types sql rules format ci nightly test-browser test-deploy test-spark chaos fuzz bench headlines answers docs release \
   chromium java spark clients superset audit lock clean
 
 PYTHON ?= python3
@@ -120,13 +120,16 @@ build/env/%/.installed: tools/%.lock requirements.uv.lock | setup
 SEED  ?= $(shell date +%s)
 TRUTH := tests/e2e/test_marts_equal_truth.py::test_a_mart_equals_the_truth
 
-nightly: test chaos fuzz  #- Hours: every test, 500 stories of each kind, all examples of the machines, fuzzing
+nightly: test chaos fuzz headlines  #- Hours: every test, 500 stories of each kind, all examples of the machines, fuzzing
 
 chaos: setup  #- The marts against the truth of two more seeds, 500 stories of each kind, and state machines with new seeds
 	for seed in 30 31; do VETL_TRUTH_SEED=$$seed $(BIN)/python -m pytest $(TRUTH) || exit 1; done
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos tests/e2e/test_forgetting_story.py
 	$(BIN)/python -m pytest -n auto --hypothesis-profile explore --hypothesis-seed $(SEED) tests/strategies tests/partner tests/store tests/receiving/test_drain.py tests/acting/test_apply_machine.py \
 	  tests/sandbox/test_sandbox_openapi_explored.py tests/sandbox/test_contract_tasks.py
+
+headlines: setup  #- Plant 240 facts in made-up years, and count which the headlines name (docs/headlines.md)
+	$(BIN)/python -m benchmarks.headlines
 
 bench: setup  #- Time the first sync against the floor of the same run, and the marts in full and after a small sync
 	$(BIN)/python -m benchmarks

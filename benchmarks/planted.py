@@ -191,7 +191,7 @@ def _weekday(year: Year, at: int) -> Planted:
     number = int(year.dice.integers(5))
     hit = (year.weekday == number) & (np.arange(LENGTH) >= at)
     year.answered[hit] *= year.dice.uniform(0.4, 0.65)
-    return Planted(year.name, "weekday", at, int(np.flatnonzero(hit)[2]), str(number))
+    return Planted(year.name, "weekday", at, int(np.flatnonzero(hit & (year.rested == 1))[2]), str(number))
 
 
 def _fall(year: Year, at: int) -> Planted:

@@ -8,7 +8,7 @@ from board.address import follow, write
 from board.audit import AuditError
 from board.config import Config, read_config
 from board.freshness import banner
-from board.pages import PAGES, Page
+from board.pages import FOR_ANALYSTS, FOR_MANAGERS, PAGES, Page
 from board.parts import View
 from board.published import MissingError, Published, UnreadableError, age_in_days, now_published
 from board.scope import choose, scope_line
@@ -30,7 +30,10 @@ def main() -> None:
     first = PAGES[0].path
     # Streamlit serves the first page at the root only, so a hidden page has its path and leads there.
     named = st.Page(lambda: None, title=PAGES[0].title, url_path=first, visibility="hidden")
-    entry = st.navigation([*entries.values(), named], position="sidebar" if who else "hidden", expanded=True)
+    groups = {"": [*FOR_MANAGERS], "For analysts": [*FOR_ANALYSTS]}
+    shown = {title: [entries[page.path] for page in pages] for title, pages in groups.items()}
+    shown[""].append(named)
+    entry = st.navigation(shown, position="sidebar" if who else "hidden", expanded=True)
     if entry is named:
         st.switch_page(
             entries[first], query_params={name: st.query_params.get_all(name) for name in st.query_params}
@@ -62,9 +65,10 @@ def _entry(page: Page) -> st.Page:
 
 def _draw(page: Page) -> None:
     view: View = st.session_state.view
-    st.caption(scope_line(view.scope, view.words, with_days=page.has_period))
+    st.caption(scope_line(view.scope, view.words))
     _warn(view)
-    page.draw(view)
+    for draw in page.draw:
+        draw(view)
     complete_until = view.scope.complete_until
     since = f"Complete until {view.words.moment(complete_until)}, from" if complete_until else "Read from"
     st.caption(f"{since} {plain(view.file.path.name)}.")

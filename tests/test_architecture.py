@@ -4,6 +4,7 @@ import ast
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
@@ -14,14 +15,14 @@ PACKAGE = ROOT / "pipelines" / "vetl"
 
 ONLY_IMPORTER = {
     "httpx": ("partner",),
-    "duckdb": ("store", "publishing", "figures", "forgetting"),
-    "polars": ("store", "figures", "forecasting", "headlines"),
-    "statsforecast": ("forecasting",),
+    "duckdb": ("store", "publishing", "figures", "forgetting", "addons"),
+    "polars": ("store", "figures", "headlines", "addons"),
+    "statsforecast": ("addons/forecast",),
     "pyarrow": ("store", "publishing"),
-    "dagster": ("orchestration", "definitions.py"),
+    "dagster": ("orchestration", "definitions.py", "hooks.py", "addons/*/__init__.py", "addons/*/dagster.py"),
     "dagster_dbt": ("orchestration",),
-    "typer": ("cli",),
-    "rich": ("cli",),
+    "typer": ("cli", "addons/*/command.py"),
+    "rich": ("cli", "addons/*/command.py"),
     "mcp": ("cli/assistant",),
     "prometheus_client": ("receiving",),
     "starlette": ("receiving",),
@@ -29,9 +30,10 @@ ONLY_IMPORTER = {
     "argon2": ("passwords.py",),
     "typst": ("notices",),
     "sqlite3": ("sqlite_file.py", "receiving/inbox.py", "acting/ledger_rows.py", "notices/ledger.py"),
+    "pluggy": ("hooks.py",),
     "pyspark": ("jobs/spark_session.py",),
 }
-"""Third-party packages, and the parts of `vetl` that may import each of them (path prefixes)."""
+"""Third-party packages, and the parts of `vetl` that may import each of them, by the beginning of a path."""
 
 FLOW = (
     "core",
@@ -48,18 +50,18 @@ FLOW = (
     "receiving",
     "acting",
     "notices",
-    "forecasting",
     "headlines",
     "jobs",
     "forgetting",
     "cli",
     "orchestration",
+    "addons",
 )
 """The packages in the direction of the data flow: each may import only packages before it."""
 
 IMPORTS = {
     "core": set[str](),
-    "settings": {"core"},
+    "settings": {"core", "hooks"},
     "partner": {"core"},
     "reading": {"core"},
     "discovery": {"core", "partner", "reading"},
@@ -72,7 +74,6 @@ IMPORTS = {
     "receiving": {"core", "settings", "partner", "endpoints", "store", "engine", "sqlite_file"},
     "acting": {"core", "partner", "reading", "discovery", "sqlite_file"},
     "notices": {"core", "settings", "publishing", "figures", "store", "sqlite_file"},
-    "forecasting": set[str](),
     "headlines": {"core"},
     "jobs": {
         "core",
@@ -87,7 +88,6 @@ IMPORTS = {
         "receiving",
         "acting",
         "notices",
-        "forecasting",
         "headlines",
         "bundled",
         "drafts",
@@ -105,6 +105,7 @@ IMPORTS = {
         "sqlite_file",
     },
     "cli": {
+        "hooks",
         "core",
         "settings",
         "discovery",
@@ -121,6 +122,7 @@ IMPORTS = {
         "passwords",
     },
     "orchestration": {
+        "hooks",
         "core",
         "settings",
         "endpoints",
@@ -132,11 +134,16 @@ IMPORTS = {
         "forgetting",
         "bundled",
     },
+    "addons": {"core", "settings", "store", "figures", "jobs", "cli", "orchestration", "hooks"},
 }
 """Each package, and exactly the other parts of `vetl` that it imports."""
 
-BESIDE = ("bundled", "drafts", "passwords", "sqlite_file")
+BESIDE = ("bundled", "drafts", "hooks", "passwords", "sqlite_file")
 """Modules beside the packages, which any package may import."""
+
+ADDONS = sorted(path.parent.name for path in PACKAGE.glob("addons/*/__init__.py"))
+BUILT_ON: dict[str, tuple[str, ...]] = {}
+"""The other addons that an addon imports: each is written down here, because it cannot be without them."""
 
 PURE = ("core", "reading", "discovery", "strategies")
 NO_IO = ("socket", "ssl", "http", "urllib", "subprocess", "asyncio", "sqlite3", "os", "pathlib")
@@ -173,7 +180,7 @@ def test_a_library_is_imported_in_one_part_only(package: str) -> None:
         str(module.relative_to(PACKAGE))
         for module in modules(PACKAGE)
         if any(within(name, package) for name in imports(module))
-        and not str(module.relative_to(PACKAGE)).startswith(allowed)
+        and not any(fnmatch(str(module.relative_to(PACKAGE)), f"{part}*") for part in allowed)
     ]
     assert strangers == []
 
@@ -203,6 +210,17 @@ def test_pure_packages_do_no_io_and_import_only_pydantic(package: str) -> None:
         outside = {name.split(".")[0] for name in imports(module)} - {"vetl", "pydantic", "pydantic_core"}
         assert outside <= set(sys.stdlib_module_names), module
         assert outside.isdisjoint(NO_IO), module
+
+
+@pytest.mark.parametrize("name", ADDONS)
+def test_an_addon_imports_no_other_addon_and_keeps_command_line_and_dagster_apart(name: str) -> None:
+    allowed = {name, *BUILT_ON.get(name, ())}
+    for module in modules(PACKAGE / "addons" / name):
+        every = imports(module)
+        others = {item.split(".")[2] for item in every if within(item, "vetl.addons") and item.count(".") > 1}
+        assert others <= allowed, module
+        if module.name != "command.py":
+            assert not any(within(item, "vetl.cli") for item in every), module
 
 
 def test_endpoints_never_import_each_other() -> None:

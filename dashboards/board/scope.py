@@ -115,12 +115,12 @@ def choose(file: Published, words: Words, lists: Sequence[str]) -> Scope:
     return Scope(tuple(chosen), tuple(compared), since, until, read_through, _windows(file))
 
 
-def scope_line(scope: Scope, words: Words, *, with_days: bool = True) -> str:
+def scope_line(scope: Scope, words: Words) -> str:
     """Return the scope in a line: paper and phones do not show the filters."""
     names = [plain(practice.name) for practice in scope.practices]
     more = len(names) - NAMED_AT_MOST
     where = ", ".join(names[:NAMED_AT_MOST]) + (f" and {words.number(more)} more" if more > 0 else "")
-    return f"{words.days(scope.since, scope.until)} \u00b7 {where}" if with_days else where
+    return f"{words.days(scope.since, scope.until)} \u00b7 {where}"
 
 
 def _windows(file: Published) -> MappingProxyType[str, int]:

@@ -20,7 +20,7 @@ def test_sixty_wrong_passwords_do_not_delay_another_sender(visit: Visit, publish
         signed_in(running, "X-Forwarded-For: 203.0.113.7") as guessing,
         signed_in(running, "X-Forwarded-For: 198.51.100.1") as honest,
     ):
-        guesser, reader = visit("/funnel", at=guessing), visit("/funnel", at=honest)
+        guesser, reader = visit("/online-booking", at=guessing), visit("/online-booking", at=honest)
         for number in range(60):
             give(guesser, f"wrong {number}")
         give(reader, PASSWORD)
@@ -36,7 +36,7 @@ def test_a_header_from_no_proxy_is_not_believed(visit: Visit, published: Path, t
         "VETL_DASHBOARD__PROXIES": '["192.0.2.1"]',
     }
     with serving(published, tmp_path, **named) as running, signed_in(running, f"{HEADER}: jane") as forged:
-        page = visit("/funnel", at=forged)
+        page = visit("/online-booking", at=forged)
 
         page.locator("input[type=password]").wait_for()
         assert page.get_by_test_id("stMetric").count() == 0
@@ -45,8 +45,8 @@ def test_a_header_from_no_proxy_is_not_believed(visit: Visit, published: Path, t
 def test_who_came_through_the_proxy_sees_it(visit: Visit, published: Path, tmp_path: Path) -> None:
     with serving(published, tmp_path, VETL_DASHBOARD__USER_HEADER=HEADER) as running:
         with signed_in(running, f"{HEADER}: jane") as proxy:
-            assert figures(drawn(visit("/funnel", at=proxy)))
-        past = visit("/funnel", at=running)
+            assert figures(drawn(visit("/online-booking", at=proxy)))
+        past = visit("/online-booking", at=running)
         past.get_by_text("Please sign in").wait_for()
 
         assert past.get_by_test_id("stMetric").count() == 0
@@ -59,7 +59,7 @@ def test_no_address_of_a_download_or_of_a_picture_answers_without_a_sign_in(
     with duckdb.connect(published, read_only=True) as marts:
         people = {str(one) for (one,) in marts.execute("select client_id from marts.leak_list").fetchall() if one}
     with serving(published, tmp_path, VETL_DASHBOARD__PASSWORD=PASSWORD) as running:
-        page = visit("/leaks", at=running)
+        page = visit("/call-back", at=running)
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         give(page, PASSWORD)

@@ -47,7 +47,7 @@ def choose(page: Page, label: str, option: str) -> None:
 
 
 def test_group_practice_period_and_direction_by_keyboard(visit: Visit, dashboard: Dashboard, marts: Any) -> None:
-    page = drawn(visit("/calls"))
+    page = drawn(visit("/phones"))
     practice, name = marts.execute("select practice_id, name from marts.practices order by name").fetchone()
     shown = page.get_by_test_id("stMetricValue")
     assert [figures(page)[which] for which in (0, 3)] == expected(marts, 28)
@@ -68,19 +68,19 @@ def test_group_practice_period_and_direction_by_keyboard(visit: Visit, dashboard
 
 
 def test_leaving_a_page_and_coming_back_keeps_view_and_address_in_step(visit: Visit) -> None:
-    page = drawn(visit("/calls?direction=outbound&period=90"))
+    page = drawn(visit("/phones?direction=outbound&period=90"))
     before = figures(page)
 
-    page.get_by_role("link", name="Booking funnel").click()
-    drawn(page, "Booking funnel")
-    expect(page).to_have_url(re.compile(r"/funnel\?period=90$"))
-    page.get_by_role("link", name="Phone calls").click()
-    drawn(page, "Phone calls")
+    page.get_by_role("link", name="Online booking").click()
+    drawn(page, "Online booking")
+    expect(page).to_have_url(re.compile(r"/online-booking\?period=90$"))
+    page.get_by_role("link", name="Phones").click()
+    drawn(page, "Phones")
     expect(page).to_have_url(re.compile("direction=outbound"))
     assert figures(page) == before
     page.reload()
 
-    assert figures(drawn(page, "Phone calls")) == before
+    assert figures(drawn(page, "Phones")) == before
 
 
 def test_the_first_page_has_its_name_as_an_address_too(visit: Visit) -> None:
@@ -92,10 +92,11 @@ def test_the_first_page_has_its_name_as_an_address_too(visit: Visit) -> None:
 
 def test_the_work_list_is_filtered_and_downloaded(visit: Visit, marts: Any) -> None:
     wanted, people = marts.execute(
-        "select wanted, count(*) from marts.leak_list where wanted is not null group by all"
+        "select wanted, count(*) from marts.leak_list"
+        " where wanted is not null and reason not in ('declined', 'resolved') group by all"
         " order by 2 desc, 1 limit 1"
     ).fetchone()
-    page = drawn(visit(f"/leaks?wanted={wanted}"))
+    page = drawn(visit(f"/call-back?wanted={wanted}"))
     expect(page.get_by_text(f"{people} to call back")).to_be_visible()
 
     with page.expect_download() as download:

@@ -10,17 +10,14 @@ from support.dashboard_browser import Visit, drawn, figures, serving
 
 PAGES = {
     "": "Overview",
-    "funnel": "Booking funnel",
-    "calls": "Phone calls",
+    "call-back": "Call back",
+    "phones": "Phones",
     "appointments": "Appointments",
-    "outreach": "Outreach",
-    "messages": "Messages",
-    "forecast": "Next week",
-    "tasks": "Staff tasks",
-    "leaks": "Call back",
-    "acting": "Acting",
-    "measures": "Any measure",
-    "measures?metric=calls&by=week&and=direction": "Any measure",
+    "online-booking": "Online booking",
+    "outreach": "Outreach and messages",
+    "tasks": "Tasks",
+    "explore": "Explore",
+    "explore?metric=calls&by=week&and=direction": "Explore",
     "health": "Data health",
 }
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
@@ -144,7 +141,7 @@ def test_sixty_practices_have_names_of_their_own(visit: Visit, published: Path, 
 def test_a_publish_is_seen_while_the_page_is_open(visit: Visit, published: Path, tmp_path: Path) -> None:
     """Nobody touches the page: a quarter of a minute later, by the browser's clock, it shows the new file."""
     with serving(published, tmp_path) as running:
-        page = drawn(visit("/funnel", at=running))
+        page = drawn(visit("/online-booking", at=running))
         assert figures(page)[0] != "0"
         draft = tmp_path / "draft.duckdb"
         draft.write_bytes(running.file.read_bytes())

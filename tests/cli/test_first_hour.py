@@ -16,7 +16,7 @@ from support.every_command import every_command
 from typer.main import get_command
 from vetl import bundled
 from vetl.cli import app
-from vetl.cli.commands import LINES, WithSettings
+from vetl.cli.commands import WithSettings, lines
 from vetl.cli.init import ask, filled
 from vetl.settings import load_settings
 
@@ -83,7 +83,7 @@ def test_no_command_but_sync_and_run_makes_a_warehouse(
 def test_every_command_has_examples_and_its_line_is_its_help() -> None:
     assert [name for name, command in every_command().items() if f"  vetl {name}" not in command.epilog] == []
     root: Any = get_command(app.app)
-    assert {name: command.help for name, command in root.commands.items()} == LINES
+    assert {name: command.help for name, command in root.commands.items()} == lines()
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ SHOWN_ELSEWHERE = {
     "vetl act": "tests/acting/test_act_commands.py",
     "vetl mcp": "tests/dashboard/test_assistant.py",
     "vetl reconcile": "tests/cli/test_cli_end_to_end.py",
-    "vetl forecast": "tests/forecasting/test_command.py",
+    "vetl forecast": "tests/addons/forecast/test_command.py",
     "vetl report": "tests/notices/test_report.py",
     "vetl sandbox serve": "tests/cli/test_tutorial.py",
     "vetl status --watch": "tests/cli/test_cli_status.py",

@@ -15,7 +15,7 @@ from support.dashboard_pages import Open
 
 def test_with_the_password_alone_the_shared_view_opens(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VETL_DASHBOARD__PASSWORD", "long and secret")
-    page = opened("funnel", period="7")
+    page = opened("online-booking", period="7")
 
     assert not page.metric
     assert not page.selectbox
@@ -34,7 +34,7 @@ def test_with_the_password_alone_the_shared_view_opens(opened: Open, monkeypatch
 def test_a_proxys_header_is_asked_for(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test client sends no header, like a user who bypassed the proxy."""
     monkeypatch.setenv("VETL_DASHBOARD__USER_HEADER", "X-Forwarded-User")
-    page = opened("funnel")
+    page = opened("online-booking")
 
     assert "sign in" in page.error[0].value
     assert not page.metric

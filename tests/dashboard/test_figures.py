@@ -106,7 +106,7 @@ def test_calls_and_their_hours(opened: Open, ask: Ask, days: tuple[date, date]) 
     ways = {direction: (answered, calls) for direction, answered, calls in by_direction}
     columns = "calls new_booking_intent_calls new_booking_calls missed_new_booking_calls"
     calls, wanted, booked, missed = sums(ask, "booking_intent_daily", columns, *days)
-    page = opened("calls")
+    page = opened("phones")
 
     found = values(page)
     assert [found[0], *found[2:]] == shares(ways["inbound"], ways["outbound"], (booked, wanted))
@@ -124,7 +124,7 @@ def test_one_line_reconciles_the_figures_of_the_phone(opened: Open, ask: Ask, da
     callers, missed = sums(ask, "practice_daily", "new_booking_callers missed_callers", *days)
     by_phone = "first_channel = 'call' and begun_by = 'client'"
     requests, open_ones = sums(ask, "demand_daily", "episodes leaked", *days, by_phone)
-    [line] = [text.value for text in opened("calls").markdown if "inbound calls" in text.value]
+    line, *_ = [text.value for text in opened("phones").markdown if "inbound calls" in text.value]
 
     numbers = [int(text) for text in re.findall(r"[\d]+", line.replace(",", "")) if text != "14"]
     assert numbers == [calls, unbooked, round(callers / 28), round(missed / 28), requests, open_ones]
@@ -150,14 +150,17 @@ def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date,
 
 
 def test_clients_to_call_back_are_those_of_the_leak_list(opened: Open, ask: Ask) -> None:
-    people = ask("select count(*) from marts.leak_list")[0][0]
-    wanted, asked = ask("select wanted, count(*) from marts.leak_list group by wanted order by 2 desc, 1")[0]
-    page = opened("leaks")
+    still_open = "from marts.leak_list where reason not in ('declined', 'resolved')"
+    [(people,)] = ask(f"select count(*) {still_open}")
+    wanted, asked = ask(f"select wanted, count(*) {still_open} group by wanted order by 2 desc, 1")[0]
+    [(everybody,)] = ask("select count(*) from marts.leak_list")
+    page = opened("call-back")
 
     assert len(page.dataframe[0].value) == people
     assert page.dataframe[0].value["urgency"].is_monotonic_increasing
     page.selectbox(key="wanted").select(wanted).run()
     assert len(page.dataframe[0].value) == asked
+    assert len(opened("call-back", ended="all").dataframe[0].value) == everybody > people
 
 
 def test_what_waits_is_the_whole_backlog(opened: Open, ask: Ask) -> None:
@@ -218,7 +221,7 @@ def test_the_rows_behind_a_figure_are_those_of_the_period(opened: Open, ask: Ask
     assert page.metric[0].value == str(len(expected))
     assert sorted((key,) for key in page.dataframe[0].value["call_key"]) == expected
     assert any("certified through" in str(line.value) for line in page.caption)
-    assert any("&figure=booking_intent_daily.calls)" in text.value for text in opened("calls").markdown)
+    assert any("&figure=booking_intent_daily.calls)" in text.value for text in opened("phones").markdown)
 
 
 def test_people_behind_a_figure_of_one_day_are_keys(opened: Open, ask: Ask) -> None:
@@ -241,7 +244,7 @@ def table_of(page: AppTest) -> list[tuple[Any, ...]]:
 
 
 def test_a_rate_has_both_counts_in_total_and_by_practice(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    page = opened("measures", metric="completion_rate", by="practice")
+    page = opened("explore", metric="completion_rate", by="practice")
     expected = ask(
         """select name, count(*) filter (where status = 'completed'), count(*) from marts.booking_sessions
            join marts.practices using (practice_id) where day between ? and ? group by name""",
@@ -255,7 +258,7 @@ def test_a_rate_has_both_counts_in_total_and_by_practice(opened: Open, ask: Ask,
 
 
 def test_two_dimensions_and_a_practice_are_in_the_address(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    page = opened("measures", metric="calls", by="week", **{"and": "direction"}, practice="loc-001")
+    page = opened("explore", metric="calls", by="week", **{"and": "direction"}, practice="loc-001")
     expected = ask(
         """select date_trunc('week', day)::date, direction, count(*) from marts.phone_calls
            where practice_id = 'loc-001' and day between ? and ? group by all order by all""",
@@ -275,6 +278,30 @@ def test_two_dimensions_and_a_practice_are_in_the_address(opened: Open, ask: Ask
 def test_each_kind_of_measure_has_a_usual_view(opened: Open) -> None:
     """A stage needs its stage; a median and a measure without rows have a page, too."""
     for metric in ("drop_off_rate", "median_hours_to_booking", "acts"):
-        page = opened("measures", metric=metric)
+        page = opened("explore", metric=metric)
         assert not page.exception, metric
         assert len(page.dataframe) == 1 or page.info[0].value == "Nothing in this period.", metric
+
+
+def test_the_week_ahead_counts_what_is_booked_and_what_usually_was_by_now(opened: Open, ask: Ask) -> None:
+    """A plain count of one practice at a time; the usual is a mean of the weeks that its history covers."""
+    for practice, today, weeks in ask(
+        "select practice_id, today, least(8, (today - history_start - 28) // 7) from marts.practices order by all"
+    ):
+        visits = ask(
+            """select attendance <> 'canceled', booking_date_local::date - $2::date, created_at_local,
+                      (select as_of_local from marts.practices where practice_id = $1)
+               from marts.appointments where practice_id = $1""",
+            *(practice, today),
+        )
+        ahead = [is_on for is_on, days, _, _ in visits if 0 <= days < 7]
+        usual = sum(
+            -7 * ago <= days < 7 - 7 * ago and made <= now - timedelta(days=7 * ago)
+            for ago in range(1, weeks + 1)
+            for _, days, made, now in visits
+        )
+        table = opened("appointments", practice=practice).dataframe[0].value
+
+        assert table["visits_booked"][0] == sum(ahead) > 0
+        assert table["made_by_now"][0] == len(ahead)
+        assert abs(table["usually_booked"][0] - usual / weeks) <= 0.5

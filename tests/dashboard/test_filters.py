@@ -22,7 +22,7 @@ def today(ask: Ask) -> date:
 
 @pytest.mark.parametrize(("period", "days"), [("7", 7), (None, 28), ("90", 90), ("Last 7 days", 7)])
 def test_the_period_ends_yesterday(opened: Open, ask: Ask, today: date, period: str | None, days: int) -> None:
-    page = opened("funnel", **({"period": period} if period else {}))
+    page = opened("online-booking", **({"period": period} if period else {}))
 
     expected = ask(SESSIONS, today - timedelta(days=days), today - timedelta(days=1))[0][0]
     assert sessions(page) == f"{expected:,}"
@@ -34,8 +34,11 @@ def test_a_practice_is_chosen_by_the_address_and_by_hand(opened: Open, ask: Ask,
         f"{SESSIONS} and practice_id = ?", today - timedelta(days=28), today - timedelta(days=1), practice
     )
 
-    by_address, by_old_address = opened("funnel", practice=practice), opened("funnel", practice=name)
-    by_hand = opened("funnel")
+    by_address, by_old_address = (
+        opened("online-booking", practice=practice),
+        opened("online-booking", practice=name),
+    )
+    by_hand = opened("online-booking")
     by_hand.multiselect(key="practice").select(practice).run()
 
     assert sessions(by_address) == sessions(by_old_address) == sessions(by_hand) == f"{expected[0][0]:,}"
@@ -45,7 +48,7 @@ def test_a_practice_is_chosen_by_the_address_and_by_hand(opened: Open, ask: Ask,
 
 def test_a_choice_that_overtakes_the_new_address_undoes_no_other_choice(opened: Open) -> None:
     """The browser sends its address with each choice, and may not have that of the choice before yet."""
-    page = opened("funnel", period="7")
+    page = opened("online-booking", period="7")
     page.multiselect(key="practice").select("loc-001").run()
     page.query_params.clear()
     page.query_params["period"] = "7"
@@ -59,9 +62,9 @@ def test_a_choice_that_overtakes_the_new_address_undoes_no_other_choice(opened: 
 def test_what_an_address_names_and_no_filter_knows_is_said(opened: Open) -> None:
     """An address may be old, or written by hand: the view is wider then, and not in silence."""
     strange = {"practice": "nobody", "group": "none", "period": "for ever", "channel": "smoke"}
-    page = opened("funnel", **strange)
+    page = opened("online-booking", **strange)
 
-    assert sessions(page) == sessions(opened("funnel"))
+    assert sessions(page) == sessions(opened("online-booking"))
     for value in ("nobody", "none", "for ever", "channel"):
         assert f"\u201c{value}\u201d" in page.warning[0].value
     assert not page.query_params
@@ -70,19 +73,19 @@ def test_what_an_address_names_and_no_filter_knows_is_said(opened: Open) -> None
 @pytest.mark.parametrize(
     ("path", "address"),
     [
-        ("funnel", {"period": "own", "from": "x"}),
-        ("funnel", {"period": "own", "to": "1999-01-01"}),
-        ("funnel", {"by": "moon"}),
-        ("leaks", {"tries": "many"}),
-        ("leaks", {"wanted": "moon"}),
-        ("leaks", {"contact": "moon"}),
-        ("calls", {"direction": "up"}),
+        ("online-booking", {"period": "own", "from": "x"}),
+        ("online-booking", {"period": "own", "to": "1999-01-01"}),
+        ("online-booking", {"by": "moon"}),
+        ("call-back", {"tries": "many"}),
+        ("call-back", {"wanted": "moon"}),
+        ("call-back", {"contact": "moon"}),
+        ("phones", {"direction": "up"}),
         ("outreach", {"channel": "smoke"}),
         ("overview", {"figure": "moon"}),
         ("overview", {"channel": "call"}),
-        ("measures", {"metric": "moon"}),
-        ("measures", {"by": "moon"}),
-        ("measures", {"metric": "unique_callers", "and": "direction"}),
+        ("explore", {"metric": "moon"}),
+        ("explore", {"by": "moon"}),
+        ("explore", {"metric": "unique_callers", "and": "direction"}),
     ],
 )
 def test_each_filter_says_what_it_cannot_show(opened: Open, path: str, address: dict[str, str]) -> None:
@@ -96,7 +99,7 @@ def test_each_filter_says_what_it_cannot_show(opened: Open, path: str, address: 
 
 def test_a_practice_outside_of_the_chosen_group_is_said(opened: Open, copied: Copied) -> None:
     file = copied("update marts.practices set group_name = 'West' where practice_id = 'loc-002'")
-    page = opened("funnel", file, group="West", practice="loc-001")
+    page = opened("online-booking", file, group="West", practice="loc-001")
 
     assert "loc-001" in shown(page.warning[0].value)
 
@@ -109,7 +112,7 @@ def test_an_empty_practice_and_one_of_a_day_have_pages(opened: Open, copied: Cop
         select * replace ('new' as practice_id, 'New' as name, today - 1 as history_start)
         from marts.practices limit 1
     """)
-    for page in (opened(path, file, practice="new") for path in ("", "funnel", "calls", "outreach")):
+    for page in (opened(path, file, practice="new") for path in ("", "online-booking", "phones", "outreach")):
         assert not page.exception
         assert [metric.delta for metric in page.metric if metric.delta] == []
     for path in ("", *(page.path for page in PAGES[1:])):

@@ -37,7 +37,7 @@ def sessions(file: Path, key: str, until: date) -> str:
     return f"{one(file, SESSIONS, key, until - timedelta(days=6), until)[0]:,}"
 
 
-@pytest.mark.parametrize("path", ["", "leaks"])
+@pytest.mark.parametrize("path", ["", "call-back"])
 def test_a_page_names_who_is_behind(opened: Open, stale: Path, path: str) -> None:
     """Each page, with days or without, is drawn below the same banner."""
     page = opened(path, stale)
@@ -51,14 +51,14 @@ def test_a_page_names_who_is_behind(opened: Open, stale: Path, path: str) -> Non
 
 def test_comparisons_leave_out_who_is_behind(opened: Open, stale: Path) -> None:
     _, until = practice(stale, "loc-001")
-    page = opened("funnel", stale, period="7")
+    page = opened("online-booking", stale, period="7")
 
     assert str(page.metric[0].value) == sessions(stale, "loc-001", until)
 
 
 def test_periods_end_with_the_data_of_a_practice(opened: Open, stale: Path) -> None:
     _, until = practice(stale, "loc-002")
-    page = opened("funnel", stale, period="7", practice="loc-002")
+    page = opened("online-booking", stale, period="7", practice="loc-002")
 
     assert practice(stale, "loc-001")[1] - until == timedelta(days=3)
     assert str(page.metric[0].value) == sessions(stale, "loc-002", until)
@@ -88,13 +88,13 @@ def test_a_file_that_is_old_itself_is_said(opened: Open, stale: Path, tmp_path: 
 
 def test_a_practice_that_joined_a_group_is_left_out_of_the_comparison(opened: Open, copied: Copied) -> None:
     """A group would grow in the figures as another practice joins it."""
-    alone = opened("funnel", practice="loc-001").metric[0].delta
+    alone = opened("online-booking", practice="loc-001").metric[0].delta
     file = copied(
         """update marts.practices set history_start = today - 20 where practice_id = 'loc-002';
            delete from marts.booking_funnel_daily as sessions using marts.practices as practices
            where sessions.practice_id = practices.practice_id and sessions.day < practices.history_start"""
     )
-    page = opened("funnel", file)
+    page = opened("online-booking", file)
 
     assert page.metric[0].delta == alone
     assert any("The comparison leaves out Saguaro" in caption.value for caption in page.caption)

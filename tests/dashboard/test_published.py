@@ -15,7 +15,7 @@ def metrics(page: AppTest) -> dict[str, str]:
 
 def test_a_new_file_is_shown_without_a_restart(opened: Open, copied: Copied) -> None:
     file = copied()
-    page = opened("funnel", file)
+    page = opened("online-booking", file)
     before = metrics(page)
 
     copied("delete from marts.booking_funnel_daily where referral_source = 'google'")
@@ -48,7 +48,7 @@ def test_nothing_can_be_written_and_no_other_file_read(published: Path, statemen
 
 
 @pytest.mark.parametrize(
-    "path", ["", "funnel", "calls", "appointments", "outreach", "messages", "tasks", "leaks", "health"]
+    "path", ["", "call-back", "phones", "appointments", "online-booking", "outreach", "tasks", "health"]
 )
 def test_an_older_file_lacks_a_part_and_the_page_says_which(opened: Open, copied: Copied, path: str) -> None:
     """Every mart but the practices is gone: each part of each page names one, and the remedy."""

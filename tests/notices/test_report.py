@@ -47,7 +47,7 @@ def test_each_reader_gets_one_mail_with_text_html_charts_and_pdf(reporting: Sett
     assert all(picture.get_content().startswith(b"\x89PNG") for picture in pictures)
     assert parts["application/pdf"].get_content().startswith(b"%PDF")
     assert not re.search(r"<script|<link|@import|http://", html)
-    [address] = re.findall(r"https://board\.example\.com/leaks\S+", parts["text/plain"].get_content())
+    [address] = re.findall(r"https://board\.example\.com/call-back\S+", parts["text/plain"].get_content())
     assert "practice=loc-001" in address
 
 

@@ -149,7 +149,7 @@ def test_a_link_to_the_private_file_is_that_file(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
     written("[warehouse]\npath = 'real/vetl.duckdb'\npublished = 'link/vetl.duckdb'")
 
-    assert "must be three different files" in complaint()
+    assert "must be different places" in complaint()
 
 
 def test_no_secret_is_in_the_repr(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ import vetl_sandbox
 from support.mart_builds import build_marts_untested
 from support.run_once import shared_result
 from support.sandbox_settings import settings_for, synced
+from vetl.addons.forecast.job import forecast
 from vetl.jobs.build import publish_marts
-from vetl.jobs.forecast import forecast
 
 DAYS, STALE_DAYS = 75, 45
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from board.freshness import COUNTED_LISTS
 from board.pages import (
     acts,
+    ahead,
     appointments,
     calls,
     forecast,
@@ -21,31 +22,38 @@ from board.pages import (
 )
 from board.parts import View
 
+Draw = Callable[[View], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the dashboard. Its days end with the `lists` that it counts, unless it has days of its own."""
+    """A page of the dashboard, in parts below each other. Its days end with the `lists` that it counts."""
 
     title: str
     path: str
     icon: str
-    draw: Callable[[View], None]
+    draw: tuple[Draw, ...]
     lists: tuple[str, ...] = COUNTED_LISTS
-    has_period: bool = True
 
 
-PAGES = (
-    Page("Overview", "overview", ":material/monitoring:", overview.draw),
-    Page("Booking funnel", "funnel", ":material/filter_alt:", funnel.draw, ("booking_sessions",)),
-    Page("Phone calls", "calls", ":material/call:", calls.draw, ("phone_calls",)),
-    Page("Next week", "forecast", ":material/event_upcoming:", forecast.draw, ("phone_calls",), has_period=False),
-    Page("Appointments", "appointments", ":material/event:", appointments.draw, ("appointments",)),
-    Page("Outreach", "outreach", ":material/campaign:", outreach.draw, ("ai_outbound",)),
-    Page("Messages", "messages", ":material/sms:", messages.draw, ()),
-    Page("Staff tasks", "tasks", ":material/task_alt:", tasks.draw, ("staff_tasks",)),
-    Page("Call back", "leaks", ":material/phone_callback:", leaks.draw),
-    Page("Acting", "acting", ":material/assignment_ind:", acts.draw),
-    Page("Any measure", "measures", ":material/query_stats:", measures.draw),
-    Page("Rows behind a figure", "rows", ":material/receipt_long:", rows.draw),
-    Page("Data health", "health", ":material/verified:", health.draw),
+FOR_MANAGERS = (
+    Page("Overview", "overview", ":material/monitoring:", (overview.draw,)),
+    Page("Call back", "call-back", ":material/phone_callback:", (leaks.draw, acts.draw)),
+    Page("Phones", "phones", ":material/call:", (calls.draw, forecast.draw), ("phone_calls",)),
+    Page("Appointments", "appointments", ":material/event:", (ahead.draw, appointments.draw), ("appointments",)),
+    Page("Online booking", "online-booking", ":material/filter_alt:", (funnel.draw,), ("booking_sessions",)),
+    Page(
+        "Outreach and messages",
+        "outreach",
+        ":material/campaign:",
+        (outreach.draw, messages.draw),
+        ("ai_outbound",),
+    ),
+    Page("Tasks", "tasks", ":material/task_alt:", (tasks.draw,), ("staff_tasks",)),
 )
+FOR_ANALYSTS = (
+    Page("Explore", "explore", ":material/query_stats:", (measures.draw,)),
+    Page("Rows", "rows", ":material/receipt_long:", (rows.draw,)),
+    Page("Data health", "health", ":material/verified:", (health.draw,)),
+)
+PAGES = (*FOR_MANAGERS, *FOR_ANALYSTS)

@@ -36,7 +36,7 @@ COUNTED = ("acts", "acts_booked", "held_out", "held_out_booked")
 
 def draw(view: View) -> None:
     """Draw the page."""
-    with part("The last plan"):
+    with part("Staff tasks by vetl: the last plan"):
         _plan(view)
     with part("What it brings"):
         if not view.ask(ANY).item():
@@ -74,7 +74,7 @@ def _plan(view: View) -> None:
         return
     count = view.words.count(len(plan.acts), "act", "acts")
     st.markdown(f"**{count}** by the plan of {view.words.moment(plan.planned_at)} UTC, digest `{plan.digest}`.")
-    note_people(view.audit, view.user, "acting", plan.acts, named=True)
+    note_people(view.audit, view.user, "call-back", plan.acts, named=True)
     draw_table(charts.worded(view.named(plan.acts), "kind"), "Acts of the last plan, the most urgent first")
     if len(plan.held_back):
         st.caption("Booking requests that are held back, by reason (docs/act.md).")

@@ -39,11 +39,18 @@ ENDS = f"""
            staff_minutes_expected as staff_minutes {COMING} and day <= today + 7
 """
 DAYS = f"""
-    with coming as (select * {COMING})
-    select day, {_SUMS}, {_MINUTES} / 60 as staff_hours from coming group by day
+    with coming as (select *, day - today as days_ahead {COMING}), usual as (
+        select practice_id, isodow(day) as weekday, sum(calls) / 8 as calls from marts.booking_intent_daily
+        join marts.practices using (practice_id)
+        where {CHOSEN} and direction = 'inbound' and day between today - 56 and today - 1 group by all
+    )
+    select min(day) as day, {_SUMS}, {_MINUTES} / 60 as staff_hours, (
+               select sum(calls) from usual where weekday = isodow(min(coming.day))
+           ) as usual_calls
+    from coming group by days_ahead
     having count(distinct practice_id) = (select count(distinct practice_id) from coming) order by day
 """
-"""The days that every forecast is about: in Sydney tomorrow is another day than in New York."""
+"""The days that every forecast is about, counted from each practice's own today: tomorrow is there for all."""
 MADE = f"""
     select min(made_on) as made_on, min(day) as first_day, max(day) as last_day,
            count(distinct practice_id)::bigint as practices {COMING}
@@ -59,7 +66,7 @@ NONE = "There is no forecast yet: `vetl forecast` makes one from eight weeks of 
 
 def draw(view: View) -> None:
     """Draw the page."""
-    with part():
+    with part("Calls to expect"):
         made = view.ask(MADE).row(0, named=True)
         if made["made_on"] is None:
             st.info(NONE)
@@ -71,18 +78,19 @@ def draw(view: View) -> None:
 
 
 def _coming(view: View) -> None:
-    with part("The next seven days, hour by hour"):
-        _hours(view)
-    with part("Day by day"):
+    with part("The next fortnight, day by day"):
         table = _rounded(view.ask(DAYS))
+        long = charts.by_measure(table, "day", ["expected_calls", "usual_calls"], "calls are", "inbound calls")
         draw_chart(
             view,
             table,
-            charts.over_time(table, "day", "expected_calls"),
+            charts.over_time(long, "day", "inbound calls", "calls are"),
             name="calls-expected-by-day",
-            alt="Expected inbound calls by day of the next two weeks",
+            alt="Expected inbound calls by day of the next two weeks, and the usual ones of that weekday",
             defined_by=list(DEFINED.values()),
         )
+    with part("The next seven days, hour by hour"):
+        _hours(view)
 
 
 def _introduction(view: View, made: Mapping[str, Any]) -> None:
@@ -97,7 +105,7 @@ def _introduction(view: View, made: Mapping[str, Any]) -> None:
 
 
 def _hours(view: View) -> None:
-    measure = pick_at_once("measure", "Shown", MEASURES, usual="expected_calls")
+    measure = pick_at_once("expected", "Expected", MEASURES, usual="expected_calls")
     is_one = len(view.scope.chosen) == 1
     table = _rounded(view.ask(ENDS if is_one else HOURS).sort("weekday", "hour"))
     if is_one and not table.is_empty():

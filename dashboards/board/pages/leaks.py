@@ -14,29 +14,32 @@ from board.words import label, named
 MOST = 1000
 """Rows of the list that are shown and downloaded; the most urgent rows come first."""
 
+ENDED = {"all": "Declined and settled too"}
+OPEN = "($ended = 'all' or reason is null or reason not in ('declined', 'resolved'))"
+"""Whoever declined, or whose call settled it, is on the list of the mart, but nobody has to call them back."""
 CONTACTS = ("call", "session", "outreach", "task")
 WITHIN = f"{CHOSEN} and ($contact is null or channel = $contact)"
 CHOICES = f"select distinct wanted from marts.leak_list where {CHOSEN} and wanted is not null order by wanted"
 WHO = {
     True: (
-        "known.name, coalesce(known.phone_number, leak_list.phone_number) as phone_number, leak_list.client_id",
+        "known.name, coalesce(known.phone_number, leak_list.phone_number) as phone_number, known.pet, client_id",
         "left join contacts.leak_list as known using (practice_id, episode_id)",
     ),
-    False: ("leak_list.phone_number, leak_list.client_id", ""),
+    False: ("leak_list.phone_number, null as pet, client_id", ""),
 }
 """The columns that identify a client, with and without names, and their table."""
 LIST = """
-    select leak_list.urgency, leak_list.practice_id, leak_list.episode_id, {who}, leak_list.wanted,
+    select leak_list.practice_id, leak_list.urgency, leak_list.episode_id, {who}, leak_list.wanted,
            timezone(practices.time_zone, leak_list.last_at) as last_tried, leak_list.contacts as times_tried,
            round(leak_list.age_hours / 24, 1) as age_days,
            leak_list.channel, leak_list.reason, leak_list.last_contact_id
     from marts.leak_list join marts.practices using (practice_id) {known}
-    where {within} and ($wanted is null or wanted = $wanted) and contacts >= $tries
+    where {within} and {open} and ($wanted is null or wanted = $wanted) and contacts >= $tries
     order by leak_list.urgency, leak_list.last_at desc, practices.name limit {most}
 """
 COUNT = f"""
     select count(*) as people from marts.leak_list
-    where {WITHIN} and ($wanted is null or wanted = $wanted) and contacts >= $tries
+    where {WITHIN} and {OPEN} and ($wanted is null or wanted = $wanted) and contacts >= $tries
 """
 NOT_ON_IT = f"""
     select not_actionable_because, count(*) as booking_requests
@@ -108,15 +111,16 @@ def _work_list(view: View, contact: str | None) -> None:
     with st.container(horizontal=True, key="wanted-filters"):
         wanted = pick("wanted", "Wanted", {name: named(name) for name in offered}, empty="Anything")
         tries = pick_number("tries", "Tried at least", 1, 99)
-    asked = {"contact": contact, "wanted": wanted, "tries": tries}
+        ended = pick("ended", "Last contact ended", ENDED, empty="Still open")
+    asked = {"contact": contact, "wanted": wanted, "tries": tries, "ended": ended}
     people = view.ask(COUNT, asked).item()
     who, contacts = WHO[view.file.names_people]
-    people_shown = view.ask(LIST.format(who=who, known=contacts, within=WITHIN, most=MOST), asked)
-    note_people(view.audit, view.user, "leaks", people_shown, named=view.file.names_people)
+    people_shown = view.ask(LIST.format(who=who, known=contacts, within=WITHIN, open=OPEN, most=MOST), asked)
+    note_people(view.audit, view.user, "call-back", people_shown, named=view.file.names_people)
     table = view.named(people_shown.drop("episode_id"))
-    table = table.select("urgency", pl.exclude("urgency"))
-    if table.get_column("phone_number").is_null().all():
-        table = table.drop("phone_number")
+    first = [name for name in ("name", "phone_number", "wanted", "pet", "last_tried") if name in table.columns]
+    table = table.select(*first, pl.exclude(*first))
+    table = table.drop(name for name in ("phone_number", "pet") if table.get_column(name).is_null().all())
     words = view.words
     if table.is_empty():
         st.info("Nobody is to be called back: whoever could be called was booked or followed up.")

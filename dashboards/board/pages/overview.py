@@ -111,7 +111,7 @@ def _sentences(view: View, found: Sequence[Score]) -> None:
         st.markdown("**No practice changed by more than chance** against the period before.")
     if people:
         st.page_link(
-            st.session_state.pages["leaks"],
+            st.session_state.pages["call-back"],
             label=f"**{view.words.count(people, 'person', 'people')} to call back** now, the most urgent first",
             icon=":material/phone_callback:",
         )

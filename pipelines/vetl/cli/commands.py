@@ -1,15 +1,19 @@
 """The commands by what one wants, and their class. The module of a command is imported if the command is called.
 
-A module has its commands with their options, examples and output, and is named in `GROUPS` beside each of them.
+A module has its commands with their options, examples and output, and is named beside each of them, in
+`GROUPS` or by its addon.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
+
+from vetl import hooks
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -28,7 +32,6 @@ GROUPS = {
         "dashboard": ("dashboard", "Show the published file to managers, in the browser."),
         "notebook": ("dashboard", "Start a notebook on the published file, for analysts."),
         "mcp": ("assistant", "Serve the metrics to an assistant (MCP)."),
-        "forecast": ("forecast", "Predict the calls of the next 14 days, by practice and hour."),
     },
     "Check": {
         "verify": ("verify", "Check that no value of a published file was changed."),
@@ -56,7 +59,23 @@ GROUPS = {
 }
 """The module of `vetl.cli` with each command, and the line about it."""
 
-LINES = {name: line for group in GROUPS.values() for name, (_, line) in group.items()}
+
+@cache
+def groups() -> dict[str, dict[str, tuple[str, str]]]:
+    """Return the module of each command and the line about it by heading, those of the addons last."""
+    every = {
+        title: {name: (f"vetl.cli.{module}", line) for name, (module, line) in group.items()}
+        for title, group in GROUPS.items()
+    }
+    for title, name, module, line in hooks.commands():
+        every.setdefault(title, {})[name] = (module, line)
+    return every
+
+
+@cache
+def lines() -> dict[str, str]:
+    """Return the line about each command."""
+    return {name: line for group in groups().values() for name, (_, line) in group.items()}
 
 
 class WithSettings(TyperCommand):
@@ -82,7 +101,7 @@ class Commands(typer.Typer):
     """The commands of a module. With a `group` this word stands before their names."""
 
     def __init__(self, group: str = "") -> None:
-        super().__init__(help=LINES.get(group, ""), rich_markup_mode=None, add_completion=False)
+        super().__init__(help=lines().get(group, ""), rich_markup_mode=None, add_completion=False)
 
     def command(  # noqa: D417 - as Typer's
         self,
@@ -108,16 +127,16 @@ class _Loaded(Mapping[str, Any]):
     """The commands by their names, each imported when it is asked for."""
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - a class of Typer that is not public
-        modules = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
-        commands = get_group(import_module(f"vetl.cli.{modules[name]}").app)
+        modules = {name: module for group in groups().values() for name, (module, _) in group.items()}
+        commands = get_group(import_module(modules[name]).app)
         commands.name = name
         return commands.commands.get(name, commands)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(LINES)
+        return iter(lines())
 
     def __len__(self) -> int:
-        return len(LINES)
+        return len(lines())
 
 
 class AllCommands(TyperGroup):
@@ -129,12 +148,12 @@ class AllCommands(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - classes of Typer that are not public
         """Write a section for each group, with a line for each command."""
-        widest = max(map(len, LINES))
-        for title, commands in GROUPS.items():
+        widest = max(map(len, lines()))
+        for title, commands in groups().items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(widest), line) for name, (_, line) in commands.items()])
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:  # noqa: ANN401 - as above
         """Complete the name of a command."""
-        self.commands = {name: TyperCommand(name, short_help=line) for name, line in LINES.items()}
+        self.commands = {name: TyperCommand(name, short_help=line) for name, line in lines().items()}
         return super().shell_complete(ctx, incomplete)

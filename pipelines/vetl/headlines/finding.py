@@ -27,7 +27,7 @@ FAR_OF_STOPS = 3.5
 
 FAR_IN_HOURS = 3.8
 STILL = 2.5
-"""A fact that was stated stays as long as it is so far from what was usual."""
+"""A fact that was stated stays as long as it is so far from its usual level."""
 
 FEWEST = 4.0
 """Fewer people are worth no line."""
@@ -36,7 +36,7 @@ LOOKED_BACK = 56
 """A level that has shifted is news for so many days."""
 
 BASELINE = 112
-"""The days before a shift that say what is usual."""
+"""The days before a shift that give the usual level."""
 
 _LEAST_BASELINE = 28
 _LOOKS = 1_000
@@ -58,14 +58,14 @@ _MOST_OF = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What happened at a practice.
+    """Something unusual at a practice.
 
     Attributes:
         until: The last day; `None` if it goes on.
         value: The level since then; `usual` the one before, or of other days.
         some: The cases behind `value`, of `whole`; for a count the count, of the expected one.
         people: How many it cost in the last four weeks, or in its hours.
-        distance: How many standard errors it is from what is usual.
+        distance: How many standard errors it is from the usual level.
         hours: The first hour and the one after the last, of a fact about hours.
         weekday: 0 is Monday, of a fact about a weekday.
     """
@@ -218,7 +218,8 @@ def _worst(
     kept = (n > 0) & (ends[first] > 0) & (ends[last - 1] > 0)
     if not kept.any():
         return None
-    first, last, x, n, e = (values[kept] for values in (first, last, x, n, e))
+    first, last = first[kept], last[kept]
+    x, n, e = x[kept], n[kept], e[kept]
     distance = far(x, n, e)
     place = int(np.argmin(distance))
     return _Window(
@@ -302,7 +303,7 @@ def _far(measure: Measure, value: float, level: float) -> float:
 
 
 def _of_last(sums: Sequence[Numbers], start: int, end: int, x0: float, e0: float) -> float:
-    """Return the difference to what is usual in at most the last four weeks."""
+    """Return the difference to the usual level in at most the last four weeks."""
     begin = max(int(start), end - 28)
     return float((sums[0][end] - sums[0][begin]) - (sums[2][end] - sums[2][begin]) * x0 / max(e0, 1e-9))
 
@@ -322,7 +323,7 @@ def _levels(measure: Measure, x: float, n: float, usual: float, length: int) -> 
 
 
 def _adjusted(days: Days, key: Key) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the counts of a series without closed days, and what the weekday alone makes expected."""
+    """Return the counts of a series without closed days, and those that the weekday alone makes expected."""
     some, whole = (np.where(days.is_closed, 0.0, values) for values in days.shares[key])
     is_share = MEASURES[key[0]].is_share
     past = np.arange(max(days.today - LOOKED_BACK - BASELINE, 0), days.today)
@@ -434,7 +435,7 @@ def _first_bad(some: Numbers, whole: Numbers, own: np.ndarray, half: float, sign
     return int(own[first])
 
 
-# What explains what
+# Facts that explain others
 
 
 def _explained(facts: Sequence[Fact]) -> list[Fact]:
@@ -473,7 +474,7 @@ def _is_of_part(fact: Fact, parts: Mapping[str, Fact]) -> bool:
 
 
 def _is_of_whole(fact: Fact, shifts: Mapping[tuple[str, str | None], Fact]) -> bool:
-    """Return whether the whole has changed, of which this part is a small one."""
-    whole = MEASURES[fact.measure].of_part_of
-    of = shifts.get((whole, None)) if whole else None
-    return of is not None and fact.people < of.people / 2
+    """Return whether the whole has changed, of which this part is a small one; of a count, not most of it."""
+    measure = MEASURES[fact.measure]
+    of = shifts.get((measure.of_part_of, None)) if measure.of_part_of else None
+    return of is not None and fact.people < of.people * (0.5 if measure.is_share else _MOST_OF)

@@ -10,7 +10,7 @@ SHOWN = 5
 """So many lines are shown; more are not read."""
 
 NEWS = timedelta(days=8)
-"""What is over for longer is no news."""
+"""A fact that is over for longer is no news."""
 
 _AGAIN = timedelta(days=14)
 """A fact that comes back within so many days is the same one."""

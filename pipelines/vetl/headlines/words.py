@@ -15,7 +15,7 @@ _PARTS = {"source": "one source", "step_left": "one step", "purpose": "one purpo
 
 
 def words_of(fact: Fact, practice: str) -> str:
-    """Return the line of a fact: the practice, since when, and the level beside what is usual."""
+    """Return the line of a fact: the practice, since when, and its level beside the usual one."""
     measure = MEASURES[fact.measure]
     if fact.shape == "hours":
         return f"{practice}: {_hours(fact)}"

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import date
+from datetime import timedelta
 from typing import Any
 
 from vetl.headlines.finding import Fact, facts_of
 from vetl.headlines.kept import Headline, kept
 from vetl.headlines.series import days_of
 from vetl.headlines.words import made_of, words_of
-from vetl.jobs.forecast import holidays
 from vetl.settings import Settings
 from vetl.store.connection import attached
 from vetl.store.control import headlines as store
@@ -27,7 +26,7 @@ def find_headlines(settings: Settings) -> list[Headline]:
         before = [_headline(row) for row in store.read_headlines(connection)]
         counted = store.count_marts(connection, settings.privacy.fewest_people)
         off = {
-            practice: holidays(settings, practice, _long_before(today), today)
+            practice: settings.definitions.holidays_of(practice, today - timedelta(days=store.DAYS), today)
             for practice, today in counted.today.items()
         }
         found: list[Fact] = []
@@ -38,10 +37,6 @@ def find_headlines(settings: Settings) -> list[Headline]:
         after = kept(before, found, counted.today)
         store.keep_headlines(connection, [_row(one, counted.names) for one in after])
     return after
-
-
-def _long_before(today: date) -> date:
-    return date.fromordinal(today.toordinal() - store.DAYS)
 
 
 def _headline(row: Mapping[str, Any]) -> Headline:

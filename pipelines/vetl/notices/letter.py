@@ -118,7 +118,7 @@ class Letter:
     @property
     def list_link(self) -> str | None:
         """Return the address of the call-back list of these practices; it names nobody."""
-        return f"{self.link}/leaks?{urlencode([('practice', key) for key in self.ids])}" if self.link else None
+        return f"{self.link}/call-back?{urlencode([('practice', key) for key in self.ids])}" if self.link else None
 
     @property
     def people(self) -> int:

@@ -6,6 +6,7 @@ from os import PathLike, fspath
 
 import dagster as dg
 
+from vetl import hooks
 from vetl.orchestration.acts import check_acts, ledger_of_acts
 from vetl.orchestration.alerts import Channel, alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import check_lists
@@ -38,7 +39,7 @@ def vetl_definitions(
     file = manifest_of(settings)
     tables = RawTables(json.loads(file.read_text("utf-8")))
     lists, models, received = list_assets(tables), dbt_models(file), received_tables(tables)
-    return dg.Definitions(
+    own = dg.Definitions(
         assets=[lists, received, *tables.others(), models, published_file(mart_keys(models)), ledger_of_acts],
         asset_checks=[check_lists, check_published, check_acts],
         jobs=jobs(received, models),
@@ -53,3 +54,4 @@ def vetl_definitions(
         # In several processes the steps would only wait for each other's lock on the warehouse.
         executor=dg.in_process_executor,
     )
+    return dg.Definitions.merge(own, *hooks.definitions(settings))

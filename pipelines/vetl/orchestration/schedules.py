@@ -9,7 +9,6 @@ from dagster import AssetSelection
 
 from vetl.orchestration.acts import ACT, act, check_acts, config_of_a_plan
 from vetl.orchestration.checks import check_lists
-from vetl.orchestration.forecasts import FORECAST, forecasts
 from vetl.orchestration.keys import ACTS, PUBLISHED
 from vetl.orchestration.letters import LETTERS, letters
 from vetl.orchestration.published_checks import check_published
@@ -60,7 +59,6 @@ def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence
         ),
         act,
         letters,
-        forecasts,
     ]
 
 
@@ -81,19 +79,22 @@ def schedules(settings: ScheduleSettings, read: Callable[[], Settings] = Setting
         ),
         "watch": (settings.watch, WATCH, dict, "Run the checks, even if nothing else runs."),
         "act": (settings.act, ACT, lambda: config_of_a_plan(read()), "Make a plan and apply it, as [act] allows."),
-        "forecast": (settings.forecast, FORECAST, dict, "Predict the calls of the next 14 days."),
         "letter": (settings.letter, LETTERS, dict, "Send the letter about the last closed week."),
     }
     return [
-        _schedule(name, cron, job, config, description, settings)
+        tick
         for name, (cron, job, config, description) in lines.items()
-        if cron != OFF
+        for tick in schedule(settings, name, cron, job, config, description)
     ]
 
 
-def _schedule(
-    name: str, cron: str, job: str, config: Config, description: str, settings: ScheduleSettings
-) -> dg.ScheduleDefinition:
+def schedule(
+    settings: ScheduleSettings, name: str, cron: str, job: str, config: Config, description: str
+) -> list[dg.ScheduleDefinition]:
+    """Return the schedule of a cron line, or none if the line is off."""
+    if cron == OFF:
+        return []
+
     @dg.schedule(
         name=name,
         job_name=job,
@@ -109,7 +110,7 @@ def _schedule(
         found = config()
         return found if isinstance(found, dg.SkipReason) else dg.RunRequest(run_config=found)
 
-    return tick
+    return [tick]
 
 
 def default_status(settings: ScheduleSettings) -> dg.DefaultScheduleStatus:

@@ -36,7 +36,7 @@ _TABLES = {
     """,
     "leak_list": """
         select leaks.practice_id, leaks.episode_id, coalesce(clients.name, calls.client_name) as name,
-            coalesce(own.e164, numbers.e164) as phone_number, clients.email
+            coalesce(own.e164, numbers.e164) as phone_number, clients.email, calls.patient_name as pet
         from marts.leak_list as leaks
         left join marts.clients as clients using (practice_id, client_id)
         left join marts.phone_calls as calls

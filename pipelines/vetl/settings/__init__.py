@@ -7,18 +7,19 @@ the one beside `vetl.toml` wins. Secrets are refused in `vetl.toml`. Relative pa
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     Field,
     SecretStr,
     ValidationError,
+    create_model,
     model_validator,
 )
 from pydantic_settings import (
@@ -33,14 +34,14 @@ from pydantic_settings import (
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.practice import Practice
+from vetl.hooks import sections
 from vetl.settings.act import ActSettings
 from vetl.settings.assistant import AssistantSettings
 from vetl.settings.dashboard import DashboardSettings, is_local
 from vetl.settings.definitions import DefinitionsSettings
-from vetl.settings.lake import LakeSettings, SparkSettings, anchored
+from vetl.settings.lake import LakeSettings, SparkSettings
 from vetl.settings.places import same_place
 from vetl.settings.privacy import PrivacySettings
-from vetl.settings.references import unconfigured
 from vetl.settings.report import ReportSettings
 from vetl.settings.schedule import AlertSettings, ScheduleSettings
 from vetl.settings.section import Section
@@ -65,19 +66,6 @@ ParameterName = Annotated[str, AfterValidator(parameter_name)]
 FilePath = Annotated[Path, AfterValidator(file_path)]
 DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
 
-ENVIRONMENT_ONLY = {
-    "partner": ("username", "password", "role"),
-    "warehouse": ("pii_key",),
-    "webhooks": ("secrets",),
-    "alerts": ("webhook", "smtp_password"),
-    "dashboard": ("password",),
-    "assistant": ("token", "tokens"),
-    "lake": ("access_key", "secret_key"),
-    "report": ("webhooks",),
-}
-"""Keys that are refused in `vetl.toml`, because files are copied, committed and mailed."""
-
-
 _DOTENV = "dotenv_variables"
 """The initial value of `Settings` that holds the variables of the `.env` files."""
 
@@ -94,6 +82,8 @@ class Login:
 
 class PartnerSettings(Section):
     """`[partner]`: the platform's address, the credentials, and limits for requests."""
+
+    secret_keys = ("username", "password", "role")
 
     base_url: Annotated[str, AfterValidator(http_address)] | None = None
     username: SecretStr | None = None
@@ -118,6 +108,9 @@ class PartnerSettings(Section):
 class WarehouseSettings(Section):
     """`[warehouse]`: the private file with its one writer, and the published file, which analysts open."""
 
+    secret_keys = ("pii_key",)
+    private_keys = ("path",)
+
     path: DuckDBFile = Path("warehouse/data/vetl.duckdb")
     published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
     pii_key: SecretStr | None = None
@@ -127,6 +120,13 @@ class WarehouseSettings(Section):
     keep: Positive = 3
     parquet: bool = False
     contacts: bool = False
+
+    def places(self, name: str) -> Iterator[tuple[str, Path]]:
+        """Yield the paths, and those of the files that are published beside the published file."""
+        yield from super().places(name)
+        published = self.published.resolve()
+        yield f"contacts.duckdb beside {name}.published", published.with_name("contacts.duckdb")
+        yield f"the Parquet folder of {name}.published", published.with_suffix(".parquet")
 
 
 class PhoneCallsSettings(Section):
@@ -139,6 +139,9 @@ class PhoneCallsSettings(Section):
 class WebhooksSettings(Section):
     """`[webhooks]`: the address on which the receiver listens, and the file of its deliveries."""
 
+    secret_keys = ("secrets",)
+    private_keys = ("inbox",)
+
     host: str = "127.0.0.1"
     port: Whole = Field(default=8090, ge=0, le=65535)
     inbox: FilePath = Path("warehouse/data/inbox.sqlite")
@@ -146,8 +149,8 @@ class WebhooksSettings(Section):
     secrets: Annotated[SecretStr, AfterValidator(varied_each)] | None = None
 
 
-class Settings(BaseSettings):
-    """All settings. Read them with `load_settings`, which raises readable errors."""
+class CoreSettings(BaseSettings):
+    """The sections of the core."""
 
     model_config = SettingsConfigDict(
         env_prefix="VETL_",
@@ -198,9 +201,17 @@ class Settings(BaseSettings):
         if twice:
             msg = f"practices: the id {twice[0]} is there twice"
             raise ValueError(msg)
-        if problem := unconfigured(self):
-            raise ValueError(problem)
+        configured = {item.id for item in self.practices}
+        for name, section in self.sections():
+            for key, practices in section.practices_named():
+                if unknown := set(practices) - configured:
+                    msg = f"{name}.{key}: practice {min(unknown)} is not configured"
+                    raise ValueError(msg)
         return self
+
+    def sections(self) -> Iterator[tuple[str, Section]]:
+        """Yield each section with its name."""
+        yield from ((name, value) for name, value in self if isinstance(value, Section))
 
     def login(self) -> Login:
         """Return the address and the credentials of the platform.
@@ -220,6 +231,34 @@ class Settings(BaseSettings):
         if partner.base_url and is_local(urlsplit(partner.base_url).hostname or ""):
             msg += "; the platform of `vetl demo` has ended with it: `vetl demo --keep` keeps it running"
         raise ConfigurationError(msg)
+
+
+def _sections(settings: type[CoreSettings]) -> dict[str, type[Section]]:
+    """Return the model of each section by name."""
+    return {
+        name: field.annotation
+        for name, field in settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+    }
+
+
+def _with_addons() -> dict[str, Any]:
+    """Return the fields of the addons: sections of their own, and keys that they add to a section of the core."""
+    models = _sections(CoreSettings)
+    for name, model in sections():
+        models[name] = type(name, (model, models[name]), {}) if name in models else model
+    return {name: (model, model()) for name, model in models.items()}
+
+
+if TYPE_CHECKING:
+    Settings = CoreSettings
+else:
+    Settings = create_model("Settings", __base__=CoreSettings, **_with_addons())
+    """All settings. Read them with `load_settings`, which raises readable errors."""
+
+SECTIONS = _sections(Settings)
+ENVIRONMENT_ONLY = {name: section.secret_keys for name, section in SECTIONS.items() if section.secret_keys}
+"""Keys that are refused in `vetl.toml`."""
 
 
 def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> Settings:
@@ -242,7 +281,8 @@ def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> 
         raise sources.explain(error, keys) from None
     except SettingsError as error:
         raise sources.explain_undecoded(error) from None
-    settings = _anchored(settings, sources.folder)
+    anchored = {name: section.anchored(sources.folder) for name, section in settings.sections()}
+    settings = settings.model_copy(update=anchored)
     _refuse_unusable_files(settings, sources)
     return settings
 
@@ -268,11 +308,7 @@ def require_settings(*, needs_secrets: bool = True) -> None:
 
 def _known_keys() -> dict[str, tuple[str, ...]]:
     """Return the keys of each section, for "did you mean"."""
-    keys = {
-        name: tuple(field.annotation.model_fields)
-        for name, field in Settings.model_fields.items()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-    }
+    keys = {name: tuple(section.model_fields) for name, section in SECTIONS.items()}
     return {**keys, "practices": tuple(item.name for item in fields(Practice))}
 
 
@@ -288,30 +324,6 @@ def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
             duckdb_file(path)
         except ValueError as error:
             raise sources.refuse(f"warehouse.{key} {error}") from None
-    if clash := same_place(settings, [*sources.dotenv_files, *([sources.config] if sources.config else [])]):
+    own = [*sources.dotenv_files, *([sources.config] if sources.config else [])]
+    if clash := same_place(settings.sections(), warehouse.path, own):
         raise sources.refuse(clash)
-
-
-def _anchored(settings: Settings, folder: Path) -> Settings:
-    """Return the settings with absolute paths."""
-
-    def within(section: Any, *keys: str) -> Any:  # noqa: ANN401 - any of the sections
-        return section.model_copy(update={key: (folder / getattr(section, key)) for key in keys})
-
-    warehouse = within(settings.warehouse, "path", "published")
-    if warehouse.temp_directory:
-        warehouse = within(warehouse, "temp_directory")
-    lake = settings.lake
-    places = {"path": anchored(lake.path, folder), "marts": anchored(lake.marts, folder)}
-    return settings.model_copy(
-        update={
-            "warehouse": warehouse,
-            "webhooks": within(settings.webhooks, "inbox"),
-            "act": within(settings.act, "ledger", "stop_file"),
-            "dashboard": within(settings.dashboard, "passwords", "audit"),
-            "watch": within(settings.watch, "ledger"),
-            "report": within(settings.report, "ledger", *(["folder"] if settings.report.folder else [])),
-            "lake": lake.model_copy(update=places),
-            "spark": within(settings.spark, "scratch"),
-        }
-    )

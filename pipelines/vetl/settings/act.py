@@ -1,5 +1,6 @@
 """`[act]`: whether vetl may turn unbooked requests into staff tasks, how many, when, and in which words."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Literal
@@ -92,3 +93,8 @@ class ActSettings(Section):
     max_age_hours: Annotated[Number, Field(gt=0)] = 26
     settle_minutes: Annotated[Number, Field(ge=5)] = 15
     templates: Templates = Templates()
+
+    def practices_named(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield the practices of both kinds."""
+        yield "practices", self.practices
+        yield "text_practices", self.text_practices

@@ -17,6 +17,8 @@ class AssistantSettings(Section):
     `tokens` are those of the users of `[dashboard]`, each with their practices: `anna=...,ben=...`.
     """
 
+    secret_keys = ("token", "tokens")
+
     port: Annotated[int, BeforeValidator(no_boolean)] = Field(default=8765, ge=1, le=65535)
     token: Annotated[SecretStr, Field(min_length=_FEWEST), AfterValidator(varied)] | None = None
     tokens: Annotated[SecretStr, AfterValidator(varied_each)] | None = None

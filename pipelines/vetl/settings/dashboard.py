@@ -1,11 +1,11 @@
 """`[dashboard]`: the address of the dashboard, and its access."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
 from vetl.settings.section import Section
 from vetl.settings.values import file_path, network, no_boolean, varied
@@ -28,7 +28,7 @@ class DashboardUser(Section):
         return self
 
 
-class DashboardSettings(BaseModel):
+class DashboardSettings(Section):
     """The address of the dashboard; beyond this machine it needs a password, or a proxy that signs people in.
 
     `user_header` is accepted only from `proxies`, or from this machine if only this machine can reach the
@@ -36,7 +36,8 @@ class DashboardSettings(BaseModel):
     `passwords`, or is named by the header. `audit` gets a line for each list of people that a user was shown.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    secret_keys = ("password",)
+    private_keys = ("passwords", "audit")
 
     host: str = "127.0.0.1"
     port: Annotated[int, BeforeValidator(no_boolean)] = Field(default=8501, ge=0, le=65535)
@@ -68,6 +69,11 @@ class DashboardSettings(BaseModel):
             )
             raise ValueError(msg)
         return self
+
+    def practices_named(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield the practices of each user."""
+        for name, user in self.users.items():
+            yield f"users.{name}", user.practices
 
     def practices_by_user(self, groups: Mapping[str, str | None]) -> dict[str, list[str] | None]:
         """Return the practices of each user by id, `None` for all; `groups` has the group of each practice."""

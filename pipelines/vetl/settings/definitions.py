@@ -1,10 +1,12 @@
 """`[definitions]`: definitions of the marts that differ from those in dbt/dbt_project.yml."""
 
 import re
+from datetime import date, timedelta
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
+from vetl.settings.section import Section
 from vetl.settings.values import no_boolean
 
 
@@ -23,23 +25,19 @@ Worth = Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1_000_000, 
 Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
 
 
-class OpeningHours(BaseModel):
+class OpeningHours(Section):
     """The opening and closing hour on the wall clock, on the first `weekdays` days of the week from Monday."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     opens: Hour
     closes: Hour
     weekdays: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=7)]
 
 
-class DefinitionsSettings(BaseModel):
+class DefinitionsSettings(Section):
     """Variables of the dbt project by the same names; a variable that is not set keeps the project's value.
 
     `phone_regions` is for `store`: the region of each practice, for numbers without a country.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     episode_days: Days | None = None
     booking_window_days: Days | None = None
@@ -69,7 +67,14 @@ class DefinitionsSettings(BaseModel):
     visit_value: dict[str, tuple[Worth, Worth]] | None = None
     opening_hours: OpeningHours | None = None
     opening_hours_by_practice: dict[str, OpeningHours] | None = None
-    phone_regions: dict[str, Annotated[str, Field(pattern="^[A-Z]{2}$")]] = {}
+    phone_regions: dict[str, Annotated[str, Field(pattern="^[A-Z]{2}$")]] = Field(default_factory=dict[str, str])
+
+    def holidays_of(self, practice_id: str, first: date, last: date) -> list[date]:
+        """Return the holidays of a practice between two days."""
+        every = self.holidays or {}
+        named = every.get(practice_id, every.get("default", ()))
+        days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+        return [day for day in days if day.isoformat() in named or f"{day:%m-%d}" in named]
 
     def variables(self) -> dict[str, Any]:
         """Return the variables for dbt that are set, in a fixed order."""

@@ -20,7 +20,7 @@ def exposed(settings: Settings) -> list[str]:
         ),
         *(
             f"{folder}: everybody on this machine may list it or write to it; chmod o-rw {folder}"
-            for folder in sorted({settings.warehouse.path.parent, settings.webhooks.inbox.parent})
+            for folder in sorted({path.parent for path in _private(settings) if path.is_file()})
             if folder.exists() and folder.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH)
         ),
     ]
@@ -29,12 +29,9 @@ def exposed(settings: Settings) -> list[str]:
 def _private(settings: Settings) -> Iterator[Path]:
     """Yield the private files, and the files beside them: dbt's state, the status, logs of transactions."""
     yield from Sources.find(None).dotenv_files
-    for file in (settings.warehouse.path, settings.webhooks.inbox):
-        yield file
-        yield from sorted(file.parent.glob(f"{file.name}[.-]*"))
+    for name, section in settings.sections():
+        kept = {f"{name}.{key}" for key in section.private_keys}
+        for file in (path for key, path in section.places(name) if key in kept):
+            yield file
+            yield from sorted(file.parent.glob(f"{file.name}[.-]*"))
     yield settings.warehouse.published.resolve().with_name("contacts.duckdb")
-    yield settings.dashboard.passwords
-    yield settings.dashboard.audit
-    yield settings.spark.scratch
-    if "://" not in settings.lake.path:
-        yield Path(settings.lake.path)

@@ -1,5 +1,6 @@
 """`[report]`: the letter about a week, its recipients, and its ways."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -33,6 +34,8 @@ class Reader(Section):
 class ReportSettings(Section):
     """`[report]`: letters go by mail, to webhooks and into `folder`; `link` is the address of the dashboard."""
 
+    secret_keys = ("webhooks",)
+
     recipients: tuple[Reader, ...] = ()
     link: Annotated[str, AfterValidator(http_address)] | None = None
     folder: Annotated[Path, AfterValidator(file_path)] | None = None
@@ -44,6 +47,15 @@ class ReportSettings(Section):
         pairs = (self.webhooks.get_secret_value() if self.webhooks else "").split(",")
         addresses = dict(pair.strip().split("=", 1) for pair in pairs if "=" in pair)
         return addresses.get(name)
+
+    def places(self, name: str) -> Iterator[tuple[str, Path]]:
+        """Yield the ledger; the folder may hold other files too."""
+        yield f"{name}.ledger", self.ledger
+
+    def practices_named(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield the practices of each reader."""
+        for reader in self.recipients:
+            yield f"recipients {reader.name}", reader.practices
 
     @model_validator(mode="after")
     def _different_names(self) -> Self:

@@ -48,7 +48,6 @@ class ScheduleSettings(Section):
     weekly: Cron = "30 2 * * 0"
     watch: Cron = "45 * * * *"
     act: Cron = OFF
-    forecast: Cron = OFF
     letter: Cron = OFF
     inbox_seconds: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 60
     stale_after_hours: Hours = 4
@@ -79,6 +78,8 @@ def open_hours(since: datetime, until: datetime, time_zone: str, hours: OpeningH
 
 class AlertSettings(Section):
     """`[alerts]`: the addresses for alerts about failed runs; that of a webhook is a secret."""
+
+    secret_keys = ("webhook", "smtp_password")
 
     webhook: SecretStr | None = None
     email_to: tuple[str, ...] = ()

@@ -1,5 +1,6 @@
 """`[watch]`: thresholds of metrics, and who hears if a practice is outside of one."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -82,3 +83,8 @@ class WatchSettings(Section):
 
     thresholds: tuple[Threshold, ...] = DEFAULT
     ledger: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/watch.sqlite")
+
+    def practices_named(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield the practices of each threshold."""
+        for number, threshold in enumerate(self.thresholds):
+            yield f"thresholds[{number}].practices", threshold.practices

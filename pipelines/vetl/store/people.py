@@ -11,7 +11,7 @@ from vetl.store.person import Person, look_up
 from vetl.store.pseudonyms import Pseudonyms
 from vetl.store.tables import RawTable
 
-Writing = Callable[[], AbstractContextManager[None]]
+Writing = Callable[[], AbstractContextManager[object]]
 """Begin a transaction when no other thread uses the warehouse."""
 
 

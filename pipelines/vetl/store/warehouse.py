@@ -25,7 +25,6 @@ from vetl.store.context import Commit
 from vetl.store.control import (
     acts,
     builds,
-    forecasts,
     lookups,
     poll_schedule,
     practices,
@@ -60,7 +59,7 @@ class Warehouse:
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
         self._written = 0
-        self.people = People(connection, tuple(tables.values()), self._writing, self._people_changed)
+        self.people = People(connection, tuple(tables.values()), self.writing, self._people_changed)
         """The clients who were forgotten, and the commands that forget a client."""
 
     @classmethod
@@ -109,34 +108,29 @@ class Warehouse:
 
     def set_practices(self, configured: Sequence[Practice]) -> None:
         """Store the configured practices; if a time zone was corrected, recompute the times that depend on it."""
-        with self._writing():
+        with self.writing():
             practices.record_practices(self._connection, configured, tuple(self._tables.values()))
         self._status.practices_changed()
         self._zones = practices.zones(self._connection)
 
     def note_phone_numbers(self, regions: Mapping[str, str]) -> int:
         """Parse new spellings of telephone numbers; return their number."""
-        with self._writing():
+        with self.writing():
             return note_phone_numbers(self._connection, regions)
 
     def begin_build(self, fingerprint: str, *, full_refresh: bool) -> tuple[bool, frozenset[str] | None]:
         """Record that a build of the marts begins, see `builds.begin`."""
-        with self._writing():
+        with self.writing():
             return builds.begin(self._connection, fingerprint, full_refresh=full_refresh)
 
     def keep_acts(self, kept: Sequence[acts.KeptAct]) -> None:
         """Copy acts of the ledger, see `acts.keep_acts`."""
-        with self._writing():
+        with self.writing():
             acts.keep_acts(self._connection, kept)
-
-    def keep_forecasts(self, predictions: forecasts.Predictions) -> int:
-        """Add predictions, see `forecasts.keep_forecasts`."""
-        with self._writing():
-            return forecasts.keep_forecasts(self._connection, predictions)
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """Record that a command begins to read the source."""
-        with self._writing():
+        with self.writing():
             state.start_run(self._connection, run_id, started_at, command)
         self._status.run_changed()
 
@@ -144,7 +138,7 @@ class Warehouse:
         self, run_id: str, *, source_clock: datetime | None, exit_code: int, summary: Mapping[str, Any]
     ) -> None:
         """Record the end of a run. The last `source_clock` is the "now" of the marts."""
-        with self._writing():
+        with self.writing():
             state.finish_run(self._connection, run_id, source_clock, exit_code, summary)
             state.keep_attempts(self._connection, run_id, summary.get("results", ()))
         self._status.run_changed()
@@ -173,7 +167,7 @@ class Warehouse:
         for practice_id, _, _ in works:
             if practice_id not in self._zones:
                 raise ConfigurationError(f"practice {practice_id} is not configured")
-        with self._writing():
+        with self.writing():
             changes = store(works, partial(self._context, run_id))
             keep(self._connection, run_id, works)
         self._limit_memory(changes)
@@ -185,7 +179,7 @@ class Warehouse:
 
     def take_in(self, run_id: str, intakes: Sequence[received.Intake]) -> Changes:
         """Store received deliveries in one transaction, also those of practices that are not configured."""
-        with self._writing():
+        with self.writing():
             taken = [
                 received.take_in(self._context(run_id, item.endpoint, {item.practice_id: item.read_at}), item)
                 for item in intakes
@@ -207,7 +201,7 @@ class Warehouse:
 
     def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
         """Record ids that were requested, whatever the answer, so that they are not requested again at once."""
-        with self._writing():
+        with self.writing():
             lookups.keep_looks(self._context("", endpoint, {}), practice_id, ids, now)
 
     def answer_all(self, list_questions: Sequence[questions.ListQuestion]) -> list[Any]:
@@ -249,7 +243,7 @@ class Warehouse:
 
     def acknowledge(self, rows: Sequence[quarantine.QuarantinedRow], reason: str) -> None:
         """Mark rows in quarantine as known, see `quarantine.acknowledge`."""
-        with self._writing():
+        with self.writing():
             quarantine.acknowledge(self._connection, rows, reason)
         for row in rows:
             self._status.changed(row.practice_id, row.endpoint)
@@ -289,9 +283,10 @@ class Warehouse:
             yield
 
     @contextmanager
-    def _writing(self) -> Generator[None]:
+    def writing(self) -> Generator[duckdb.DuckDBPyConnection]:
+        """Yield the connection in a transaction."""
         with self._reading(), transaction(self._connection):
-            yield
+            yield self._connection
 
 
 @contextmanager

@@ -79,8 +79,8 @@ tasks as (
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """The counts of the marts, see `vetl.headlines.series.Counts`, with what is known of the practices.
+class CountedMarts:
+    """The counts of the marts, see `vetl.headlines.series.Counts`, with the names and days of the practices.
 
     `certified` has the last day of each practice and list that ended before its certificate.
     """
@@ -97,7 +97,7 @@ def has_marts(connection: duckdb.DuckDBPyConnection) -> bool:
     return bool(connection.execute(found).fetchall()[0][0])
 
 
-def count_marts(connection: duckdb.DuckDBPyConnection, fewest_people: int) -> Counted:
+def count_marts(connection: duckdb.DuckDBPyConnection, fewest_people: int) -> CountedMarts:
     """Count the marts by practice and day; a part of fewer people than this is not counted."""
     statement = f"with {_ROWS} {' union all by name '.join(_selects(max(fewest_people, _FEWEST)))}"
     rows = pl.from_arrow(connection.sql(statement).to_arrow_table())
@@ -109,7 +109,7 @@ def count_marts(connection: duckdb.DuckDBPyConnection, fewest_people: int) -> Co
         "select practice_id, endpoint, max(day) filter (where ends_at <= certified_through)"
         " from marts.proof inner join marts.practice_days using (practice_id) group by all"
     ).fetchall()
-    return Counted(
+    return CountedMarts(
         rows,
         {practice: name for practice, name, _ in practices},
         {practice: today for practice, _, today in practices},

@@ -10,7 +10,7 @@ from vetl.store.connection import quoted
 from vetl.store.instants import INSTANT
 
 MEASURES = ("calls", "bookable_calls", "staff_minutes")
-"""What is predicted of each hour, each with a `_low` and a `_high` end and a `_naive` prediction."""
+"""The predicted values of each hour, each with a `_low` and a `_high` end and a `_naive` prediction."""
 
 Predictions = pl.DataFrame
 """`practice_id`, `made_on`, `made_at`, `time_zone`, `weeks`, `day`, `hour` and the measures."""

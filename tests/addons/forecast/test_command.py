@@ -12,9 +12,9 @@ import duckdb
 import pytest
 from support.practice_site import practice_tables
 from support.published import published_once
+from vetl.addons.forecast import job as forecast
+from vetl.addons.forecast.dagster import forecasts
 from vetl.cli import app
-from vetl.jobs import forecast
-from vetl.orchestration.forecasts import forecasts
 from vetl.orchestration.resources import VetlResource
 
 Ask = Callable[[str], list[tuple[Any, ...]]]

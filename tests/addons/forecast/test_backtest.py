@@ -1,6 +1,6 @@
 """Forecasts of weeks that are known: seasons, holidays, trends and moods of days are planted.
 
-docs/forecast.md has each week of 50 practices: `PYTHONPATH=tests:. python -m forecasting.test_backtest`.
+docs/forecast.md has each week of 50 practices: `PYTHONPATH=tests:. python -m addons.forecast.test_backtest`.
 """
 
 import sys
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from vetl.forecasting import FEWEST_WEEKS, MOST_WEEKS
-from vetl.forecasting.practices import DAYS, ForecastInput, predictions
+from vetl.addons.forecast.job import FEWEST_WEEKS, MOST_WEEKS
+from vetl.addons.forecast.practices import DAYS, ForecastInput, predictions
 from vetl_sandbox.world.hours import HOUR, hours_of, month_of, to_local
 from vetl_sandbox.world.practices import Practice, practices
 

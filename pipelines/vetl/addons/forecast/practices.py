@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 import polars as pl
 
-from vetl.forecasting.hourly import predicted
+from vetl.addons.forecast.hourly import predicted
 
 DAYS = 14
 """The days that a forecast is about."""
@@ -46,7 +46,7 @@ def predictions(
         hours: `practice_id`, `at` (wall clock) and the measures, for every hour of the weeks of each practice.
         inputs: One for each practice.
         holidays: The holidays of each practice, before and after.
-        measures: What is predicted of each hour; the first is the number of calls.
+        measures: The predicted values of each hour; the first is the number of calls.
     """
     off = pl.DataFrame(
         [(practice, day, True) for practice, days in holidays.items() for day in days],

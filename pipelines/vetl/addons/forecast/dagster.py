@@ -1,12 +1,15 @@
-"""The job that predicts the calls of the next days, for its schedule."""
+"""The job that predicts the calls of the next days, and its schedule."""
 
 import dagster as dg
 
-from vetl.jobs.forecast import forecast
+from vetl.addons.forecast.job import forecast
+from vetl.addons.forecast.settings import ForecastSchedule
 from vetl.orchestration.keys import WRITER_POOL
 from vetl.orchestration.lock_wait import wait_for_lock
 from vetl.orchestration.metadata import table
 from vetl.orchestration.resources import VetlResource, as_failures
+from vetl.orchestration.schedules import schedule
+from vetl.settings import Settings
 
 FORECAST = "forecast"
 
@@ -35,3 +38,12 @@ def predict_calls(context: dg.OpExecutionContext, vetl: VetlResource) -> None:
 def forecasts() -> None:
     """Predict the calls."""
     predict_calls()
+
+
+def definitions(settings: Settings) -> dg.Definitions:
+    """Return the job with its schedule."""
+    cron = ForecastSchedule.of(settings).forecast
+    description = "Predict the calls of the next 14 days."
+    return dg.Definitions(
+        jobs=[forecasts], schedules=schedule(settings.schedule, FORECAST, cron, FORECAST, dict, description)
+    )

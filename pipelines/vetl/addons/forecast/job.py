@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from importlib.util import find_spec
 
+from vetl.addons.forecast.kept import MEASURES, keep_forecasts
 from vetl.core.errors import ConfigurationError
 from vetl.figures.hours import Span, calls_by_hour, spans
-from vetl.forecasting import FEWEST_WEEKS, MOST_WEEKS
 from vetl.jobs.one_writer import opened
 from vetl.settings import Settings
-from vetl.store.control.forecasts import MEASURES
+
+FEWEST_WEEKS = 8
+"""Nothing is predicted from fewer weeks."""
+
+MOST_WEEKS = 26
+"""Older weeks would weigh 6 % together."""
 
 _OLDEST = 7
 """Nothing is predicted from calls that end so many days ago."""
@@ -18,7 +23,7 @@ _OLDEST = 7
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What `forecast` did.
+    """The result of `forecast`.
 
     Attributes:
         hours: The number of predictions that were added.
@@ -66,7 +71,7 @@ def _weeks(span: Span) -> int:
 
 def _predict(settings: Settings, chosen: Sequence[Span]) -> int:
     """Predict, keep the predictions, and return their number."""
-    from vetl.forecasting.practices import DAYS, ForecastInput, predictions  # noqa: PLC0415 - of the extra
+    from vetl.addons.forecast.practices import DAYS, ForecastInput, predictions
 
     inputs = [
         ForecastInput(span.practice_id, span.time_zone, span.as_of, span.today, _weeks(span), span.through)
@@ -77,19 +82,11 @@ def _predict(settings: Settings, chosen: Sequence[Span]) -> int:
         settings.warehouse.published, {one.practice_id: (since[one.practice_id], one.through) for one in inputs}
     )
     off = {
-        one.practice_id: holidays(
-            settings, one.practice_id, since[one.practice_id], one.made_on + timedelta(days=DAYS)
+        one.practice_id: settings.definitions.holidays_of(
+            one.practice_id, since[one.practice_id], one.made_on + timedelta(days=DAYS)
         )
         for one in inputs
     }
     made = predictions(hours, inputs, off, MEASURES)
-    with opened(settings) as warehouse:
-        return warehouse.keep_forecasts(made)
-
-
-def holidays(settings: Settings, practice_id: str, first: date, last: date) -> list[date]:
-    """Return the holidays of a practice between two days, by `[definitions] holidays`."""
-    every = settings.definitions.holidays or {}
-    named = every.get(practice_id, every.get("default", ()))
-    days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    return [day for day in days if day.isoformat() in named or f"{day:%m-%d}" in named]
+    with opened(settings) as warehouse, warehouse.writing() as connection:
+        return keep_forecasts(connection, made)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from vetl.addons.forecast.job import forecast as predict
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
 from vetl.cli.output import configure_logs
 from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_table
-from vetl.jobs.forecast import forecast as predict
 from vetl.settings import load_settings
 
 COLUMNS: Sequence[str | TableColumn] = ("practice", "forecast", TableColumn("from", 1))

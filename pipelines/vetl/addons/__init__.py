@@ -1,0 +1,1 @@
+"""Features that the core does not know: a folder each, found by `vetl.hooks`."""
