@@ -14,11 +14,12 @@ from support.sandbox_settings import settings_for, synced
 from vetl.jobs.build import publish_marts
 from vetl.settings import Settings
 
-DAYS = 100
+DAYS = 365
+"""As `vetl demo` makes it."""
 
 
 def _made(folder: Path) -> Path:
-    with vetl_sandbox.running(practices=3, calls=9000, days=DAYS, seed=7, frozen=True) as platform:
+    with vetl_sandbox.running(practices=3, days=DAYS, frozen=True) as platform:
         platform.advance(timedelta(days=1))
         settings = settings_for(platform, folder, DAYS)
         synced(settings)
@@ -65,7 +66,7 @@ def test_the_figures_are_those_of_the_calls(ask: Any) -> None:
 
 
 def test_a_second_build_keeps_them_and_the_day_they_were_stated(tmp_path: Path) -> None:
-    with vetl_sandbox.running(practices=1, calls=3000, days=DAYS, seed=7, frozen=True) as platform:
+    with vetl_sandbox.running(practices=1, days=DAYS, frozen=True) as platform:
         platform.advance(timedelta(days=1))
         settings = settings_for(platform, tmp_path, DAYS)
         synced(settings)

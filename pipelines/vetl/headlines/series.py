@@ -16,12 +16,13 @@ Key = tuple[str, str | None]
 Counts = pl.DataFrame
 """`practice_id`, `measure`, `part`, `day`, `hour`, `some`, `whole`: counts of the marts, by hour for `BY_HOUR`.
 
-The measure `visits` are the visits of a day, whose absence says that a practice was closed.
+The measures `visits` and `work` (sessions, outreach, tasks, calls that were made) have no facts of their own: a
+day with hardly any of one of them says that the practice was closed.
 """
 
 HOURS = 24
 _CLOSED = 0.3
-_FEWEST_VISITS = 4.0
+_FEWEST = 4.0
 _NEAR = 56
 
 
@@ -90,11 +91,12 @@ def days_of(
         length = (last - first).days + 1
         weekday = (np.arange(length) + first.weekday()) % 7
         shares, hours = _arrays(own, first, length)
-        closed = _closed(shares.get(("visits", None)), weekday)
+        closed = _closed(shares.pop(("visits", None), None), weekday) | _closed(
+            shares.pop(("work", None), None), weekday
+        )
         for day in holidays.get(practice_id, ()):
             if first <= day <= last:
                 closed[(day - first).days] = True
-        shares.pop(("visits", None), None)
         ends = {
             list_name: (through - first).days + 1 if through else 0
             for (practice, list_name), through in certified.items()
@@ -124,16 +126,16 @@ def _arrays(
     return shares, hours
 
 
-def _closed(visits: tuple[Numbers, Numbers] | None, weekday: np.ndarray) -> np.ndarray:
-    """Return the days with far fewer visits than the same weekday around them: nobody worked."""
+def _closed(counts: tuple[Numbers, Numbers] | None, weekday: np.ndarray) -> np.ndarray:
+    """Return the days with far fewer cases than the same weekday around them: nobody worked."""
     closed = np.zeros(len(weekday), dtype=bool)
-    if visits is None:
+    if counts is None:
         return closed
     for number in range(7):
         at = np.flatnonzero(weekday == number)
-        counted = visits[0][at]
+        counted = counts[0][at]
         for place, count in zip(at, counted, strict=True):
             near = counted[np.abs(at - place) <= _NEAR]
             usual = float(np.median(near))
-            closed[place] = usual >= _FEWEST_VISITS and count <= _CLOSED * usual
+            closed[place] = usual >= _FEWEST and count <= _CLOSED * usual
     return closed

@@ -36,6 +36,7 @@ _COUNTS = {
     "sessions": ("sessions", "true"),
     "outreach": ("contacts", "true"),
     "visits": ("visits", "attendance <> 'canceled'"),
+    "work": ("work", "true"),
 }
 """Counts by day: the rows and their condition."""
 
@@ -74,6 +75,16 @@ visits as (
 tasks as (
     select practice_id, day, hours_to_finalize, day <= today - 4 as is_old
     from marts.staff_tasks inner join limits using (practice_id) where day >= first
+),
+work as (
+    select practice_id, day from sessions
+    union all
+    select practice_id, day from outreach
+    union all
+    select practice_id, day from tasks
+    union all
+    select practice_id, day
+    from marts.phone_calls inner join limits using (practice_id) where direction = 'outbound' and day >= first
 )
 """
 
