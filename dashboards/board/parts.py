@@ -161,7 +161,7 @@ def enough(view: View, table: pl.DataFrame, cases: str) -> pl.DataFrame:
 
 
 def _valued(table: pl.DataFrame) -> list[str]:
-    """Return the columns with values of the marts: `session` is for tools, people read "Online booking"."""
+    """Return the columns with values of the marts: `online` is for tools, people read "Online booking"."""
     return [name for name in table.columns if name in VALUED]
 
 

@@ -11,7 +11,7 @@
     {{ return([
         'calls', 'answered_calls', 'new_booking_intent_calls', 'missed_new_booking_calls', 'sessions', 'completed',
         'outreach_requests', 'contacted', 'booked', 'tasks_created', 'tasks_completed', 'leaks',
-        'inbound_calls', 'answered_inbound_calls', 'anonymous_leaks',
+        'inbound_calls', 'answered_inbound_calls', 'anonymous_not_booked',
     ]) }}
 {%- endmacro %}
 

@@ -1,10 +1,13 @@
-{#- The caller's request: the outcome shows a reschedule, a confirmation or a cancellation (variable
-   `other_wishes`); any other intent is for a new booking. Null if there was no intent. -#}
-{% macro wanted(outcome, intent) -%}
+{#- The wanted service in the words of the calls' classification, whatever list the contact is of: outreach and tasks
+   have other words for the same. An unknown word stays as it is. -#}
+{% macro wanted(word) -%}
     case
-        {%- for word, request in var('other_wishes').items() %}
-        when {{ outcome }} = '{{ word }}' then '{{ request }}'
+        {%- for own, common in {
+            'task': 'scheduling', 'rx_refill': 'prescription_refill', 'refill': 'prescription_refill',
+            'callback_followup': 'callback', 'general': 'general_inquiry',
+        }.items() %}
+        when {{ word }} = '{{ own }}' then '{{ common }}'
         {%- endfor %}
-        when {{ intent }} then 'new_booking'
+        else {{ word }}
     end
 {%- endmacro %}

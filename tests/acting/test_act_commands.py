@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from support.act_world import PRACTICE, ActWorld, leaks, toml_of
+from support.act_world import PRACTICE, ActWorld, toml_of, unbooked
 from support.every_command import every_command
 from vetl.cli import app
 
@@ -32,7 +32,7 @@ from (values
 
 
 def test_no_command_changes_anything_on_the_platform(installed: ActWorld) -> None:
-    installed.build(leaks(3))
+    installed.build(unbooked(3))
     for command in COMMANDS:
         app.execute(command.split())
 
@@ -51,7 +51,7 @@ def test_each_command_is_tried_or_needs_no_platform() -> None:
 
 def test_the_commands_plan_apply_and_show(installed: ActWorld, capsys: pytest.CaptureFixture[str]) -> None:
     Path("vetl.toml").write_text(toml_of(installed, enabled=True), "utf-8")
-    installed.build(leaks(3))
+    installed.build(unbooked(3))
     assert app.execute(["act", "plan", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert app.execute(["act", "apply", plan["digest"], "--json"]) == 0

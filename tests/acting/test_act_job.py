@@ -6,7 +6,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from support.act_world import ActWorld, leaks, toml_of
+from support.act_world import ActWorld, toml_of, unbooked
 from vetl.jobs.act_status import utc_now
 from vetl.jobs.status import read_status
 from vetl.orchestration.acts import act, check_acts, config_of_a_plan, known, ledger_of_acts
@@ -43,7 +43,7 @@ def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
 
 def test_to_materialize_the_ledger_sends_nothing(installed: ActWorld, dagster_side: dg.Definitions) -> None:
     """«Materialize all» once sent three tasks to a clinic."""
-    installed.build(leaks(3))
+    installed.build(unbooked(3))
     everything = dagster_side.resolve_implicit_global_asset_job_def()
 
     assert everything.execute_in_process().success
@@ -53,10 +53,10 @@ def test_to_materialize_the_ledger_sends_nothing(installed: ActWorld, dagster_si
 
 
 def test_the_job_demands_the_digest_of_a_plan_that_fits(installed: ActWorld, dagster_side: dg.Definitions) -> None:
-    digest = installed.plan(leaks(3))
+    digest = installed.plan(unbooked(3))
     with pytest.raises(dg.DagsterInvalidConfigError, match="digest"):
         run(dagster_side, "act")
-    installed.build(leaks(2))
+    installed.build(unbooked(2))
     assert not run(dagster_side, "act", {"ops": {"apply_plan": {"config": {"digest": digest}}}}).success
     assert installed.posts() == 0
 
@@ -67,7 +67,7 @@ def test_the_job_demands_the_digest_of_a_plan_that_fits(installed: ActWorld, dag
 
 
 def test_a_run_says_what_was_sent_and_held_back(installed: ActWorld, dagster_side: dg.Definitions) -> None:
-    installed.build(leaks(3))
+    installed.build(unbooked(3))
     installed.platform.faults.set([Fault("closed", path="POST */staff_tasks", most=1, in_a_row=None)])
 
     first, second = applied(installed, dagster_side), applied(installed, dagster_side)
@@ -83,7 +83,7 @@ def test_a_task_that_is_unknown_for_a_day_fails_the_check_and_vetl_status(
 ) -> None:
     """The platform of the tests has a clock of its own, far behind: an unknown task is old at once."""
     settings = installed.settings
-    installed.build(leaks(2))
+    installed.build(unbooked(2))
     assert run(dagster_side, "watch").success
     installed.platform.faults.set([Fault("status", path="POST */staff_tasks", most=1, in_a_row=None)])
     assert applied(installed, dagster_side)["unknown"] == 1

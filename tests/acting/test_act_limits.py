@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from support.act_world import ActWorld, AtTasks, Leak, leaks
+from support.act_world import ActWorld, AtTasks, Unbooked, unbooked
 from support.sandbox_settings import synced
 from vetl.core.errors import ConfigurationError, LedgerError, WarehouseError, WrongUse
 from vetl.jobs.act import apply_acts, plan_acts
@@ -16,20 +16,20 @@ TASKS = "POST */staff_tasks"
 
 
 def test_caps_hold_over_several_plans_of_a_day(world: ActWorld) -> None:
-    world.build(leaks(5))
+    world.build(unbooked(5))
     capped = world.act(per_practice_per_day=2)
 
     first, second = world.plan_and_apply(capped), world.plan_and_apply(capped)
     world.platform.advance(timedelta(days=1))
     world.sync()
-    world.build(leaks(5))
+    world.build(unbooked(5))
     third = world.plan_and_apply(capped)
 
     assert (first.sent, second.sent, third.sent) == (2, 0, 2)
 
 
 def test_nothing_leaves_in_quiet_hours(world: ActWorld) -> None:
-    world.build(leaks(2))
+    world.build(unbooked(2))
 
     result = world.plan_and_apply(world.act(quiet_hours=(0, 24)))
 
@@ -38,7 +38,7 @@ def test_nothing_leaves_in_quiet_hours(world: ActWorld) -> None:
 
 
 def test_the_kill_switch_is_a_setting_and_a_file(world: ActWorld) -> None:
-    digest = world.plan(leaks(1))
+    digest = world.plan(unbooked(1))
     with pytest.raises(ConfigurationError, match=r"stopped by act\.stop; nothing is sent"):
         apply_acts(world.act(stop=True), digest)
     world.settings.act.stop_file.touch()
@@ -49,7 +49,7 @@ def test_the_kill_switch_is_a_setting_and_a_file(world: ActWorld) -> None:
 
 
 def test_the_kill_switch_stops_an_applier_at_work(world: ActWorld) -> None:
-    digest = world.plan(leaks(3))
+    digest = world.plan(unbooked(3))
 
     def stop(method: str) -> None:
         if method == "POST":
@@ -64,14 +64,14 @@ def test_the_kill_switch_stops_an_applier_at_work(world: ActWorld) -> None:
 
 
 def test_acting_is_off_by_default(world: ActWorld) -> None:
-    world.build(leaks(1))
+    world.build(unbooked(1))
     with pytest.raises(ConfigurationError, match=r"act\.enabled is false: nothing is sent"):
         apply_acts(world.act(enabled=False), "0" * 16)
 
 
 def test_a_plan_that_no_longer_fits_or_is_of_another_ledger_is_refused(world: ActWorld) -> None:
-    digest = world.plan(leaks(2))
-    world.build(leaks(3))
+    digest = world.plan(unbooked(2))
+    world.build(unbooked(3))
 
     for other, line in (
         (digest, "no longer fits the data"),
@@ -83,7 +83,7 @@ def test_a_plan_that_no_longer_fits_or_is_of_another_ledger_is_refused(world: Ac
 
 
 def test_a_practice_that_refuses_writing_is_one_line(world: ActWorld) -> None:
-    digest = world.plan(leaks(3))
+    digest = world.plan(unbooked(3))
     world.platform.faults.set([Fault("status", status=403, path=TASKS, in_a_row=None)])
 
     result = apply_acts(world.settings, digest)
@@ -99,7 +99,7 @@ def test_a_practice_that_refuses_writing_is_one_line(world: ActWorld) -> None:
 
 
 def test_a_refused_task_is_not_sent_again_by_itself(world: ActWorld) -> None:
-    world.build([Leak(0, client_id="no-such-client")])
+    world.build([Unbooked(0, client_id="no-such-client")])
 
     first = world.plan_and_apply()
 
@@ -108,7 +108,7 @@ def test_a_refused_task_is_not_sent_again_by_itself(world: ActWorld) -> None:
 
 
 def test_a_request_that_nobody_can_reach_is_held_back(world: ActWorld) -> None:
-    world.build([Leak(0, phone_number=None), Leak(1, phone_number="ask at the desk"), Leak(2)])
+    world.build([Unbooked(0, phone_number=None), Unbooked(1, phone_number="ask at the desk"), Unbooked(2)])
 
     plan = plan_acts(world.settings, None)
 
@@ -116,18 +116,18 @@ def test_a_request_that_nobody_can_reach_is_held_back(world: ActWorld) -> None:
     assert len(plan.acts) == 1
 
 
-def two_leaks(world: ActWorld) -> None:
-    world.build(leaks(2))
+def two_requests(world: ActWorld) -> None:
+    world.build(unbooked(2))
 
 
 def lists_lie(world: ActWorld) -> None:
     world.platform.set(staff_tasks={"told_total": 10_000})
     synced(world.settings, reconcile="full")
-    two_leaks(world)
+    two_requests(world)
 
 
 def lists_are_newer(world: ActWorld) -> None:
-    two_leaks(world)
+    two_requests(world)
     world.platform.advance(timedelta(minutes=5))
     world.sync()
 
@@ -137,8 +137,8 @@ def lists_are_newer(world: ActWorld) -> None:
     [
         (lists_lie, timedelta(), "uncertified"),
         (lists_are_newer, timedelta(), "not_built"),
-        (two_leaks, timedelta(hours=27), "too_old"),
-        (two_leaks, timedelta(days=-1), "too_old"),  # the clock was put back
+        (two_requests, timedelta(hours=27), "too_old"),
+        (two_requests, timedelta(days=-1), "too_old"),  # the clock was put back
     ],
 )
 def test_data_that_cannot_be_relied_on_holds_a_practice_back(
@@ -156,7 +156,7 @@ def test_without_marts_there_is_one_line(world: ActWorld) -> None:
 
 
 def test_nothing_is_sent_if_the_disk_is_full(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    digest = world.plan(leaks(2))
+    digest = world.plan(unbooked(2))
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

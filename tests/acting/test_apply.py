@@ -1,4 +1,4 @@
-"""Plans are applied against a real platform: each leak becomes one task, whatever happens on the way."""
+"""Plans are applied against a real platform: each one becomes one task, whatever happens on the way."""
 
 import stat
 from datetime import timedelta
@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from support.act_world import PRACTICE, ActWorld, AtTasks, Leak, leaks
+from support.act_world import PRACTICE, ActWorld, AtTasks, Unbooked, unbooked
 from vetl.forgetting.job import forget_person
 from vetl.jobs.act import apply_acts, plan_acts
 from vetl.jobs.act_status import act_status
@@ -20,8 +20,8 @@ REFUSALS = (400, 404, 409, 422)
 LATER = timedelta(minutes=16)
 
 
-def test_each_leak_becomes_one_task(world: ActWorld) -> None:
-    world.build(leaks(5))
+def test_each_request_becomes_one_task(world: ActWorld) -> None:
+    world.build(unbooked(5))
     plan = plan_acts(world.settings, None)
 
     result = apply_acts(world.settings, plan.digest)
@@ -34,7 +34,7 @@ def test_each_leak_becomes_one_task(world: ActWorld) -> None:
 
 
 def test_a_plan_needs_no_request(world: ActWorld) -> None:
-    world.build(leaks(3))
+    world.build(unbooked(3))
     before = len(world.platform.requests.log)
 
     plan_acts(world.settings, None)
@@ -44,7 +44,7 @@ def test_a_plan_needs_no_request(world: ActWorld) -> None:
 
 
 def test_the_ledger_belongs_to_its_owner(world: ActWorld) -> None:
-    world.build(leaks(1))
+    world.build(unbooked(1))
     world.plan_and_apply()
 
     assert stat.S_IMODE(world.settings.act.ledger.stat().st_mode) == 0o600
@@ -61,7 +61,7 @@ def test_the_ledger_belongs_to_its_owner(world: ActWorld) -> None:
     ids=lambda fault: f"{fault.kind} {fault.status}",
 )
 def test_a_task_whose_answer_is_lost_is_adopted_and_not_made_again(world: ActWorld, fault: Fault) -> None:
-    world.build(leaks(4))
+    world.build(unbooked(4))
     world.platform.faults.set([fault])
 
     result = world.plan_and_apply()
@@ -75,7 +75,7 @@ def test_a_task_whose_answer_is_lost_is_adopted_and_not_made_again(world: ActWor
 @pytest.mark.parametrize("status", [401, 403, 429])
 def test_a_write_is_sent_once_whatever_refuses_the_practice_after_it(world: ActWorld, status: Any) -> None:
     """The client once repeated a POST after these, although the task was made: each stood there twice."""
-    digest = world.plan(leaks(3))
+    digest = world.plan(unbooked(3))
     world.platform.faults.set([Fault("failed_late", path=TASKS, most=1, in_a_row=None, status=status)])
 
     first = apply_acts(world.settings, digest)
@@ -87,7 +87,7 @@ def test_a_write_is_sent_once_whatever_refuses_the_practice_after_it(world: ActW
 
 
 def test_tasks_that_a_proxy_makes_twice_are_seen_after_sending(world: ActWorld) -> None:
-    digest = world.plan(leaks(2))
+    digest = world.plan(unbooked(2))
     world.platform.faults.set([Fault("twice", path=TASKS, most=1, in_a_row=None)])
 
     first = apply_acts(world.settings, digest)
@@ -98,12 +98,12 @@ def test_tasks_that_a_proxy_makes_twice_are_seen_after_sending(world: ActWorld) 
     assert first.doubts == [f"{PRACTICE}: 2 tasks have the code {double}; a person has to cancel all but one"]
     one = next(task["id"] for task in world.tasks() if double in task["description"])
     world.platform.update(PRACTICE, "staff_tasks", one, {"status": "canceled"})
-    assert apply_acts(world.settings, world.plan(leaks(3))).exit_code == 0
+    assert apply_acts(world.settings, world.plan(unbooked(3))).exit_code == 0
 
 
 def test_two_machines_with_a_ledger_each_are_seen_after_sending(world: ActWorld) -> None:
     """Both have read the tasks before either sends: no ledger can know the other one's acts."""
-    digest = world.plan(leaks(1))
+    digest = world.plan(unbooked(1))
     other = world.act(ledger=world.settings.act.ledger.with_name("other.sqlite"))
     [act] = plan_acts(other, None).acts
     task = {"id": "elsewhere", "title": act.title, "description": act.description, "status": "pending"}
@@ -121,7 +121,7 @@ def test_two_machines_with_a_ledger_each_are_seen_after_sending(world: ActWorld)
 
 
 def test_a_request_without_an_answer_is_not_sent_again_before_the_time_to_settle_is_over(world: ActWorld) -> None:
-    digest = world.plan(leaks(2))
+    digest = world.plan(unbooked(2))
     world.platform.faults.set([Fault("status", path=TASKS, most=2, in_a_row=None)])
 
     first = apply_acts(world.settings, digest)
@@ -138,7 +138,7 @@ def test_a_request_without_an_answer_is_not_sent_again_before_the_time_to_settle
 
 
 def test_nothing_is_sent_while_totals_lie(world: ActWorld) -> None:
-    digest = world.plan(leaks(2))
+    digest = world.plan(unbooked(2))
     world.platform.faults.set([Fault("status", path=TASKS, most=2, in_a_row=None)])
     apply_acts(world.settings, digest)
     world.platform.advance(LATER)
@@ -157,7 +157,7 @@ def test_a_list_that_shows_pending_tasks_only_proves_no_absence(world: ActWorld)
         world.platform.update(PRACTICE, "staff_tasks", task["id"], {"status": "pending", "finalized_at": None})
     world.platform.set(staff_tasks={"ignored": ["status"]})
     world.sync()
-    world.build(leaks(1))
+    world.build(unbooked(1))
 
     result = world.plan_and_apply()
 
@@ -167,11 +167,11 @@ def test_a_list_that_shows_pending_tasks_only_proves_no_absence(world: ActWorld)
 
 def test_a_person_who_rewrites_a_task_at_once_owns_it(world: ActWorld) -> None:
     """The answer comes, but the code is gone from the task: the id is known."""
-    world.build(leaks(1))
+    world.build(unbooked(1))
     world.platform.faults.set([Fault("edited", path=TASKS)])
     world.plan_and_apply()
     world.sync()
-    world.build([Leak(0, booked=True)])
+    world.build([Unbooked(0, booked=True)])
 
     result = world.plan_and_apply()
 
@@ -187,7 +187,7 @@ def change_tasks(world: ActWorld, fields: dict[str, str | None]) -> None:
 
 def test_a_task_that_lost_its_code_is_found_by_its_reference_time(world: ActWorld) -> None:
     """Each answer about a created task is lost, and then a person rewrites the task before it is read."""
-    world.build(leaks(2))
+    world.build(unbooked(2))
     is_due: list[bool] = []
 
     def meddle(method: str) -> Fault | None:
@@ -209,7 +209,7 @@ def test_a_task_that_lost_its_code_is_found_by_its_reference_time(world: ActWorl
 
 
 def test_nothing_is_sent_again_if_the_platform_shows_tasks_without_their_marks(world: ActWorld) -> None:
-    world.build(leaks(1))
+    world.build(unbooked(1))
     assert world.plan_and_apply().sent == 1
 
     def cut(method: str) -> Fault | None:
@@ -219,7 +219,7 @@ def test_nothing_is_sent_again_if_the_platform_shows_tasks_without_their_marks(w
         return None
 
     world.platform.platform.faults = AtTasks(cut)
-    digest = world.plan(leaks(2)[1:])
+    digest = world.plan(unbooked(2)[1:])
 
     first = apply_acts(world.settings, digest)
     world.platform.advance(LATER)
@@ -231,14 +231,14 @@ def test_nothing_is_sent_again_if_the_platform_shows_tasks_without_their_marks(w
 
 
 def test_a_lost_ledger_makes_no_task_twice(world: ActWorld) -> None:
-    world.build(leaks(3))
+    world.build(unbooked(3))
     world.plan_and_apply()
     lose_the_ledger(world)
 
     first = world.plan_and_apply()
     world.platform.advance(LATER)
     world.sync()
-    world.build(leaks(4))
+    world.build(unbooked(4))
     second = world.plan_and_apply()
     world.platform.advance(LATER)
     third = world.plan_and_apply()
@@ -249,7 +249,7 @@ def test_a_lost_ledger_makes_no_task_twice(world: ActWorld) -> None:
 
 def test_a_lost_ledger_adopts_tasks_that_no_sync_has_seen(world: ActWorld) -> None:
     """The private file is as old as the last sync: only the read before the first request shows the tasks."""
-    digest = world.plan(leaks(3))
+    digest = world.plan(unbooked(3))
     lost = world.act(ledger=world.settings.act.ledger.with_name("lost.sqlite"))
     plan_acts(lost, None)
     apply_acts(lost, digest)
@@ -268,12 +268,12 @@ def lose_the_ledger(world: ActWorld) -> None:
 
 
 def test_a_lost_ledger_knows_a_reworded_task_by_its_time(world: ActWorld) -> None:
-    world.build(leaks(2))
+    world.build(unbooked(2))
     world.plan_and_apply()
     change_tasks(world, {"title": "Ann calls them", "description": "on Monday"})
     lose_the_ledger(world)
     world.sync()
-    world.build(leaks(2))
+    world.build(unbooked(2))
 
     first = world.plan_and_apply()
     world.platform.advance(LATER)
@@ -286,10 +286,10 @@ def test_a_lost_ledger_knows_a_reworded_task_by_its_time(world: ActWorld) -> Non
 
 def test_after_a_lost_ledger_the_caps_of_a_day_count_the_tasks_that_the_platform_shows(world: ActWorld) -> None:
     capped = world.act(per_practice_per_day=2)
-    world.build(leaks(2))
+    world.build(unbooked(2))
     world.plan_and_apply(capped)
     lose_the_ledger(world)
-    world.build(leaks(5)[2:])
+    world.build(unbooked(5)[2:])
 
     world.plan_and_apply(capped)
     world.platform.advance(LATER)
@@ -300,9 +300,9 @@ def test_after_a_lost_ledger_the_caps_of_a_day_count_the_tasks_that_the_platform
 
 
 def test_a_booked_request_has_its_untouched_task_canceled(world: ActWorld) -> None:
-    world.build(leaks(2))
+    world.build(unbooked(2))
     world.plan_and_apply()
-    world.build([Leak(0, booked=True), Leak(1)])
+    world.build([Unbooked(0, booked=True), Unbooked(1)])
 
     result = world.plan_and_apply()
 
@@ -312,11 +312,11 @@ def test_a_booked_request_has_its_untouched_task_canceled(world: ActWorld) -> No
 
 
 def test_a_task_that_a_person_works_with_is_left_alone(world: ActWorld) -> None:
-    world.build(leaks(1))
+    world.build(unbooked(1))
     world.plan_and_apply()
     (task,) = world.tasks()
     world.platform.update(PRACTICE, "staff_tasks", task["id"], {"title": "Ann calls on Monday"})
-    world.build([Leak(0, booked=True)])
+    world.build([Unbooked(0, booked=True)])
 
     assert world.plan_and_apply().canceled == 0
     assert world.tasks()[0]["status"] == "pending"
@@ -330,7 +330,7 @@ def test_a_forgotten_client_is_erased_from_the_ledger_and_gets_no_second_task(wo
         update={"call_back": TemplateSettings(description="Call {client_name}.")}
     )
     settings = world.act(templates=words)
-    world.build([Leak(0, client_id=client), Leak(1)])
+    world.build([Unbooked(0, client_id=client), Unbooked(1)])
     world.plan_and_apply(settings)
     files = list(settings.act.ledger.parent.glob("acts.sqlite*"))
     assert any(name.encode() in file.read_bytes() for file in files)
@@ -340,5 +340,5 @@ def test_a_forgotten_client_is_erased_from_the_ledger_and_gets_no_second_task(wo
     assert [file for file in left if "acts.sqlite" in file] == []
     held = b"".join(file.read_bytes() for file in settings.act.ledger.parent.glob("acts.sqlite*"))
     assert (name.encode() in held, client.encode() in held) == (False, False)
-    world.build([Leak(0), Leak(1)])  # the marts went with the person
+    world.build([Unbooked(0), Unbooked(1)])  # the marts went with the person
     assert [held.reason for held in plan_acts(settings, None).held_back] == ["has_task", "has_task"]

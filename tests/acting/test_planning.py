@@ -1,4 +1,4 @@
-"""A plan follows from booking requests, rules and facts alone: the same for the same, and no leak twice."""
+"""A plan follows from booking requests, rules and facts alone: the same for the same, and no request twice."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -69,10 +69,10 @@ def test_an_act_of_the_ledger_holds_its_request_back(state: ActState, reason: li
 
 
 def test_a_merged_request_is_found_by_any_of_its_contacts() -> None:
-    merged = request(1, contacts=("call:c-1", "session:s-9", "call:c-2"))
+    merged = request(1, contacts=("call:c-1", "online:s-9", "call:c-2"))
 
     assert reasons(merged, facts=ActFacts(entries=[entry(request(2), ActState.MADE)])) == ["has_task"]
-    seen = ActFacts(task_codes=frozenset({("p", code_of("p", "call_back", "session:s-9"))}))
+    seen = ActFacts(task_codes=frozenset({("p", code_of("p", "call_back", "online:s-9"))}))
     assert reasons(merged, facts=seen) == ["has_task"]
 
 

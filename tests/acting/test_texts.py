@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.act_world import PRACTICE, ActWorld, Leak, leaks
+from support.act_world import PRACTICE, ActWorld, Unbooked, unbooked
 from vetl.jobs.act import apply_acts, plan_acts
 from vetl.jobs.act_status import act_status
 from vetl.settings import Settings
@@ -34,12 +34,12 @@ def asked(world: ActWorld) -> int:
     return sum(seen.method == "POST" and seen.path.endswith("/messages") for seen in world.platform.requests.log)
 
 
-def wanted(count: int, number: str = ARRIVES) -> list[Leak]:
-    return [Leak(place, phone_number=number[:-2] + f"{12 + place:02}") for place in range(count)]
+def wanted(count: int, number: str = ARRIVES) -> list[Unbooked]:
+    return [Unbooked(place, phone_number=number[:-2] + f"{12 + place:02}") for place in range(count)]
 
 
 def test_each_request_gets_one_message_and_no_task(world: ActWorld, settings: Settings) -> None:
-    world.build([*wanted(3), Leak(7, phone_number="(212) 555-0112")])
+    world.build([*wanted(3), Unbooked(7, phone_number="(212) 555-0112")])
     plan = plan_acts(settings, None)
 
     result = apply_acts(settings, plan.digest)
@@ -73,7 +73,7 @@ def test_a_message_whose_answer_is_lost_is_found_by_its_reference_or_sent_again(
 
 
 def test_an_opted_out_client_is_not_texted(world: ActWorld, settings: Settings) -> None:
-    world.build([Leak(0, phone_number=OPTED_OUT)])
+    world.build([Unbooked(0, phone_number=OPTED_OUT)])
 
     result = world.plan_and_apply(settings)
 
@@ -89,7 +89,7 @@ def test_a_lost_ledger_texts_nobody_twice_although_two_requests_are_one_now(
     world.plan_and_apply(settings)
     settings.act.ledger.unlink()
     (settings.act.ledger.parent / "acts.sqlite-wal").unlink(missing_ok=True)
-    world.build([Leak(5, contacts=(0, 5), phone_number=ARRIVES)])
+    world.build([Unbooked(5, contacts=(0, 5), phone_number=ARRIVES)])
 
     result = world.plan_and_apply(settings)
 
@@ -111,7 +111,7 @@ def test_nobody_is_texted_at_night(world: ActWorld, settings: Settings) -> None:
 
 @pytest.mark.usefixtures("settings")
 def test_a_practice_that_has_not_opted_in_gets_tasks(world: ActWorld) -> None:
-    world.build(leaks(1))
+    world.build(unbooked(1))
 
     world.plan_and_apply(world.act(kinds=("call_back", "text")))
 

@@ -92,7 +92,7 @@ def test_the_first_page_has_its_name_as_an_address_too(visit: Visit) -> None:
 
 def test_the_work_list_is_filtered_and_downloaded(visit: Visit, marts: Any) -> None:
     wanted, people = marts.execute(
-        "select wanted, count(*) from marts.leak_list"
+        "select wanted, count(*) from marts.call_back_list"
         " where wanted is not null and reason not in ('declined', 'resolved') group by all"
         " order by 2 desc, 1 limit 1"
     ).fetchone()

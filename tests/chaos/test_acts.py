@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 import vetl_sandbox
-from support.act_world import DAYS, ActWorld, act_world, leaks
+from support.act_world import DAYS, ActWorld, act_world, unbooked
 from support.killed_sync import impatient, processes
 from support.sandbox_settings import changed
 from vetl.acting.platform import ApplyResult
@@ -40,7 +40,7 @@ def tell_story(world: ActWorld, folder: Path, *, requests: int, kills: int, seed
     """Apply a plan for so many requests with so many kills; at rest each has one task, and none has two."""
     rng = Random(seed)
     settings = changed(world.settings, warehouse={"lock_wait_seconds": 600})
-    world.build(leaks(requests))
+    world.build(unbooked(requests))
     plan = plan_acts(settings, None)
     wanted = {act.code for act in plan.acts}
     assert len(wanted) == requests

@@ -35,7 +35,14 @@ def platform() -> Iterator[vetl_sandbox.Handle]:
 @pytest.fixture(scope="module", autouse=True)
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Build few of the models: those of the contacts, of the acts and of a file for a group."""
-    models = ("clients", "demand_contacts", "demand_ledger", "leak_list", "phone_calls", "staff_tasks")
+    models = (
+        "clients",
+        "booking_request_contacts",
+        "booking_requests",
+        "call_back_list",
+        "phone_calls",
+        "staff_tasks",
+    )
     few = small_project(tmp_path_factory.mktemp("few-models"), *models)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bundled, "dbt_project", lambda: few)

@@ -89,7 +89,7 @@ def test_every_command_of_readme_and_how_to_pages_works(
 
     The calls are of both halves of the year, which the doctor needs to know a time zone.
     """
-    marts = ("booking_funnel_daily", "demand_contacts", "demand_ledger", "leak_list", "practices")
+    marts = ("booking_funnel_daily", "booking_request_contacts", "booking_requests", "call_back_list", "practices")
     few = small_project(tmp_path_factory.mktemp("few-models"), *marts)
     monkeypatch.setattr(bundled, "dbt_project", lambda: few)
     for name in [name for name in os.environ if name.startswith("VETL_")]:

@@ -52,10 +52,11 @@ def main() -> None:
                 comment on table marts.clients is 'One row per client';
                 create table marts.phone_calls as select 'p' as practice_id, 'k' as call_key, 'c1' as client_id,
                     'Jane' as client_name, null::varchar as phone_number;
-                create table marts.leak_list as select 'p' as practice_id, 'e' as episode_id, 'c1' as client_id,
-                    'call' as last_contact_kind, 'k' as last_contact_id, null::varchar as phone_number;
+                create table marts.call_back_list as select 'p' as practice_id, 'e' as episode_id,
+                    'c1' as client_id, 'call' as last_contact_kind, 'k' as last_contact_id,
+                    null::varchar as phone_number;
             """)
-        marts: Treatments = {"clients": {"name": "hash"}, "phone_calls": {}, "leak_list": {}}
+        marts: Treatments = {"clients": {"name": "hash"}, "phone_calls": {}, "call_back_list": {}}
         publish(private, published, pii=marts, pii_key=None)
         contacts = write_contacts(private, published)
         (clients,) = write_parquet(published, 1).rglob("clients.parquet")

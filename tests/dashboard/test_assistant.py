@@ -165,7 +165,7 @@ def test_a_user_of_one_practice_reaches_no_row_of_another(
     seen = json.dumps(
         [
             of_one_practice.call("list_metrics"),
-            of_one_practice.call("describe", metric="episodes"),
+            of_one_practice.call("describe", metric="booking_requests"),
             of_one_practice.call("ask", metric="drop_off_rate", by=["practice", "stage"]),
             of_one_practice.call("ask", metric="calls", where=["practice!=loc-002"]),
             of_one_practice.call("ask", metric="calls", where=["practice>a"], by=["practice", "group"]),

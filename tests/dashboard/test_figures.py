@@ -61,15 +61,17 @@ def test_the_figures_of_a_monday_leave_open_days_out(opened: Open, ask: Ask, day
     outreach = sums(ask, "practice_daily", "booked contacted", since, until - OUTREACH)
     online = sums(ask, "practice_daily", "completed sessions", *days)
     by_client = "begun_by = 'client'"
-    (leaked,) = sums(ask, "demand_daily", "leaked", since, until - REQUESTS, by_client)
-    (before,) = sums(ask, "demand_daily", "leaked", since - REQUESTS, since - timedelta(days=1), by_client)
+    (not_booked,) = sums(ask, "booking_requests_daily", "not_booked", since, until - REQUESTS, by_client)
+    (before,) = sums(
+        ask, "booking_requests_daily", "not_booked", since - REQUESTS, since - timedelta(days=1), by_client
+    )
     page = opened()
 
     assert values(page)[:4] == shares(callers[0:2], callers[2:4], online, outreach)
     people, visitors = (int(metric.value) for metric in page.metric[4:6])
-    assert people + visitors == leaked
+    assert people + visitors == not_booked
     changes = [int(metric.delta.replace("no change", "0").replace(",", "")) for metric in page.metric[4:6]]
-    assert sum(changes) == leaked - before
+    assert sum(changes) == not_booked - before
     said = [caption.value for caption in page.caption]
     assert sum("21 of 28 days" in text for text in said) == 2
     assert sum("14 of 28 days" in text for text in said) == 2
@@ -123,7 +125,7 @@ def test_one_line_reconciles_the_figures_of_the_phone(opened: Open, ask: Ask, da
     calls, unbooked = sums(ask, "booking_intent_daily", columns, *days, "direction = 'inbound'")
     callers, missed = sums(ask, "practice_daily", "new_booking_callers missed_callers", *days)
     by_phone = "first_channel = 'call' and begun_by = 'client'"
-    requests, open_ones = sums(ask, "demand_daily", "episodes leaked", *days, by_phone)
+    requests, open_ones = sums(ask, "booking_requests_daily", "episodes not_booked", *days, by_phone)
     line, *_ = [text.value for text in opened("phones").markdown if "inbound calls" in text.value]
 
     numbers = [int(text) for text in re.findall(r"[\d]+", line.replace(",", "")) if text != "14"]
@@ -149,11 +151,11 @@ def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date,
     }
 
 
-def test_clients_to_call_back_are_those_of_the_leak_list(opened: Open, ask: Ask) -> None:
-    still_open = "from marts.leak_list where reason not in ('declined', 'resolved')"
+def test_clients_to_call_back_are_those_of_the_list(opened: Open, ask: Ask) -> None:
+    still_open = "from marts.call_back_list where reason not in ('declined', 'resolved')"
     [(people,)] = ask(f"select count(*) {still_open}")
     wanted, asked = ask(f"select wanted, count(*) {still_open} group by wanted order by 2 desc, 1")[0]
-    [(everybody,)] = ask("select count(*) from marts.leak_list")
+    [(everybody,)] = ask("select count(*) from marts.call_back_list")
     page = opened("call-back")
 
     assert len(page.dataframe[0].value) == people

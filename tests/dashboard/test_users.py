@@ -57,10 +57,10 @@ def write_contacts(published: Path) -> None:
     with duckdb.connect(published.with_name("contacts.duckdb")) as connection:
         connection.execute(f"""
             attach '{published}' as published (read_only);
-            create table leak_list as
+            create table call_back_list as
             select practice_id, episode_id, 'Name at ' || practice_id as name, '+15550100' as phone_number,
                    null::varchar as email, null::varchar as pet
-            from published.marts.leak_list order by episode_id offset 1
+            from published.marts.call_back_list order by episode_id offset 1
         """)
 
 
@@ -108,7 +108,7 @@ def test_users_see_their_names_and_each_look_is_noted(opened: Open, users: Path,
     assert set(table["name"].dropna()) == {"Name at loc-001"}
     [line] = [json.loads(line) for line in users.read_text("utf-8").splitlines()]
     mine = ask(
-        "select episode_id from marts.leak_list where practice_id = 'loc-001'"
+        "select episode_id from marts.call_back_list where practice_id = 'loc-001'"
         " and reason not in ('declined', 'resolved')"
     )
     assert (line["user"], line["page"], line["with_names"]) == ("anna", "call-back", True)

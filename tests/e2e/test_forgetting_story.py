@@ -44,7 +44,7 @@ def platform() -> Iterator[vetl_sandbox.Handle]:
 @pytest.fixture(scope="module", autouse=True)
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Build few of the models: those that the contacts and the call-back list are made from."""
-    with few_models(tmp_path_factory.mktemp("few-models"), "clients", "leak_list", "phone_calls"):
+    with few_models(tmp_path_factory.mktemp("few-models"), "clients", "call_back_list", "phone_calls"):
         yield
 
 

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
+from support.booking_requests import NEVER_CALL
 from support.cells import count
-from support.demand import NEVER_CALL
 from support.expected import EXPECTED, assert_mart_is_true
 from support.expected.overview import report_revisions
 from support.expected.practice import practice_days
@@ -110,7 +110,7 @@ def test_the_difficult_cases_occur(story: Story) -> None:
 
     assert "waiting_room" in {row["stage"] for row in source.rows("booking_sessions")}
     assert reopened(source)
-    assert {("session", "exact"), ("call", "inferred"), ("outreach", "exact"), (None, None)} <= ways(chapter)
+    assert {("online", "exact"), ("call", "inferred"), ("outreach", "exact"), (None, None)} <= ways(chapter)
     statuses = {row["status"] for row in source.rows("messages")}
     assert {"delivered", "read", "failed", "suppressed"} <= statuses
 
@@ -126,16 +126,16 @@ def test_long_and_short_days_and_restated_ones_occur(story: Story) -> None:
 def test_every_reason_and_every_end_occurs(story: Story) -> None:
     """This includes clients who must not be called, with the reason, and the results of appointments."""
     chapter, _ = story
-    reasons = {row["not_actionable_because"] for row in chapter.rows("leaks")}
+    reasons = {row["not_actionable_because"] for row in chapter.rows("unbooked_requests")}
 
     assert {None, "begun_by_practice", "anonymous", "followed_up", "too_old", "open_task"} <= reasons
     assert reasons & NEVER_CALL, reasons
-    assert {True, False, None} == {row["is_kept"] for row in chapter.rows("demand_ledger")}
+    assert {True, False, None} == {row["is_kept"] for row in chapter.rows("booking_requests")}
     assert any(row["recovered_within_7_days"] for row in chapter.rows("practice_weekly"))
     assert any(row["is_final"] for row in chapter.rows("practice_weekly"))
 
 
-def test_nobody_who_was_acted_on_is_on_the_next_days_leak_list(story: Story) -> None:
+def test_nobody_who_was_acted_on_is_on_the_next_days_list(story: Story) -> None:
     """Of those who were acted on some booked and some did not."""
     chapter, _ = story
     acted, left = (
@@ -144,8 +144,8 @@ def test_nobody_who_was_acted_on_is_on_the_next_days_leak_list(story: Story) -> 
     )
 
     assert acted
-    assert acted & chapter.leaks_next_day == set()
-    assert left & chapter.leaks_next_day
+    assert acted & chapter.list_next_day == set()
+    assert left & chapter.list_next_day
     shown = chapter.rows("acts")
     ends = {(row["holdout"], row["booked_within_14_days"]) for row in shown}
     assert {(True, False), (False, True), (False, False)} <= ends

@@ -27,7 +27,7 @@ from vetl.settings import Settings
 
 DAYS = 12
 DASHBOARD = Path(__file__).parents[2] / "dashboards" / "app.py"
-PAGES = ("", "funnel", "calls", "outreach", "tasks", "leaks", "health")
+PAGES = ("", "funnel", "calls", "outreach", "tasks", "call_back", "health")
 SHORTEST = 6
 """Characters that no other byte can be mistaken for."""
 
@@ -156,8 +156,8 @@ def test_many_values_were_put_into_wrong_fields(outcome: Outcome) -> None:
         ("phone_calls", "outcome"),
         ("patients", "breed"),
         ("booking_funnel_daily", "referral_source"),
-        ("demand_ledger", "appointment_status"),
-        ("leaks", "wanted"),
+        ("booking_requests", "appointment_status"),
+        ("call_back", "wanted"),
     ):
         rows = ask(outcome.settings.warehouse.path, f"select distinct {column} from marts.{mart}")
         assert held_in("\n".join(str(value) for (value,) in rows), outcome.values), (mart, column)

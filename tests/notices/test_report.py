@@ -53,8 +53,8 @@ def test_each_reader_gets_one_mail_with_text_html_charts_and_pdf(reporting: Sett
 
 def test_a_reader_sees_their_practices_alone_and_no_person(reporting: Settings) -> None:
     file = reporting.warehouse.published
-    people = ask(file, "select distinct unnest([client_id, phone_number, episode_id]) from marts.leak_list")
-    [(waiting,)] = ask(file, "select count(*) from marts.leak_list where practice_id = 'loc-001'")
+    people = ask(file, "select distinct unnest([client_id, phone_number, episode_id]) from marts.call_back_list")
+    [(waiting,)] = ask(file, "select count(*) from marts.call_back_list where practice_id = 'loc-001'")
     [(other,)] = ask(file, "select name from marts.practices where practice_id = 'loc-002'")
     [(_, letter)] = letters(reporting, ["One"])
 

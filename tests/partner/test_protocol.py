@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from vetl.core.errors import BadRecord, ContractBroken, SignInRefused, TornAnswer
 from vetl.core.pages import Page
 from vetl.partner import protocol, refusals
+from vetl.partner.bodies import read_json
 from vetl.partner.calls_csv import DURATION_PATTERN, render
 from vetl.partner.protocol import Answer
 
@@ -79,6 +80,13 @@ def test_a_csv_is_known_by_its_body(kind: str) -> None:
     answer = answered(b"\xef\xbb\xbfDate,Client\r\n", content_type=kind, x_total_count="0", x_page="0")
     page = protocol.csv_page(answer)
     assert (page.body, page.total_count, page.page, page.per_page) == (b"Date,Client\r\n", 0, 0, None)
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=latin1"])
+def test_a_byte_order_mark_decides_before_the_declared_character_set(coding: str, kind: str) -> None:
+    text = '{"success": true, "data": {"id": "Zoë 🐶"}}'
+    assert read_json(text.encode(coding), {"content-type": kind}, "GET /x").value == json.loads(text)
 
 
 def test_a_csv_in_another_character_set_becomes_utf8() -> None:

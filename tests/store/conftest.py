@@ -29,7 +29,7 @@ def target(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def private(tmp_path: Path) -> Path:
-    """Provide a private file with marts of three clients, two calls and three leaks."""
+    """Provide a private file with marts of three clients, two calls and three unbooked requests."""
     path = tmp_path / "vetl.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("""
@@ -46,9 +46,9 @@ def private(tmp_path: Path) -> Path:
             create table marts.phone_calls as select * from (values
                 ('p', 'k1', 'c1', 'Jane Doe', '+12125550100'), ('p', 'k2', null, 'Max', '(212) 555-0111')
             ) as rows (practice_id, call_key, client_id, client_name, phone_number);
-            create table marts.leak_list as select * from (values
-                ('p', 'e1', 'c1', 'session', 's1', null), ('p', 'e2', null, 'call', 'k2', '+12125550111'),
-                ('p', 'e3', null, 'session', 's2', null)
+            create table marts.call_back_list as select * from (values
+                ('p', 'e1', 'c1', 'online', 's1', null), ('p', 'e2', null, 'call', 'k2', '+12125550111'),
+                ('p', 'e3', null, 'online', 's2', null)
             ) as rows (practice_id, episode_id, client_id, last_contact_kind, last_contact_id, phone_number);
         """)
     return path

@@ -14,7 +14,7 @@ from vetl.publishing.last_publication import PublicationRecord
 from vetl.publishing.publish import Published, publish
 from vetl.store.notes import read_note, write_note
 
-PII: Treatments = {"clients": {"name": "hash"}, "leak_list": {}}
+PII: Treatments = {"clients": {"name": "hash"}, "call_back_list": {}}
 
 
 class Marts:
@@ -36,7 +36,8 @@ class Marts:
         self.run(
             f"create or replace table marts.clients as select id, 'Ann ' || id as name"
             f" from range({clients}) as ids (id);"
-            f"create or replace view marts.leak_list as select id from marts.clients where id % {self.builds} = 0;"
+            "create or replace view marts.call_back_list as"
+            f" select id from marts.clients where id % {self.builds} = 0;"
             f"delete from control.builds; insert into control.builds values ('{self.builds}', {complete})"
         )
 
@@ -104,7 +105,7 @@ def test_the_record_does_not_reveal_the_key(marts: Marts) -> None:
 
 
 def test_a_mart_that_lost_most_rows_is_published_only_when_asked(marts: Marts) -> None:
-    """A list that is worked through, such as `leak_list`, may be empty at the next build."""
+    """A list that is worked through, such as `call_back_list`, may be empty at the next build."""
     marts.publish()
     before = marts.target.read_bytes()
     marts.build(49)

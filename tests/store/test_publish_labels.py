@@ -16,7 +16,7 @@ from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.publish import publish
 
 ROOT = Path(__file__).resolve().parents[2]
-PII: Treatments = {"sessions": {}, "practices": {}, "leaks": {}}
+PII: Treatments = {"sessions": {}, "practices": {}, "unbooked_requests": {}}
 NUMBERS = ("+12125550199", "+442079460018", "+99912345678901")
 
 
@@ -33,7 +33,7 @@ class Source:
                 create table control.phone_numbers (practice_id varchar, spelling varchar, e164 varchar);
                 create table marts.practices as select 'Harbor Animal Hospital No. 12345678' as name;
                 create table marts.sessions (session_id varchar, client_id varchar, referral_source varchar);
-                create table marts.leaks (reason varchar);
+                create table marts.unbooked_requests (reason varchar);
             """)
             connection.executemany(
                 "insert into control.phone_numbers values ('p', $1, $1)", [[n] for n in NUMBERS]
@@ -149,18 +149,19 @@ def test_no_address_and_no_number_of_a_person_is_published(
         " from (select unnest($texts) as text), range(30) as people (person)",
         texts=texts,
     )
-    source.run("insert into marts.leaks select 'left at ' || unnest($texts)", texts=texts)
+    source.run("insert into marts.unbooked_requests select 'left at ' || unnest($texts)", texts=texts)
 
-    assert source.publish() == {"sessions.referral_source": len(texts), "leaks.reason": len(texts)}
+    assert source.publish() == {"sessions.referral_source": len(texts), "unbooked_requests.reason": len(texts)}
 
 
 def test_a_phrase_of_vetl_before_a_word_does_not_mask_it(source: Source) -> None:
     source.run(
-        "insert into marts.leaks values ('left at started'), ('task completed'), ('left at Doe, Jane'), (null)"
+        "insert into marts.unbooked_requests"
+        " values ('left at started'), ('task completed'), ('left at Doe, Jane'), (null)"
     )
     source.publish()
 
-    reasons = {reason for (reason,) in ask(source.target, "from marts.leaks")}
+    reasons = {reason for (reason,) in ask(source.target, "from marts.unbooked_requests")}
     unmasked = {reason for reason in reasons if not (reason or "").startswith("masked ")}
     assert unmasked == {"left at started", "task completed", None}
 

@@ -25,7 +25,7 @@ from vetl.publishing.retention import kept, roll_back
 PII: Treatments = {
     "clients": {"name": "hash", "phone": "hash", "email": "hash"},
     "phone_calls": {"client_name": "hash", "phone_number": "hash"},
-    "leak_list": {"phone_number": "hash"},
+    "call_back_list": {"phone_number": "hash"},
 }
 
 
@@ -79,7 +79,7 @@ def test_a_reader_of_the_manifest_finds_every_mart_masked(published: Path) -> No
     assert folder == parquet_folder(published) == published.with_suffix(".parquet")
     tables = {item["name"]: item for item in json.loads((folder / "manifest.json").read_text("utf-8"))["tables"]}
     counts = {name: item["rows"] for name, item in tables.items()}
-    assert counts == {"clients": 3, "digests": 3, "leak_list": 3, "phone_calls": 2}
+    assert counts == {"clients": 3, "digests": 3, "call_back_list": 3, "phone_calls": 2}
     frame = pl.read_parquet(folder / tables["clients"]["path"])
     assert frame["client_id"].to_list() == ["c1", "c2", "c3"]
     assert frame["name"].null_count() == 3
@@ -110,14 +110,14 @@ def test_contacts_name_the_people_of_the_marts_and_nobody_forgotten(private: Pat
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert ask(file, "from clients") == [("p", "c1", "Jane Doe", "+12125550100", "jane@example.com")]
     assert ask(file, "from phone_calls") == [("p", "k2", "Max", "+12125550111")]
-    assert ask(file, "from leak_list order by all") == [
+    assert ask(file, "from call_back_list order by all") == [
         ("p", "e1", "Jane Doe", "+12125550100", "jane@example.com"),
         ("p", "e2", "Max", "+12125550111", None),
     ]
 
 
 def test_a_statement_joins_contacts_if_they_may_be_read(private: Path, published: Path) -> None:
-    both = "leak_list left join contacts.leak_list as told using (practice_id, episode_id)"
+    both = "call_back_list left join contacts.call_back_list as told using (practice_id, episode_id)"
     joined = f"select told.name from {both} order by all"
     with pytest.raises(Exception, match="contacts"):
         query(published, joined)
@@ -126,7 +126,7 @@ def test_a_statement_joins_contacts_if_they_may_be_read(private: Path, published
 
     assert query(published, joined).rows == [("Jane Doe",), ("Max",), (None,)]
     assert remove_contacts(published)
-    assert query(published, "select count(*) from leak_list").rows == [(3,)]
+    assert query(published, "select count(*) from call_back_list").rows == [(3,)]
 
 
 def test_group_and_mode_of_contacts_stay_and_everybody_else_is_kept_out(private: Path, published: Path) -> None:

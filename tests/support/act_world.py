@@ -1,4 +1,4 @@
-"""A practice with leaks: a sandbox, a synced warehouse, and marts that hold exactly these leaks."""
+"""A practice with unbooked requests: a sandbox, a synced warehouse, and marts that hold exactly these."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ PRACTICE = "loc-001"
 DAYS = 3
 _TABLES = """
 create schema if not exists marts;
-create or replace table marts.leak_list (
+create or replace table marts.call_back_list (
     practice_id varchar, episode_id varchar, client_id varchar, channel varchar, last_at timestamptz,
     reason varchar, phone_number varchar, wanted varchar, contacts bigint, urgency bigint);
-create or replace table marts.demand_contacts (
+create or replace table marts.booking_request_contacts (
     practice_id varchar, channel varchar, contact_id varchar, episode_id varchar, began_at timestamptz);
-create or replace table marts.demand_ledger (practice_id varchar, episode_id varchar, booked_at timestamptz);
+create or replace table marts.booking_requests (practice_id varchar, episode_id varchar, booked_at timestamptz);
 create or replace table marts.practices as
     select id as practice_id, (select max(source_clock) from control.runs) as as_of from control.practices;
 """
 
 
 @dataclass(frozen=True)
-class Leak:
+class Unbooked:
     """An unbooked episode, by the number of its first contact. `contacts`: the numbers of all."""
 
     number: int
@@ -59,8 +59,8 @@ class AtTasks(Faults):
         return self._happen(method) if rest.endswith("/staff_tasks") else None
 
 
-def leaks(count: int) -> list[Leak]:
-    return [Leak(number) for number in range(count)]
+def unbooked(count: int) -> list[Unbooked]:
+    return [Unbooked(number) for number in range(count)]
 
 
 @dataclass
@@ -74,28 +74,28 @@ class ActWorld:
         """Return the settings with other values in `[act]`."""
         return changed(self.settings, act=changes)
 
-    def build(self, requests: Sequence[Leak]) -> None:
-        """Put these leaks into the marts, as a build would."""
+    def build(self, requests: Sequence[Unbooked]) -> None:
+        """Put these requests into the marts, as a build would."""
         with duckdb.connect(str(self.settings.warehouse.path)) as connection:
             connection.execute("set TimeZone = 'UTC'")
             connection.execute(_TABLES)
             began = datetime(2026, 1, 5, 15, tzinfo=UTC)
-            for place, leak in enumerate(requests):
-                last = began + timedelta(minutes=leak.number)
-                if not leak.booked:
+            for place, one in enumerate(requests):
+                last = began + timedelta(minutes=one.number)
+                if not one.booked:
                     connection.execute(
-                        "insert into marts.leak_list"
+                        "insert into marts.call_back_list"
                         " values (?, ?, ?, 'call', ?, 'voicemail', ?, 'scheduling', 1, ?)",
-                        [PRACTICE, leak.episode_id, leak.client_id, last, leak.phone_number, place + 1],
+                        [PRACTICE, one.episode_id, one.client_id, last, one.phone_number, place + 1],
                     )
-                for number in leak.contacts or (leak.number,):
+                for number in one.contacts or (one.number,):
                     connection.execute(
-                        "insert into marts.demand_contacts values (?, 'call', ?, ?, ?)",
-                        [PRACTICE, f"c-{number}", leak.episode_id, began],
+                        "insert into marts.booking_request_contacts values (?, 'call', ?, ?, ?)",
+                        [PRACTICE, f"c-{number}", one.episode_id, began],
                     )
                 connection.execute(
-                    "insert into marts.demand_ledger values (?, ?, ?)",
-                    [PRACTICE, leak.episode_id, last if leak.booked else None],
+                    "insert into marts.booking_requests values (?, ?, ?)",
+                    [PRACTICE, one.episode_id, last if one.booked else None],
                 )
 
     def sync(self) -> None:
@@ -114,8 +114,8 @@ class ActWorld:
         log = self.platform.requests.log
         return sum(seen.method == "POST" and seen.path.endswith("/staff_tasks") for seen in log)
 
-    def plan(self, requests: Sequence[Leak]) -> str:
-        """Put these leaks into the marts, and return the digest of a plan for them."""
+    def plan(self, requests: Sequence[Unbooked]) -> str:
+        """Put these requests into the marts, and return the digest of a plan for them."""
         self.build(requests)
         return plan_acts(self.settings, None).digest
 

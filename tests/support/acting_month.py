@@ -69,10 +69,10 @@ def _tasks(follower: Follower, plan: ActPlan) -> dict[tuple[str, str], str | Non
     return {**acted, **{(one.practice_id, one.episode_id): None for one in plan.holdout}}
 
 
-def leaks_of(follower: Follower) -> dict[tuple[str, str], str | None]:
-    """Return the clients of the leak list as it was built last, by practice and episode."""
+def call_back_list_of(follower: Follower) -> dict[tuple[str, str], str | None]:
+    """Return the clients of the call-back list as it was built last, by practice and episode."""
     rows = query(
-        follower.settings.warehouse.path, "select practice_id, episode_id, client_id from marts.leak_list"
+        follower.settings.warehouse.path, "select practice_id, episode_id, client_id from marts.call_back_list"
     )
     return {(practice, episode): client for practice, episode, client in rows.rows}
 

@@ -131,7 +131,7 @@ class Attribution:
         for session in self.sessions:
             remote = session["remote_appointment_id"]
             if row["id"] == session["appointment_id"] or (remote and row["remote_id"] == remote):
-                yield "exact", apart(session["created_at"], row["created_at"]), "session", session["id"]
+                yield "exact", apart(session["created_at"], row["created_at"]), "online", session["id"]
         for request_id, event in self.named.items():
             if row["id"] == event["appointment_id"]:
                 yield "exact", apart(event["completed_at"], row["created_at"]), "outreach", request_id

@@ -1,4 +1,4 @@
-"""A webhook address on this machine that answers as the test demands, and stores its requests."""
+"""A webhook address on this machine that answers as the test by_practice, and stores its requests."""
 
 import hashlib
 import hmac

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import vetl_sandbox
-from support.acting_month import act, acting, leaks_of, work
+from support.acting_month import act, acting, call_back_list_of, work
 from support.dbt_build import BOOKING_STAGES
 from support.mart_builds import build_marts_untested
 from support.story import MOVING, START, Chapter, Follower, following
@@ -80,7 +80,7 @@ def play_month(folder: Path) -> Chapter:
         follower.visit()
         assert build_marts_untested(follower.settings).exit_code == 0
         follower.settings = follower.settings.model_copy(update={"act": acting(folder, KNOWN)})
-        clients = leaks_of(follower)
+        clients = call_back_list_of(follower)
         follower.acts = act(follower)
         follower.platform.set(webhooks_to=f"{address}/webhooks")
         follower.platform.advance(timedelta(minutes=7))
@@ -122,7 +122,7 @@ def a_month(follower: Follower, clients: dict[tuple[str, str], str | None]) -> N
     work(follower, follower.acts, clients)
     follower.visit(endpoints=MOVING)
     assert build_marts_untested(follower.settings).exit_code == 0
-    follower.leaks_next_day = set(leaks_of(follower))
+    follower.list_next_day = set(call_back_list_of(follower))
     platform.advance(3 * DAY)
     platform.set(webhooks_to=None)
     platform.advance(10 * DAY)

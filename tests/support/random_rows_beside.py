@@ -94,7 +94,7 @@ STATES = (
 def random_acts(random: Random, tables: Tables, clock: datetime, count: int = 200) -> Tables:
     """Return the rows of `control.acts`: each contact has at most one act."""
     calls = [(row["practice_id"], f"call:{row['call_key']}") for row in tables["phone_calls"]]
-    sessions = [(row["practice_id"], f"session:{row['id']}") for row in tables["booking_sessions"]]
+    sessions = [(row["practice_id"], f"online:{row['id']}") for row in tables["booking_sessions"]]
     tasks = [(row["practice_id"], row["id"]) for row in tables["staff_tasks"]]
     contacts = [*random.sample([*calls, *sessions[:100]], count), ("ny", "call:taken-back"), ("ny", None)]
     return {"control.acts": [_act(random, number, of, tasks, clock) for number, of in enumerate(contacts)]}

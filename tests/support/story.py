@@ -49,7 +49,7 @@ class Visit:
 class Chapter:
     """A build: all visits until then, and the marts.
 
-    `acts`: what vetl did about each unbooked request; `leaks_next_day`: the leak list a day after it.
+    `acts`: what vetl did about each unbooked request; `list_next_day`: the call-back list a day after it.
     `webhooks`: kind and payload of each accepted webhook; `in_full`: the build was not incremental.
     """
 
@@ -61,7 +61,7 @@ class Chapter:
     unpublished: list[str]
     in_full: bool
     acts: list[dict[str, Any]]
-    leaks_next_day: set[tuple[str, str]]
+    list_next_day: set[tuple[str, str]]
     began: datetime
     """The dates by this machine's clock, which is the clock of received webhooks."""
 
@@ -79,7 +79,7 @@ class Follower:
     visits: list[Visit] = field(default_factory=list)
     texted: list[tuple[str, str]] = field(default_factory=list)
     acts: list[dict[str, Any]] = field(default_factory=list)
-    leaks_next_day: set[tuple[str, str]] = field(default_factory=set)
+    list_next_day: set[tuple[str, str]] = field(default_factory=set)
     unreachable: frozenset[tuple[str, str]] = frozenset()
     """Lists that the platform does not show at present, by practice and name."""
 
@@ -113,7 +113,7 @@ class Follower:
             unpublished=_unpublished(self.settings),
             in_full=ask(self.settings.warehouse.path, "select is_full from control.builds") == [(True,)],
             acts=list(self.acts),
-            leaks_next_day=self.leaks_next_day,
+            list_next_day=self.list_next_day,
             began=self.began,
         )
 

@@ -43,7 +43,7 @@ QUESTIONS: dict[str, tuple[tuple[Any, ...], list[str]]] = {
     ),
     "median": (("2.5e0",), ["2.5"]),
     "last_known": (("'a'", "1", "1"), ["a"]),
-    # Another DuckDB may give another value: then demand is built again once.
+    # Another DuckDB may give another value: then they are built again once.
     "row_hash": (("'a'", "'b'"), ["12948210438678865616"]),
     "all_except": (("pairs", ["name"]), ["1"]),
 }

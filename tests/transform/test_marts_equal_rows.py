@@ -27,15 +27,15 @@ def test_a_mart_equals_its_definition(name: str, source: Known, filled: Build) -
         assert_mart_is_true(name, Mart(columns, cursor.fetchall()), source)
 
 
-def test_the_most_urgent_leak_comes_first(query: Query) -> None:
-    places = query("select practice_id, urgency from marts.leak_list")
+def test_the_most_urgent_request_comes_first(query: Query) -> None:
+    places = query("select practice_id, urgency from marts.call_back_list")
 
     assert sorted(places) == places
 
 
 OCCURS = {
-    "every reason not to call": "select count(distinct not_actionable_because) >= 8 from marts.leaks",
-    "an urgent leak": "select max(urgency) > 5 from marts.leak_list",
+    "every reason not to call": "select count(distinct not_actionable_because) >= 8 from marts.unbooked_requests",
+    "an urgent request": "select max(urgency) > 5 from marts.call_back_list",
     "no day, no channel, both maturities and empty rates": """
         select bool_or(day is null) and bool_or(channel is null) and bool_or(is_mature) and not bool_and(is_mature)
             and bool_or(booked_rate is null) and max(open) > 0 from marts.outreach_outcomes_daily""",
@@ -44,7 +44,7 @@ OCCURS = {
     "long and short days": "select count(distinct hours) = 3 from marts.practice_days",
     "a report that was restated, in each measure": """
         select count(distinct mart || measure) = 3 + 5 from marts.report_revisions where reported <> now""",
-    "long episodes": "select max(contacts) > 4 from marts.demand_ledger",
+    "long episodes": "select max(contacts) > 4 from marts.booking_requests",
     "every way to an appointment": """
         select count(distinct booked_via || attribution) >= 4 and bool_or(booked_via is null)
         from marts.appointments""",

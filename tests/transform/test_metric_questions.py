@@ -32,19 +32,19 @@ def sums(*columns: str, **others: str) -> dict[str, str]:
 
 
 OF_ROWS: dict[str, tuple[str, dict[str, str]]] = {
-    "demand_ledger left join marts.leak_list as leaks using (practice_id, episode_id)": (
+    "booking_requests left join marts.call_back_list as listed using (practice_id, episode_id)": (
         "first_channel",
         {
-            "episodes": "count(*)",
-            "episodes_booked": "count(booked_via)",
-            "episodes_booked_exactly": "count(*) filter (where attribution = 'exact')",
-            "episodes_lost": "count(lost_at)",
-            "episodes_leaking": "count(leaks.episode_id)",
-            "demand_contacts": "sum(demand_ledger.contacts)",
-            "demand_booked_rate": "count(booked_via) / count(*)",
+            "booking_requests": "count(*)",
+            "booking_requests_booked": "count(booked_via)",
+            "booking_requests_booked_exactly": "count(*) filter (where attribution = 'exact')",
+            "booking_requests_lost": "count(lost_at)",
+            "booking_requests_to_call_back": "count(listed.episode_id)",
+            "booking_request_contacts": "sum(booking_requests.contacts)",
+            "booking_request_booked_rate": "count(booked_via) / count(*)",
             "median_hours_to_booking": "median(hours_to_booking)",
-            "episodes_kept": "count(*) filter (where is_kept)",
-            "episodes_of_known_unbooked": (
+            "booking_requests_kept": "count(*) filter (where is_kept)",
+            "booking_requests_of_known_unbooked": (
                 "count(*) filter (where begun_by = 'client' and booked_at is null and not is_anonymous)"
             ),
         },
@@ -104,7 +104,7 @@ OF_ROWS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 OF_NOW = {
-    "episodes_leaking": ("demand_ledger", "count(*) filter (where is_leaking)"),
+    "booking_requests_to_call_back": ("booking_requests", "count(*) filter (where is_on_call_back_list)"),
     "median_hours_pending": ("staff_tasks", "median(hours_pending)"),
     "outreach_open": ("outreach_requests", "count(*) filter (where is_open)"),
     "reminders_overdue": ("recalls", "count(*) filter (where state = 'overdue')"),
@@ -301,10 +301,15 @@ def test_a_part_of_a_week_or_a_month_is_said(file: Path, query: Query) -> None:
         (MetricQuestion("calls", where=["(select 1)=1"]), "must be a dimension"),
         (MetricQuestion("calls", where=["client_name=Ann"]), "not known here"),
         (MetricQuestion("calls", where=["direction<null"]), "null can only be compared"),
-        (MetricQuestion("calls", where=["hour_of_day<x"]), "Could not convert"),
+        (MetricQuestion("calls", where=["hour_of_day<x"]), "hour_of_day<x: not known here; values are 0 to 23"),
+        (MetricQuestion("calls", where=["month=12/2025"]), "month=12/2025: must be a month such as 2025-12"),
+        (
+            MetricQuestion("calls", where=["week>x"]),
+            "week>x: must be a day such as 2025-12-01, a week by its Monday",
+        ),
         (MetricQuestion("calls", where=["caller_type=New"]), "no row has caller_type=New; values are "),
         (MetricQuestion("calls", where=["group=Nowhere"]), "no row has group=Nowhere; values are "),
-        (MetricQuestion("calls", where=["hour_of_day=25"]), "no row has hour_of_day=25; values are "),
+        (MetricQuestion("calls", where=["hour_of_day=25"]), "hour_of_day=25: not known here; values are 0 to 23"),
         (MetricQuestion("calls", where=["weekday=8"]), "weekday=8: not known here; values are Monday, Tuesday"),
         (MetricQuestion("calls", where=["weekday=T"]), "weekday=T: not known here; values are Monday, Tuesday"),
         (

@@ -8,11 +8,11 @@ from board.pages import (
     acts,
     ahead,
     appointments,
+    call_back,
     calls,
     forecast,
     funnel,
     health,
-    leaks,
     measures,
     messages,
     outreach,
@@ -38,7 +38,7 @@ class Page:
 
 FOR_MANAGERS = (
     Page("Overview", "overview", ":material/monitoring:", (overview.draw,)),
-    Page("Call back", "call-back", ":material/phone_callback:", (leaks.draw, acts.draw)),
+    Page("Call back", "call-back", ":material/phone_callback:", (call_back.draw, acts.draw)),
     Page("Phones", "phones", ":material/call:", (calls.draw, forecast.draw), ("phone_calls",)),
     Page("Appointments", "appointments", ":material/event:", (ahead.draw, appointments.draw), ("appointments",)),
     Page("Online booking", "online-booking", ":material/filter_alt:", (funnel.draw,), ("booking_sessions",)),

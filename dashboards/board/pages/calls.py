@@ -38,9 +38,9 @@ PHONE = f"""
             where {IN_PERIOD} and direction = 'inbound') as calls_unbooked,
            (select sum(new_booking_callers)::bigint from marts.practice_daily where {IN_PERIOD}) as callers,
            (select sum(missed_callers)::bigint from marts.practice_daily where {IN_PERIOD}) as callers_missed,
-           (select sum(episodes)::bigint from marts.demand_daily
+           (select sum(episodes)::bigint from marts.booking_requests_daily
             where {IN_PERIOD} and first_channel = 'call' and begun_by = 'client') as requests,
-           (select sum(leaked)::bigint from marts.demand_daily
+           (select sum(not_booked)::bigint from marts.booking_requests_daily
             where {IN_PERIOD} and first_channel = 'call' and begun_by = 'client') as requests_unbooked
 """
 HOURS = f"""
@@ -105,7 +105,7 @@ def draw(view: View) -> None:
         with part():
             _reconciled(view)
     with part("When calls are not answered"):
-        # A call that nobody answered has no wish, so a map of wishes would show the worst hours as the best ones.
+        # A call that nobody answered has no intent: a map of intents would show the worst hours as the best ones.
         table = view.ask(HOURS, {"direction": direction})
         shown = pick_at_once("unanswered", "Shown", UNANSWERED, usual="unanswered_calls")
         drawn = table.with_columns(pl.col("unanswered_share") * 100) if shown == "unanswered_share" else table

@@ -29,8 +29,8 @@ from board.words import plain
 REQUESTS = f"""
     with requests as (
         select practice_id, timezone(practices.time_zone, first_at)::date as day, booked_at is null as is_unbooked,
-               client_id is null and first_channel = 'session' as is_anonymous
-        from marts.demand_ledger join marts.practices using (practice_id)
+               client_id is null and first_channel = 'online' as is_anonymous
+        from marts.booking_requests join marts.practices using (practice_id)
         where begun_by = 'client' and first_at between $since::date - 2 and $until::date + 2
     )
     select count(*) filter (where not is_anonymous and is_unbooked and {closed("request")}) as people,
@@ -46,7 +46,7 @@ WEEKS = """
           and week between date_trunc('week', $since::date) and date_trunc('week', $until::date + 1)::date - 7
     group by week order by week
 """
-TO_CALL_BACK = f"select count(*) from marts.leak_list where {CHOSEN}"
+TO_CALL_BACK = f"select count(*) from marts.call_back_list where {CHOSEN}"
 
 MOST_SENTENCES = 5
 """Outliers in words: more than these nobody reads."""
@@ -69,7 +69,7 @@ def draw(view: View) -> None:
 
 
 def _figures(view: View, found: Sequence[Score]) -> None:
-    requests = compared(view, "demand_daily", REQUESTS)
+    requests = compared(view, "booking_requests_daily", REQUESTS)
     callers = "callers, each once a day"
     figures(
         view,
@@ -79,10 +79,10 @@ def _figures(view: View, found: Sequence[Score]) -> None:
             figure(view, found, "online", "sessions"),
             figure(view, found, "outreach", "contacted"),
             requests.count(
-                "People not booked", "people", "known people", better="less", by="leaked", window="request"
+                "People not booked", "people", "known people", better="less", by="not_booked", window="request"
             ),
             requests.count(
-                "Visitors left", "anonymous", "unknown online", better="less", by="leaked", window="request"
+                "Visitors left", "anonymous", "unknown online", better="less", by="not_booked", window="request"
             ),
         ],
     )

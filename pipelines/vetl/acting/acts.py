@@ -36,7 +36,7 @@ UNASKED = frozenset({ActState.PLANNED, ActState.HOLDOUT})
 
 @dataclass(frozen=True, slots=True)
 class BookingRequest:
-    """An unbooked request that somebody should call back: a row of the leak list with its contacts."""
+    """An unbooked request that somebody should call back: a row of the call-back list with its contacts."""
 
     practice_id: str
     episode_id: str

@@ -1,4 +1,4 @@
-"""Calling back somebody who wanted an appointment and has none: a booking request of the leak list."""
+"""Calling back somebody who wanted an appointment and has none: a booking request of the call-back list."""
 
 from vetl.acting.kind import ActKind
 

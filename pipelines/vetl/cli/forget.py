@@ -15,6 +15,7 @@ from vetl.core.errors import WrongUse
 from vetl.forgetting.job import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
 from vetl.jobs.one_writer import writing
 from vetl.settings import Settings, load_settings
+from vetl.store.forget_plan import COPIES
 
 app = Commands()
 
@@ -116,7 +117,7 @@ def _show_forgetting(forgotten: Forgetting) -> None:
     for file in forgotten.left:
         say(f"warning: {file} still mentions the person")
     if forgotten.left:
-        say(UNFINISHED)
+        say(f"{UNFINISHED}; {COPIES}")
         return
     say("no file that vetl keeps mentions the person any more; backups and copies still may")
     say("rows that the platform sends again get the same pseudonym; delete them on the platform, too")

@@ -56,12 +56,11 @@ SOURCE_WORDS = frozenset(
 OWN_WORDS = frozenset(
     {
         ("acts", "state"),
-        ("demand_contacts", "channel"),
+        ("booking_request_contacts", "channel"),
         ("first_responses_daily", "channel"),
         ("headlines", "direction"),
-        ("leak_list", "channel"),
-        ("leaks", "channel"),
-        ("phone_calls", "wanted"),
+        ("call_back_list", "channel"),
+        ("unbooked_requests", "channel"),
         ("recalls", "state"),
     }
 )
@@ -82,7 +81,7 @@ PHRASES = ("still active at ", "left at ", "task ")
 COMMON_WORDS = frozenset(
     re.split(
         r",\s+",
-        """no outcome, no status, of no status, an unknown stage, online_booking, call, session, outreach, task,
+        """no outcome, no status, of no status, an unknown stage, call, online, outreach, task,
     message, appointment, other, none, unknown, due, overdue, visit ahead, planned, holdout, asking, made,
     refused, canceling, left, requested, accepted, delivery_failed, blocked_number, pending, scheduled,
     booked, checked_in, arrived, completed, kept, no_show, noshow, canceled, cancelled, declined, rejected,

@@ -22,7 +22,7 @@ JOINED: Mapping[str, str] = {
             "clients.phone",
             "phone_calls.phone_number",
             "outreach_requests.contact_number",
-            "leak_list.phone_number",
+            "call_back_list.phone_number",
             "appointments.client_phone",
         ),
         "phone_number",

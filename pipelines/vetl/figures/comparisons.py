@@ -4,6 +4,7 @@ import re
 from calendar import day_name
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 
 from vetl.core.errors import WrongUse
@@ -74,21 +75,46 @@ def _parsed(text: str, known: Collection[str], option: str) -> Comparison:
         )
     name, operator, value = match.groups()
     refuse_unknown(name, known, option)
-    if name == "weekday" and value != _NULL:
-        value = _weekday(value, option)
+    if value != _NULL and name in _VALUES:
+        value = _VALUES[name](value, f"{option} {name}{operator}{value}")
     if value == _NULL and operator not in {"=", "!="}:
         raise WrongUse(f"{option} {text}: null can only be compared by = and !=")
     return Comparison(name, operator, value)
 
 
-def _weekday(value: str, option: str) -> str:
+def _weekday(value: str, text: str) -> str:
     """Return the number of a day of the week, from its number or its name: 1 is Monday."""
     names = [name for name in day_name if value and name.lower().startswith(value.lower())]
     if value in _WEEKDAYS:
         return value
     if len(names) != 1 or len(value) < 3:  # noqa: PLR2004 - Mon, Tue, Wed ...
-        raise WrongUse(f"{option} weekday={value}: not known here; values are {', '.join(day_name)}, or 1 to 7")
+        raise WrongUse(f"{text}: not known here; values are {', '.join(day_name)}, or 1 to 7")
     return str(list(day_name).index(names[0]) + 1)
+
+
+def _hour(value: str, text: str) -> str:
+    if value not in _NUMBERS["hour_of_day"]:
+        raise WrongUse(f"{text}: not known here; values are 0 to 23")
+    return value
+
+
+def _day(value: str, text: str) -> str:
+    try:
+        return date.fromisoformat(value).isoformat()
+    except ValueError:
+        raise WrongUse(f"{text}: must be a day such as 2025-12-01, a week by its Monday") from None
+
+
+def _month(value: str, text: str) -> str:
+    """Return the first day of a month, from it or from `2025-12`."""
+    try:
+        return date.fromisoformat(f"{value}-01" if value.count("-") == 1 else value).isoformat()
+    except ValueError:
+        raise WrongUse(f"{text}: must be a month such as 2025-12") from None
+
+
+_VALUES = {"weekday": _weekday, "hour_of_day": _hour, "day": _day, "week": _day, "month": _month}
+"""How the value of a dimension is read that is no text in the marts."""
 
 
 def refuse_unknown_values(

@@ -20,18 +20,18 @@ from vetl.store.connection import literal
 
 NO_TEXT = "unknown"
 
-_WISHES = {"callback": "a call was asked for"}
+_SAID = {"callback": "a call was asked for"}
 """Classifications of calls that would not be understood in a title."""
 
 _REQUESTS = """
-select leaks.practice_id, leaks.episode_id, leaks.client_id, leaks.phone_number, leaks.last_at, leaks.urgency,
-    leaks.channel, leaks.wanted, leaks.reason, leaks.contacts, clients.name,
+select unbooked.practice_id, unbooked.episode_id, unbooked.client_id, unbooked.phone_number, unbooked.last_at,
+    unbooked.urgency, unbooked.channel, unbooked.wanted, unbooked.reason, unbooked.contacts, clients.name,
     list(contacts.channel || ':' || contacts.contact_id order by contacts.began_at, contacts.contact_id)
-from marts.leak_list as leaks
-join marts.demand_contacts as contacts using (practice_id, episode_id)
-left join raw.clients as clients on clients.practice_id = leaks.practice_id and clients.id = leaks.client_id
-where leaks.practice_id in ({practices})
-group by all order by leaks.practice_id, leaks.urgency
+from marts.call_back_list as unbooked
+join marts.booking_request_contacts as contacts using (practice_id, episode_id)
+left join raw.clients as clients on clients.practice_id = unbooked.practice_id and clients.id = unbooked.client_id
+where unbooked.practice_id in ({practices})
+group by all order by unbooked.practice_id, unbooked.urgency
 """
 _CERTIFICATES = """
 select practice_id, endpoint, state, certified_through, finished_at from control.attempts
@@ -48,7 +48,7 @@ where practice_id in ({practices}) and (contains(description, '[vetl ') or conta
 """
 _BOOKED = """
 select distinct contacts.practice_id, contacts.channel || ':' || contacts.contact_id
-from marts.demand_contacts as contacts join marts.demand_ledger using (practice_id, episode_id)
+from marts.booking_request_contacts as contacts join marts.booking_requests using (practice_id, episode_id)
 where booked_at is not null and contacts.practice_id in ({practices})
     and contacts.channel || ':' || contacts.contact_id in ({contacts})
 """
@@ -178,7 +178,7 @@ def _request(row: tuple[object, ...], practice: str, rules: ZoneInfo) -> Booking
         "practice": practice,
         "channel": channel,
         "last_at": last_at.astimezone(rules).strftime("%Y-%m-%d %H:%M"),
-        "wanted": _WISHES.get(str(wanted), str(wanted or "an appointment").replace("_", " ")),
+        "wanted": _SAID.get(str(wanted), str(wanted or "an appointment").replace("_", " ")),
         "reason": str(reason or NO_TEXT).replace("_", " "),
         "tries": tries,
         "client_id": client_id,

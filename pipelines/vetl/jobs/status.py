@@ -170,7 +170,7 @@ def _of_forgettings(warehouse: Path) -> Iterator[Problem]:
     try:
         if not read_note(warehouse, "forgettings"):
             return
-        from vetl.store.forget_plan import read_plans  # noqa: PLC0415 - DuckDB takes three times as long as the rest
+        from vetl.store.forget_plan import COPIES, read_plans  # noqa: PLC0415 - DuckDB takes three times as long as the rest
 
         plans = read_plans(warehouse)
     except WarehouseError as error:
@@ -178,7 +178,7 @@ def _of_forgettings(warehouse: Path) -> Iterator[Problem]:
         return
     for plan in plans:
         since = f" since {plan.begun_at}" if plan.begun_at else ""
-        still = f"; the person is still in {some_of(plan.left)}" if plan.left else ""
+        still = f"; the person is still in {some_of(plan.left)} ({COPIES})" if plan.left else ""
         yield Problem(1, f"a forgetting is not complete{since}{still}: `vetl run` continues it")
 
 

@@ -212,7 +212,7 @@ def _number(value: float, digits: int) -> str:
 
 
 def _waiting(data: LetterData, practices: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    rows = query(data.file, "select practice_id, count(*) from marts.leak_list group by practice_id").rows
+    rows = query(data.file, "select practice_id, count(*) from marts.call_back_list group by practice_id").rows
     people = dict(rows)
     return tuple((data.names[key], people[key]) for key in practices if people.get(key))
 

@@ -38,7 +38,7 @@ class ActConfig(dg.Config):
 
 @dg.asset(
     key=ACTS,
-    deps=[dg.AssetKey(["marts", "leak_list"])],
+    deps=[dg.AssetKey(["marts", "call_back_list"])],
     description="Staff tasks that vetl made for unbooked requests. To materialize it sends nothing.",
     group_name="acts",
     owners=["team:analytics"],

@@ -24,6 +24,7 @@ MOST_VALUES = 500_000
 _MOST_DIGITS = 4_000
 """Python reads integers of at most 4,300 digits, because longer ones cost much time."""
 
+_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,40}")
 
 
@@ -36,8 +37,9 @@ class Decoded:
 
 
 def utf8(body: bytes, headers: Headers) -> bytes:
-    """Return the body as UTF-8 without a byte order mark, converted from the declared character set."""
-    name = charset(headers)
+    """Return the body as UTF-8 without a byte order mark, which decides before the declared character set."""
+    marked = next((name for mark, name in _MARKS.items() if body.startswith(mark)), None)
+    name = marked or charset(headers)
     if name not in ("utf-8", "utf8", "us-ascii"):
         with suppress(LookupError, ValueError):  # an unknown character set: keep the bytes
             body = body.decode(name, "replace").encode()

@@ -34,17 +34,17 @@ _TABLES = {
         left join numbers on calls.practice_id = numbers.practice_id and calls.phone_number = numbers.spelling
         where client_id is null
     """,
-    "leak_list": """
-        select leaks.practice_id, leaks.episode_id, coalesce(clients.name, calls.client_name) as name,
+    "call_back_list": """
+        select unbooked.practice_id, unbooked.episode_id, coalesce(clients.name, calls.client_name) as name,
             coalesce(own.e164, numbers.e164) as phone_number, clients.email, calls.patient_name as pet
-        from marts.leak_list as leaks
+        from marts.call_back_list as unbooked
         left join marts.clients as clients using (practice_id, client_id)
         left join marts.phone_calls as calls
-            on leaks.practice_id = calls.practice_id and leaks.last_contact_id = calls.call_key
-            and leaks.last_contact_kind = 'call'
+            on unbooked.practice_id = calls.practice_id and unbooked.last_contact_id = calls.call_key
+            and unbooked.last_contact_kind = 'call'
         left join (select distinct practice_id, e164 from numbers) as own
-            on leaks.practice_id = own.practice_id and leaks.phone_number = own.e164
-        left join numbers on leaks.practice_id = numbers.practice_id and clients.phone = numbers.spelling
+            on unbooked.practice_id = own.practice_id and unbooked.phone_number = own.e164
+        left join numbers on unbooked.practice_id = numbers.practice_id and clients.phone = numbers.spelling
     """,
 }
 

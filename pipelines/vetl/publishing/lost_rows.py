@@ -13,7 +13,7 @@ from vetl.store.connection import literal
 _FEW = 20
 """A mart with fewer rows may lose them all in an ordinary hour."""
 
-_SHRINKING = frozenset({"calls_forecast", "leak_list", "leaks", "unknown_values"})
+_SHRINKING = frozenset({"calls_forecast", "call_back_list", "unknown_values", "unbooked_requests"})
 """Marts whose rows go when somebody works through them, or the source mends a value."""
 
 

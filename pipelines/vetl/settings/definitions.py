@@ -52,9 +52,9 @@ class DefinitionsSettings(Section):
     settled_outcomes: Words | None = None
     answered_states: Words | None = None
     booking_outcomes: Words | None = None
-    other_wishes: dict[Word, Word] | None = None
+    other_intents: dict[Word, Word] | None = None
     call_endings: dict[Word, Words] | None = None
-    wish_task_types: Words | None = None
+    booking_task_types: Words | None = None
     kept_statuses: Words | None = None
     canceled_statuses: Words | None = None
     no_show_statuses: Words | None = None

@@ -15,6 +15,7 @@ from vetl.store.person import Person
 
 _NOTE = "forgettings"
 
+COPIES = "a copy that is not vetl's own, such as a .bak, must be removed by hand"
 STEPS = ("rows", "inbox", "private file", "published files", "lakes", "scan")
 """The steps of a forgetting, in this order."""
 

@@ -76,7 +76,7 @@ def _with(shares: Mapping[str, float], **changed: float) -> Shares:
 
 
 BUSY_LINE: Final = Character(rush_ends=_OVERFLOW, broken_days_ago=0, season=0.15)
-LEAKY_FORM: Final = Character(
+LOSING_FORM: Final = Character(
     reaches=_with(_REACHES, pet_details=0.42, confirmed=0.17),
     visits=_with(_VISITS, NO_SHOW=0.1),
     season=0.3,
@@ -88,7 +88,7 @@ GOOD_DESK: Final = Character(
     calls_back=0.8,
     visits=_with(_VISITS, COMPLETED=1.0, NO_SHOW=0.04),
 )
-_CHARACTERS: Final = (BUSY_LINE, LEAKY_FORM, GOOD_DESK, Character())
+_CHARACTERS: Final = (BUSY_LINE, LOSING_FORM, GOOD_DESK, Character())
 
 
 def character_of(number: int) -> Character:

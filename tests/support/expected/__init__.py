@@ -5,12 +5,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from support.cells import cells, same
-from support.expected import acts, booking, calls, comparisons, demand, outreach, overview, practice, rows, tasks
+from support.expected import (
+    acts,
+    booking,
+    booking_requests,
+    calls,
+    comparisons,
+    outreach,
+    overview,
+    practice,
+    rows,
+    tasks,
+)
 from support.mart_inputs import Expected, Known, once_for_each
 from vetl.bundled import dbt_project
 from vetl.publishing.descriptions import grains
 
-MODULES = (acts, booking, calls, comparisons, demand, outreach, overview, practice, rows, tasks)
+MODULES = (acts, booking, booking_requests, calls, comparisons, outreach, overview, practice, rows, tasks)
 DESCRIBED = {"catalogue", "headlines", "metrics", "proof"}
 """Marts about other marts, which have tests of their own."""
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from support.cells import groups, rate
-from support.expected.demand import TWO_WEEKS, episodes
+from support.expected.booking_requests import TWO_WEEKS, episodes
 from support.expected.overview import bookings
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row

@@ -6,7 +6,7 @@ from typing import Any
 
 from support.cells import count, hours, median_of, rate
 from support.dbt_build import BOOKING_STAGES
-from support.expected.demand import demands
+from support.expected.booking_requests import requests_by_practice
 from support.expected.rows import ATTENDANCE, appointments
 from support.mart_inputs import Expected, Known
 from support.random_rows import Row
@@ -76,8 +76,8 @@ THIRTY_DAYS = timedelta(days=30)
 
 
 def booked_for(source: Known, row: Row) -> str | None:
-    demand = demands(source)[row["practice_id"]]
-    return demand.person(*demand.booked_for(row))
+    known = requests_by_practice(source)[row["practice_id"]]
+    return known.person(*known.booked_for(row))
 
 
 def rebookings_daily(source: Known) -> Expected:

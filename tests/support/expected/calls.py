@@ -7,8 +7,8 @@ from datetime import timedelta
 from statistics import median
 from typing import Any
 
+from support.booking_requests import intent_of
 from support.cells import count, groups, rate
-from support.demand import wanted_of
 from support.expected.practice import practice_days
 from support.expected.rows import ANSWERED, ending, is_open
 from support.mart_inputs import Expected, Known
@@ -44,7 +44,7 @@ def intent(calls: list[Row]) -> tuple[Any, ...]:
 
 def new_bookings(calls: list[Row]) -> tuple[Any, ...]:
     """Return the answered calls, and those that wanted a new appointment and got one."""
-    new = [row for row in calls if wanted_of(row) == "new_booking"]
+    new = [row for row in calls if intent_of(row) == "new_booking"]
     booked = count(new, lambda row: row["booked"])
     return (
         count(calls, lambda row: row["state"] in {"completed", "in_progress"}),
@@ -181,7 +181,7 @@ def _counted(source: Known) -> dict[Any, dict[str, Any]]:
         if row["direction"] == "inbound":
             hour = hours[row["practice_id"], row["call_date"], row["called_at_local"].hour]
             hour["calls"] += 1
-            hour["bookable_calls"] += wanted_of(row) == "new_booking"
+            hour["bookable_calls"] += intent_of(row) == "new_booking"
             if row["state"] in ANSWERED:
                 hour["staff_minutes"] += (row["duration_seconds"] or 0) / 60
     return hours

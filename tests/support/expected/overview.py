@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from support.booking_requests import intent_of
 from support.cells import count
-from support.demand import wanted_of
 from support.episodes import LAST
-from support.expected.demand import day_of, demands, episodes, is_anonymous
+from support.expected.booking_requests import day_of, episodes, is_anonymous, requests_by_practice
 from support.expected.practice import practice_days
 from support.expected.rows import callers as identified
 from support.mart_inputs import Expected, Known, once_for_each
@@ -28,12 +28,12 @@ CALLERS = (
 COUNTS = (
     "calls", "answered_calls", "new_booking_intent_calls", "missed_new_booking_calls", "sessions",
     "completed", "outreach_requests", "contacted", "booked", "tasks_created", "tasks_completed", "leaks",
-    "inbound_calls", "answered_inbound_calls", "anonymous_leaks",
+    "inbound_calls", "answered_inbound_calls", "anonymous_not_booked",
 )  # fmt: skip
 
 
 def is_new(call: Row) -> bool:
-    return wanted_of(call) == "new_booking"
+    return intent_of(call) == "new_booking"
 
 
 def is_missed(call: Row) -> bool:
@@ -74,7 +74,7 @@ def counted_by_day(source: Known) -> dict[Key, Counter[str]]:
         if one.contacts[0].begun_by == "client":
             here = counts[practice, day_of(source, practice, one)]
             here["leaks"] += one.booking is None
-            here["anonymous_leaks"] += one.booking is None and is_anonymous(one)
+            here["anonymous_not_booked"] += one.booking is None and is_anonymous(one)
     return counts
 
 
@@ -83,12 +83,12 @@ def callers(source: Known, period: Callable[[date], date]) -> dict[Key, dict[str
     kinds: dict[Key, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for practice, day, person, calls in by_caller(source):
         here, booked = kinds[practice, period(day)], bookings(source)[practice][person]
-        wished = [call["called_at"] for call in calls if is_new(call)]
+        wanted = [call["called_at"] for call in calls if is_new(call)]
         missed = [call["called_at"] for call in calls if is_missed(call)]
         facts = {
             "unique_callers": True,
-            "new_booking_callers": wished,
-            "booked_within_7_days": in_a_week(wished, booked),
+            "new_booking_callers": wanted,
+            "booked_within_7_days": in_a_week(wanted, booked),
             "missed_callers": missed,
             "recovered_within_7_days": in_a_week(missed, booked),
         }
@@ -97,21 +97,21 @@ def callers(source: Known, period: Callable[[date], date]) -> dict[Key, dict[str
     return {key: {name: len(sets[name]) for name in CALLERS} for key, sets in kinds.items()}
 
 
-def caller_wishes(source: Known) -> Expected:
+def new_booking_callers(source: Known) -> Expected:
     """Return the callers of each day who wanted a new appointment, and what became of their booking request."""
     expected: Expected = {}
     people = identified(source)
     for practice, day, person, calls in by_caller(source):
-        wished = [call["called_at"] for call in calls if is_new(call)]
+        wanted = [call["called_at"] for call in calls if is_new(call)]
         missed = [call["called_at"] for call in calls if is_missed(call)]
         key = min(people[practice, call["call_key"]]["caller_key"] or call["call_key"] for call in calls)
         booked = bookings(source)[practice][person]
-        if wished:
+        if wanted:
             expected[practice, day, key] = {
-                "wished_at": min(wished),
+                "wanted_at": min(wanted),
                 "missed_at": min(missed, default=None),
                 "is_missed": bool(missed),
-                "is_booked_within_7_days": in_a_week(wished, booked),
+                "is_booked_within_7_days": in_a_week(wanted, booked),
                 "is_recovered_within_7_days": in_a_week(missed, booked),
             }
     return expected
@@ -125,10 +125,10 @@ def in_a_week(since: list[datetime], booked: list[datetime]) -> bool:
 def by_caller(source: Known) -> list[tuple[str, date, str, list[Row]]]:
     """Return the inbound calls of each practice, day and caller."""
     calls: dict[tuple[str, date, str], list[Row]] = defaultdict(list)
-    for practice, demand in demands(source).items():
-        for call in demand.calls:
+    for practice, known in requests_by_practice(source).items():
+        for call in known.calls:
             if call["direction"] == "inbound":
-                person = demand.person(*demand.caller(call)) or f"call:{call['call_key']}"
+                person = known.person(*known.caller(call)) or f"call:{call['call_key']}"
                 calls[practice, call["call_date"], person].append(call)
     return [(*key, of_caller) for key, of_caller in calls.items()]
 
@@ -137,13 +137,13 @@ def by_caller(source: Known) -> list[tuple[str, date, str, list[Row]]]:
 def bookings(source: Known) -> dict[str, Mapping[str, list[datetime]]]:
     """Return the times at which each client or number was booked, in a contact or as an appointment."""
     by_practice: dict[str, Mapping[str, list[datetime]]] = {}
-    for practice, demand in demands(source).items():
+    for practice, known in requests_by_practice(source).items():
         by_person = by_practice[practice] = defaultdict[str, list[datetime]](list)
-        for contact in demand.contacts():
+        for contact in known.contacts():
             if contact.booked_at:
-                by_person[demand.person_of(contact)].append(contact.booked_at)
-        for row in demand.appointments:
-            person = demand.person(*demand.booked_for(row))
+                by_person[known.person_of(contact)].append(contact.booked_at)
+        for row in known.appointments:
+            person = known.person(*known.booked_for(row))
             if person and row["created_at"]:
                 by_person[person].append(row["created_at"])
     return by_practice

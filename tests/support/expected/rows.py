@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from support.attribution import Attribution
+from support.booking_requests import intent_of
 from support.cells import hours
-from support.demand import wanted_of
 from support.expected.tasks import CLOSES, DAYS, OPENS, open_hours, reopened
 from support.mart_inputs import Expected, Known, once_for_each
 from support.random_rows import Row
@@ -53,12 +53,11 @@ def phone_calls(source: Known) -> Expected:
             "practice_name": row.get("practice") or None,
             **{name: row[name] for name in ("duration_seconds", "booking_intent", "booked")},
             "is_missed_intent": bool(row["booking_intent"]) and not row["booked"],
-            "wanted": wanted_of(row),
-            "wish": wanted_of(row),
+            "intent": intent_of(row),
             "ending": ending(row),
             "is_open": is_open(row),
             "is_answered": row["state"] in ANSWERED,
-            "is_new_booking_intent": (new := wanted_of(row) == "new_booking"),
+            "is_new_booking_intent": (new := intent_of(row) == "new_booking"),
             "is_new_booking": new and bool(row["booked"]),
             "is_missed_new_booking": new and bool(row["booking_intent"]) and not row["booked"],
             "day": row["call_date"],
@@ -145,7 +144,7 @@ def appointments(source: Known) -> dict[Any, dict[str, Any]]:
             "client_id": here.by_remote_id.get(row["remote_client_id"] or ""),
             "patient_id": here.by_remote_patient.get(row.get("remote_patient_id") or ""),
             "person_key": first[person] if person[1] else None,
-            "session_id": evidence.get("session"),
+            "session_id": evidence.get("online"),
             "call_key": evidence.get("call"),
             "request_id": evidence.get("outreach"),
             "booked_via": booking and booking.via,

@@ -28,7 +28,7 @@ candidates as (
     select
         appointments.practice_id,
         appointments.appointment_id,
-        'session' as booked_via,
+        'online' as booked_via,
         'exact' as attribution,
         sessions.session_id as evidence_id,
         abs({{ microseconds_between('sessions.created_at', 'appointments.created_at') }}) as distance

@@ -42,7 +42,7 @@ identified as (
         callers.phone,
         callers.caller_key,
         'call:' || calls.call_key as contact,
-        {{ wanted('calls.outcome', 'calls.booking_intent') }} as wanted,
+        {{ intent_of('calls.outcome', 'calls.booking_intent') }} as intent,
         coalesce(calls.direction = 'inbound', false) as is_inbound,
         {{ is_one_of('calls.state', var('answered_states')) }} as is_answered,
         coalesce(calls.booking_intent, false) and not coalesce(calls.booked, false) as is_missed_intent
@@ -53,9 +53,9 @@ identified as (
 select
     *,
     {{ person('client_id', 'phone', 'contact') }} as person,
-    coalesce(wanted = 'new_booking', false) as is_new_booking_intent,
-    coalesce(wanted = 'new_booking', false) and coalesce(booked, false) as is_new_booking,
-    coalesce(wanted = 'new_booking', false) and is_missed_intent as is_missed_new_booking
+    coalesce(intent = 'new_booking', false) as is_new_booking_intent,
+    coalesce(intent = 'new_booking', false) and coalesce(booked, false) as is_new_booking,
+    coalesce(intent = 'new_booking', false) and is_missed_intent as is_missed_new_booking
 from identified
 {%- if is_incremental() %}
 -- A day that has no call left has a row of its own, so that its calls go.

@@ -19,24 +19,24 @@ with boundaries as (
     select
         'a cohort is whole' as what,
         first_at + interval 336 hours as happens_at
-    from {{ ref('int_demand_episodes') }}
+    from {{ ref('int_booking_requests') }}
     {%- for what, since, days in [
         ('an episode is lost', 'last_at', 'lost_after_days'),
-        ('a leak can wait', 'last_contact_at', 'lost_after_days'),
-        ('a leak is too old', 'last_contact_at', 'call_back_within_days'),
+        ('a call back can wait', 'last_contact_at', 'lost_after_days'),
+        ('a request is too old', 'last_contact_at', 'call_back_within_days'),
     ] %}
     union all
     select
         '{{ what }}' as what,
         {{ since }} + interval {{ var(days) * 24 }} hours as happens_at
-    from {{ ref('int_demand_episodes') }}
+    from {{ ref('int_booking_requests') }}
     where booked_at is null
     {%- endfor %}
     union all
     select
         'an appointment ahead is past' as what,
         visit_at as happens_at
-    from {{ ref('int_leaks_answered') }}
+    from {{ ref('int_unbooked_requests_answered') }}
 )
 
 select

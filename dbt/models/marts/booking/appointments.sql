@@ -16,7 +16,7 @@ select
                 order by appointments.created_at, appointments.appointment_id
             )
     end as person_key,
-    case when booked_via.booked_via = 'session' then booked_via.evidence_id end as session_id,
+    case when booked_via.booked_via = 'online' then booked_via.evidence_id end as session_id,
     case when booked_via.booked_via = 'call' then booked_via.evidence_id end as call_key,
     case when booked_via.booked_via = 'outreach' then booked_via.evidence_id end as request_id,
     booked_via.booked_via,

@@ -3,7 +3,6 @@
 
 select
     {{ all_except('calls', ['call_client_id', 'phone', 'contact', 'person', 'is_inbound']) }},
-    calls.wanted as wish,
     {{ call_ending('calls.outcome', 'calls.is_answered') }} as ending,
     coalesce({{ is_open_at('calls.practice_id', 'calls.called_at_local') }}, false) as is_open
 from {{ ref('int_phone_calls') }} as calls

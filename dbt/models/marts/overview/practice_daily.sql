@@ -68,8 +68,8 @@ counted as (
     select
         practice_id,
         day,
-        {{ stacked(counts + callers, {'leaks': 'leaked', 'anonymous_leaks': 'anonymous_leaked'}) }}
-    from {{ ref('demand_daily') }}
+        {{ stacked(counts + callers, {'leaks': 'not_booked', 'anonymous_not_booked': 'anonymous_not_booked'}) }}
+    from {{ ref('booking_requests_daily') }}
     where begun_by = 'client'
 ),
 

@@ -36,7 +36,7 @@ def news(private: Path, fingerprint: str) -> str | None:
     """Return the first reason why a build would change the marts; `None` if it would not.
 
     `fingerprint` is that of the dbt project and its variables. Values that grow with every minute, such as the age
-    of a leak, are as of the last build and are no reason for a build.
+    of an unbooked request, are as of the last build and are no reason for a build.
     """
     try:
         with closing(duckdb.connect(str(private), read_only=True)) as connection:

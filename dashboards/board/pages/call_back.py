@@ -1,0 +1,138 @@
+"""The clients to call back: a work list, and the booking requests that are not on it, with the reason."""
+
+import polars as pl
+import streamlit as st
+
+from board.address import pick, pick_number
+from board.audit import note_people
+from board.charts import worded
+from board.downloads import download
+from board.parts import View, draw_by_value, draw_chart, draw_table, part
+from board.scope import CHOSEN
+from board.words import label, named
+
+MOST = 1000
+"""Rows of the list that are shown and downloaded; the most urgent rows come first."""
+
+ENDED = {"all": "Declined and settled too"}
+OPEN = "($ended = 'all' or reason is null or reason not in ('declined', 'resolved'))"
+"""Whoever declined, or whose call settled it, is on the list of the mart, but nobody has to call them back."""
+CONTACTS = ("call", "online", "outreach", "task")
+WITHIN = f"{CHOSEN} and ($contact is null or channel = $contact)"
+CHOICES = f"select distinct wanted from marts.call_back_list where {CHOSEN} and wanted is not null order by wanted"
+WHO = {
+    True: (
+        "known.name, coalesce(known.phone_number, listed.phone_number) as phone_number, known.pet, client_id",
+        "left join contacts.call_back_list as known using (practice_id, episode_id)",
+    ),
+    False: ("listed.phone_number, null as pet, client_id", ""),
+}
+"""The columns that identify a client, with and without names, and their table."""
+LIST = """
+    select listed.practice_id, listed.urgency, listed.episode_id, {who}, listed.wanted,
+           timezone(practices.time_zone, listed.last_at) as last_tried, listed.contacts as times_tried,
+           round(listed.age_hours / 24, 1) as age_days,
+           listed.channel, listed.reason, listed.last_contact_id
+    from marts.call_back_list as listed join marts.practices using (practice_id) {known}
+    where {within} and {open} and ($wanted is null or wanted = $wanted) and contacts >= $tries
+    order by listed.urgency, listed.last_at desc, practices.name limit {most}
+"""
+COUNT = f"""
+    select count(*) as people from marts.call_back_list
+    where {WITHIN} and {OPEN} and ($wanted is null or wanted = $wanted) and contacts >= $tries
+"""
+NOT_ON_IT = f"""
+    select not_actionable_because, count(*) as booking_requests
+    from marts.unbooked_requests join marts.practices using (practice_id)
+    where {WITHIN} and not is_actionable and begun_by = 'client'
+          and timezone(practices.time_zone, first_at)::date between $since and $until
+    group by not_actionable_because order by booking_requests desc, not_actionable_because
+"""
+
+
+WORTH = """
+    select month, sum(unbooked_requests)::bigint as unbooked_requests, sum(assumed_value_low) as assumed_value_low,
+           sum(assumed_value_high) as assumed_value_high
+    from marts.unbooked_value_monthly
+    where practice_id in (select unnest($chosen)) and assumed_value_high is not null
+          and month between date_trunc('month', $since::date) and $until
+    group by month order by month desc
+"""
+
+
+def draw(view: View) -> None:
+    """Draw the page."""
+    contact = pick(
+        "contact", "Last contact by", {name: named(name) for name in CONTACTS}, empty="Any way", width=260
+    )
+    with part():
+        _work_list(view, contact)
+    with part("What they may be worth"):
+        _worth(view)
+    with part("Not on the list"):
+        st.caption(
+            f"Booking requests of {view.words.days(view.scope.since, view.scope.until)} that were not booked, and "
+            "that nobody can or should call back about, by the first reason."
+        )
+        draw_by_value(
+            view,
+            view.ask(NOT_ON_IT, {"contact": contact}),
+            "not_actionable_because",
+            "booking_requests",
+            name="not-on-the-list",
+            alt="Booking requests not booked that are not on the call-back list, by reason",
+            defined_by=[("unbooked_requests", "is_actionable"), ("unbooked_requests", "not_actionable_because")],
+        )
+
+
+def _worth(view: View) -> None:
+    table = view.ask(WORTH)
+    if table.is_empty():
+        st.caption("No value of a visit is assumed here: `[definitions] visit_value` in `vetl.toml` sets a range.")
+        return
+    words, sums = view.words, table.sum().row(0, named=True)
+    low, high = (words.number(sums[name]) for name in ("assumed_value_low", "assumed_value_high"))
+    st.markdown(
+        f"**{low} to {high}, by assumption**: {words.number(sums['unbooked_requests'])} unbooked requests of "
+        "known people in these months, times the range that the practice assumes for a visit. It is no revenue."
+    )
+    draw_chart(
+        view,
+        table,
+        None,
+        name="assumed-worth",
+        alt="Unbooked requests of known people by month, and what they may be worth by assumption",
+        defined_by=[("unbooked_value_monthly", "assumed_value_high")],
+    )
+
+
+def _work_list(view: View, contact: str | None) -> None:
+    offered = view.ask(CHOICES).get_column("wanted").to_list()
+    with st.container(horizontal=True, key="wanted-filters"):
+        wanted = pick("wanted", "Wanted", {name: named(name) for name in offered}, empty="Anything")
+        tries = pick_number("tries", "Tried at least", 1, 99)
+        ended = pick("ended", "Last contact ended", ENDED, empty="Still open")
+    asked = {"contact": contact, "wanted": wanted, "tries": tries, "ended": ended}
+    people = view.ask(COUNT, asked).item()
+    who, contacts = WHO[view.file.names_people]
+    people_shown = view.ask(LIST.format(who=who, known=contacts, within=WITHIN, open=OPEN, most=MOST), asked)
+    note_people(view.audit, view.user, "call-back", people_shown, named=view.file.names_people)
+    table = view.named(people_shown.drop("episode_id"))
+    first = [name for name in ("name", "phone_number", "wanted", "pet", "last_tried") if name in table.columns]
+    table = table.select(*first, pl.exclude(*first))
+    table = table.drop(name for name in ("phone_number", "pet") if table.get_column(name).is_null().all())
+    words = view.words
+    if table.is_empty():
+        st.info("Nobody is to be called back: whoever could be called was booked or followed up.")
+        return
+    st.markdown(f"**{words.number(people)} to call back**, the most urgent first, whatever the period.")
+    if people > len(table):
+        st.caption(f"The first {words.number(len(table))} are shown: choose a practice, or what was wanted.")
+    # The download keeps the values of the mart.
+    draw_table(worded(table, "wanted", "channel", "reason"), "People to call back, the most urgent first")
+    download(table, "call-back-list")
+    if not {"name", "phone_number"} & set(table.columns):
+        st.caption("This file names nobody: look the client id up in the practice's own system.")
+    with st.expander("What it counts"):
+        for name in ("urgency", "reason", "age_hours", "wanted"):
+            st.markdown(f"**{label(name)}**: {view.define(('call_back_list', name))}")
