@@ -18,6 +18,7 @@ ONLY_IMPORTER = {
     "duckdb": ("store", "publishing", "figures", "forgetting", "addons"),
     "polars": ("store", "figures", "addons"),
     "statsforecast": ("addons/forecast",),
+    "adbc_driver_postgresql": ("addons/postgres",),
     "pyarrow": ("store", "publishing"),
     "dagster": ("orchestration", "definitions.py", "hooks.py", "addons/*/__init__.py", "addons/*/dagster.py"),
     "dagster_dbt": ("orchestration",),
