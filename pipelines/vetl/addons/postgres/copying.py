@@ -5,7 +5,7 @@ the views of readers stay too, and readers see the old rows until the end. A tab
 `vetl verify` recomputes differ from those that were noted with the last copy.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,7 +108,7 @@ def copy(published: Path, dsn: str) -> Copied:
 
 
 @contextmanager
-def _transaction(dsn: str) -> Iterator["Cursor"]:
+def _transaction(dsn: str) -> Generator["Cursor"]:
     """Connect, and commit at the end; Postgres takes everything back if the block or this process ends early."""
     try:
         from adbc_driver_postgresql import dbapi
@@ -136,7 +136,7 @@ def _reason(text: str, dsn: str) -> str:
     return line
 
 
-def _tables(file: "duckdb.DuckDBPyConnection") -> dict[str, Columns]:
+def _tables(file: "duckdb.DuckDBPyConnection") -> Mapping[str, Columns]:
     """Return the published tables with their columns and types, but for the digests of the file itself."""
     rows = file.execute(
         "select table_name, column_name, data_type from duckdb_columns() where database_name = current_database()"

@@ -14,6 +14,6 @@ class PostgresSettings(Section):
 class PublishSettings(Section):
     """`[publish]`: where published marts go beside their file. Addresses have passwords, so no file has them."""
 
-    secret_keys = ("postgres",)
+    secret_keys = ("postgres.dsn",)
 
     postgres: PostgresSettings = PostgresSettings()
