@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from typer.main import get_command
 from vetl.cli.app import app
 from vetl.endpoints import REGISTRY
-from vetl.settings import Settings
+from vetl.settings import settings_class
 from vetl.store.warehouse import Warehouse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,7 +93,7 @@ def settings() -> str:
         "",
     ]
     lines += ["| key | environment variable | default |", "| --- | --- | --- |"]
-    for section, field in Settings.model_fields.items():
+    for section, field in settings_class().model_fields.items():
         for key, item in getattr(field.annotation, "model_fields", {}).items():
             default = "" if item.is_required() or isinstance(item.default, SecretStr) else item.get_default()
             shown = "" if default is None or default == "" else f"`{default}`"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.mail_server import Mailbox, mail_server
-from support.published import published_once
+from support.published import published_once, published_stale_once
 from support.sandbox_settings import changed
 from support.warehouse_with_rows import ask
 from vetl.core.practice import Practice
@@ -16,6 +16,11 @@ from vetl.settings import Settings, load_settings
 @pytest.fixture(scope="session")
 def published() -> Path:
     return published_once()
+
+
+@pytest.fixture(scope="session")
+def stale() -> Path:
+    return published_stale_once()
 
 
 @pytest.fixture

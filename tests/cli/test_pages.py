@@ -31,7 +31,7 @@ SHOWN_ELSEWHERE = {
     "vetl demo": "tests/cli/test_cli_end_to_end.py",
     "vetl lake export": "tests/store/test_lake.py",
     "vetl act": "tests/addons/act/test_act_commands.py",
-    "vetl mcp": "tests/dashboard/test_assistant.py",
+    "vetl mcp": "tests/addons/assistant/test_assistant.py",
     "vetl reconcile": "tests/cli/test_cli_end_to_end.py",
     "vetl forecast": "tests/addons/forecast/test_command.py",
     "vetl report": "tests/addons/letters/test_report.py",

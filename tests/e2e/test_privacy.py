@@ -28,7 +28,7 @@ from vetl.settings import Settings
 
 DAYS = 12
 DASHBOARD = Path(__file__).parents[2] / "dashboards" / "app.py"
-PAGES = ("", "funnel", "calls", "outreach", "tasks", "call_back", "health")
+PAGES = ("", "call-back", "phones", "online-booking", "outreach", "tasks", "health")
 SHORTEST = 6
 """Characters that no other byte can be mistaken for."""
 
@@ -158,7 +158,7 @@ def test_many_values_were_put_into_wrong_fields(outcome: Outcome) -> None:
         ("patients", "breed"),
         ("booking_funnel_daily", "referral_source"),
         ("booking_requests", "appointment_status"),
-        ("call_back", "wanted"),
+        ("unbooked_requests", "wanted"),
     ):
         rows = ask(outcome.settings.warehouse.path, f"select distinct {column} from marts.{mart}")
         assert held_in("\n".join(str(value) for (value,) in rows), outcome.values), (mart, column)

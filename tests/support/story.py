@@ -180,7 +180,7 @@ def _unpublished(settings: Settings) -> list[str]:
         for name, columns in _described(settings.warehouse.path).items():
             words = [one for one in columns if has_source_words(name, one)]
             personal = [one for one in columns if columns[one]["config"].get("meta", {}).get("personal")]
-            hidden = [*personal, *words, "none"]
+            hidden = [*personal, *words, "practice_name", "none"]  # the name comes in as it is published
             for word in words:
                 in_public = f"select {word} from public.{table_of(name)} where not starts_with({word}, 'masked ')"
                 alone = connection.execute(f"{in_public} except all select {word} from private.{table_of(name)}")

@@ -31,7 +31,6 @@ GROUPS = {
         "explain": ("explain", "Show the rows that a figure counts, and what proves them."),
         "dashboard": ("dashboard", "Show the published file to managers, in the browser."),
         "notebook": ("dashboard", "Start a notebook on the published file, for analysts."),
-        "mcp": ("assistant", "Serve the metrics to an assistant (MCP)."),
     },
     "Check": {
         "verify": ("verify", "Check that no value of a published file was changed."),

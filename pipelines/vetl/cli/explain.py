@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from vetl.cli.commands import Commands
-from vetl.cli.metric import published_file, show_evidence
+from vetl.cli.metric import AllEvidence, in_one_line, published_file, show_evidence
 from vetl.cli.options import AsJson, OtherFile, Style, Where
 from vetl.cli.terminal import TableColumn, count, print_aside, print_csv, print_json, print_line, print_table, say
 from vetl.core.errors import WarehouseBusy, WrongUse
@@ -58,6 +58,7 @@ def explain(
     ] = None,
     where: Where = None,
     file: OtherFile = None,
+    evidence: AllEvidence = False,
     style: Style = "table",
     as_json: AsJson = False,
 ) -> int:
@@ -74,7 +75,11 @@ def explain(
     elif style == "csv":
         print_csv(found.columns, found.rows)
     else:
-        _show_explanation(found, reads, moved)
+        _show_explanation(found)
+        if evidence:
+            _show_evidence(found, reads, moved)
+        else:
+            print_aside(in_one_line(found.certificates, found.may_change))
     if code:
         say(f"the rows give {text(found.recounted)}, the mart has {text(found.value)}: the file was changed")
     return code
@@ -95,7 +100,7 @@ def question_about(figure: str, practice: str | None) -> CellQuestion:
     Raises:
         WrongUse: it is not a mart and a column.
     """
-    mart, dot, column = figure.removeprefix("marts.").partition(".")
+    mart, dot, column = figure.removeprefix("marts.").removeprefix("meta.").partition(".")
     if not (mart and dot and column):
         raise WrongUse(f"{figure}: must be a mart and a column, such as booking_intent_daily.calls")
     return CellQuestion(mart, column, practice)
@@ -188,7 +193,7 @@ def _ranked(found: Explanation, names: Sequence[str]) -> list[TableColumn]:
     return columns
 
 
-def _show_explanation(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
+def _show_explanation(found: Explanation) -> None:
     print_line(f"{found.mart}.{found.column}: {text(_rounded(found.value))} ({found.unit})")
     print_aside(found.definition)
     is_median = found.metric.aggregation == "median"
@@ -199,6 +204,9 @@ def _show_explanation(found: Explanation, reads: Sequence[WindowRead], moved: Se
     places = [found.columns.index(name) for name in names]
     rows = [[_rounded(row[place]) for place in places] for row in found.rows[first : first + _SHOWN]]
     print_table(_titled(found) + hidden, _ranked(found, names), rows)
+
+
+def _show_evidence(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
     show_evidence(found.certificates)
     if reads:
         cells = [

@@ -15,6 +15,8 @@ from vetl.store.connection import literal, quoted
 Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""
 
+PRACTICE_NAME = "practice_name"
+
 SHOWN = "shown_words"
 """A temporary table with the words that are published as they are."""
 
@@ -140,13 +142,29 @@ def marts_of(connection: duckdb.DuckDBPyConnection, database: str | None = None)
     return dict(marts)
 
 
-def copy_mart(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking) -> None:
-    """Copy a mart to the target, without comments."""
+def copy_mart(
+    connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking, *, with_names: bool
+) -> Columns:
+    """Copy a mart to the target, without comments, and return its columns there.
+
+    `with_names`: the practice's name comes in beside its id. No model has it, so one join here is enough, and no
+    mart is built again because a practice has another name.
+    """
     values, parameters = masking.select(mart, columns)
-    connection.execute(
-        f"create table target.{table_of(mart)} as select {values} from {table_of(mart)}",
-        parameters,
-    )
+    source = f"select {values} from {table_of(mart)}"
+    if with_names and mart != "practices" and "practice_id" in columns and PRACTICE_NAME not in columns:
+        names = [*columns]
+        names.insert(names.index("practice_id") + 1, PRACTICE_NAME)
+        columns = {name: columns.get(name, "VARCHAR") for name in names}
+        source = (
+            f"select {', '.join(map(quoted, names))} from ({source})"
+            f" left join (select practice_id, name as {PRACTICE_NAME} from marts.practices) using (practice_id)"
+        )
+    connection.execute(f"create table target.{table_of(mart)} as {source}", parameters)
+    if PRACTICE_NAME in columns:
+        place = f"column target.{table_of(mart)}.{PRACTICE_NAME}"
+        connection.execute(f"comment on {place} is 'The name of the practice.'")
+    return columns
 
 
 def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> int:

@@ -164,8 +164,8 @@ def _bring(connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], 
     set_mark(connection, MARTS)
     digests.begin(connection)
     for name, columns in marts.items():
-        copy_mart(connection, name, columns, masking)
-        digests.digest_whole(connection, name, columns)
+        there = copy_mart(connection, name, columns, masking, with_names="name" in marts.get("practices", ()))
+        digests.digest_whole(connection, name, there)
     copy_comments(connection, marts)
 
 

@@ -36,7 +36,6 @@ from vetl import hooks
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.practice import Practice
-from vetl.settings.assistant import AssistantSettings
 from vetl.settings.dashboard import DashboardSettings, is_local
 from vetl.settings.definitions import DefinitionsSettings
 from vetl.settings.lake import LakeSettings, SparkSettings
@@ -168,7 +167,6 @@ class Settings(BaseSettings):
     schedule: ScheduleSettings = ScheduleSettings()
     alerts: AlertSettings = AlertSettings()
     dashboard: DashboardSettings = DashboardSettings()
-    assistant: AssistantSettings = AssistantSettings()
     lake: LakeSettings = LakeSettings()
     spark: SparkSettings = SparkSettings()
     practices: tuple[Practice, ...] = ()

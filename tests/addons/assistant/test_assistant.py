@@ -12,8 +12,14 @@ from typing import Any
 
 import duckdb
 import pytest
-from anyio.from_thread import BlockingPortal
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from support.assistant import VETL, Assistant, client_of
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[BlockingPortal]:
+    with start_blocking_portal() as portal:
+        yield portal
 
 
 @pytest.fixture(scope="module")

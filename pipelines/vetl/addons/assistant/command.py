@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vetl.addons.assistant.settings import AssistantSettings
 from vetl.cli.commands import Commands
 from vetl.cli.dashboard import refuse_taken
 from vetl.cli.metric import published_file
@@ -46,7 +47,7 @@ def mcp(
     """Serve the metrics to an assistant (MCP)."""
     if find_spec("mcp") is None:
         raise ConfigurationError("mcp is not installed: pip install 'vetl-warehouse[assistant]'")
-    from vetl.cli.assistant_tools import Tools, server  # noqa: PLC0415 - of the extra
+    from vetl.addons.assistant.tools import Tools, server
 
     published = published_file(file).resolve()
     list_of(published)
@@ -59,7 +60,7 @@ def mcp(
     if user is not None:
         raise WrongUse("--user is for stdio; over HTTP the token says who asks")
     settings = load_settings()
-    port = port or settings.assistant.port
+    port = port or AssistantSettings.of(settings).port
     refuse_taken(HOST, port)
     tokens, users = _tokens(settings), _practices_by_user(settings)
 
@@ -102,7 +103,7 @@ def _tokens(settings: Settings) -> dict[str, str]:
     Raises:
         ConfigurationError: no token is set, or one is of no user.
     """
-    users, tokens = settings.dashboard.users, settings.assistant.users_by_token()
+    users, tokens = settings.dashboard.users, AssistantSettings.of(settings).users_by_token()
     if users or tokens:
         strangers = [name for name in tokens.values() if name not in users]
         if strangers:
@@ -112,9 +113,10 @@ def _tokens(settings: Settings) -> dict[str, str]:
                 "--http needs a token for each of dashboard.users: set VETL_ASSISTANT__TOKENS"
             )
         return tokens
-    if settings.assistant.token is None:
+    token = AssistantSettings.of(settings).token
+    if token is None:
         raise ConfigurationError("--http needs a token: set VETL_ASSISTANT__TOKEN in the environment or .env")
-    return {settings.assistant.token.get_secret_value(): "assistant"}
+    return {token.get_secret_value(): "assistant"}
 
 
 def _name_of_token() -> str:
@@ -123,7 +125,7 @@ def _name_of_token() -> str:
     Raises:
         WrongUse: the request has no token; the server refuses such a request before.
     """
-    from mcp.server.auth.middleware.auth_context import get_access_token  # noqa: PLC0415 - of the extra
+    from mcp.server.auth.middleware.auth_context import get_access_token
 
     token = get_access_token()
     if token is None:
@@ -133,9 +135,9 @@ def _name_of_token() -> str:
 
 def _signed_in(tokens: Mapping[str, str], port: int) -> dict[str, Any]:
     """Return the SDK's options for a server that accepts these tokens."""
-    from mcp.server.auth.provider import AccessToken  # noqa: PLC0415 - of the extra
-    from mcp.server.auth.settings import AuthSettings  # noqa: PLC0415
-    from pydantic import AnyHttpUrl  # noqa: PLC0415
+    from mcp.server.auth.provider import AccessToken
+    from mcp.server.auth.settings import AuthSettings
+    from pydantic import AnyHttpUrl
 
     @dataclass(frozen=True, slots=True)
     class KnownTokens:
