@@ -26,7 +26,7 @@ def _(mo, published):
     mo.md(f"""
     # The published file
 
-    `{published}`, open for reading only. Every table is described in `marts.catalogue`; `marts.sql("...").pl()`
+    `{published}`, open for reading only. Every table is described in `meta.catalogue`; `marts.sql("...").pl()`
     gives a polars frame. A new publication is seen after the first cell has run again.
     """)
 
@@ -34,7 +34,7 @@ def _(mo, published):
 @app.cell
 def _(marts):
     tables = marts.sql("""
-        select table_name, description, example from marts.catalogue where column_name is null order by table_name
+        select table_name, description, example from meta.catalogue where column_name is null order by table_name
     """).pl()
     tables
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from support.every_command import every_command
+from vetl.cli.questions import tables_by_subject
+from vetl.core.published import DIGESTS, schema_of
 from vetl.endpoints import REGISTRY
 from vetl.publishing.descriptions import personal_columns
 
@@ -26,7 +28,13 @@ def test_every_raw_table_is_described_for_analysts(table: str) -> None:
 
 @pytest.mark.parametrize("mart", sorted(personal_columns(ROOT / "dbt")))
 def test_every_mart_is_described_for_analysts(mart: str) -> None:
-    assert f"`marts.{mart}`" in WAREHOUSE
+    assert f"`{schema_of(mart)}.{mart}`" in WAREHOUSE
+
+
+def test_each_published_table_stands_once_in_the_list_by_subject_and_eight_come_first() -> None:
+    listed = tables_by_subject()
+    assert sorted(table for _, table, _ in listed) == sorted([*personal_columns(ROOT / "dbt"), DIGESTS])
+    assert [subject for subject, _, _ in listed].index(listed[8][0]) == 8
 
 
 PAGES = sorted(

@@ -1,4 +1,4 @@
-"""The freshness of each practice: its last whole day in the lists of a page, from `marts.proof`."""
+"""The freshness of each practice: its last whole day in the lists of a page, from `meta.proof`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ NAMED_AT_MOST = 3
 _WITH_PROOF = """
     with ends as (
         select practice_id, min(certified_through) as certified_through
-        from marts.proof where endpoint in (select unnest($lists)) group by practice_id
+        from meta.proof where endpoint in (select unnest($lists)) group by practice_id
     )
     select practice_id, name, group_name, time_zone, history_start,
            timezone(time_zone, (select max(as_of) from marts.practices)) as clock,

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import polars as pl
 import streamlit as st
 from vetl.core.errors import WrongUse
+from vetl.core.published import schema_of
 from vetl.figures.ask import MetricQuestion
 
 from board.charts import Chart, bars, localised, shortened, worded
@@ -72,7 +73,7 @@ class View:
     def define(self, column: Column) -> str:
         """Return the catalogue's words for a figure, and its mart and column."""
         text = self.file.definitions().get(column, "This file does not say what it counts.")
-        named = f"`marts.{column[0]}.{column[1]}`"
+        named = f"`{schema_of(column[0])}.{column[0]}.{column[1]}`"
         return f"{' '.join(text.split())}  \n{named}{self._link(column)}"
 
     def _link(self, column: Column) -> str:
@@ -104,8 +105,8 @@ def explained_columns(view: View) -> list[Column]:
     """Return the marts and columns whose rows the file declares; none if an older vetl published it."""
     try:
         rows = view.file.ask(
-            """select table_name, column_name from marts.catalogue
-               where counting is not null or counted_as in (select metric from marts.metrics) order by all"""
+            """select table_name, column_name from meta.catalogue
+               where counting is not null or counted_as in (select metric from meta.metrics) order by all"""
         )
     except MissingError:
         return []

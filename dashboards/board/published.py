@@ -12,6 +12,7 @@ import duckdb
 import polars as pl
 import streamlit as st
 from vetl.core.errors import WarehouseError
+from vetl.core.published import SCHEMAS
 from vetl.figures.ask import MetricAnswer, MetricQuestion, answered
 from vetl.figures.catalogue import Metric, metrics_of
 from vetl.publishing.query import QueryResult
@@ -65,7 +66,7 @@ class Published:
         return _answer(str(self.path), self.identity, self.contacts, self.practices, sql, parameters)
 
     def metrics(self) -> Mapping[str, Metric]:
-        """Return the metrics of `marts.metrics`, by name.
+        """Return the metrics of `meta.metrics`, by name.
 
         Raises:
             MissingError: An older vetl published the file.
@@ -96,7 +97,7 @@ class Published:
         """Return a number of `[definitions]` that the file was built with; `usual` if it has none."""
         with suppress(MissingError):
             rows = self.ask(
-                "select definition from marts.catalogue where table_name = 'definitions' and column_name = $name",
+                "select definition from meta.catalogue where table_name = 'definitions' and column_name = $name",
                 name=name,
             )
             if not rows.is_empty() and str(rows.item(0, 0)).isdecimal():
@@ -104,9 +105,9 @@ class Published:
         return usual
 
     def definitions(self) -> Mapping[tuple[str, str], str]:
-        """Return the definition of each column of each mart: from `marts.catalogue`, else from its comments."""
+        """Return the definition of each column of each mart: from `meta.catalogue`, else from its comments."""
         try:
-            rows = self.ask("select table_name, column_name, definition, description from marts.catalogue")
+            rows = self.ask("select table_name, column_name, definition, description from meta.catalogue")
         except MissingError:
             rows = self.ask(
                 """select table_name, column_name, comment as definition, comment as description
@@ -163,20 +164,20 @@ def _attached(
     """Return the connection for this file and these practices.
 
     A `connect` to the file would see the old file for ever. A user of some practices gets a connection of their
-    own: its schemas `marts` and `contacts` are views with the rows of these practices alone, and the files have
-    names that nobody can guess, so that no statement of a page reads past the views.
+    own: its schemas `marts`, `meta` and `contacts` are views with the rows of these practices alone, and the files
+    have names that nobody can guess, so that no statement of a page reads past the views.
     """
     del identity
     connection = duckdb.connect()
     try:
-        _attach(connection, path, "published", "marts", "marts", practices)
+        _attach(connection, path, "published", {name: name for name in SCHEMAS}, practices)
     except duckdb.Error as error:
         raise UnreadableError(plain(f"{path}: {str(error).splitlines()[0]}")) from None
     names_people = False
     if contacts:
         # The file may belong to another group, or be gone since the check: then only names are missing.
         with suppress(duckdb.Error):
-            _attach(connection, str(_contacts_of(Path(path))), "contacts", "main", "contacts", practices)
+            _attach(connection, str(_contacts_of(Path(path))), "contacts", {"main": "contacts"}, practices)
             names_people = True
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
@@ -187,15 +188,16 @@ def _attach(
     connection: duckdb.DuckDBPyConnection,
     path: str,
     name: str,
-    source: str,
-    schema: str,
+    schemas: Mapping[str, str],
     practices: tuple[str, ...] | None,
 ) -> None:
     """Attach a file under its name, or under none that can be guessed and behind views of these practices."""
     if practices is None:
         connection.execute(f"attach {literal(path)} as {name} (read_only)")
     else:
-        show(connection, attach_hidden(connection, path), source, schema, practices)
+        hidden = attach_hidden(connection, path)
+        for source, schema in schemas.items():
+            show(connection, hidden, source, schema, practices)
 
 
 @st.cache_data(max_entries=500, show_spinner=False)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from vetl.addons.watch.notice_ledger import StoredEpisode, open_episodes
 from vetl.core.errors import LedgerError
-from vetl.notices.ledger import StoredEpisode, open_episodes
 
 from board.published import Published
 

@@ -102,7 +102,6 @@ LABELS = {
     "held_out_booked": "Left alone, booked",
     "is_final": "Final",
     "is_mature": "Mature",
-    "leaks": "Not booked",
     "not_booked": "Not booked",
     "not_booked_share": "Not booked, share",
     "left_here": "Left here",

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from typer.main import get_command
 from vetl.cli.app import app
 from vetl.endpoints import REGISTRY
-from vetl.settings import Settings
+from vetl.settings import settings_class
 from vetl.store.warehouse import Warehouse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,7 +93,7 @@ def settings() -> str:
         "",
     ]
     lines += ["| key | environment variable | default |", "| --- | --- | --- |"]
-    for section, field in Settings.model_fields.items():
+    for section, field in settings_class().model_fields.items():
         for key, item in getattr(field.annotation, "model_fields", {}).items():
             default = "" if item.is_required() or isinstance(item.default, SecretStr) else item.get_default()
             shown = "" if default is None or default == "" else f"`{default}`"
@@ -148,9 +148,16 @@ def marts() -> str:
         "Published for analysts and dashboards; questions and answers: [for analysts](../analysts.md).",
         "",
     ]
-    for path in sorted((models / "marts").rglob("*.yml"), key=lambda path: path.stem):
+    described = [*(models / "marts").rglob("*.yml"), *(models / "meta").rglob("*.yml")]
+    for path in sorted(described, key=lambda path: path.stem):
+        schema = path.relative_to(models).parts[0]
         for model in yaml.safe_load(path.read_text("utf-8")).get("models", ()):
-            lines += [f"## marts.{model['name']}", "", _words(model["description"], blocks), ""]
+            lines += [
+                f"## {schema}.{model['name']}",
+                "",
+                _words(model["description"], blocks),
+                "",
+            ]
             lines += ["| column | type | |", "| --- | --- | --- |"]
             for column in model.get("columns", ()):
                 description = _words(column.get("description", ""), blocks).replace("|", "\\|")
@@ -177,7 +184,7 @@ def metrics() -> str:
             by = ", ".join(f"`{dimension['name']}`" for dimension in model.get("dimensions", ()))
             counted = [measure for measure in model.get("measures", ()) if measure.get("create_metric")]
             if counted:
-                lines += [f"## Of marts.{mart}", "", f"By {by}.", "", *_table_of(counted)]
+                lines += [f"## Of {mart}", "", f"By {by}.", "", *_table_of(counted)]
         if content.get("metrics"):
             lines += [f"## Rates and sums: {path.stem}", "", *_table_of(content["metrics"])]
     return "\n".join(lines)

@@ -15,6 +15,8 @@ The packages, in the direction that data flows; each imports only packages above
 - `engine`         the sync loop, the runner of steps, the write buffer
 - `receiving`      the webhook receiver and its inbox
 - `jobs`           shared by the commands and Dagster: sync, build, doctor, drain, quarantine
-- `forgetting`     removes a person from every file, and searches all of them for what is left
+- `notices`        mail and webhooks, for alerts and for addons
+- `forgetting`     removes a person from every file, and searches all of them for values that are left
 - `cli`, `orchestration`   thin shells for the terminal and for Dagster
+- `addons`         features that the core does not know, found by `hooks`
 """

@@ -7,7 +7,8 @@ nothing heavy: its functions do, when they are called.
 
 import pkgutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -20,8 +21,14 @@ from vetl.core.errors import ConfigurationError
 if TYPE_CHECKING:
     import dagster as dg
 
+    from vetl.jobs.status import StatusPart
+    from vetl.orchestration.raw_tables import RawTables
+    from vetl.orchestration.resources import VetlResource
     from vetl.settings import Settings
     from vetl.settings.section import Section
+    from vetl.store.forget_plan import ForgetPlan
+    from vetl.store.mentions import Mentions
+    from vetl.store.person import Person
 
 GROUP = "vetl"
 BUILT_IN = [f"vetl.addons.{found.name}" for found in pkgutil.iter_modules([str(Path(__file__).parent / "addons")])]
@@ -31,6 +38,33 @@ Commands = Mapping[str, Mapping[str, tuple[str, str]]]
 
 addon = HookimplMarker(GROUP)
 _hook = HookspecMarker(GROUP)
+
+
+class AddonFiles:
+    """The files of an addon, for backups and for the forgetting of a person. A subclass overrides the rest."""
+
+    def __init__(self, files: Mapping[str, Path], derived: Sequence[Path] = ()) -> None:
+        """Take the files that stay, by their names in a backup, and the folders that are made again."""
+        self.files, self.derived = files, derived
+
+    def prepare(self) -> None:
+        """Store the items that wait, so that nothing about the person comes later."""
+
+    def count(self, person: "Person", mentions: "Mentions") -> int:  # noqa: ARG002 - of the subclasses
+        """Return how many items about the person `forget` will erase."""
+        return 0
+
+    def forget(self, plan: "ForgetPlan", mentions: "Mentions") -> int:  # noqa: ARG002 - of the subclasses
+        """Erase the person; return how many items were erased. To repeat it changes nothing."""
+        return 0
+
+    def renew(self) -> Sequence[str]:
+        """Make again, or remove, the files that come from the marts; return the places that were made again."""
+        return ()
+
+    def left(self, person: "Person", mentions: "Mentions") -> Iterable[str]:  # noqa: ARG002 - of the subclasses
+        """Return the places that still contain a value of the person."""
+        return ()
 
 
 class Hooks:
@@ -45,8 +79,24 @@ class Hooks:
         """Return, by the heading of the help and the name of the command, its module and the line about it."""
 
     @_hook
-    def definitions(self, settings: "Settings") -> "dg.Definitions":  # pyright: ignore[reportReturnType]
+    def definitions(self, settings: "Settings", vetl: "VetlResource", tables: "RawTables") -> "dg.Definitions":  # pyright: ignore[reportReturnType]
         """Return jobs, schedules, sensors, assets and checks for Dagster."""
+
+    @_hook
+    def before_build(self, settings: "Settings") -> None:
+        """Write the tables of the private file that the marts read."""
+
+    @_hook
+    def after_publication(self, settings: "Settings") -> Iterable[str]:  # pyright: ignore[reportReturnType]
+        """Use a new published file, and return lines for the terminal. A failure is such a line."""
+
+    @_hook
+    def problems(self, settings: "Settings", practices: Sequence[str] | None, now: datetime) -> "StatusPart":  # pyright: ignore[reportReturnType]
+        """Return the part of `vetl status` that the addon shows, for `practices` or for all."""
+
+    @_hook
+    def people(self, settings: "Settings") -> "AddonFiles":  # pyright: ignore[reportReturnType]
+        """Return the files of the addon, which may name people."""
 
 
 @cache
@@ -91,6 +141,27 @@ def commands() -> Iterator[tuple[str, str, str, str]]:
         yield from ((title, name, *more) for title, group in some.items() for name, more in group.items())
 
 
-def definitions(settings: "Settings") -> "Iterable[dg.Definitions]":
+def definitions(settings: "Settings", vetl: "VetlResource", tables: "RawTables") -> "list[dg.Definitions]":
     """Return the definitions of the addons for Dagster."""
-    return _answers("definitions", settings=settings)
+    return list(_answers("definitions", settings=settings, vetl=vetl, tables=tables))
+
+
+def before_build(settings: "Settings") -> None:
+    """Have the addons write their tables of the private file."""
+    list(_answers("before_build", settings=settings))
+
+
+def after_publication(settings: "Settings") -> Iterator[str]:
+    """Have the addons use the new published file, and yield their lines."""
+    for lines in _answers("after_publication", settings=settings):
+        yield from lines
+
+
+def problems(settings: "Settings", practices: Sequence[str] | None, now: datetime) -> "list[StatusPart]":
+    """Return the parts of `vetl status` that the addons show."""
+    return list(_answers("problems", settings=settings, practices=practices, now=now))
+
+
+def people(settings: "Settings") -> list[AddonFiles]:
+    """Return the files of the addons."""
+    return list(_answers("people", settings=settings))

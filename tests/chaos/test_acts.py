@@ -14,9 +14,9 @@ import vetl_sandbox
 from support.act_world import DAYS, ActWorld, act_world, unbooked
 from support.killed_sync import impatient, processes
 from support.sandbox_settings import changed
-from vetl.acting.platform import ApplyResult
+from vetl.addons.act.job import apply_acts, plan_acts
+from vetl.addons.act.platform import ApplyResult
 from vetl.core.errors import VetlError
-from vetl.jobs.act import apply_acts, plan_acts
 from vetl.settings import Settings
 
 LATER = timedelta(minutes=16)

@@ -58,7 +58,7 @@ LISTS = {
 }
 """The lists of the platform, and their raw tables."""
 
-OF_RUNS = {"marts.proof", "marts.report_revisions", "intermediate.int_lists_certified"}
+OF_RUNS = {"meta.proof", "meta.report_revisions", "intermediate.int_lists_certified"}
 """Marts that also depend on the time of a read or of a build."""
 
 

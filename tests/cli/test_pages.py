@@ -30,14 +30,14 @@ SHOWN_ELSEWHERE = {
     "vetl dbt ls": "tests/cli/test_cli_usage.py",
     "vetl demo": "tests/cli/test_cli_end_to_end.py",
     "vetl lake export": "tests/store/test_lake.py",
-    "vetl act": "tests/acting/test_act_commands.py",
-    "vetl mcp": "tests/dashboard/test_assistant.py",
+    "vetl act": "tests/addons/act/test_act_commands.py",
+    "vetl mcp": "tests/addons/assistant/test_assistant.py",
     "vetl reconcile": "tests/cli/test_cli_end_to_end.py",
     "vetl forecast": "tests/addons/forecast/test_command.py",
-    "vetl report": "tests/notices/test_report.py",
+    "vetl report": "tests/addons/letters/test_report.py",
     "vetl sandbox serve": "tests/cli/test_tutorial.py",
     "vetl status --watch": "tests/cli/test_cli_status.py",
-    "vetl watch": "tests/notices/test_watch.py",
+    "vetl watch": "tests/addons/watch/test_watch.py",
     "vetl webhooks serve": "tests/cli/test_tutorial.py",
 }
 """Commands that do not end, need more than this platform, or take long, and the tests that run them."""
@@ -109,7 +109,7 @@ def test_every_command_of_readme_and_how_to_pages_works(
         reader.types("vetl sync")
         assert _is_quiet(reader.types("vetl build --quiet --log-file vetl.log"))
         assert "certified" in reader.types("vetl run")
-        counts = "select endpoint, source_count, warehouse_count, comparison from marts.proof"
+        counts = "select endpoint, source_count, warehouse_count, comparison from meta.proof"
         assert "phone_calls" in reader.types(f'vetl query --format vertical "{counts}"')
         for written in sorted(commands() - reader.typed):
             if written.startswith("vetl query"):

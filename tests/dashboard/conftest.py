@@ -9,7 +9,6 @@ from typing import Any
 
 import duckdb
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from support.dashboard_pages import Ask, Copied, Open
@@ -77,9 +76,3 @@ def copied(published: Path, tmp_path: Path) -> Copied:
         return draft.replace(place)
 
     return copy
-
-
-@pytest.fixture(scope="module")
-def portal() -> Iterator[BlockingPortal]:
-    with start_blocking_portal() as portal:
-        yield portal

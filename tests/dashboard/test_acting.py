@@ -9,10 +9,10 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Open
-from vetl.acting.acts import Act, HeldBack
-from vetl.acting.planning import ActPlan
+from vetl.addons.act.acts import Act, HeldBack
+from vetl.addons.act.plan_file import plan_file, write_plan
+from vetl.addons.act.planning import ActPlan
 from vetl.core.noise import difference_interval
-from vetl.jobs.act_plan import plan_file, write_plan
 
 
 def with_acts(published: Path, folder: Path, *days: tuple[int, int, int, int, bool]) -> Path:

@@ -191,7 +191,7 @@ def test_appointments_count_by_the_day_of_the_visit(opened: Open, ask: Ask, days
 @pytest.mark.parametrize("least", [30, 8])
 def test_shares_of_few_are_marked(opened: Open, copied: Copied, least: int) -> None:
     """A week of one practice is a small sample; `[definitions] small_sample` says how small."""
-    file = copied(f"update marts.catalogue set definition = '{least}' where column_name = 'small_sample'")
+    file = copied(f"update meta.catalogue set definition = '{least}' where column_name = 'small_sample'")
     page = opened("outreach", file, period="28", practice="loc-001")
     said = [caption.value for caption in page.caption]
     counts = [text for text in said if " of " in text and " contacted" in text]
@@ -202,7 +202,7 @@ def test_shares_of_few_are_marked(opened: Open, copied: Copied, least: int) -> N
 
 def test_an_unproven_list_is_no_good_news(opened: Open, ask: Ask) -> None:
     unproven = ask(
-        """select count(*) from marts.proof
+        """select count(*) from meta.proof
            where certified_through is null and endpoint not in ('clients', 'patients')"""
     )[0][0]
     page = opened("health")
@@ -210,7 +210,7 @@ def test_an_unproven_list_is_no_good_news(opened: Open, ask: Ask) -> None:
     assert unproven == 0
     assert page.success[0].value.startswith("No call, session, appointment, outreach request or task is missing")
     assert any("Clients and patients are read by id" in info.value for info in page.info)
-    assert len(page.dataframe[1].value) == ask("select count(*) from marts.proof")[0][0]
+    assert len(page.dataframe[1].value) == ask("select count(*) from meta.proof")[0][0]
 
 
 def test_the_rows_behind_a_figure_are_those_of_the_period(opened: Open, ask: Ask, days: tuple[date, date]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from board.published import now_published
 from board.thresholds import out_now
 from support.dashboard_pages import Ask, Copied, Open, shown
-from vetl.notices.ledger import NoticeLedger, StoredEpisode
+from vetl.addons.watch.notice_ledger import NoticeLedger, StoredEpisode
 
 
 def test_the_hours_of_next_week_and_the_days_are_the_sums_of_the_predictions(opened: Open, ask: Ask) -> None:

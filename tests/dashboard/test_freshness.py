@@ -28,7 +28,7 @@ def practice(file: Path, key: str) -> tuple[str, date]:
     return one(
         file,
         """select name, timezone(time_zone, certified_through)::date - 1 from marts.practices
-           join marts.proof using (practice_id) where practice_id = ? and endpoint = 'booking_sessions'""",
+           join meta.proof using (practice_id) where practice_id = ? and endpoint = 'booking_sessions'""",
         key,
     )
 

@@ -29,7 +29,7 @@ def test_no_page_draws_the_mark_up_of_a_name_of_a_value_or_of_its_address(
         f"update marts.booking_funnel_stages set stage = stage || '{quoted}'",
         f"update marts.phone_calls set outcome = outcome || '{quoted}', state = state || '{quoted}'",
         f"update marts.outreach_requests set outcome = outcome || '{quoted}'",
-        f"update marts.proof set evidence = evidence || '{quoted}'",
+        f"update meta.proof set evidence = evidence || '{quoted}'",
     )
     for address in ({"practice": HOSTILE, "metric": HOSTILE, "figure": HOSTILE, HOSTILE: "x", "of": HOSTILE}, {}):
         page = opened(path, file, **address)

@@ -10,11 +10,11 @@ from board.pages import PAGES
 from board.scorecard import MEASURES
 from board.words import LABELS
 from support.dashboard_pages import Ask, Open
+from vetl.addons.letters.letter import SHARES
 from vetl.core.metric_names import METRICS_OF_NOW
 from vetl.figures.ask import MetricQuestion, ask
 from vetl.figures.catalogue import Metric
 from vetl.figures.listing import list_of
-from vetl.notices.letter import SHARES
 
 CLOSED = {"outreach, booked": timedelta(days=4)}
 """Figures that leave out the newest days."""
@@ -79,7 +79,7 @@ def test_no_two_columns_share_a_label_and_none_has_that_of_another_metric(
     metrics: dict[str, Metric], ask: Ask
 ) -> None:
     labels = Counter(label.casefold() for label in LABELS.values())
-    counted = set(ask("select column_name, counted_as from marts.catalogue where counted_as is not null"))
+    counted = set(ask("select column_name, counted_as from meta.catalogue where counted_as is not null"))
     shares = {f"{measure.key}_share": measure.metric for measure in MEASURES}
 
     assert [label for label, number in labels.items() if number > 1] == []

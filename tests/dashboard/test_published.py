@@ -7,6 +7,7 @@ import pytest
 from board.published import MissingError, UnreadableError, now_published
 from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Copied, Open
+from vetl.publishing.marts import table_of
 
 
 def metrics(page: AppTest) -> dict[str, str]:
@@ -54,7 +55,7 @@ def test_an_older_file_lacks_a_part_and_the_page_says_which(opened: Open, copied
     """Every mart but the practices is gone: each part of each page names one, and the remedy."""
     with duckdb.connect(copied(), read_only=True) as connection:
         marts = [name for (name,) in connection.execute("select table_name from duckdb_tables()").fetchall()]
-    page = opened(path, copied(*(f"drop table marts.{name}" for name in marts if name != "practices")))
+    page = opened(path, copied(*(f"drop table {table_of(name)}" for name in marts if name != "practices")))
 
     assert not page.exception
     assert page.warning

@@ -44,7 +44,7 @@ def test_small_shares_keep_a_digit_and_a_missing_number_is_a_dash() -> None:
 def test_each_definition_stands_alone(ask: Callable[..., list[tuple[Any, ...]]]) -> None:
     """A tooltip shows one column: "of those" would refer to a column that is not in sight."""
     dangling = ask(
-        """select table_name, column_name, description from marts.catalogue
+        """select table_name, column_name, description from meta.catalogue
            where regexp_matches(trim(description), '^(Of th|Those|The same|These|Them)')"""
     )
 

@@ -112,7 +112,7 @@ def test_a_run_that_is_asked_for_on_the_page_publishes(deployment: Deployment) -
     published = deployment.folder / "warehouse/data/analytics.duckdb"
     with duckdb.connect(published, read_only=True) as connection:
         assert connection.sql("select count(*) from marts.practices").fetchall() == [(2,)]
-        assert connection.sql("select bool_and(warehouse_count > 0) from marts.proof").fetchall() == [(True,)]
+        assert connection.sql("select bool_and(warehouse_count > 0) from meta.proof").fetchall() == [(True,)]
 
 
 def test_the_daemons_are_healthy_and_the_receiver_is_ready(deployment: Deployment) -> None:

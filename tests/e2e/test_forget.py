@@ -17,10 +17,12 @@ from support.forgetting import PRACTICE
 from support.mart_builds import build_marts_untested
 from support.sandbox_settings import changed, synced
 from support.warehouse_with_rows import ask
+from vetl.addons.act.plan_file import plan_file
+from vetl.addons.watch.settings import WatchSettings
 from vetl.cli import app, forget
-from vetl.jobs.act_plan import plan_file
 from vetl.jobs.build import publish_marts
 from vetl.jobs.drain import run_drain
+from vetl.publishing.marts import table_of
 from vetl.publishing.retention import kept
 from vetl.settings import Settings
 
@@ -54,8 +56,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def counts(file: Path) -> dict[str, int]:
-    marts = [name for (name,) in ask(file, "select table_name from duckdb_tables() where schema_name = 'marts'")]
-    return {name: ask(file, f"select count(*) from marts.{name}")[0][0] for name in marts}
+    marts = [
+        name
+        for (name,) in ask(file, "select table_name from duckdb_tables() where schema_name in ('marts', 'meta')")
+    ]
+    return {name: ask(file, f"select count(*) from {table_of(name)}")[0][0] for name in marts}
 
 
 @contextmanager
@@ -96,7 +101,7 @@ def leave_remains(settings: Settings, person: dict[str, str]) -> None:
     In free pages of a ledger, in the dashboard's log, in a folder of a setting that is off by now, in a build on
     Spark that failed.
     """
-    with closing(sqlite3.connect(settings.watch.ledger)) as connection:
+    with closing(sqlite3.connect(WatchSettings.of(settings).ledger)) as connection:
         connection.execute("pragma secure_delete = off")
         connection.execute("create table notes as select ? as said", [f"{person['name']} " * 200])
         connection.commit()

@@ -22,12 +22,13 @@ from vetl.cli import app, run, status
 from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.quarantine import quarantined_rows
 from vetl.publishing.descriptions import personal_columns
+from vetl.publishing.marts import table_of
 from vetl.publishing.parquet import parquet_folder
 from vetl.settings import Settings
 
 DAYS = 12
 DASHBOARD = Path(__file__).parents[2] / "dashboards" / "app.py"
-PAGES = ("", "funnel", "calls", "outreach", "tasks", "call_back", "health")
+PAGES = ("", "call-back", "phones", "online-booking", "outreach", "tasks", "health")
 SHORTEST = 6
 """Characters that no other byte can be mistaken for."""
 
@@ -139,7 +140,7 @@ def everything(published: Path) -> Iterator[tuple[str, str]]:
     with duckdb.connect() as connection:
         connection.execute(f"attach '{published}' as published (read_only)")
         tables = "select table_name from duckdb_tables() where database_name = 'published'"
-        sources = [f"published.marts.{name}" for (name,) in connection.execute(tables).fetchall()]
+        sources = [f"published.{table_of(name)}" for (name,) in connection.execute(tables).fetchall()]
         sources += [f"'{file}'" for file in parquet_folder(published).rglob("*.parquet")]
         for source in sources:
             rows = connection.execute(f"select (one::json)::varchar from {source} as one").fetchall()
@@ -157,7 +158,7 @@ def test_many_values_were_put_into_wrong_fields(outcome: Outcome) -> None:
         ("patients", "breed"),
         ("booking_funnel_daily", "referral_source"),
         ("booking_requests", "appointment_status"),
-        ("call_back", "wanted"),
+        ("unbooked_requests", "wanted"),
     ):
         rows = ask(outcome.settings.warehouse.path, f"select distinct {column} from marts.{mart}")
         assert held_in("\n".join(str(value) for (value,) in rows), outcome.values), (mart, column)

@@ -18,10 +18,11 @@ from support.deliveries import body_of, message
 from support.practice_site import site
 from support.processes import answers, free_port, graphql, running, until
 from support.small_project import few_models
+from vetl.addons.act.dagster import ACTS
 from vetl.endpoints import REGISTRY
 from vetl.engine import runner
 from vetl.orchestration import dbt
-from vetl.orchestration.keys import ACTS, raw_key
+from vetl.orchestration.keys import raw_key
 from vetl.orchestration.location import vetl_definitions
 from vetl.orchestration.read_config import Again, run_config
 from vetl.partner.webhooks import Channel

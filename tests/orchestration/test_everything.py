@@ -81,7 +81,7 @@ def test_every_check_passes_over_a_source_at_rest(finished: FinishedRun) -> None
 
 def test_a_new_list_is_proven_in_the_published_file(finished: FinishedRun) -> None:
     """The path names the practice; the total is the platform's."""
-    proof = "select source_count, warehouse_count, evidence from marts.proof where endpoint = 'estimates'"
+    proof = "select source_count, warehouse_count, evidence from meta.proof where endpoint = 'estimates'"
     rows = ask(finished.published, proof)
 
     assert rows == [(ESTIMATES, ESTIMATES, "ids received match an unchanged total")] * 2

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import duckdb
 from vetl.publishing.digests import DIGESTS
+from vetl.publishing.marts import table_of
 
-_SCHEMAS = ("staging", "intermediate", "marts")
+_SCHEMAS = ("staging", "intermediate", "marts", "meta")
 _OWN = "digest"
 """A column with numbers of each engine's own, which only identify rows within one warehouse."""
 
@@ -80,7 +81,7 @@ def published_alike(ours: Path, theirs: Path) -> Iterator[str]:
                 for table, column, kind in tables[0]
                 if table == mart
             ]
-            sides = [_rounded(columns, f"{name}.marts.{mart}") for name in ("ours", "theirs")]
+            sides = [_rounded(columns, f"{name}.{table_of(mart)}") for name in ("ours", "theirs")]
             if _number(
                 connection, f"({sides[0]} except all {sides[1]}) union all ({sides[1]} except all {sides[0]})"
             ):

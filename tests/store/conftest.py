@@ -44,8 +44,9 @@ def private(tmp_path: Path) -> Path:
                 ('p', 'c3', null, '+99912345678901', null)
             ) as rows (practice_id, client_id, name, phone, email);
             create table marts.phone_calls as select * from (values
-                ('p', 'k1', 'c1', 'Jane Doe', '+12125550100'), ('p', 'k2', null, 'Max', '(212) 555-0111')
-            ) as rows (practice_id, call_key, client_id, client_name, phone_number);
+                ('p', 'k1', 'c1', 'Jane Doe', '+12125550100', null),
+                ('p', 'k2', null, 'Max', '(212) 555-0111', 'Rex')
+            ) as rows (practice_id, call_key, client_id, client_name, phone_number, patient_name);
             create table marts.call_back_list as select * from (values
                 ('p', 'e1', 'c1', 'online', 's1', null), ('p', 'e2', null, 'call', 'k2', '+12125550111'),
                 ('p', 'e3', null, 'online', 's2', null)

@@ -11,6 +11,7 @@ import pytest
 from support.killed_at import killed_at
 from support.sandbox_settings import changed
 from support.warehouse_with_rows import Filled, ask, call_line
+from vetl.addons.act.settings import ActSettings
 from vetl.cli.app import execute
 from vetl.core.errors import BackupError, WarehouseError, WrongUse
 from vetl.jobs.backup import MANIFEST, back_up, read_backup
@@ -21,7 +22,7 @@ from vetl.jobs.status import read_status
 from vetl.partner.webhooks import Channel
 from vetl.publishing.contacts import contacts_file
 from vetl.receiving.inbox import Entry, Inbox
-from vetl.settings import Settings, load_settings
+from vetl.settings import Settings, load_settings, settings_class
 from vetl.store.notes import read_note, write_note
 from vetl.store.writer_lock import restore_mark, unfinished_restore
 
@@ -33,7 +34,7 @@ def settings(tmp_path: Path) -> Settings:
     """Settings with a warehouse of one call, and one of each other file that vetl keeps."""
     place = tmp_path / "data"
     settings = changed(
-        Settings(),
+        settings_class()(),
         warehouse={"path": place / "vetl.duckdb", "published": place / "analytics.duckdb", "lock_wait_seconds": 0},
         webhooks={"inbox": place / "inbox.sqlite"},
         act={"ledger": place / "acts.sqlite", "stop_file": place / "stop"},
@@ -55,7 +56,7 @@ def settings(tmp_path: Path) -> Settings:
         inbox.settle([1])
     for file in (
         place / "audit.log",
-        settings.act.stop_file,
+        ActSettings.of(settings).stop_file,
         place / "passwords",
     ):
         file.write_text("{}\n", "utf-8")
@@ -71,7 +72,7 @@ def change(settings: Settings) -> None:
     path, published = settings.warehouse.path, settings.warehouse.published
     write_note(path, "rollback", None)
     duckdb.connect(published.with_name("analytics.20260201T000000000000Z.duckdb")).close()
-    settings.act.stop_file.unlink()
+    ActSettings.of(settings).stop_file.unlink()
 
 
 def content(settings: Settings) -> dict[str, bytes]:

@@ -180,7 +180,7 @@ def test_a_masked_value_is_the_same_after_the_next_publication(source: Source) -
 
 
 COLUMNS = [column for endpoint in (*REGISTRY, *RECEIVED) for column in endpoint.columns() if column.values]
-LISTING = (ROOT / "dbt/models/marts/practice/unknown_values.sql").read_text("utf-8")
+LISTING = (ROOT / "dbt/models/meta/unknown_values.sql").read_text("utf-8")
 
 
 def test_every_word_of_the_contract_is_published_as_it_is() -> None:

@@ -111,8 +111,8 @@ def test_contacts_name_the_people_of_the_marts_and_nobody_forgotten(private: Pat
     assert ask(file, "from clients") == [("p", "c1", "Jane Doe", "+12125550100", "jane@example.com")]
     assert ask(file, "from phone_calls") == [("p", "k2", "Max", "+12125550111")]
     assert ask(file, "from call_back_list order by all") == [
-        ("p", "e1", "Jane Doe", "+12125550100", "jane@example.com"),
-        ("p", "e2", "Max", "+12125550111", None),
+        ("p", "e1", "Jane Doe", "+12125550100", "jane@example.com", None),
+        ("p", "e2", "Max", "+12125550111", None, "Rex"),
     ]
 
 

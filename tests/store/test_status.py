@@ -232,7 +232,7 @@ def test_what_was_erased_leaves_no_bytes(tmp_path: Path) -> None:
 
 
 def test_a_reconcile_counts_for_the_lists_that_it_certified(filled: Filled) -> None:
-    """As in `marts.proof`: not for a failed run, nor for another practice, nor during a run."""
+    """As in `meta.proof`: not for a failed run, nor for another practice, nor during a run."""
     filled.another_practice()
     filled.warehouse.start_run("again", START, "reconcile")
     for name in ("appointments", "staff_tasks"):

@@ -22,6 +22,7 @@ from vetl.endpoints.received import RECEIVED
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.digests import DIGESTS, Leaf, verify
 from vetl.publishing.inputs import verify_inputs
+from vetl.publishing.marts import table_of
 from vetl.publishing.publish import publish
 from vetl.settings.privacy import PrivacySettings
 from vetl.store.tables import RawTable, row_hash
@@ -65,8 +66,12 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published")
     private, target = folder / "vetl.duckdb", folder / "analytics.duckdb"
     with duckdb.connect(str(private)) as connection:
-        connection.execute("create schema marts")
-        contracts = {path.stem: contract_of(path) for path in (dbt_project() / "models" / "marts").rglob("*.yml")}
+        connection.execute("create schema marts; create schema meta")
+        contracts = {
+            path.stem: contract_of(path)
+            for path in (dbt_project() / "models").rglob("*.yml")
+            if {"marts", "meta"} & {*path.parts}
+        }
         kinds = {kind for mart in MARTS for kind in contracts[mart].values()}
         assert kinds == {kind for columns in contracts.values() for kind in columns.values()}
         for mart in MARTS:
@@ -74,7 +79,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
             values = ", ".join(
                 f'cast({value_of(name, kind)} as {kind}) as "{name}"' for name, kind in columns.items()
             )
-            connection.execute(f"create table marts.{mart} as select {values} from range(6) as rows (i)")
+            connection.execute(f"create table {table_of(mart)} as select {values} from range(6) as rows (i)")
     personal = {mart: columns for mart, columns in personal_columns(dbt_project()).items() if mart in MARTS}
     treatments = PrivacySettings().treatments(personal)
     publish(private, target, pii=treatments, pii_key="k" * 40)
@@ -88,7 +93,9 @@ def file(published: Path, tmp_path: Path) -> Path:
 
 def columns_of(file: Path) -> dict[str, list[tuple[str, str]]]:
     columns: dict[str, list[tuple[str, str]]] = {}
-    of_marts = "select table_name, column_name, data_type from duckdb_columns() where schema_name = 'marts'"
+    of_marts = (
+        "select table_name, column_name, data_type from duckdb_columns() where schema_name in ('marts', 'meta')"
+    )
     for table, name, kind in ask(file, of_marts):
         columns.setdefault(table, []).append((name, kind))
     columns.pop(DIGESTS)
@@ -103,7 +110,9 @@ def change(file: Path, *statements: str) -> None:
 
 def flipped(mart: str, column: str, kind: str) -> str:
     other = OTHER.get(kind, "coalesce({0}, 0) + 1").format(f'"{column}"')
-    return f'update marts.{mart} set "{column}" = {other} where rowid = (select min(rowid) from marts.{mart})'
+    return (
+        f'update {table_of(mart)} set "{column}" = {other} where rowid = (select min(rowid) from {table_of(mart)})'
+    )
 
 
 def test_a_file_as_it_was_published_is_whole(published: Path) -> None:
@@ -145,8 +154,8 @@ def test_the_mart_the_practice_and_the_day_are_named(file: Path) -> None:
         ("alter table marts.staff_tasks add column more varchar", "staff_tasks"),
         ("drop table marts.clients", "clients"),
         ("create table marts.another as select 1 as one", "another"),
-        ("update marts.digests set digest = digest || '1' where mart = 'proof'", "proof"),
-        ("delete from marts.digests where mart = 'proof'", "proof"),
+        ("update meta.digests set digest = digest || '1' where mart = 'proof'", "proof"),
+        ("delete from meta.digests where mart = 'proof'", "proof"),
     ],
 )
 def test_other_rows_columns_tables_and_digests_are_found(statement: str, mart: str, file: Path) -> None:
@@ -155,15 +164,15 @@ def test_other_rows_columns_tables_and_digests_are_found(statement: str, mart: s
 
     found = verify(file)
     assert {leaf.mart for leaf in found.different} == {mart}
-    assert (found.root != root) is ("marts.digests" in statement)
+    assert (found.root != root) is ("meta.digests" in statement)
 
 
 def test_a_file_of_an_older_vetl_or_of_another_hash_gets_a_clear_line(file: Path) -> None:
-    change(file, "comment on table marts.digests is 'Probe 1.'")
+    change(file, "comment on table meta.digests is 'Probe 1.'")
     with pytest.raises(WarehouseError, match="made by another version of DuckDB"):
         verify(file)
 
-    change(file, "drop table marts.digests")
+    change(file, "drop table meta.digests")
     with pytest.raises(WarehouseError, match="has no digests: an older vetl published it"):
         verify(file)
 

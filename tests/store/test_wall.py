@@ -12,12 +12,12 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "analytics.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("""
-            create schema marts;
+            create schema marts; create schema meta;
             create table marts.practice_daily as select unnest(['p', 'q']) as practice_id;
-            create table marts.digests as from (values
+            create table meta.digests as from (values
                 ('p', 'calls'), ('q', 'calls'), (null, 'metrics'), (null, 'own')
             ) as rows (practice_id, mart);
-            create table marts.metrics as select 'calls' as metric;
+            create table meta.metrics as select 'calls' as metric;
             create table marts.own as select 'of an analyst' as text;
         """)
     return path
@@ -26,8 +26,8 @@ def file(tmp_path: Path) -> Path:
 def test_a_reader_sees_the_rows_of_their_practices_and_the_definitions(file: Path) -> None:
     with opened_for(file, ["p"]) as connection:
         assert connection.execute("from marts.practice_daily").fetchall() == [("p",)]
-        assert connection.execute("from marts.metrics").fetchall() == [("calls",)]
-        assert connection.execute("from marts.digests order by all").fetchall() == [("p", "calls")]
+        assert connection.execute("from meta.metrics").fetchall() == [("calls",)]
+        assert connection.execute("from meta.digests order by all").fetchall() == [("p", "calls")]
         with pytest.raises(duckdb.CatalogException):
             connection.execute("from marts.own")
 

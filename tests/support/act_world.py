@@ -10,8 +10,8 @@ import duckdb
 import vetl_sandbox
 from support.practice_site import practice_table
 from support.sandbox_settings import changed, settings_for, synced
-from vetl.acting.codes import codes_in
-from vetl.jobs.act import apply_acts, plan_acts
+from vetl.addons.act.codes import codes_in
+from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.settings import Settings
 from vetl_sandbox import Fault
 from vetl_sandbox.faults import Faults

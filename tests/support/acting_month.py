@@ -5,12 +5,12 @@ from pathlib import Path
 
 from support.random_rows import Row
 from support.story import Follower
-from vetl.acting.codes import code_of, codes_in
-from vetl.acting.ledger import read_ledger
-from vetl.acting.planning import ActPlan
-from vetl.jobs.act import apply_acts, plan_acts
+from vetl.addons.act.codes import code_of, codes_in
+from vetl.addons.act.job import apply_acts, plan_acts
+from vetl.addons.act.ledger import read_ledger
+from vetl.addons.act.planning import ActPlan
+from vetl.addons.act.settings import ActSettings
 from vetl.publishing.query import query
-from vetl.settings.act import ActSettings
 
 KIND = "call_back"
 
@@ -36,7 +36,10 @@ def act(follower: Follower) -> list[Row]:
     plan = plan_acts(follower.settings, None)
     result = apply_acts(follower.settings, plan.digest)
     assert (result.sent, result.exit_code) == (len(plan.acts), 0), result
-    known = {(entry.act.practice_id, entry.act.code): entry for entry in read_ledger(follower.settings.act.ledger)}
+    known = {
+        (entry.act.practice_id, entry.act.code): entry
+        for entry in read_ledger(ActSettings.of(follower.settings).ledger)
+    }
     rows: list[Row] = []
     for (practice, episode), task in _tasks(follower, plan).items():
         entry = known[practice, code_of(practice, KIND, episode)]

@@ -18,8 +18,8 @@ import vetl_sandbox
 from support.practice_site import practice_table
 from support.processes import until
 from vetl import bundled
+from vetl.addons.act.job import plan_acts
 from vetl.cli import app
-from vetl.jobs.act import plan_acts
 from vetl.settings import load_settings
 from vetl.store.control.activity import read_activity
 from vetl.store.notes import write_note

@@ -15,7 +15,7 @@ from vetl.settings import Settings
 
 processes = multiprocessing.get_context("forkserver")
 # The server imports vetl once; each process that it forks starts in milliseconds.
-processes.set_forkserver_preload(["support.quiet_end", "vetl.jobs.sync", "vetl.jobs.act"])
+processes.set_forkserver_preload(["support.quiet_end", "vetl.jobs.sync", "vetl.addons.act.job"])
 
 
 def impatient() -> None:

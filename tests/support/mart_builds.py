@@ -107,7 +107,7 @@ def _opened(warehouse: Path) -> Generator[duckdb.DuckDBPyConnection]:
 def _tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
     rows = connection.execute(
         "select distinct schema_name || '.' || table_name from duckdb_columns()"
-        " where database_name = 'vetl' and schema_name in ('intermediate', 'marts')"
+        " where database_name = 'vetl' and schema_name in ('intermediate', 'marts', 'meta')"
     ).fetchall()
     return {name for (name,) in rows} - {"intermediate.int_calls_by_day"}
 

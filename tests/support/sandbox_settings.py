@@ -10,12 +10,12 @@ from pydantic import SecretStr
 from vetl.core.practice import Practice
 from vetl.core.results import SyncResult
 from vetl.jobs.sync import run_sync
-from vetl.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
+from vetl.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings, settings_class
 
 
 def settings_for(platform: vetl_sandbox.Handle, folder: Path, days: int, parameters: Any = None) -> Settings:
     start = platform.now().date() - timedelta(days=days + 1)
-    return Settings(
+    return settings_class()(
         partner=PartnerSettings(
             base_url=platform.base_url,
             username=SecretStr(platform.username),

@@ -26,6 +26,7 @@ from vetl.core.practice import Practice
 from vetl.jobs.build import publish_marts
 from vetl.jobs.dbt_process import BuildResult, state_folder
 from vetl.jobs.drain import run_drain
+from vetl.publishing.marts import table_of
 from vetl.settings import Settings
 
 MOVING = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
@@ -160,9 +161,9 @@ def _marts(path: Path) -> dict[str, Mart]:
     with duckdb.connect(str(path), read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
         marts: dict[str, Mart] = {}
-        names = "select distinct table_name from duckdb_columns() where schema_name = 'marts'"
+        names = "select distinct table_name from duckdb_columns() where schema_name in ('marts', 'meta')"
         for (name,) in connection.execute(names).fetchall():
-            cursor = connection.execute(f"select * from marts.{name}")
+            cursor = connection.execute(f"select * from {table_of(name)}")
             marts[name] = Mart(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
         return marts
 
@@ -179,14 +180,14 @@ def _unpublished(settings: Settings) -> list[str]:
         for name, columns in _described(settings.warehouse.path).items():
             words = [one for one in columns if has_source_words(name, one)]
             personal = [one for one in columns if columns[one]["config"].get("meta", {}).get("personal")]
-            hidden = [*personal, *words, "none"]
+            hidden = [*personal, *words, "practice_name", "none"]  # the name comes in as it is published
             for word in words:
-                in_public = f"select {word} from public.marts.{name} where not starts_with({word}, 'masked ')"
-                alone = connection.execute(f"{in_public} except all select {word} from private.marts.{name}")
+                in_public = f"select {word} from public.{table_of(name)} where not starts_with({word}, 'masked ')"
+                alone = connection.execute(f"{in_public} except all select {word} from private.{table_of(name)}")
                 wrong += [f"{name}.{word}: {row} is in the public file alone" for row in alone.fetchmany(3)]
             shown = f"columns(lambda c: c not in {tuple(hidden)})"
             for one, other in (("private", "public"), ("public", "private")):
-                here, there = (f"select {shown} from {file}.marts.{name}" for file in (one, other))
+                here, there = (f"select {shown} from {file}.{table_of(name)}" for file in (one, other))
                 alone = connection.execute(f"{here} except all {there}").fetchmany(3)
                 wrong += [f"{name}: {row} is in the {one} file alone" for row in alone]
         return wrong
@@ -196,4 +197,4 @@ def _described(warehouse: Path) -> dict[str, dict[str, Any]]:
     """Return dbt's knowledge of the columns of each mart."""
     manifest = json.loads((state_folder(warehouse) / "target" / "manifest.json").read_text())
     models = [node for node in manifest["nodes"].values() if node["resource_type"] == "model"]
-    return {model["name"]: model["columns"] for model in models if model["schema"] == "marts"}
+    return {model["name"]: model["columns"] for model in models if model["schema"] in {"marts", "meta"}}

@@ -30,8 +30,11 @@ def test_a_warehouse_without_a_row_builds_without_a_warning(empty: Build) -> Non
 
 
 def test_an_empty_build_makes_every_mart(empty: Build) -> None:
-    tables = ask(empty.warehouse, "select distinct table_name from duckdb_columns() where schema_name = 'marts'")
-    marts = (dbt_project() / "models" / "marts").rglob("*.sql")
+    tables = ask(
+        empty.warehouse, "select distinct table_name from duckdb_columns() where schema_name in ('marts', 'meta')"
+    )
+    models = dbt_project() / "models"
+    marts = [*(models / "marts").rglob("*.sql"), *(models / "meta").rglob("*.sql")]
 
     assert {path.stem for path in marts} == {name for (name,) in tables}
 
@@ -39,7 +42,7 @@ def test_an_empty_build_makes_every_mart(empty: Build) -> None:
 def test_a_build_keeps_to_its_schemas(empty: Build) -> None:
     schemas = {name for (name,) in ask(empty.warehouse, "select table_schema from information_schema.tables")}
 
-    assert schemas - {"raw", "history", "control"} == {"staging", "intermediate", "marts"}
+    assert schemas - {"raw", "history", "control"} == {"staging", "intermediate", "marts", "meta"}
 
 
 def test_a_filled_warehouse_builds(filled: Build) -> None:

@@ -12,12 +12,12 @@ NO_DEFINITIONS = {"instant", "local_time", "lists", "windows"}
 
 
 def catalogue_of(query: Query, table: str) -> dict[str | None, tuple[str, str | None]]:
-    rows = query(f"select column_name, description, definition from marts.catalogue where table_name = '{table}'")
+    rows = query(f"select column_name, description, definition from meta.catalogue where table_name = '{table}'")
     return {name: (description, definition) for name, description, definition in rows}
 
 
 def test_every_mart_and_column_is_in_it(filled: Build, query: Query) -> None:
-    marts = [node for node in filled.manifest["nodes"].values() if node.get("schema") == "marts"]
+    marts = [node for node in filled.manifest["nodes"].values() if node.get("schema") in {"marts", "meta"}]
 
     for mart in marts:
         if mart["resource_type"] == "model":
@@ -37,5 +37,5 @@ def test_every_definition_is_in_it_with_its_value(query: Query) -> None:
 
 
 def test_every_example_is_a_statement_that_runs(query: Query) -> None:
-    for (example,) in query("select example from marts.catalogue where example is not null"):
+    for (example,) in query("select example from meta.catalogue where example is not null"):
         query(example)

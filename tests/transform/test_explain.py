@@ -15,10 +15,12 @@ from support.raw_tables import create_warehouse
 from support.run_once import shared_result
 from vetl.bundled import dbt_project
 from vetl.core.errors import WrongUse
+from vetl.core.published import SCHEMAS
 from vetl.figures.catalogue import columns_of, metrics_of
 from vetl.figures.counting import counted_columns
 from vetl.figures.explain import CellQuestion, explain, explainable
 from vetl.figures.reads import moved_rows
+from vetl.publishing.marts import table_of
 from vetl.publishing.query import reading
 
 NO_COUNTS = {
@@ -34,7 +36,8 @@ bounds of chance, and the figures of other practices."""
 
 COUNTING = sorted(
     path.stem
-    for path in (dbt_project() / "models" / "marts").rglob("*.sql")
+    for schema in SCHEMAS
+    for path in (dbt_project() / "models" / schema).rglob("*.sql")
     if path.stem.endswith(("_daily", "_weekly", "_monthly", "_hourly", "_stages", "_peers"))
 )
 """The marts that count rows of other marts."""
@@ -96,7 +99,7 @@ def test_the_rows_give_each_cell(mart: str, of_a_seed: Path, filled: Build) -> N
                 for part in how.parts.values()
             ]
             nothing = 0 if how.metric.aggregation in {"count", "distinct"} else None
-            for *key, value in read(f"select {', '.join((*keys, column))} from marts.{mart}").rows:
+            for *key, value in read(f"select {', '.join((*keys, column))} from {table_of(mart)}").rows:
                 found = [of_part.get(tuple(key), nothing) for of_part in of_parts]
                 expected = rate(found[0] or 0, found[1] or 0) if len(found) > 1 else found[0]
                 assert same(value, expected), (column, key)
@@ -107,7 +110,7 @@ def test_an_explanation_names_the_rows_of_a_cell(mart: str, file: Path, filled: 
     names = grain(filled, mart)
     for column in [column for name, column in explainable(file) if name == mart]:
         for *key, value in query(
-            f"select {', '.join(names)}, {column} from marts.{mart} order by {column} desc nulls last,"
+            f"select {', '.join(names)}, {column} from {table_of(mart)} order by {column} desc nulls last,"
             f" {', '.join(names)} limit 1"
         ):
             found = explain(file, question(mart, column, dict(zip(names, key, strict=True))))
@@ -127,7 +130,7 @@ def test_every_measure_of_every_mart_is_declared(file: Path, query: Query) -> No
             name
             for name, kind in query(
                 f"select column_name, data_type from duckdb_columns() where table_name = '{mart}'"
-                " and schema_name = 'marts'"
+                " and schema_name in ('marts', 'meta')"
             )
             if kind in {"BIGINT", "DOUBLE", "INTEGER"}
         }
@@ -155,7 +158,7 @@ def test_a_rate_has_the_rows_of_both_counts_and_its_evidence(file: Path, query: 
 
 def test_what_a_report_said_before_is_told_for_a_day_of_a_practice(file: Path, query: Query) -> None:
     ((practice, day, reported, now),) = query(
-        "select practice_id, day, reported, now from marts.report_revisions"
+        "select practice_id, day, reported, now from meta.report_revisions"
         " where mart = 'booking_intent_daily' and measure = 'calls' and now > 0 order by all limit 1"
     )
     found = explain(file, CellQuestion("booking_intent_daily", "calls", practice, day))
@@ -166,7 +169,7 @@ def test_what_a_report_said_before_is_told_for_a_day_of_a_practice(file: Path, q
 
 def test_the_rows_that_moved_a_figure_since_its_report_add_up_to_the_difference(file: Path, query: Query) -> None:
     for practice, day, reported, now in query(
-        "select practice_id, day, reported, now from marts.report_revisions where mart = 'booking_intent_daily'"
+        "select practice_id, day, reported, now from meta.report_revisions where mart = 'booking_intent_daily'"
         " and measure = 'booked_calls' and reported <> now order by abs(reported - now) desc, 1, 2 limit 3"
     ):
         moved = moved_rows(file, "booking_intent_daily", practice, day)

@@ -11,6 +11,7 @@ from support.dbt_build import Build
 from support.expected import EXPECTED, Mart, assert_mart_is_true
 from support.mart_inputs import Known
 from support.random_rows import PRACTICES, SOURCE_CLOCK, Tables
+from vetl.publishing.marts import table_of
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def source(rows: Tables) -> Known:
 def test_a_mart_equals_its_definition(name: str, source: Known, filled: Build) -> None:
     with duckdb.connect(filled.warehouse, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
-        cursor = connection.execute(f"select * from marts.{name}")
+        cursor = connection.execute(f"select * from {table_of(name)}")
         columns = tuple(column[0] for column in cursor.description or ())
         assert_mart_is_true(name, Mart(columns, cursor.fetchall()), source)
 
@@ -41,9 +42,9 @@ OCCURS = {
             and bool_or(booked_rate is null) and max(open) > 0 from marts.outreach_outcomes_daily""",
     "an order of stages": "select max(position) = 6 from marts.booking_funnel_stages",
     "tasks that were opened again": "select sum(reopened) > 0 from marts.staff_task_turnaround_daily",
-    "long and short days": "select count(distinct hours) = 3 from marts.practice_days",
+    "long and short days": "select count(distinct hours) = 3 from meta.practice_days",
     "a report that was restated, in each measure": """
-        select count(distinct mart || measure) = 3 + 5 from marts.report_revisions where reported <> now""",
+        select count(distinct mart || measure) = 3 + 5 from meta.report_revisions where reported <> now""",
     "long episodes": "select max(contacts) > 4 from marts.booking_requests",
     "every way to an appointment": """
         select count(distinct booked_via || attribution) >= 4 and bool_or(booked_via is null)

@@ -12,6 +12,7 @@ from support.dbt_build import Build
 from vetl.core.errors import WrongUse
 from vetl.core.metric_names import METRICS_OF_NOW
 from vetl.figures.ask import MetricAnswer, MetricQuestion, ask
+from vetl.publishing.marts import table_of
 
 BY_DAY = ("practice", "day")
 
@@ -118,13 +119,13 @@ OF_NOW = {
 def test_a_metric_is_the_rows_that_it_counts(mart: str, file: Path, query: Query) -> None:
     dimension, metrics = OF_ROWS[mart]
     for metric, aggregate in metrics.items():
-        expected = query(f"select practice_id, {dimension}, {aggregate} from marts.{mart} group by all")
+        expected = query(f"select practice_id, {dimension}, {aggregate} from {table_of(mart)} group by all")
         found = values(ask(file, MetricQuestion(metric, ("practice", dimension))), 2)
         assert_equal(cells(expected, 2), found)
 
 
 def test_every_metric_is_compared(filled: Build, query: Query) -> None:
-    explained = {name for (name,) in query("select distinct counted_as from marts.catalogue")}
+    explained = {name for (name,) in query("select distinct counted_as from meta.catalogue")}
     compared = {metric for _, metrics in OF_ROWS.values() for metric in metrics} | OF_NOW.keys()
 
     assert {node["name"] for node in filled.manifest["metrics"].values()} - compared - explained == set()
@@ -150,7 +151,7 @@ def test_people_are_read_from_the_mart_that_counts_them(name: str, period: str, 
     mart = {"day": "practice_daily", "week": "practice_weekly"}[period]
     answer = ask(file, MetricQuestion(name, ("practice", period)))
 
-    assert_equal(cells(query(f"select practice_id, {period}, {name} from marts.{mart}"), 2), values(answer, 2))
+    assert_equal(cells(query(f"select practice_id, {period}, {name} from {table_of(mart)}"), 2), values(answer, 2))
 
 
 def test_a_comparison_limits_the_rows_and_null_is_a_value(file: Path, query: Query) -> None:
@@ -167,7 +168,7 @@ def test_a_comparison_limits_the_rows_and_null_is_a_value(file: Path, query: Que
 
 def test_a_period_is_final_only_if_each_of_its_days_is(file: Path, query: Query) -> None:
     expected = query(
-        "select practice_id, month, count(*), bool_and(is_final) from marts.practice_days group by all"
+        "select practice_id, month, count(*), bool_and(is_final) from meta.practice_days group by all"
     )
     answer = ask(file, MetricQuestion("calls", ("practice", "month")))
 
@@ -189,7 +190,7 @@ def test_a_value_is_final_only_after_the_days_in_which_it_can_grow(
         connection.execute("set TimeZone = 'UTC'; update marts.practices set as_of = as_of + interval 21 days")
         rows = connection.execute(
             f"select practice_id, day, is_final and ends_at + interval {24 * days} hours <= as_of"
-            " from marts.practice_days join marts.practices using (practice_id)"
+            " from meta.practice_days join marts.practices using (practice_id)"
         ).fetchall()
     is_final = {row[:2]: row[2] for row in rows}
 
@@ -203,7 +204,7 @@ def test_a_measure_of_now_has_a_value_of_now_alone_which_is_never_final(file: Pa
     """What still waits today of a month is no backlog of that month."""
     for name, (mart, aggregate) in OF_NOW.items():
         answer = ask(file, MetricQuestion(name, ("practice",)))
-        expected = cells(query(f"select practice_id, {aggregate} from marts.{mart} group by all"), 1)
+        expected = cells(query(f"select practice_id, {aggregate} from {table_of(mart)} group by all"), 1)
         assert_equal(expected, values(answer, 1))
         assert {row[-1] for row in answer.rows} == {False}
         assert "never final" in answer.metric.maturity
@@ -276,7 +277,7 @@ def test_a_day_of_the_week_has_its_name(file: Path, query: Query) -> None:
 
 def test_a_part_of_a_week_or_a_month_is_said(file: Path, query: Query) -> None:
     ((monday,),) = query(
-        "select cast(date_trunc('week', day) as date) as monday from marts.phone_calls join marts.practice_days"
+        "select cast(date_trunc('week', day) as date) as monday from marts.phone_calls join meta.practice_days"
         " using (practice_id, day) group by monday having count(distinct day) = 7 order by count(*) desc limit 1"
     )
     wednesday, until = monday + timedelta(days=2), monday + timedelta(days=6)

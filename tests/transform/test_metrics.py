@@ -68,7 +68,7 @@ def test_metricflow_has_nothing_to_object_to(asked: MetricAnswers) -> None:
 
 
 def test_the_settings_know_every_metric_and_those_of_now(query: Query) -> None:
-    counted = query("select metric, coalesce(counting ->> 'of_now', 'false') = 'true' from marts.metrics")
+    counted = query("select metric, coalesce(counting ->> 'of_now', 'false') = 'true' from meta.metrics")
 
     assert {name for name, _ in counted} == METRIC_NAMES
     assert {name for name, is_of_now in counted if is_of_now} == METRICS_OF_NOW

@@ -9,6 +9,7 @@ import yaml
 from support.cells import Query
 from support.dbt_build import Build
 from vetl.bundled import dbt_project
+from vetl.core.published import DIGESTS, OWN, SCHEMAS
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
 
@@ -93,7 +94,7 @@ def test_every_column_is_described_by_the_mart_that_publishes_it_or_by_a_model_b
     passed_on = {
         (unique_id, column)
         for unique_id, column in made
-        if layer(models[unique_id]) != "marts"
+        if layer(models[unique_id]) not in SCHEMAS
         and any((other, column) in described for other in relatives(filled.manifest, unique_id))
     }
 
@@ -142,13 +143,18 @@ def test_only_staging_reads_sources_and_no_layer_reads_a_later_layer(filled: Bui
         ("intermediate", "intermediate"),
         ("intermediate", "marts"),
         ("marts", "marts"),
+        ("staging", "meta"),
+        ("intermediate", "meta"),
+        ("marts", "meta"),
+        ("meta", "marts"),
+        ("meta", "meta"),
     }
 
 
 @pytest.mark.parametrize("things", ["tables", "views", "columns"])
 def test_descriptions_of_a_mart_are_comments_in_the_warehouse(things: str, query: Query) -> None:
     """As comments, which go into the published file: analysts read the meaning of a column there."""
-    assert query(f"from duckdb_{things}() where schema_name = 'marts' and comment is null") == []
+    assert query(f"from duckdb_{things}() where schema_name in ('marts', 'meta') and comment is null") == []
 
 
 def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:
@@ -156,6 +162,10 @@ def test_dbt_by_itself_knows_the_lists_of_the_registry() -> None:
     project = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))
 
     assert project["vars"]["lists"] == {endpoint.name: endpoint.table for endpoint in REGISTRY}
+
+
+def test_the_tables_of_vetl_itself_are_those_of_the_schema_meta(filled: Build) -> None:
+    assert {model["name"] for model in nodes(filled, "model") if layer(model) == "meta"} == OWN - {DIGESTS}
 
 
 def test_every_model_has_an_owner_and_a_description_that_begins_with_the_grain(filled: Build) -> None:
@@ -166,7 +176,7 @@ def test_every_model_has_an_owner_and_a_description_that_begins_with_the_grain(f
 
 def test_every_mart_has_a_grain_and_an_enforced_contract(filled: Build) -> None:
     for model in nodes(filled, "model"):
-        if layer(model) == "marts":
+        if layer(model) in SCHEMAS:
             assert model["config"]["contract"]["enforced"], model["name"]
             assert set(model["config"]["meta"]["grain"].split(", ")) <= model["columns"].keys(), model["name"]
 
@@ -180,7 +190,7 @@ def test_every_mart_is_tested_for_its_grain_and_for_lost_rows(filled: Build) -> 
     }
 
     for model in nodes(filled, "model"):
-        if layer(model) == "marts":
+        if layer(model) in SCHEMAS:
             key = tested[model["unique_id"], "key"]
             assert ", ".join(key) == model["config"]["meta"]["grain"], model["name"]
             assert (model["unique_id"], "ties_out") in tested or model["name"] in OF_NO_ROWS, model["name"]
@@ -189,7 +199,7 @@ def test_every_mart_is_tested_for_its_grain_and_for_lost_rows(filled: Build) -> 
 def test_columns_that_hold_personal_data_are_marked(filled: Build) -> None:
     marked, personal = set[tuple[str, str]](), set[tuple[str, str]]()
     for model in nodes(filled, "model"):
-        for name, column in model["columns"].items() if layer(model) == "marts" else ():
+        for name, column in model["columns"].items() if layer(model) in SCHEMAS else ():
             if PERSONAL.search(name):
                 personal.add((model["name"], name))
             if column["config"].get("meta", {}).get("personal"):

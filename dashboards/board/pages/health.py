@@ -12,7 +12,7 @@ PROOF = f"""
     select practice_id, endpoint as list, warehouse_count as rows, source_count, comparison,
            timezone(practices.time_zone, certified_through) as certified_through, evidence,
            timezone(practices.time_zone, last_reconcile_at) as last_reconcile, restated_rows, quarantined_rows
-    from marts.proof join marts.practices using (practice_id) where {CHOSEN}
+    from meta.proof join marts.practices using (practice_id) where {CHOSEN}
     order by practices.name, practice_id, list
 """
 NOTHING_MISSING = (
@@ -26,11 +26,11 @@ UNCOUNTED = (
 BY_REFERENCE = ("clients", "patients")
 UNKNOWN = f"""
     select mart, field, unknown_value, sum(occurrences)::bigint as rows, count(distinct practice_id) as practices
-    from marts.unknown_values where {CHOSEN} group by all order by rows desc, mart, field, unknown_value limit 500
+    from meta.unknown_values where {CHOSEN} group by all order by rows desc, mart, field, unknown_value limit 500
 """
 REVISED = f"""
     select practice_id, day, mart, measure, reported, now, now - reported as change
-    from marts.report_revisions join marts.practices using (practice_id)
+    from meta.report_revisions join marts.practices using (practice_id)
     where {CHOSEN} and reported <> now order by abs(now - reported) desc, day desc limit 500
 """
 

@@ -23,7 +23,7 @@ LINES = 8
 USUAL = "new_booking_conversion_rate"
 TIMES = ("day", "week", "month")
 WORDS = """
-    select table_name, column_name from marts.catalogue
+    select table_name, column_name from meta.catalogue
     where definition is not null and column_name is not null
           and (counted_as = $metric or column_name = $metric)
     order by counted_as is not distinct from $metric desc, table_name = $mart desc, table_name limit 1

@@ -31,18 +31,13 @@ GROUPS = {
         "explain": ("explain", "Show the rows that a figure counts, and what proves them."),
         "dashboard": ("dashboard", "Show the published file to managers, in the browser."),
         "notebook": ("dashboard", "Start a notebook on the published file, for analysts."),
-        "mcp": ("assistant", "Serve the metrics to an assistant (MCP)."),
     },
     "Check": {
         "verify": ("verify", "Check that no value of a published file was changed."),
         "reconcile": ("reconcile", "Read history again, repair late changes and deletions."),
         "quarantine": ("quarantine", "List rejected rows and retry them."),
-        "watch": ("watch", "Show the thresholds of [watch] and who is outside of them."),
     },
-    "Act": {
-        "act": ("act", "Turn unbooked requests into staff tasks, exactly once."),
-        "report": ("report", "Send each reader the letter about the last closed week, once."),
-    },
+    "Act": {},
     "Operate": {
         "sync": ("run", "Read new and changed rows into the private warehouse."),
         "build": ("run", "Build the marts with dbt, then publish."),
@@ -98,10 +93,10 @@ class WithSettings(TyperCommand):
 
 
 class Commands(typer.Typer):
-    """The commands of a module. With a `group` this word stands before their names."""
+    """The commands of a module; if none has the name of the module's command, that name stands before theirs."""
 
-    def __init__(self, group: str = "") -> None:
-        super().__init__(help=lines().get(group, ""), rich_markup_mode=None, add_completion=False)
+    def __init__(self) -> None:
+        super().__init__(rich_markup_mode=None, add_completion=False)
 
     def command(  # noqa: D417 - as Typer's
         self,
@@ -129,8 +124,10 @@ class _Loaded(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - a class of Typer that is not public
         modules = {name: module for group in groups().values() for name, (module, _) in group.items()}
         commands = get_group(import_module(modules[name]).app)
-        commands.name = name
-        return commands.commands.get(name, commands)
+        if name in commands.commands:
+            return commands.commands[name]
+        commands.name, commands.help = name, lines()[name]
+        return commands
 
     def __iter__(self) -> Iterator[str]:
         return iter(lines())

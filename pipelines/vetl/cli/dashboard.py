@@ -98,13 +98,23 @@ def dashboard(
         "VETL_DASHBOARD__PASSWORD": effective.password.get_secret_value() if effective.password else "",
         "VETL_DASHBOARD__USER_HEADER": effective.user_header or "",
         "VETL_DASHBOARD__PROXIES": json.dumps(effective.trusted()),
-        "VETL_WATCH__LEDGER": str(settings.watch.ledger),
+        **_ledgers(settings),
         "VETL_DASHBOARD__MADE_UP": "1" if _is_made_up(settings) else "",
         **_users(effective, settings.practices),
         # Otherwise Streamlit's server uses the address in X-Forwarded-For as the address of the client.
         "FORWARDED_ALLOW_IPS": "",
     }
     return _run(["streamlit", "run", str(bundled.dashboards() / "server.py"), *flags], environment)
+
+
+def _ledgers(settings: Settings) -> dict[str, str]:
+    """Return the variables with the ledgers of addons, which some pages read."""
+    return {
+        f"VETL_{name}__LEDGER".upper(): str(path)
+        for name, section in settings.sections()
+        for key, path in section.places(name)
+        if key == f"{name}.ledger"
+    }
 
 
 def _is_made_up(settings: Settings) -> bool:

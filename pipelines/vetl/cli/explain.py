@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from vetl.cli.commands import Commands
-from vetl.cli.metric import published_file, show_evidence
+from vetl.cli.metric import AllEvidence, in_one_line, published_file, show_evidence
 from vetl.cli.options import AsJson, OtherFile, Style, Where
 from vetl.cli.terminal import TableColumn, count, print_aside, print_csv, print_json, print_line, print_table, say
 from vetl.core.errors import WarehouseBusy, WrongUse
@@ -18,6 +18,7 @@ from vetl.core.text import text
 from vetl.figures.explain import CellQuestion, Explanation, explainable
 from vetl.figures.explain import explain as look_up
 from vetl.figures.reads import MovedRow, WindowRead, moved_rows, reads_of
+from vetl.publishing.marts import table_of
 from vetl.settings import load_settings
 
 _SHOWN = 40
@@ -57,6 +58,7 @@ def explain(
     ] = None,
     where: Where = None,
     file: OtherFile = None,
+    evidence: AllEvidence = False,
     style: Style = "table",
     as_json: AsJson = False,
 ) -> int:
@@ -73,7 +75,11 @@ def explain(
     elif style == "csv":
         print_csv(found.columns, found.rows)
     else:
-        _show_explanation(found, reads, moved)
+        _show_explanation(found)
+        if evidence:
+            _show_evidence(found, reads, moved)
+        else:
+            print_aside(in_one_line(found.certificates, found.may_change))
     if code:
         say(f"the rows give {text(found.recounted)}, the mart has {text(found.value)}: the file was changed")
     return code
@@ -94,7 +100,7 @@ def question_about(figure: str, practice: str | None) -> CellQuestion:
     Raises:
         WrongUse: it is not a mart and a column.
     """
-    mart, dot, column = figure.removeprefix("marts.").partition(".")
+    mart, dot, column = figure.removeprefix("marts.").removeprefix("meta.").partition(".")
     if not (mart and dot and column):
         raise WrongUse(f"{figure}: must be a mart and a column, such as booking_intent_daily.calls")
     return CellQuestion(mart, column, practice)
@@ -138,7 +144,7 @@ def _bound(bound: str | None) -> str:
 
 def _titled(found: Explanation) -> str:
     """Return how many rows give which value; of a rate how many are in each of its counts."""
-    source, value = f"marts.{found.metric.mart}", text(_rounded(found.recounted))
+    source, value = table_of(found.metric.mart), text(_rounded(found.recounted))
     if found.metric.aggregation != "ratio":
         keys = " different keys" if found.metric.aggregation == "distinct" else ""
         gives = "gives" if len(found.rows) == 1 else "give"
@@ -187,7 +193,7 @@ def _ranked(found: Explanation, names: Sequence[str]) -> list[TableColumn]:
     return columns
 
 
-def _show_explanation(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
+def _show_explanation(found: Explanation) -> None:
     print_line(f"{found.mart}.{found.column}: {text(_rounded(found.value))} ({found.unit})")
     print_aside(found.definition)
     is_median = found.metric.aggregation == "median"
@@ -198,6 +204,9 @@ def _show_explanation(found: Explanation, reads: Sequence[WindowRead], moved: Se
     places = [found.columns.index(name) for name in names]
     rows = [[_rounded(row[place]) for place in places] for row in found.rows[first : first + _SHOWN]]
     print_table(_titled(found) + hidden, _ranked(found, names), rows)
+
+
+def _show_evidence(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
     show_evidence(found.certificates)
     if reads:
         cells = [

@@ -15,7 +15,7 @@ from vetl.store.lake.export import Exported
 
 _MEGABYTE = 1_000_000
 
-app = Commands("lake")
+app = Commands()
 
 
 @app.command(examples="vetl lake export")

@@ -11,7 +11,16 @@ import typer
 from vetl import settings
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, OtherFile, Style, Where
-from vetl.cli.terminal import TableColumn, print_aside, print_csv, print_json, print_line, print_table, short
+from vetl.cli.terminal import (
+    TableColumn,
+    count,
+    print_aside,
+    print_csv,
+    print_json,
+    print_line,
+    print_table,
+    short,
+)
 from vetl.core.text import text
 from vetl.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of
 from vetl.figures.evidence import Evidence
@@ -19,6 +28,10 @@ from vetl.figures.listing import list_of
 
 _NOTES = 10
 """Notes below the table; `--json` has all."""
+
+AllEvidence = Annotated[
+    bool, typer.Option("--evidence", help="Show what proves the answer list by list, and what may change it.")
+]
 
 app = Commands()
 
@@ -48,6 +61,7 @@ def metric(
         datetime | None, typer.Option("--until", formats=["%Y-%m-%d"], metavar="DATE", help="The last day.")
     ] = None,
     file: OtherFile = None,
+    evidence: AllEvidence = False,
     style: Style = "table",
     as_json: AsJson = False,
 ) -> int:
@@ -65,7 +79,7 @@ def metric(
     elif style == "csv":
         print_csv(answer.columns, answer.rows)
     else:
-        _show_answer(published, question, answer)
+        _show_answer(published, question, answer, evidence=evidence)
     return 0
 
 
@@ -83,12 +97,15 @@ def _list_metrics(file: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def _show_answer(file: Path, question: MetricQuestion, answer: MetricAnswer) -> None:
+def _show_answer(file: Path, question: MetricQuestion, answer: MetricAnswer, *, evidence: bool) -> None:
     metric = answer.metric
     rows = [[round(value, 3) if isinstance(value, float) else value for value in row] for row in answer.rows]
     bounds = (f" {word} {day}" for word, day in (("since", question.since), ("until", question.until)) if day)
     print_table(f"{metric.words} ({metric.unit}){''.join(bounds)}", answer.columns, rows)
     print_line(f"{metric.name}: {metric.definition}")
+    if not evidence:
+        print_aside(in_one_line(answer.evidence, answer.notes))
+        return
     adding = "" if metric.additive else "; values do not add up"
     print_aside(f"{short(file)}; {metric.maturity}{adding}")
     show_evidence(answer.evidence)
@@ -96,6 +113,21 @@ def _show_answer(file: Path, question: MetricQuestion, answer: MetricAnswer) -> 
         print_aside(note)
     if len(answer.notes) > _NOTES:
         print_aside(f"{len(answer.notes) - _NOTES:,} more notes: --json has all")
+
+
+def in_one_line(evidence: Sequence[Evidence], notes: Sequence[str]) -> str:
+    """Return whether rows may be missing, how many lists are certified, and how many notes are not shown."""
+    certified = [item.certified_through for item in evidence if item.certified_through]
+    if not evidence:
+        proven = "no list is behind it"
+    elif len(certified) == len(evidence):
+        proven = f"whole through {min(certified):%Y-%m-%d}, {count(len(evidence), 'list')} certified"
+    else:
+        proven = f"{len(evidence) - len(certified)} of {count(len(evidence), 'list')} not certified"
+    held = sum(item.quarantined_rows for item in evidence)
+    quarantine = f", {count(held, 'row')} in quarantine" if held else ""
+    more = f" and {count(len(notes), 'note')}" if notes else ""
+    return f"{proven}{quarantine} (--evidence shows each list{more})"
 
 
 def show_evidence(evidence: Sequence[Evidence]) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from vetl import hooks
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
 from vetl.cli.output import configure_logs
@@ -15,7 +16,6 @@ from vetl.cli.times import local, zone
 from vetl.cli.views import show_published
 from vetl.core.errors import PublicationHeld, WrongUse
 from vetl.jobs.build import publish_marts, roll_back_published
-from vetl.jobs.watch import send_notices
 from vetl.publishing.extract import extract
 from vetl.publishing.hold import release as release_hold
 from vetl.publishing.publish import Published
@@ -102,11 +102,6 @@ def publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
 
 
 def _tell(settings: Settings) -> None:
-    """Look at the thresholds of `[watch]` and print who is out; it fails no publication."""
-    notices = send_notices(settings)
-    for line in notices.rang:
-        say(f"out: {line}")
-    for line in notices.ended:
-        say(f"over: {line}")
-    for line in notices.failures:
-        say(f"warning: {line}")
+    """Have the addons use the new file; it fails no publication."""
+    for line in hooks.after_publication(settings):
+        say(line)

@@ -30,7 +30,7 @@ COLUMNS = (
 )
 
 
-app = Commands("quarantine")
+app = Commands()
 
 
 @app.command(

@@ -6,10 +6,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Protocol
 
-from vetl.cli.questions import statement_of, worked_questions
+from vetl.cli.questions import statement_of, tables_by_subject, worked_questions
 from vetl.cli.terminal import mention, print_table, say, short
 from vetl.core.errors import VetlError, WrongUse
 from vetl.publishing.query import tables_and_columns
@@ -17,8 +19,8 @@ from vetl.settings.sources import nearest
 
 HELP = """\
 A statement ends with ; and may have several lines.
-  .tables          list the marts
-  .columns MART    list the columns of a mart
+  .tables          list the tables by subject, eight to start with first
+  .columns TABLE   list the columns of a table
   .vertical        show one line for each column; repeat it for tables
   .list            list the worked questions
   .question NAME   answer a worked question
@@ -109,7 +111,7 @@ class Conversation:
         command, _, name = typed.rstrip(";").partition(" ")
         match command:
             case ".tables":
-                print_table("", ("mart", "columns"), [(mart, len(names)) for mart, names in self.marts.items()])
+                self._list_tables()
             case ".columns":
                 print_table("", ("column",), [(column,) for column in self._columns(name.strip())])
             case ".vertical":
@@ -126,8 +128,15 @@ class Conversation:
             case _:
                 self.ask(typed, as_lines=self.as_lines)
 
+    def _list_tables(self) -> None:
+        """Show the tables of the file by subject, those to start with first, each with what a row is."""
+        known = [one for one in tables_by_subject() if one[1] in self.marts]
+        known += [("Others", name, "") for name in self.marts if name not in {table for _, table, _ in known}]
+        for subject, tables in groupby(known, key=itemgetter(0)):
+            print_table(subject, ("table", "one row for each"), [(name, words) for _, name, words in tables])
+
     def _columns(self, mart: str) -> list[str]:
-        columns = self.marts.get(mart.removeprefix("marts."))
+        columns = self.marts.get(mart.rpartition(".")[2])
         if columns is None:
             raise WrongUse(f".columns {mart}: there is no such mart{nearest(mart, self.marts)}")
         return columns

@@ -10,6 +10,20 @@ from vetl.core.errors import WrongUse
 WORKED = re.compile(r"(### \d+\. ([^\n]+)\n\n`([\w-]+)`[^#]*?```sql\n([^`]+)```\n\n)((?:\|[^\n]*\n)+)")
 """A heading with the question, its name, its statement, and the output as a Markdown table."""
 
+_SUBJECT = re.compile(r"### ([^\n]+)\n\n\| table \|[^\n]+\n\|---\|---\|\n((?:\|[^\n]+\n)+)")
+_TABLES = re.compile(r"\| (`[^|]+`) \| ([^\n]+) \|\n")
+
+
+def tables_by_subject() -> list[tuple[str, str, str]]:
+    """Return the tables of `warehouse/README.md` in its order: the subject, the table, and what a row is."""
+    page = bundled.analysts_page().read_text("utf-8")
+    return [
+        (subject, name, words.replace("`", ""))
+        for subject, lines in _SUBJECT.findall(page)
+        for names, words in _TABLES.findall(lines)
+        for name in re.findall(r"`\w+\.(\w+)`", names)
+    ]
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

@@ -18,7 +18,7 @@ from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
 from vetl.core.errors import Unreachable, WrongUse, cannot_listen
 
-app = Commands("sandbox")
+app = Commands()
 
 
 @dataclass(frozen=True, slots=True)

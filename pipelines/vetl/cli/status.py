@@ -138,8 +138,8 @@ def show(report: StatusReport, *, problems: bool | None = None, most: int | None
         print_aside(f"{as_of}times in {zone()}; {short(report.warehouse)}")
         _explain_whole_days(selected)
     _show_published(report)
-    for episode in report.out:
-        print_line(f"out since {episode.began}: {episode.line}")
+    for line in (line for part in report.parts for line in part.lines):
+        print_line(line)
     _show_inbox(report.inbox)
     _say_problems(report, selected, most)
 

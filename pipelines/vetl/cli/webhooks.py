@@ -11,7 +11,7 @@ from vetl.cli.terminal import print_json, say
 from vetl.receiving.serving import serve as serve_receiver
 from vetl.settings import load_settings
 
-app = Commands("webhooks")
+app = Commands()
 
 
 @app.command(

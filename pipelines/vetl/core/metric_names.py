@@ -1,4 +1,4 @@
-"""The names of the metrics in `marts.metrics`, so that settings can refuse another name without a file."""
+"""The names of the metrics in `meta.metrics`, so that settings can refuse another name without a file."""
 
 METRIC_NAMES = frozenset(
     {

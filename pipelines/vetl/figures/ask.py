@@ -21,6 +21,7 @@ from vetl.figures.comparisons import (
 )
 from vetl.figures.days import TIME, no_days, part_periods
 from vetl.figures.evidence import Evidence, doubts_of, evidence_of
+from vetl.publishing.marts import table_of
 from vetl.publishing.query import Read, reading
 from vetl.store.connection import literal, quoted
 
@@ -204,11 +205,11 @@ def _counted(
     statement = (
         f"with counts as (select {_list(keys)}{', '.join(values)} from (select"
         f" {_list(_named(question.by, dimensions))}{', '.join(expressions)}"
-        f" from marts.{quoted(mart)} as counted where {_chosen(question, where, dimensions)})"
+        f" from {table_of(mart)} as counted where {_chosen(question, where, dimensions)})"
         f" group by all),"
         f" days as (select {_list(_named(frame, FRAME))}count(*) as days,"
         f" bool_and(is_final and {metric.is_mature}) as is_final"
-        f" from marts.practice_days as counted where {_chosen(question, where, FRAME)} group by all)"
+        f" from meta.practice_days as counted where {_chosen(question, where, FRAME)} group by all)"
         f" select {_list(f'counts.{key} as {quoted(name)}' for key, name in zip(keys, question.by, strict=True))}"
         f"{', '.join(f'counts.{quoted(name)}' for name in _columns(metric))},"
         " coalesce(days.days, 0) as days, coalesce(days.is_final, false) as is_final"
@@ -230,7 +231,7 @@ def _people(metric: Metric, question: MetricQuestion, where: Sequence[Comparison
     keys = ", ".join(f"{expressions[name]} as {quoted(name)}" for name in question.by)
     statement = (
         f"select {keys}, {quoted(metric.name)} as value, {length} as days, is_final"
-        f" from marts.{quoted(metric.by[period])} where {' and '.join(chosen)} order by all"
+        f" from {table_of(metric.by[period])} where {' and '.join(chosen)} order by all"
     )
     return statement, (*question.by, "value", "days", "is_final")
 

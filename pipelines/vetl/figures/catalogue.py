@@ -1,4 +1,4 @@
-"""Read the metrics of a published file from its `marts.metrics`."""
+"""Read the metrics of a published file from its `meta.metrics`."""
 
 import json
 from collections.abc import Mapping
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import WarehouseError
+from vetl.core.published import schema_of
 from vetl.figures.comparisons import refuse_unknown
+from vetl.publishing.marts import table_of
 from vetl.publishing.query import Read, columns_of
-from vetl.store.connection import quoted
 
 _COLUMNS = ("metric", "words", "unit", "better", "additive", "maturity", "definition", "mart", "counting")
 
@@ -47,7 +48,7 @@ class Metric:
 
     @property
     def is_mature(self) -> str:
-        """SQL for whether a row of `marts.practice_days`, named `counted`, is old enough for the metric."""
+        """SQL for whether a row of `meta.practice_days`, named `counted`, is old enough for the metric."""
         if self.is_of_now:
             return "false"
         if not self.matures_after_days:
@@ -58,7 +59,7 @@ class Metric:
     @property
     def source(self) -> str:
         """SQL for the rows that are counted."""
-        return self.relation or f"marts.{quoted(self.mart)}"
+        return self.relation or table_of(self.mart)
 
     @property
     def total(self) -> str:
@@ -71,7 +72,7 @@ class Metric:
 def metrics_of(read: Read, file: Path) -> dict[str, Metric]:
     """Return the metrics of a published file, which `read` reads, by name."""
     refuse_older(read, file, "metrics", "metric")
-    answer = read(f"select {', '.join(_COLUMNS)} from marts.metrics order by metric")
+    answer = read(f"select {', '.join(_COLUMNS)} from meta.metrics order by metric")
     return {row[0]: _metric(dict(zip(_COLUMNS, row, strict=True))) for row in answer.rows}
 
 
@@ -88,7 +89,9 @@ def metric_named(metrics: Mapping[str, Metric], name: str) -> Metric:
 def refuse_older(read: Read, file: Path, mart: str, column: str) -> None:
     """Return if the published file has this column of this mart."""
     if column not in columns_of(read).get(mart, ()):
-        raise WarehouseError(f"{file}: has no marts.{mart}.{column}: an older vetl published it; run `vetl build`")
+        raise WarehouseError(
+            f"{file}: has no {schema_of(mart)}.{mart}.{column}: an older vetl published it; run `vetl build`"
+        )
 
 
 def _metric(row: dict[str, Any]) -> Metric:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from vetl.core.errors import WrongUse
 from vetl.figures.comparisons import Comparison, frequent_values, unmatched, values_of
+from vetl.publishing.marts import table_of
 from vetl.publishing.query import Read
-from vetl.store.connection import quoted
 
 _TIMES = ("day", "week", "month")
 _MOST_CHOICES = 100
@@ -18,7 +18,7 @@ def none_chosen(read: Read, mart: str, where: Sequence[Comparison], dimensions: 
     first_and_last = [_days_of(read, mart, one, dimensions) for one in where if one.name in _TIMES]
     others = [one for one in where if one.name not in _TIMES]
     reasons = [line for line in first_and_last if line] + unmatched(read, mart, others, dimensions)
-    if not read(f"select 1 from marts.{quoted(mart)} limit 1").rows:
+    if not read(f"select 1 from {table_of(mart)} limit 1").rows:
         reasons = ["it has no rows yet"]
     chosen = ", ".join(f"{one.name}{one.operator}{one.value}" for one in where)
     return WrongUse(f"{mart}: {'; '.join(reasons) or f'no row has all of {chosen}'}")
@@ -41,7 +41,7 @@ def several_chosen(
     read: Read, mart: str, column: str, chosen: str, dimensions: Mapping[str, str]
 ) -> SeveralChosen:
     """Return the error if the values of several chosen rows do not add up; it names how the rows differ."""
-    ((rows,),) = read(f"select count(*) from marts.{quoted(mart)} where {chosen}").rows
+    ((rows,),) = read(f"select count(*) from {table_of(mart)} where {chosen}").rows
     different = list(_different(read, mart, chosen, dimensions))
     return SeveralChosen(
         f"{mart}.{column}: {rows:,} rows are chosen, and its values do not add up",
@@ -70,14 +70,14 @@ def _days_of(read: Read, mart: str, one: Comparison, dimensions: Mapping[str, st
     expression = dimensions[one.name]
     ((first, last, found),) = read(
         f"select min({expression}), max({expression}), count(*) filter (where {one.sql(expression)})"
-        f" from marts.{quoted(mart)}"
+        f" from {table_of(mart)}"
     ).rows
     return None if found else f"no row has {one.name}{one.operator}{one.value}; rows are from {first} to {last}"
 
 
 def _different(read: Read, mart: str, chosen: str, dimensions: Mapping[str, str]) -> Iterator[str]:
     for name, expression in dimensions.items():
-        values = f"select distinct {expression} from marts.{quoted(mart)} where {chosen} limit 2"
+        values = f"select distinct {expression} from {table_of(mart)} where {chosen} limit 2"
         if len(read(values).rows) > 1:
             yield name
 

@@ -9,8 +9,9 @@ from difflib import get_close_matches
 
 from vetl.core.errors import WrongUse
 from vetl.endpoints import REGISTRY
+from vetl.publishing.marts import table_of
 from vetl.publishing.query import Read
-from vetl.store.connection import literal, quoted
+from vetl.store.connection import literal
 
 _COMPARISON = re.compile(r"\s*(\w+)\s*(!=|<=|>=|=|<|>)(.*)", re.DOTALL)
 _NULL = "null"
@@ -168,7 +169,7 @@ def unmatched(
     for one in comparisons:
         if one.operator != "=":
             continue
-        matching = f"from marts.{quoted(mart)} as counted where {one.sql(expressions[one.name])} limit 1"
+        matching = f"from {table_of(mart)} as counted where {one.sql(expressions[one.name])} limit 1"
         if read(f"select 1 {matching}").rows:
             continue
         if one.name != "practice":
@@ -189,7 +190,7 @@ def values_of(read: Read, mart: str, expression: str, chosen: str = "true") -> s
 def frequent_values(read: Read, mart: str, expression: str, chosen: str, most: int) -> list[str]:
     """Return the values of a dimension among the rows that the SQL `chosen` chooses, the most frequent first."""
     rows = read(
-        f"select cast({expression} as varchar) as value from marts.{quoted(mart)} as counted"
+        f"select cast({expression} as varchar) as value from {table_of(mart)} as counted"
         f" where ({expression}) is not null and ({chosen}) group by all"
         f" order by count(*) desc, value limit {most}"
     ).rows

@@ -1,4 +1,4 @@
-"""Read how the columns of the marts are counted, from `marts.catalogue` of a published file.
+"""Read how the columns of the marts are counted, from `meta.catalogue` of a published file.
 
 A column names a metric of the semantic models (`counted_as`), or the rows of another mart and the condition by
 which it counts them (`counting`). Both come from the yml files of the marts; no count is defined here.
@@ -42,7 +42,7 @@ def counted_columns(
 ) -> Columns:
     """Return how the columns of a mart are counted; `marts` has the columns of every mart."""
     rows = read(
-        "select column_name, description, unit, counted_as, counting from marts.catalogue"
+        "select column_name, description, unit, counted_as, counting from meta.catalogue"
         f" where table_name = {literal(mart)} and column_name is not null",
     ).rows
     metric_of = {name: counted_as for name, _, _, counted_as, _ in rows if counted_as}

@@ -20,7 +20,7 @@ _WHOLE = {"week": "7", "month": "cast(day(last_day(start)) as integer)"}
 
 def no_days(read: Read, chosen: str, of_practices: str) -> list[str]:
     """Return one line if the SQL `chosen` chooses no day of any practice that `of_practices` chooses."""
-    days = "from marts.practice_days as counted where"
+    days = "from meta.practice_days as counted where"
     ((found,),) = read(f"select exists (select 1 {days} {chosen})").rows
     if found:
         return []
@@ -37,7 +37,7 @@ def part_periods(read: Read, by: Sequence[str], chosen: str, rows: Collection[tu
         found = read(
             "select start, min(days), whole from (select start, days,"
             f" {_WHOLE[name]} as whole from (select {TIME[name]} as start, count(*) as days"
-            f" from marts.practice_days as counted where {chosen} group by practice_id, start))"
+            f" from meta.practice_days as counted where {chosen} group by practice_id, start))"
             " where days < whole group by start, whole order by start"
         ).rows
         parts = [f"{start} ({days} of {whole} days)" for start, days, whole in found if start in starts]

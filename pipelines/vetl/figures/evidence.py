@@ -11,7 +11,7 @@ from vetl.store.connection import literal
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The proof of one list of one practice, from `marts.proof`. `as_of` is the practice's last sync."""
+    """The proof of one list of one practice, from `meta.proof`. `as_of` is the practice's last sync."""
 
     practice_id: str
     endpoint: str
@@ -31,7 +31,7 @@ def evidence_of(read: Read, lists: Sequence[str], practices: str = "true") -> li
     rows = read(
         "select practice_id, endpoint, as_of, certified_through, evidence, source_count, warehouse_count,"
         " quarantined_rows, restated_rows, last_reconcile_at"
-        f" from marts.proof join marts.practices using (practice_id)"
+        f" from meta.proof join marts.practices using (practice_id)"
         f" where endpoint in ({named}) and ({practices}) order by practice_id, endpoint",
     ).rows
     return [Evidence(*row) for row in rows]

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import WrongUse
+from vetl.core.published import schema_of
 from vetl.figures.ask import FRAME
 from vetl.figures.catalogue import Metric, metrics_of, refuse_older
 from vetl.figures.choice import none_chosen, refuse_mixed, several_chosen
 from vetl.figures.comparisons import Comparison, conditions, parsed, refuse_unknown
 from vetl.figures.counting import Counted, counted_columns
 from vetl.figures.evidence import Evidence, doubts_of, evidence_of
+from vetl.publishing.marts import table_of
 from vetl.publishing.query import Read, columns_of, reading
 from vetl.store.connection import literal, quoted
 
@@ -127,8 +129,8 @@ def explainable(file: Path) -> list[tuple[str, str]]:
     with reading(file) as read:
         refuse_older(read, file, "catalogue", "counting")
         rows = read(
-            "select table_name, column_name from marts.catalogue"
-            " where counted_as in (select metric from marts.metrics) or counting is not null order by all"
+            "select table_name, column_name from meta.catalogue"
+            " where counted_as in (select metric from meta.metrics) or counting is not null order by all"
         ).rows
     return [(mart, column) for mart, column in rows]
 
@@ -139,7 +141,8 @@ def metric_rows(
     """Return the rows that a count is made of: their ids, times and dimensions, and the value of each."""
     kinds = read(
         "select column_name, data_type from duckdb_columns() where database_name = current_database() and"
-        f" schema_name = 'marts' and table_name = {literal(metric.mart)} order by column_index",
+        f" schema_name = {literal(schema_of(metric.mart))} and table_name = {literal(metric.mart)}"
+        " order by column_index",
     ).rows
     plain = {expression for name, expression in metric.dimensions.items() if name == expression}
     names = [name for name, kind in kinds if name.endswith(("_id", "_key")) or kind in _TIMES or name in plain]
@@ -213,7 +216,7 @@ def _cell(
         WrongUse: no row is chosen, or the values of several rows do not add up.
     """
     chosen = conditions(where, dimensions)
-    column, source = quoted(question.column), f"marts.{quoted(question.mart)} where {chosen}"
+    column, source = quoted(question.column), f"{table_of(question.mart)} where {chosen}"
     values = read(f"select {column} from {source}").rows
     if not values:
         raise none_chosen(read, question.mart, where, dimensions)
@@ -250,13 +253,13 @@ def _with_their_count(
 
 
 def _is_final(read: Read, metric: Metric, chosen: str) -> bool:
-    days = f"from marts.practice_days as counted where {chosen}"
+    days = f"from meta.practice_days as counted where {chosen}"
     return bool(read(f"select bool_and(is_final and {metric.is_mature}) {days}").rows[0][0])
 
 
 def _described(read: Read, question: CellQuestion) -> tuple[str, str | None, str]:
     ((description, definition, unit),) = read(
-        "select description, definition, unit from marts.catalogue"
+        "select description, definition, unit from meta.catalogue"
         f" where table_name = {literal(question.mart)} and column_name = {literal(question.column)}",
     ).rows
     return description, definition, unit
@@ -267,7 +270,7 @@ def _revisions(read: Read, question: CellQuestion, *, where_has_more: bool) -> l
     if question.practice is None or question.day is None or where_has_more:
         return []
     rows = read(
-        f"select day, reported, now from marts.report_revisions where mart = {literal(question.mart)}"
+        f"select day, reported, now from meta.report_revisions where mart = {literal(question.mart)}"
         f" and measure = {literal(question.column)} and practice_id = {literal(question.practice)}"
         f" and day = date {literal(question.day.isoformat())}",
     ).rows

@@ -12,10 +12,10 @@ from vetl.publishing.opened import opened
 _SPANS = """
     with certified as (
         select practice_id, coalesce(certified_through, '-infinity'::timestamptz) as through
-        from marts.proof where endpoint = 'phone_calls'
+        from meta.proof where endpoint = 'phone_calls'
     ),
     whole as (
-        select practice_id, max(day) as through from marts.practice_days join certified using (practice_id)
+        select practice_id, max(day) as through from meta.practice_days join certified using (practice_id)
         where is_over and ends_at <= certified.through group by practice_id
     ),
     called as (

@@ -44,7 +44,7 @@ def describe(file: Path, name: str, practices: Collection[str] | None = None) ->
             for one in dimensions_of(metrics, metric)
         }
         figures = read(
-            "select table_name || '.' || column_name from marts.catalogue"
+            "select table_name || '.' || column_name from meta.catalogue"
             f" where counted_as = {literal(name)} order by all"
         ).rows
         return Description(metric, named, tuple(figure for (figure,) in figures))

@@ -165,9 +165,9 @@ def _closed(read: Read, metric: Metric, by: Step) -> list[tuple[str, date]]:
     lists = ", ".join(literal(name) for name in metric.lists)
     statement = (
         "with certified as (select practice_id, min(coalesce(certified_through, '-infinity'::timestamptz))"
-        f" as through from marts.proof where endpoint in ({lists}) group by practice_id)"
+        f" as through from meta.proof where endpoint in ({lists}) group by practice_id)"
         f" select practice_id, {by} as start"
-        " from marts.practice_days as counted join certified using (practice_id)"
+        " from meta.practice_days as counted join certified using (practice_id)"
         f" group by all having count(*) = {7 if by == 'week' else 1}"
         f" and bool_and(is_over and {metric.is_mature} and ends_at <= through) order by all"
     )

@@ -43,7 +43,7 @@ _VERSIONS = {
     "booking_intent_daily": ("stg_history__phone_calls", "call_key", ("booking_intent", "booked")),
     "booking_funnel_daily": ("stg_history__booking_sessions", "session_id", ("status", "has_appointment")),
 }
-"""The versions that `marts.report_revisions` counts, by mart: their model, the key and the counted columns."""
+"""The versions that `meta.report_revisions` counts, by mart: their model, the key and the counted columns."""
 
 
 def moved_rows(private: Path, mart: str, practice: str, day: date) -> list[MovedRow]:
@@ -56,7 +56,7 @@ def moved_rows(private: Path, mart: str, practice: str, day: date) -> list[Moved
     rows = query(
         private,
         f"with versions as (select {key} as id, cast({state} as varchar) as state, valid_from, valid_to,"
-        f" (select ends_at + interval 24 hours from marts.practice_days where {of_the_day}) as reported_at"
+        f" (select ends_at + interval 24 hours from meta.practice_days where {of_the_day}) as reported_at"
         f" from staging.{model} where {of_the_day}),"
         " reported as (select id, state from versions"
         " where valid_from <= reported_at and coalesce(valid_to > reported_at, true)),"

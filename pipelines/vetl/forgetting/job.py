@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vetl.acting.ledger import Ledger
+from vetl import hooks
 from vetl.core.errors import VetlError, WarehouseError, WrongUse
 from vetl.drafts import rewrite_log
 from vetl.forgetting.residue import remove_leftovers, residue
-from vetl.jobs.act_plan import remove_plan
 from vetl.jobs.build import build_marts, existing, publish_marts
 from vetl.jobs.drain import run_drain
 from vetl.jobs.kept_files import derived_folders, kept_files
@@ -143,11 +142,11 @@ def _steps(settings: Settings, build: Build, practice_id: str | None, client_id:
     if built["exit_code"]:
         return [_unfinished(settings, plan, built) for plan in _last(plans, practice_id, client_id)]
     removed += remove_kept(settings.warehouse.published)  # the file that the build has just replaced
-    remove_plan(settings.warehouse.published)
+    renewed = [place for keeper in hooks.people(settings) for place in keeper.renew()]
     if settings.warehouse.parquet and settings.warehouse.published.exists():
         write_parquet(settings.warehouse.published, 1)
     plans = _noted(settings, plans, STEPS[3])
-    lakes = renew_lakes(settings)
+    lakes = [*renewed, *renew_lakes(settings)]
     plans = _noted(settings, plans, STEPS[4])
     remove_leftovers(settings)
     done: list[Forgetting] = []
@@ -172,7 +171,7 @@ def _private_steps(settings: Settings) -> list[ForgetPlan]:
             plans = [plan if STEPS[0] in plan.done else _forgotten(warehouse, plan) for plan in plans]
         keep_plans(path, plans)
     for plan in plans:
-        _forget_acts(settings, plan)
+        _forget_beside(settings, plan)
     for plan in plans if inbox.exists() else ():
         if STEPS[1] not in plan.done:
             plans = _replaced(settings, plans, _erased(settings, plan))
@@ -224,14 +223,10 @@ def _erased(settings: Settings, plan: ForgetPlan) -> ForgetPlan:
     return plan.after(STEPS[1], deliveries=plan.deliveries + len(numbers))
 
 
-def _forget_acts(settings: Settings, plan: ForgetPlan) -> None:
-    """Erase the person from the ledger of acts; to repeat it changes nothing."""
-    if not settings.act.ledger.exists():
-        return
-    of, about = plan.person.practice_id, _about(plan.person.practice_id, _mentions(settings, plan.person))
-    with Ledger.open(settings.act.ledger) as ledger:
-        if acts := ledger.about(of, plan.person.client_id, lambda text: about(of, text)):
-            ledger.forget(acts)
+def _forget_beside(settings: Settings, plan: ForgetPlan) -> int:
+    """Erase the person from the files of the addons; return how many items were erased."""
+    mentions = _mentions(settings, plan.person)
+    return sum(keeper.forget(plan, mentions) for keeper in hooks.people(settings))
 
 
 def _mentions(settings: Settings, person: Person) -> Mentions:

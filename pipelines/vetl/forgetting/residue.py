@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from vetl.acting.ledger import Ledger
+from vetl import hooks
 from vetl.core.errors import WarehouseError
 from vetl.forgetting.search import elsewhere, in_bytes, in_parquet, in_private, in_published, in_text, texts_of
 from vetl.jobs.kept_files import searched_files
@@ -46,11 +46,8 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
             left += [str(settings.webhooks.inbox)] * bool(
                 inbox.about(Pseudonyms({person.practice_id: mentions}).mentions_in)
             )
-    if settings.act.ledger.exists():
-        names = Pseudonyms({person.practice_id: mentions}).mentions_in
-        with Ledger.open(settings.act.ledger) as ledger:
-            acts = ledger.about(person.practice_id, person.client_id, lambda text: names(person.practice_id, text))
-        left += [str(settings.act.ledger)] * bool(acts)
+    for keeper in hooks.people(settings):
+        left += keeper.left(person, mentions)
     return [*dict.fromkeys([*left, *_in_bytes(settings, person)])]
 
 

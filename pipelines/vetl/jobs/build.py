@@ -5,13 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vetl import bundled
+from vetl import bundled, hooks
 from vetl.core.errors import PublicationHeld, WarehouseBusy, WarehouseError
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
 from vetl.core.privacy import Treatment
 from vetl.core.secrets import KEY_CHARACTERS, is_weak_key
 from vetl.endpoints import REGISTRY
-from vetl.jobs.act_mirror import mirror_ledger
 from vetl.jobs.dbt_process import (
     DATA_ONLY,
     PUBLISHED_ONLY,
@@ -69,7 +68,7 @@ def _built(
 ) -> BuildResult:
     path = settings.warehouse.path
     deadline = now() + settings.warehouse.lock_wait_seconds
-    mirror_ledger(settings)
+    hooks.before_build(settings)
     begun: Begun | None = None
     while True:
         begun = ready_for_dbt(settings, max(0.0, deadline - now()), full_refresh=full_refresh, before=begun)
@@ -170,7 +169,7 @@ def reason_to_build(settings: Settings) -> str | None:
     """Return the reason why a build would change the marts, or `None` if it would not."""
     existing(settings)
     with writing(settings):
-        mirror_ledger(settings)
+        hooks.before_build(settings)
         return news(settings.warehouse.path, _fingerprint(settings))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vetl.jobs.act_plan import plan_file
+from vetl import hooks
 from vetl.jobs.dbt_process import state_folder
 from vetl.publishing.contacts import contacts_file
 from vetl.publishing.parquet import parquet_folder
@@ -52,6 +52,7 @@ def derived_folders(settings: Settings) -> list[Path]:
         state_folder(path),
         parquet_folder(settings.warehouse.published),
         settings.spark.scratch / "build",
+        *(folder for keeper in hooks.people(settings) for folder in keeper.derived),
     ]
 
 
@@ -92,10 +93,6 @@ def _places(settings: Settings) -> dict[str, Path]:
     return {
         "contacts": contacts_file(published),
         "inbox": settings.webhooks.inbox,
-        "act-ledger": settings.act.ledger,
-        "act-plan": plan_file(published),
-        "act-stopped": settings.act.stop_file,
-        "watch-ledger": settings.watch.ledger,
-        "report-ledger": settings.report.ledger,
         "dashboard-audit": settings.dashboard.audit,
+        **{name: path for keeper in hooks.people(settings) for name, path in keeper.files.items()},
     }

@@ -32,7 +32,7 @@ TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
 PORTS = {"spark": 7077, "sc": 15002}
 """Default ports of masters and of Connect servers."""
 
-SCHEMAS = ("staging", "intermediate", "marts")
+SCHEMAS = ("staging", "intermediate", "marts", "meta")
 """The schemas of dbt's models."""
 
 _SESSION = {

@@ -7,11 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from vetl import bundled
-from vetl.core.errors import ConfigurationError, InboxError, LedgerError, WarehouseError
+from vetl import bundled, hooks
+from vetl.core.errors import ConfigurationError, InboxError, WarehouseError
 from vetl.core.names import some_of
-from vetl.jobs.act_status import act_status
-from vetl.notices.ledger import StoredEpisode, open_episodes
 from vetl.publishing.hold import Hold, read_hold
 from vetl.publishing.last_publication import masked_in
 from vetl.receiving.inbox import read_backlog
@@ -38,6 +36,16 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class StatusPart:
+    """The part of an addon: problems, lines for the terminal, and a `name` with its `content` for `--json`."""
+
+    problems: tuple[Problem, ...] = ()
+    lines: tuple[str, ...] = ()
+    name: str = ""
+    content: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class PublishedFile:
     """The file that analysts open, written at `made_at`; a later publication may have found it current.
 
@@ -53,10 +61,7 @@ class PublishedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReport:
-    """The content of `vetl status`; `problems` does not contain the problems of single lists.
-
-    `out` are the practices that are outside of a threshold of `[watch]`.
-    """
+    """The content of `vetl status`; `problems` does not contain the problems of single lists."""
 
     warehouse: Path
     snapshot: Snapshot = field(default_factory=Snapshot)
@@ -66,7 +71,7 @@ class StatusReport:
     publication: Activity | None = None
     published: PublishedFile | None = None
     hold: Hold | None = None
-    out: tuple[StoredEpisode, ...] = ()
+    parts: tuple[StatusPart, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -99,7 +104,7 @@ class StatusReport:
             "build": self.build,
             "publication": self.publication,
             "published": self.published and {**asdict(self.published), "rolled_back": self.hold},
-            "thresholds": self.out,
+            **{part.name: part.content for part in self.parts if part.name},
             "problems": self.problems,
             "lists": self.snapshot.lists,
             "inbox": self.inbox,
@@ -139,7 +144,7 @@ def read_status(
         publication=read_activity(path, "publication"),
         published=_published_file(path, settings.warehouse.published),
         hold=_hold(path),
-        out=_out(settings, practices),
+        parts=tuple(hooks.problems(settings, practices, now)),
     )
     return replace(report, problems=tuple(_problems(settings, report, practices, now)))
 
@@ -162,7 +167,8 @@ def _problems(
         yield Problem(3, "the marts were never built; run `vetl build`")
     yield from _of_activity("publication", report.publication)
     yield from _of_published(settings, report, now)
-    yield from _of_acts(settings, now)
+    for part in report.parts:
+        yield from part.problems
 
 
 def _of_forgettings(warehouse: Path) -> Iterator[Problem]:
@@ -237,18 +243,6 @@ def _of_published(settings: Settings, report: StatusReport, now: datetime) -> It
         yield Problem(1, f"{path}: last brought up to date at {current}, longer ago than the {limit}")
 
 
-def _of_acts(settings: Settings, now: datetime) -> Iterator[Problem]:
-    """Yield a problem if the ledger of acts cannot be read, or an act has been unknown for longer than a day."""
-    try:
-        overdue = len(act_status(settings, now=lambda: now).overdue)
-    except LedgerError as error:
-        yield Problem(1, str(error))
-        return
-    if overdue:
-        tasks = "1 staff task was" if overdue == 1 else f"{overdue} staff tasks were"
-        yield Problem(3, f"it has been unknown for longer than a day whether {tasks} made; see `vetl act status`")
-
-
 def _is_older(instant: str, allowed: timedelta | None, now: datetime) -> bool:
     return allowed is not None and now - datetime.fromisoformat(instant) > allowed
 
@@ -275,15 +269,6 @@ def _published_file(private: Path, path: Path) -> PublishedFile | None:
         return None
     made_at = datetime.fromtimestamp(int(stat.st_mtime), UTC)
     return PublishedFile(path, made_at, stat.st_size, masked_in(private, path))
-
-
-def _out(settings: Settings, practices: Sequence[str] | None) -> tuple[StoredEpisode, ...]:
-    """Return the practices outside of a threshold, as the last publication found them; they are no failure."""
-    try:
-        episodes = open_episodes(settings.watch.ledger)
-    except LedgerError:
-        return ()  # `vetl run` says it
-    return tuple(episode for episode in episodes if not practices or episode.practice_id in practices)
 
 
 def _hold(warehouse: Path) -> Hold | None:

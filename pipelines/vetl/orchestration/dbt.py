@@ -24,6 +24,7 @@ from dagster_dbt import (
 
 from vetl import bundled
 from vetl.core.errors import MAKE_ROOM
+from vetl.core.published import SCHEMAS
 from vetl.forgetting.job import build_in_full, finish_forgettings
 from vetl.jobs.build import (
     Begun,
@@ -257,7 +258,7 @@ def dbt_resource() -> dg.ResourceDefinition:
 
 def mart_keys(models: dg.AssetsDefinition) -> list[dg.AssetKey]:
     """Return the keys of the published assets."""
-    return sorted(key for key in models.keys if key.path[0] == "marts")
+    return sorted(key for key in models.keys if key.path[0] in SCHEMAS)
 
 
 def manifest_of(settings: Settings) -> Path:

@@ -3,7 +3,6 @@
 import dagster as dg
 
 PUBLISHED = dg.AssetKey(["published", "analytics"])
-ACTS = dg.AssetKey(["acts", "ledger"])
 WRITER_POOL = "warehouse_writer"
 """The pool of steps that write: DuckDB takes one writer. With `concurrency: pools: {granularity: op,
 default_limit: 1}` in `dagster.yaml`, runs queue for the pool; without it, the second writer waits

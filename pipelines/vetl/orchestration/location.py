@@ -7,7 +7,6 @@ from os import PathLike, fspath
 import dagster as dg
 
 from vetl import hooks
-from vetl.orchestration.acts import check_acts, ledger_of_acts
 from vetl.orchestration.alerts import Channel, alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import check_lists
 from vetl.orchestration.dbt import dbt_models, dbt_resource, manifest_of, mart_keys
@@ -39,11 +38,14 @@ def vetl_definitions(
     file = manifest_of(settings)
     tables = RawTables(json.loads(file.read_text("utf-8")))
     lists, models, received = list_assets(tables), dbt_models(file), received_tables(tables)
+    more = hooks.definitions(settings, vetl, tables)
+    added = [check for one in more for check in one.asset_checks or ()]
+    published_checks = check_published()  # after the addons, which may add to them
     own = dg.Definitions(
-        assets=[lists, received, *tables.others(), models, published_file(mart_keys(models)), ledger_of_acts],
-        asset_checks=[check_lists, check_published, check_acts],
-        jobs=jobs(received, models),
-        schedules=schedules(settings.schedule, vetl.settings),
+        assets=[lists, received, *tables.others(), models, published_file(mart_keys(models))],
+        asset_checks=[check_lists, published_checks],
+        jobs=jobs(lists, received, models, published_checks, added),
+        schedules=schedules(settings.schedule),
         sensors=[
             practices_sensor,
             *inbox_sensors(settings.schedule),
@@ -54,4 +56,4 @@ def vetl_definitions(
         # In several processes the steps would only wait for each other's lock on the warehouse.
         executor=dg.in_process_executor,
     )
-    return dg.Definitions.merge(own, *hooks.definitions(settings))
+    return dg.Definitions.merge(own, *more)

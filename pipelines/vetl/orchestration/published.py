@@ -5,8 +5,8 @@ from typing import Any
 
 import dagster as dg
 
+from vetl import hooks
 from vetl.jobs.build import publish_marts
-from vetl.jobs.watch import send_notices
 from vetl.orchestration.checks_now import checked_if_it_fails
 from vetl.orchestration.keys import PUBLISHED, WRITER_POOL
 from vetl.orchestration.lock_wait import retry_while_locked
@@ -45,8 +45,7 @@ def _replaced(context: dg.AssetExecutionContext, settings: Settings) -> Iterator
     with as_failures():
         result = retry_while_locked(settings, context.log.info, lambda: publish_marts(settings))
         calls = query(settings.warehouse.published, _CALLS_BY_DAY)
-    notices = send_notices(settings)
-    for line in (*notices.rang, *notices.ended, *notices.failures):
+    for line in hooks.after_publication(settings):
         context.log.warning(line)
     yield dg.MaterializeResult(
         metadata={

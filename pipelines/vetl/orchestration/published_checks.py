@@ -1,12 +1,10 @@
 """Checks that the published file is complete and plausible. They read the file itself, which is never locked."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import dagster as dg
 
-from vetl.core.errors import VetlError, WarehouseError
-from vetl.jobs.watch import judge
-from vetl.notices.watching import line
+from vetl.core.errors import WarehouseError
 from vetl.orchestration.checks import Verdict
 from vetl.orchestration.keys import PUBLISHED
 from vetl.orchestration.resources import VetlResource
@@ -14,7 +12,7 @@ from vetl.publishing.query import query
 from vetl.settings import Settings
 
 _FEWER = """
-select practice_id, endpoint, source_count, warehouse_count from marts.proof
+select practice_id, endpoint, source_count, warehouse_count from meta.proof
 where warehouse_count < source_count order by source_count - warehouse_count desc
 """
 """Only missing rows are a problem: a list may grow between two counts at the source."""
@@ -49,28 +47,33 @@ PUBLISHED_CHECKS = {
 }
 
 
-THRESHOLDS = "thresholds"
-"""The check of `[watch]`."""
+_added: dict[str, tuple[str, Callable[[Settings], Verdict]]] = {}
 
 
-@dg.multi_asset_check(
-    name="check_published",
-    can_subset=True,
-    specs=[
-        *(
+def add_check(name: str, description: str, verdict: Callable[[Settings], Verdict]) -> None:
+    """Add a check of an addon."""
+    _added[name] = (description, verdict)
+
+
+def check_published() -> dg.AssetChecksDefinition:
+    """Return the checks of the published file with those of addons."""
+    descriptions = {name: description for name, (description, *_) in (PUBLISHED_CHECKS | _added).items()}
+
+    @dg.multi_asset_check(
+        name="check_published",
+        can_subset=True,
+        specs=[
             dg.AssetCheckSpec(name, asset=PUBLISHED, description=description)
-            for name, (description, _, _) in PUBLISHED_CHECKS.items()
-        ),
-        dg.AssetCheckSpec(
-            THRESHOLDS, asset=PUBLISHED, description="No practice is outside of a threshold of [watch]."
-        ),
-    ],
-)
-def check_published(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
-    """Run the checks. Failures are warnings, because none of them proves a fault."""
-    for name, verdict in published_verdicts(vetl.settings()):
-        if dg.AssetCheckKey(PUBLISHED, name) in context.selected_asset_check_keys:
-            yield verdict.result(PUBLISHED, name)
+            for name, description in descriptions.items()
+        ],
+    )
+    def check(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
+        """Run the checks. Failures are warnings, because none of them proves a fault."""
+        for name, verdict in published_verdicts(vetl.settings()):
+            if dg.AssetCheckKey(PUBLISHED, name) in context.selected_asset_check_keys:
+                yield verdict.result(PUBLISHED, name)
+
+    return check
 
 
 def published_verdicts(settings: Settings) -> Iterator[tuple[str, Verdict]]:
@@ -80,17 +83,5 @@ def published_verdicts(settings: Settings) -> Iterator[tuple[str, Verdict]]:
             yield name, Verdict(columns, query(settings.warehouse.published, sql).rows)
         except WarehouseError as error:
             yield name, Verdict(("error",), [(str(error),)])
-    yield THRESHOLDS, _outside(settings)
-
-
-def _outside(settings: Settings) -> Verdict:
-    """Return a row for each practice that is outside of a threshold now."""
-    try:
-        rows = [
-            (one.practice_id, one.threshold.rule, one.open.began, line(one, one.open))
-            for one in judge(settings)
-            if one.open
-        ]
-    except VetlError as error:
-        return Verdict(("error",), [(str(error),)])
-    return Verdict(("practice", "threshold", "out since", "last closed period"), rows)
+    for name, (_, verdict) in _added.items():
+        yield name, verdict(settings)

@@ -7,13 +7,9 @@ from typing import Any
 import dagster as dg
 from dagster import AssetSelection
 
-from vetl.orchestration.acts import ACT, act, check_acts, config_of_a_plan
 from vetl.orchestration.checks import check_lists
-from vetl.orchestration.keys import ACTS, PUBLISHED
-from vetl.orchestration.letters import LETTERS, letters
-from vetl.orchestration.published_checks import check_published
+from vetl.orchestration.keys import PUBLISHED
 from vetl.orchestration.read_config import Again, run_config
-from vetl.settings import Settings
 from vetl.settings.schedule import OFF, ScheduleSettings
 
 EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
@@ -26,8 +22,14 @@ UNFINISHED = [
 ]
 
 
-def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence[Any]:
-    """Return the jobs. Each but `act`, `forecast`, `letters` and `watch` builds all marts or none.
+def jobs(
+    lists: dg.AssetsDefinition,
+    received: dg.AssetsDefinition,
+    models: dg.AssetsDefinition,
+    check_published: dg.AssetChecksDefinition,
+    more: Sequence[dg.AssetsDefinition],
+) -> Sequence[Any]:
+    """Return the jobs; `more` are the checks of addons. Each job but `watch` builds all marts or none.
 
     A job builds nothing if no data changed.
 
@@ -36,8 +38,8 @@ def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence
     """
     checks = AssetSelection.checks(check_published)
     marts = AssetSelection.assets(models, PUBLISHED).without_checks() | checks
-    acts = AssetSelection.assets(ACTS)
-    everything = AssetSelection.all() - AssetSelection.checks(models) - acts - AssetSelection.checks(check_acts)
+    own = AssetSelection.assets(lists, received, models, PUBLISHED)
+    everything = (own | AssetSelection.checks(check_lists)) - AssetSelection.checks(models)
     return [
         dg.define_asset_job(
             EVERYTHING,
@@ -54,19 +56,17 @@ def jobs(received: dg.AssetsDefinition, models: dg.AssetsDefinition) -> Sequence
         ),
         dg.define_asset_job(
             WATCH,
-            AssetSelection.checks(check_lists, check_published, check_acts),
+            AssetSelection.checks(check_lists, check_published, *more),
             description="Run only the checks. They need no lock, and find a sync that never ran.",
         ),
-        act,
-        letters,
     ]
 
 
 Config = Callable[[], dict[str, Any] | dg.SkipReason]
 
 
-def schedules(settings: ScheduleSettings, read: Callable[[], Settings] = Settings) -> list[dg.ScheduleDefinition]:
-    """Return a schedule for each line that is not `off`. `read` returns the settings of the moment."""
+def schedules(settings: ScheduleSettings) -> list[dg.ScheduleDefinition]:
+    """Return a schedule for each line that is not `off`."""
     lines: dict[str, tuple[str, str, Config, str]] = {
         "hourly": (settings.hourly, EVERYTHING, partial(run_config, Again.no), "Read new rows of every list."),
         "nightly": (
@@ -78,8 +78,6 @@ def schedules(settings: ScheduleSettings, read: Callable[[], Settings] = Setting
             "Read all history again, and repair.",
         ),
         "watch": (settings.watch, WATCH, dict, "Run the checks, even if nothing else runs."),
-        "act": (settings.act, ACT, lambda: config_of_a_plan(read()), "Make a plan and apply it, as [act] allows."),
-        "letter": (settings.letter, LETTERS, dict, "Send the letter about the last closed week."),
     }
     return [
         tick

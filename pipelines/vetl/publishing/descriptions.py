@@ -9,6 +9,7 @@ import yaml
 
 from vetl.core.errors import Permanent
 from vetl.core.privacy import CLASSES, PersonalClass
+from vetl.core.published import SCHEMAS
 
 _MODELS = {".sql", ".py"}
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -18,7 +19,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def personal_columns(project: Path) -> dict[str, dict[str, PersonalClass]]:
     """Return the personal columns of each mart with their classes, by the mart's table name.
 
-    They are marked `config: meta: {personal: name}` in `models/marts/**/<name>.yml`.
+    They are marked `config: meta: {personal: name}` in `models/marts/**/<name>.yml`, or in `models/meta`.
 
     Raises:
         Permanent: a mart is not described, or a class is unknown; nothing may be published then.
@@ -36,10 +37,10 @@ def grains(project: Path) -> dict[str, tuple[str, ...]]:
 
 
 def _marts(project: Path) -> list[Path]:
-    folder = project / "models" / "marts"
-    models = sorted(path for path in folder.rglob("*") if path.suffix in _MODELS)
+    folders = [project / "models" / schema for schema in SCHEMAS]
+    models = sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in _MODELS)
     if not models:
-        raise Permanent(f"{folder}: there are no marts here; is this vetl's dbt project?")
+        raise Permanent(f"{folders[0]}: there are no marts here; is this vetl's dbt project?")
     return models
 
 

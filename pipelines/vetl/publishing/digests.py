@@ -14,17 +14,13 @@ from pathlib import Path
 import duckdb
 
 from vetl.core.errors import WarehouseError
-from vetl.publishing.marts import Columns
+from vetl.core.published import DIGESTS
+from vetl.publishing.marts import Columns, table_of
 from vetl.publishing.query import Read, columns_of, reading
 from vetl.store.connection import literal, quoted
 
-DIGESTS = "digests"
-"""The table beside the marts. vetl writes it while it publishes; no model of dbt makes it.
-
-Leaves with a dot in `mart` are of the private file (`inputs.py`).
-"""
-
-TARGET = f"target.marts.{DIGESTS}"
+TARGET = f"target.meta.{DIGESTS}"
+"""Leaves with a dot in `mart` are of the private file (`inputs.py`)."""
 _PROBE = (
     "hash(hash(row(1, 2.5, 'three', true, date '2026-01-02', timestamptz '2026-01-02 03:04:05Z', null)), 'probe')"
 )
@@ -69,7 +65,7 @@ def digest_whole(connection: duckdb.DuckDBPyConnection, mart: str, columns: Colu
     """Store the digests of a mart that the target holds now."""
     connection.execute(
         f"insert into {TARGET} select {literal(mart)}, practice_id, day, rows, cast(digest as varchar)"
-        f" from ({_leaves(columns, f'target.marts.{quoted(mart)}')})"
+        f" from ({_leaves(columns, f'target.{table_of(mart)}')})"
     )
 
 
@@ -88,7 +84,7 @@ def verify(file: Path, practice: str | None = None, day: date | None = None) -> 
         for mart, columns in marts.items():
             if (practice is None or "practice_id" in columns) and (day is None or _day_of(columns) != _NO_DAY):
                 chosen = _narrowed("practice_id", _day_of(columns), practice, day)
-                rows = read(_leaves(columns, f"(from marts.{quoted(mart)} where {chosen})")).rows
+                rows = read(_leaves(columns, f"(from {table_of(mart)} where {chosen})")).rows
                 now.update({Leaf(mart, *leaf): (count, digest) for *leaf, count, digest in rows})
         different = {leaf for leaf in kept.keys() | now.keys() if kept.get(leaf) != now.get(leaf)}
         different |= {Leaf(mart, None, None) for mart in {leaf.mart for leaf in kept} - marts.keys()}
@@ -98,7 +94,7 @@ def verify(file: Path, practice: str | None = None, day: date | None = None) -> 
 
 def _root(read: Read) -> str:
     """Return the digest of all digests."""
-    lines = read(f"select concat_ws(' ', mart, practice_id, day, rows, digest) from marts.{DIGESTS} order by all")
+    lines = read(f"select concat_ws(' ', mart, practice_id, day, rows, digest) from meta.{DIGESTS} order by all")
     return hashlib.sha256("\n".join(line for (line,) in lines.rows).encode()).hexdigest()
 
 
@@ -131,7 +127,7 @@ def _narrowed(practice_column: str, day_column: str, practice: str | None, day: 
 
 def _kept(read: Read, chosen: str) -> dict[Leaf, tuple[int, int]]:
     rows = read(
-        f"select mart, practice_id, day, rows, digest from marts.{DIGESTS}"
+        f"select mart, practice_id, day, rows, digest from meta.{DIGESTS}"
         f" where {chosen} and not contains(mart, '.')"
     ).rows
     return {Leaf(*leaf): (count, int(digest)) for *leaf, count, digest in rows}

@@ -7,7 +7,9 @@ from pathlib import Path
 import duckdb
 
 from vetl.core.errors import WarehouseError, cannot_write
+from vetl.core.published import DIGESTS, MARTS, SCHEMAS
 from vetl.drafts import draft_for
+from vetl.publishing.marts import table_of
 from vetl.publishing.ownership import refuse_foreign, set_mark
 from vetl.publishing.publish import STORAGE_VERSION
 from vetl.publishing.wall import OF_NO_PRACTICE, rows_of
@@ -27,7 +29,7 @@ def extract(published: Path, target: Path, practices: Sequence[str]) -> dict[str
         raise WarehouseError(f"{published}: there is no such file yet; `vetl run` makes it")
     if target.exists() and target.samefile(published):
         raise WarehouseError(f"{target}: is the published file; write to another")
-    refuse_foreign(target, "marts")
+    refuse_foreign(target, *SCHEMAS)
     try:
         with draft_for(target) as draft:
             rows = _copied(published, draft, practices)
@@ -44,19 +46,20 @@ def _copied(published: Path, draft: Path, practices: Sequence[str]) -> dict[str,
     with closing(duckdb.connect()) as connection:
         connection.execute(f"attach {literal(str(published))} as source (read_only)")
         connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(STORAGE_VERSION)})")
-        connection.execute("create schema target.marts")
-        set_mark(connection, "marts")
+        for schema in SCHEMAS:
+            connection.execute(f"create schema target.{schema}")
+        set_mark(connection, MARTS)
         rows: dict[str, int] = {}
         for table, has_practice, statement in _tables(connection):
             shown = rows_of(table, practices, has_practice=has_practice)
             if shown is None:
                 continue
-            if table == "digests":  # with those of the tables of no practice, which the file has whole
+            if table == DIGESTS:  # with those of the tables of no practice, which the file has whole
                 shown += (
                     f" or (practice_id is null and mart in ({', '.join(map(literal, sorted(OF_NO_PRACTICE)))}))"
                 )
-            name = f"marts.{quoted(table)}"
-            connection.execute(statement.replace("CREATE TABLE marts.", "CREATE TABLE target.marts.", 1))
+            name = table_of(table)
+            connection.execute(statement.replace("CREATE TABLE ", "CREATE TABLE target.", 1))
             connection.execute(f"insert into target.{name} select * from source.{name} where {shown}")
             _comments(connection, table)
             rows[table] = connection.execute(f"select count(*) from target.{name}").fetchall()[0][0]
@@ -69,21 +72,22 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, bool, str]
     return connection.execute(
         "select table_name, bool_or(column_name = 'practice_id'), any_value(sql)"
         " from duckdb_tables() join duckdb_columns() using (database_name, schema_name, table_name)"
-        " where database_name = 'source' and schema_name = 'marts' group by table_name order by table_name"
+        " where database_name = 'source' and schema_name in ('marts', 'meta')"
+        " group by table_name order by table_name"
     ).fetchall()
 
 
 def _comments(connection: duckdb.DuckDBPyConnection, table: str) -> None:
     chosen = {"table": table}
     for (text,) in connection.execute(
-        "select comment from duckdb_tables() where database_name = 'source' and schema_name = 'marts'"
+        "select comment from duckdb_tables() where database_name = 'source' and schema_name in ('marts', 'meta')"
         " and table_name = $table and comment is not null",
         chosen,
     ).fetchall():
-        connection.execute(f"comment on table target.marts.{quoted(table)} is {literal(text)}")
+        connection.execute(f"comment on table target.{table_of(table)} is {literal(text)}")
     for column, text in connection.execute(
         "select column_name, comment from duckdb_columns() where database_name = 'source'"
-        " and schema_name = 'marts' and table_name = $table and comment is not null",
+        " and schema_name in ('marts', 'meta') and table_name = $table and comment is not null",
         chosen,
     ).fetchall():
-        connection.execute(f"comment on column target.marts.{quoted(table)}.{quoted(column)} is {literal(text)}")
+        connection.execute(f"comment on column target.{table_of(table)}.{quoted(column)} is {literal(text)}")

@@ -59,7 +59,7 @@ def verify_inputs(private: Path, published: Path, practice: str | None = None) -
         kept = {
             (mart, key): (rows, digest)
             for mart, key, rows, digest in read(
-                "select mart, practice_id, rows, digest from marts.digests"
+                "select mart, practice_id, rows, digest from meta.digests"
                 f" where (starts_with(mart, 'raw.') and {of_practice}) or mart = '{_LAST_RUN}'"
             ).rows
         }

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from vetl.core.errors import WarehouseError
-from vetl.publishing.digests import DIGESTS
+from vetl.core.published import DIGESTS, schema_of
 from vetl.publishing.marts import count, marts_of
 from vetl.store.connection import literal
 
@@ -37,6 +37,6 @@ def refuse_lost_rows(before: Mapping[str, int], now: Mapping[str, int], publishe
     if lost:
         name, more = lost[0], f" and {len(lost) - 1} more marts" if len(lost) > 1 else ""
         raise WarehouseError(
-            f"{published}: stays as it was: marts.{name}{more} lost most rows ({before[name]:,} to {now[name]:,});"
-            " `vetl publish --accept-loss` publishes them so"
+            f"{published}: stays as it was: {schema_of(name)}.{name}{more} lost most rows"
+            f" ({before[name]:,} to {now[name]:,}); `vetl publish --accept-loss` publishes them so"
         )

@@ -9,10 +9,13 @@ import duckdb
 from vetl.core.errors import WarehouseError
 from vetl.core.labels import CODE, PHRASES, has_source_words
 from vetl.core.privacy import JOINED, SharedWords, Treatment, Treatments
+from vetl.core.published import SCHEMAS, schema_of
 from vetl.store.connection import literal, quoted
 
 Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""
+
+PRACTICE_NAME = "practice_name"
 
 SHOWN = "shown_words"
 """A temporary table with the words that are published as they are."""
@@ -41,7 +44,9 @@ class Masking:
         """Return the personal columns of a mart, in its order."""
         unknown = sorted(self.columns[mart].keys() - columns.keys())
         if unknown:
-            raise WarehouseError(f"marts.{mart} has no column {unknown[0]}, which is classified as personal")
+            raise WarehouseError(
+                f"{schema_of(mart)}.{mart} has no column {unknown[0]}, which is classified as personal"
+            )
         return [column for column in columns if column in self.columns[mart]]
 
     def columns_with(self, marts: Mapping[str, Columns], treatments: Collection[Treatment]) -> tuple[str, ...]:
@@ -114,11 +119,14 @@ def masked_words(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
                 f"count(distinct {quoted(name)}) filter (starts_with({quoted(name)}, {literal(_MASKED)}))"
                 for name in words
             )
-            found = connection.execute(f"select {', '.join(counts)} from target.marts.{quoted(mart)}").fetchall()[
-                0
-            ]
+            found = connection.execute(f"select {', '.join(counts)} from target.{table_of(mart)}").fetchall()[0]
             masked |= {f"{mart}.{name}": number for name, number in zip(words, found, strict=True) if number}
     return masked
+
+
+def table_of(mart: str) -> str:
+    """Return the name of a published table with its schema, as SQL writes it."""
+    return f"{schema_of(mart)}.{quoted(mart)}"
 
 
 def marts_of(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> dict[str, Columns]:
@@ -126,31 +134,49 @@ def marts_of(connection: duckdb.DuckDBPyConnection, database: str | None = None)
     marts: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
         "select table_name, column_name, data_type from duckdb_columns()"
-        " where database_name = coalesce($database, current_database()) and schema_name = 'marts'"
+        " where database_name = coalesce($database, current_database()) and schema_name in $schemas"
         " order by table_name, column_index",
-        {"database": database},
+        {"database": database, "schemas": SCHEMAS},
     ).fetchall():
         marts.setdefault(table, {})[column] = kind
     return dict(marts)
 
 
-def copy_mart(connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking) -> None:
-    """Copy a mart to the target, without comments."""
+def copy_mart(
+    connection: duckdb.DuckDBPyConnection, mart: str, columns: Columns, masking: Masking, *, with_names: bool
+) -> Columns:
+    """Copy a mart to the target, without comments, and return its columns there.
+
+    `with_names`: the practice's name comes in beside its id. No model has it, so one join here is enough, and no
+    mart is built again because a practice has another name.
+    """
     values, parameters = masking.select(mart, columns)
-    connection.execute(
-        f"create table target.marts.{quoted(mart)} as select {values} from marts.{quoted(mart)}",
-        parameters,
-    )
+    source = f"select {values} from {table_of(mart)}"
+    if with_names and mart != "practices" and "practice_id" in columns and PRACTICE_NAME not in columns:
+        names = [*columns]
+        names.insert(names.index("practice_id") + 1, PRACTICE_NAME)
+        columns = {name: columns.get(name, "VARCHAR") for name in names}
+        source = (
+            f"select {', '.join(map(quoted, names))} from ({source})"
+            f" left join (select practice_id, name as {PRACTICE_NAME} from marts.practices) using (practice_id)"
+        )
+    connection.execute(f"create table target.{table_of(mart)} as {source}", parameters)
+    if PRACTICE_NAME in columns:
+        place = f"column target.{table_of(mart)}.{PRACTICE_NAME}"
+        connection.execute(f"comment on {place} is 'The name of the practice.'")
+    return columns
 
 
 def count(connection: duckdb.DuckDBPyConnection, database: str, mart: str) -> int:
     """Return the number of rows of a mart in an attached file."""
-    return connection.execute(f"select count(*) from {database}.marts.{quoted(mart)}").fetchall()[0][0]
+    return connection.execute(f"select count(*) from {database}.{table_of(mart)}").fetchall()[0][0]
 
 
 def copy_comments(connection: duckdb.DuckDBPyConnection, marts: Collection[str]) -> None:
     """Copy the comments on these marts and their columns, in one transaction: a thousand would take a second."""
-    of_marts = "where database_name = current_database() and schema_name = 'marts' and comment is not null"
+    of_marts = (
+        "where database_name = current_database() and schema_name in ('marts', 'meta') and comment is not null"
+    )
     comments = connection.execute(
         f"select table_name, null as column_name, comment from duckdb_tables() {of_marts}"
         f" union all select view_name, null, comment from duckdb_views() {of_marts}"
@@ -159,7 +185,7 @@ def copy_comments(connection: duckdb.DuckDBPyConnection, marts: Collection[str])
     connection.execute("begin")
     for mart, column, comment in comments:
         if mart in marts:
-            table = f"target.marts.{quoted(mart)}"
+            table = f"target.{table_of(mart)}"
             place = f"column {table}.{quoted(column)}" if column else f"table {table}"
             connection.execute(f"comment on {place} is {literal(comment)}")
     connection.execute("commit")

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from vetl.core.errors import WarehouseError
+from vetl.core.published import SCHEMAS
 from vetl.publishing.contacts import attach_contacts
 from vetl.publishing.wall import attach_hidden, show
 from vetl.store.connection import MEMORY_LIMIT, literal
@@ -18,8 +19,11 @@ from vetl.store.failures import as_warehouse_error
 def opened(file: Path, writes_to: Path | None) -> Generator[duckdb.DuckDBPyConnection]:
     """Open one file for reading, with its contacts if they are beside it."""
     with _connected(file, str(file), read_only=True) as connection:
-        if connection.execute("select 1 from duckdb_schemas() where schema_name = 'marts'").fetchall():
-            connection.execute("set search_path = 'marts,main'")
+        there = connection.execute(
+            "select distinct schema_name from duckdb_schemas() where schema_name in $schemas order by all",
+            {"schemas": SCHEMAS},
+        ).fetchall()
+        connection.execute(f"set search_path = {literal(','.join([name for (name,) in there] + ['main']))}")
         attach_contacts(connection, file)
         if writes_to:
             connection.execute(f"set allowed_directories = [{literal(str(writes_to))}]")
@@ -35,7 +39,8 @@ def opened_for(file: Path, practices: Collection[str]) -> Generator[duckdb.DuckD
             hidden = attach_hidden(connection, str(file))
         except duckdb.Error as error:
             raise as_warehouse_error(error, file) from None
-        show(connection, hidden, "marts", "marts", practices)
+        for schema in SCHEMAS:
+            show(connection, hidden, schema, schema, practices)
         _lock(connection)
         yield connection
 

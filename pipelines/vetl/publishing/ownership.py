@@ -24,18 +24,22 @@ def set_mark(connection: duckdb.DuckDBPyConnection, schema: str) -> None:
         connection.execute(f"create type target.{schema}.{_MARK} as enum ('vetl')")
 
 
-def refuse_foreign(file: Path, schema: str) -> None:
-    """Make sure that a file may be replaced: it is missing, empty, or vetl published it with this one schema."""
+def refuse_foreign(file: Path, *schemas: str) -> None:
+    """Make sure that a file may be replaced: it is missing, empty, or vetl published it.
+
+    Then it has only these schemas, and the mark in the first of them.
+    """
     if not file.exists() or (file.is_file() and file.stat().st_size == 0):
         return
     try:
         with closing(duckdb.connect()) as connection:
             connection.execute(f"attach {literal(str(file))} as file (read_only)")
             other = connection.execute(
-                "select schema_name from duckdb_tables() where database_name = 'file' and schema_name <> $schema",
-                {"schema": schema},
+                "select schema_name from duckdb_tables()"
+                " where database_name = 'file' and schema_name not in $schemas",
+                {"schemas": schemas},
             ).fetchone()
-            is_ours = _has_mark(connection, schema)
+            is_ours = _has_mark(connection, schemas[0])
     except duckdb.Error as error:
         if busy := busy_in(str(error), file):
             raise busy from None
@@ -45,10 +49,10 @@ def refuse_foreign(file: Path, schema: str) -> None:
         raise WarehouseError(f"{file}: {why}vetl did not publish it and does not replace it; move it away")
 
 
-def is_foreign(file: Path, schema: str) -> bool:
+def is_foreign(file: Path, *schemas: str) -> bool:
     """Return whether the file is not one that vetl may replace."""
     try:
-        refuse_foreign(file, schema)
+        refuse_foreign(file, *schemas)
     except WarehouseError:
         return True
     return False

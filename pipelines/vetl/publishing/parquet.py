@@ -14,8 +14,8 @@ import duckdb
 
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.drafts import draft_for
-from vetl.publishing.marts import count, marts_of
-from vetl.store.connection import literal, quoted
+from vetl.publishing.marts import count, marts_of, table_of
+from vetl.store.connection import literal
 from vetl.store.failures import as_warehouse_error
 
 MANIFEST = "manifest.json"
@@ -81,7 +81,7 @@ def _write_marts(published: Path, draft: Path, version: str) -> list[dict[str, A
         tables: list[dict[str, Any]] = []
         for name, columns in marts_of(connection, "target").items():
             file = draft / f"{name}.parquet"
-            connection.execute(f"copy target.marts.{quoted(name)} to {literal(str(file))} (compression zstd)")
+            connection.execute(f"copy target.{table_of(name)} to {literal(str(file))} (compression zstd)")
             tables.append(
                 {
                     "name": name,

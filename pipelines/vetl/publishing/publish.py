@@ -13,6 +13,7 @@ import duckdb
 from vetl import bundled
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.privacy import SharedWords, Treatments
+from vetl.core.published import MARTS, SCHEMAS
 from vetl.core.secrets import is_weak_key
 from vetl.drafts import draft_for
 from vetl.publishing import digests
@@ -158,12 +159,13 @@ def _target(connection: duckdb.DuckDBPyConnection, draft: Path) -> Generator[Non
 
 def _bring(connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], masking: Masking) -> None:
     """Fill the empty target with these marts."""
-    connection.execute("create schema target.marts")
-    set_mark(connection, "marts")
+    for schema in SCHEMAS:
+        connection.execute(f"create schema target.{schema}")
+    set_mark(connection, MARTS)
     digests.begin(connection)
     for name, columns in marts.items():
-        copy_mart(connection, name, columns, masking)
-        digests.digest_whole(connection, name, columns)
+        there = copy_mart(connection, name, columns, masking, with_names="name" in marts.get("practices", ()))
+        digests.digest_whole(connection, name, there)
     copy_comments(connection, marts)
 
 
@@ -179,7 +181,7 @@ def _refuse_what_is_not_published(private: Path, published: Path) -> None:
     """Make sure that the published file may be replaced: vetl published it, and it is not the private file."""
     if published.exists() and private.exists() and published.samefile(private):
         raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
-    refuse_foreign(published, "marts")
+    refuse_foreign(published, *SCHEMAS)
 
 
 def _give_access(draft: Path, published: Path) -> None:

@@ -161,7 +161,7 @@ def columns_of(read: Read) -> dict[str, dict[str, str]]:
     """Return the columns of every mart of the open file with their types, in order."""
     marts: dict[str, dict[str, str]] = {}
     for mart, column, kind in read(
-        "select table_name, column_name, data_type from duckdb_columns() where schema_name = 'marts'"
+        "select table_name, column_name, data_type from duckdb_columns() where schema_name in ('marts', 'meta')"
         " and database_name = current_database() order by table_name, column_index"
     ).rows:
         marts.setdefault(mart, {})[column] = kind

@@ -12,7 +12,7 @@ from vetl.core.labels import COMMON_WORDS, DERIVED, has_source_words
 from vetl.core.privacy import FAKE_NUMBER, SharedWords, Treatments
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
-from vetl.publishing.marts import Columns
+from vetl.publishing.marts import Columns, table_of
 from vetl.store.connection import literal, quoted
 
 _MOST_WORDS = 10_000
@@ -82,7 +82,7 @@ def _shared(
 
     Values are grouped before people are counted and texts are searched: most values of ten million rows are few.
     """
-    table, word = f"marts.{quoted(mart)}", f"lower({quoted(column)})"
+    table, word = table_of(mart), f"lower({quoted(column)})"
     candidates = marts.connection.execute(
         f"select word from (select lower(word) as word, sum(times) as times from ("
         f"select {quoted(column)} as word, count(*) as times from {table} group by word) group by all)"

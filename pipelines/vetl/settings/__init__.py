@@ -9,8 +9,9 @@ the one beside `vetl.toml` wins. Secrets are refused in `vetl.toml`. Relative pa
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -31,18 +32,15 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from vetl import hooks
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.practice import Practice
-from vetl.hooks import sections
-from vetl.settings.act import ActSettings
-from vetl.settings.assistant import AssistantSettings
 from vetl.settings.dashboard import DashboardSettings, is_local
 from vetl.settings.definitions import DefinitionsSettings
 from vetl.settings.lake import LakeSettings, SparkSettings
 from vetl.settings.places import same_place
 from vetl.settings.privacy import PrivacySettings
-from vetl.settings.report import ReportSettings
 from vetl.settings.schedule import AlertSettings, ScheduleSettings
 from vetl.settings.section import Section
 from vetl.settings.sources import Sources
@@ -56,7 +54,6 @@ from vetl.settings.values import (
     parameter_name,
     varied_each,
 )
-from vetl.settings.watch import WatchSettings
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]
 Whole = Annotated[int, BeforeValidator(no_boolean)]
@@ -149,8 +146,8 @@ class WebhooksSettings(Section):
     secrets: Annotated[SecretStr, AfterValidator(varied_each)] | None = None
 
 
-class CoreSettings(BaseSettings):
-    """The sections of the core."""
+class Settings(BaseSettings):
+    """The sections of the core. `load_settings` adds those of addons, and raises readable errors."""
 
     model_config = SettingsConfigDict(
         env_prefix="VETL_",
@@ -170,12 +167,8 @@ class CoreSettings(BaseSettings):
     schedule: ScheduleSettings = ScheduleSettings()
     alerts: AlertSettings = AlertSettings()
     dashboard: DashboardSettings = DashboardSettings()
-    assistant: AssistantSettings = AssistantSettings()
     lake: LakeSettings = LakeSettings()
     spark: SparkSettings = SparkSettings()
-    act: ActSettings = ActSettings()
-    watch: WatchSettings = WatchSettings()
-    report: ReportSettings = ReportSettings()
     practices: tuple[Practice, ...] = ()
 
     @classmethod
@@ -233,8 +226,33 @@ class CoreSettings(BaseSettings):
         raise ConfigurationError(msg)
 
 
-def _sections(settings: type[CoreSettings]) -> dict[str, type[Section]]:
-    """Return the model of each section by name."""
+@cache
+def settings_class() -> type[Settings]:
+    """Return the settings with the addons: sections of their own, and keys that they add to one of the core."""
+    models = _sections_of(Settings)
+    for name, model in hooks.sections():
+        models[name] = _joined(f"{name.title()}WithAddons", model, models[name]) if name in models else model
+    fields: dict[str, Any] = {name: (model, model()) for name, model in models.items()}
+    globals()["SettingsWithAddons"] = create_model(
+        "SettingsWithAddons", __base__=Settings, __module__=__name__, **fields
+    )
+    return globals()["SettingsWithAddons"]
+
+
+def _joined(name: str, *models: type[Section]) -> type[Section]:
+    globals()[name] = type(name, models, {"__module__": __name__})
+    return globals()[name]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - of a module
+    """Return a class that is made when the addons are loaded, for pickled settings."""
+    if not name.endswith("WithAddons"):
+        raise AttributeError(name)
+    settings_class()
+    return globals()[name]
+
+
+def _sections_of(settings: type[Settings]) -> dict[str, type[Section]]:
     return {
         name: field.annotation
         for name, field in settings.model_fields.items()
@@ -242,23 +260,14 @@ def _sections(settings: type[CoreSettings]) -> dict[str, type[Section]]:
     }
 
 
-def _with_addons() -> dict[str, Any]:
-    """Return the fields of the addons: sections of their own, and keys that they add to a section of the core."""
-    models = _sections(CoreSettings)
-    for name, model in sections():
-        models[name] = type(name, (model, models[name]), {}) if name in models else model
-    return {name: (model, model()) for name, model in models.items()}
+def section_models() -> dict[str, type[Section]]:
+    """Return the model of each section by name."""
+    return _sections_of(settings_class())
 
 
-if TYPE_CHECKING:
-    Settings = CoreSettings
-else:
-    Settings = create_model("Settings", __base__=CoreSettings, **_with_addons())
-    """All settings. Read them with `load_settings`, which raises readable errors."""
-
-SECTIONS = _sections(Settings)
-ENVIRONMENT_ONLY = {name: section.secret_keys for name, section in SECTIONS.items() if section.secret_keys}
-"""Keys that are refused in `vetl.toml`."""
+def environment_only() -> dict[str, tuple[str, ...]]:
+    """Return the keys by section that are refused in `vetl.toml`."""
+    return {name: model.secret_keys for name, model in section_models().items() if model.secret_keys}
 
 
 def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> Settings:
@@ -273,10 +282,10 @@ def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> 
     table = sources.read_toml()
     keys = _known_keys()
     sources.refuse_unknown_sections(table, keys)
-    sources.refuse_secrets(table, ENVIRONMENT_ONLY)
+    sources.refuse_secrets(table, environment_only())
     try:
         initial: dict[str, Any] = {**table, _DOTENV: sources.read_dotenv()}
-        settings = Settings(**initial)
+        settings = settings_class()(**initial)
     except ValidationError as error:
         raise sources.explain(error, keys) from None
     except SettingsError as error:
@@ -303,12 +312,12 @@ def require_settings(*, needs_secrets: bool = True) -> None:
     Raises:
         ConfigurationError: there are no settings.
     """
-    Sources.find(None, needs_secrets=needs_secrets).require_settings(_known_keys(), ENVIRONMENT_ONLY)
+    Sources.find(None, needs_secrets=needs_secrets).require_settings(_known_keys(), environment_only())
 
 
 def _known_keys() -> dict[str, tuple[str, ...]]:
     """Return the keys of each section, for "did you mean"."""
-    keys = {name: tuple(section.model_fields) for name, section in SECTIONS.items()}
+    keys = {name: tuple(section.model_fields) for name, section in section_models().items()}
     return {**keys, "practices": tuple(item.name for item in fields(Practice))}
 
 

@@ -37,8 +37,7 @@ Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=
 class ScheduleSettings(Section):
     """`[schedule]`: a cron line for each schedule, or "off"; `start` switches the schedules on at start.
 
-    `vetl status` fails if data are older than `max_age`, whether cron, a service or Dagster runs vetl. `act`
-    makes a plan and applies it at once, so it is off until somebody sets it.
+    `vetl status` fails if data are older than `max_age`, whether cron, a service or Dagster runs vetl.
     """
 
     start: bool = False
@@ -47,8 +46,6 @@ class ScheduleSettings(Section):
     nightly: Cron = "30 2 * * 1-6"
     weekly: Cron = "30 2 * * 0"
     watch: Cron = "45 * * * *"
-    act: Cron = OFF
-    letter: Cron = OFF
     inbox_seconds: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 60
     stale_after_hours: Hours = 4
     max_age: Annotated[str, AfterValidator(_age)] = "4h"

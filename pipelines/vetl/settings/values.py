@@ -3,9 +3,10 @@
 import re
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import SecretStr
+from pydantic import AfterValidator, SecretStr
 
 from vetl.core.secrets import is_varied
 
@@ -53,7 +54,7 @@ _CANNOT_BE_PASSED = set("?#\n\r\0")
 _CANNOT_BE_NAMED = _CANNOT_BE_PASSED | set("'\";\\")
 """Characters that a file's name must not have, because it becomes the name of a catalog in SQL."""
 
-SCHEMAS = ("raw", "history", "control", "staging", "intermediate", "marts")
+SCHEMAS = ("raw", "history", "control", "staging", "intermediate", "marts", "meta")
 
 
 def duckdb_file(path: Path) -> Path:
@@ -100,3 +101,14 @@ def no_boolean(value: object) -> object:
     if isinstance(value, bool):
         raise ValueError("must be a number")  # noqa: TRY004 - pydantic collects ValueErrors
     return value
+
+
+def mail_address(text: str) -> str:
+    """Return a mail address; refuse a line break, which would add a header."""
+    local, _, domain = text.rpartition("@")
+    if not local or not domain or not text.isprintable() or any(character in text for character in ' ,;<>"'):
+        raise ValueError("must be an address such as manager@example.com")
+    return text
+
+
+Address = Annotated[str, AfterValidator(mail_address)]

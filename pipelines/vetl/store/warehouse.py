@@ -23,7 +23,6 @@ from vetl.store import received
 from vetl.store.connection import MEMORY_FOR_ROWS, attach, limit_memory
 from vetl.store.context import Commit
 from vetl.store.control import (
-    acts,
     builds,
     lookups,
     poll_schedule,
@@ -122,11 +121,6 @@ class Warehouse:
         """Record that a build of the marts begins, see `builds.begin`."""
         with self.writing():
             return builds.begin(self._connection, fingerprint, full_refresh=full_refresh)
-
-    def keep_acts(self, kept: Sequence[acts.KeptAct]) -> None:
-        """Copy acts of the ledger, see `acts.keep_acts`."""
-        with self.writing():
-            acts.keep_acts(self._connection, kept)
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """Record that a command begins to read the source."""

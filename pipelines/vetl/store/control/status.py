@@ -73,7 +73,7 @@ select list.practice_id, list.endpoint, max(source_clock) from reconciled
 semi join proven on reconciled.run_id = proven.run_id and list.practice_id = proven.practice_id
 where list.state = 'certified' group by all
 """
-"""A reconcile counts for the lists that it certified, as in `marts.proof`."""
+"""A reconcile counts for the lists that it certified, as in `meta.proof`."""
 
 _LAST_RUN = (
     "select run_id, command, started_at, finished_at, exit_code from control.runs"

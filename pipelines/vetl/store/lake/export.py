@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 
+from vetl.core.published import SCHEMAS
 from vetl.store.connection import PRIVATE, attached
 from vetl.store.failures import as_vetl_errors
 from vetl.store.lake.manifest import MANIFEST, LakeFile, Manifest, Partition
@@ -77,7 +78,7 @@ def export_marts(published: Path, storage: Storage, *, grace: bool = True) -> Ex
         storage.drafts(published.with_name(f".{published.name}.lake")) as drafts,
     ):
         connection.execute("set TimeZone = 'UTC'")
-        return _export(connection, ("marts",), storage, drafts, None, grace=grace)
+        return _export(connection, SCHEMAS, storage, drafts, None, grace=grace)
 
 
 def _export(

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from vetl.core.published import SCHEMAS
 from vetl.store.connection import literal, quoted
 from vetl.store.failures import as_vetl_errors
 
@@ -15,15 +16,16 @@ def write_views(file: Path, tables: Path, manifest: Path) -> None:
     """Make a file with a view for each `<tables>/<mart>/*.parquet`, with the descriptions of dbt's manifest."""
     file.unlink(missing_ok=True)
     nodes = json.loads(manifest.read_text("utf-8"))["nodes"].values()
-    marts = [node for node in nodes if node["resource_type"] == "model" and node["schema"] == "marts"]
+    marts = [node for node in nodes if node["resource_type"] == "model" and node["schema"] in SCHEMAS]
     with as_vetl_errors(file), closing(duckdb.connect(file)) as connection:
-        connection.execute("create schema marts")
+        for schema in SCHEMAS:
+            connection.execute(f"create schema {schema}")
         for mart in marts:
             _write_mart(connection, mart, tables / mart["name"])
 
 
 def _write_mart(connection: duckdb.DuckDBPyConnection, mart: dict[str, Any], folder: Path) -> None:
-    name = f"marts.{quoted(mart['name'])}"
+    name = f"{mart['schema']}.{quoted(mart['name'])}"
     files = literal(f"{folder}/*.parquet")
     connection.execute(f"create view {name} as from read_parquet({files}, hive_partitioning = false)")
     connection.execute(f"comment on view {name} is {literal(mart['description'])}")

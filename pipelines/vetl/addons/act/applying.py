@@ -1,0 +1,271 @@
+"""Applying a plan, exactly once although the interface has no idempotency keys (docs/decisions/0050-acting.md).
+
+The order for each practice: read all its tasks; take in those that are vetl's; hold open acts against the read;
+cancel tasks whose client has booked; send; read again. An act is in the ledger before its request leaves. Unless
+its answer is the task, a read decides: it shows the task, or proves that there is none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from vetl.addons.act.acts import (
+    OPEN,
+    OUTCOME_IS_OPEN,
+    UNASKED,
+    Act,
+    ActState,
+    BookingRequest,
+    HeldBack,
+    LedgerEntry,
+)
+from vetl.addons.act.kinds import KINDS, is_message
+from vetl.addons.act.ledger import Ledger
+from vetl.addons.act.planning import ActFacts, ActPlan, ActRules, make_plan
+from vetl.addons.act.platform import ActLimits, ActPlatform, ApplyResult
+from vetl.addons.act.reading import task_of
+from vetl.addons.act.sending import send_in_turn
+from vetl.addons.act.sighting import Sightings, TasksRead, compare
+from vetl.addons.act.texting import Texter
+from vetl.core.errors import RequestRefused, VetlError
+from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
+
+
+class Applier:
+    """Applies one plan. `digest` names it in the ledger, which has its acts already."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        platform: ActPlatform,
+        rules: ActRules,
+        limits: ActLimits,
+        requests: Sequence[BookingRequest],
+        facts: ActFacts,
+        digest: str,
+    ) -> None:
+        self._ledger = ledger
+        self._platform = platform
+        self._rules = rules
+        self._limits = limits
+        self._requests = requests
+        self._facts = facts
+        self._digest = digest
+        self._asked: dict[str, str] = {}
+        """The codes of the requests that left, with the reason if the platform refused."""
+        self.result = ApplyResult()
+
+    async def apply(self) -> ApplyResult:
+        """Apply the plan to each practice that it concerns. A practice that fails does not stop the others.
+
+        Raises:
+            LedgerError: the ledger cannot be written. No request leaves that it does not hold.
+        """
+        self._interrupted()
+        for practice_id in self._practices():
+            await self._practice(practice_id)
+        self.result.unknown = sum(entry.state in OPEN for entry in self._ledger.entries())
+        return self.result
+
+    def _interrupted(self) -> None:
+        """Mark requests of an applier that was killed: it held the lock, so none of them can leave after now."""
+        asking = [entry.act for entry in self._ledger.entries() if entry.state is ActState.ASKING]
+        self._ledger.unknown(asking, self._platform.clock(), OUTCOME_IS_OPEN)
+
+    def _practices(self) -> list[str]:
+        """Return the practices with work: acts of this plan, open acts, or tasks to be canceled."""
+        entries = self._ledger.entries()
+        concerned = {entry.act.practice_id for entry in entries if self._is_due(entry) or entry.state in OPEN}
+        concerned |= {act.practice_id for act in self._plan().cancellations}
+        return sorted(concerned & set(self._limits.zones))
+
+    def _is_due(self, entry: LedgerEntry) -> bool:
+        return entry.state is ActState.PLANNED and entry.plan == self._digest
+
+    def _plan(self) -> ActPlan:
+        entries = self._ledger.entries()
+        counts = self._limits.made_today(entries, self._platform.clock())
+        return make_plan(self._requests, self._rules, replace(self._facts, entries=entries, made_today=counts))
+
+    async def _practice(self, practice_id: str) -> None:
+        """Do the work of one practice. Open acts are looked for even if nothing may be sent now."""
+        await self._messages(practice_id)
+        if self._is_about_tasks(practice_id):
+            await self._tasks(practice_id)
+
+    def _is_about_tasks(self, practice_id: str) -> bool:
+        is_due = any(self._is_due(entry) or entry.state in OPEN for entry in self._own(practice_id))
+        return is_due or any(act.practice_id == practice_id for act in self._plan().cancellations)
+
+    async def _messages(self, practice_id: str) -> None:
+        desk = self._platform.messages
+        entries = [entry for entry in self._ledger.entries() if entry.act.practice_id == practice_id]
+        entries = [entry for entry in entries if is_message(entry.act.kind)]
+        if desk and any(self._is_due(entry) or entry.state in OPEN for entry in entries):
+            await Texter(self._ledger, self._platform, self._limits, self.result, desk(practice_id)).text(
+                practice_id,
+                [entry.act for entry in entries if entry.state in OPEN],
+                [entry.act for entry in entries if self._is_due(entry)],
+                self._plan(),
+            )
+
+    async def _tasks(self, practice_id: str) -> None:
+        obstacle = self._obstacle(practice_id)
+        if obstacle and not self._has_open(practice_id):
+            self._hold_rest(practice_id, obstacle)
+            return
+        read = await self._look(practice_id)
+        if read is None:
+            self._hold_rest(practice_id, "tasks_unread")
+        elif not read.certified:
+            self._hold_rest(practice_id, "tasks_uncertified")
+        elif not self._is_settled(practice_id, read):
+            self._hold_rest(practice_id, "settling")
+        else:
+            await self._cancel(practice_id, read)
+            await self._send(practice_id)
+            if self._asked or self._has_open(practice_id):
+                await self._look_after(practice_id)
+
+    def _has_open(self, practice_id: str) -> bool:
+        return any(entry.state in OPEN for entry in self._own(practice_id))
+
+    def _obstacle(self, practice_id: str) -> str | None:
+        if obstacle := self._platform.obstacle():
+            return obstacle
+        now = self._platform.clock()
+        return "quiet_hours" if self._limits.is_quiet(practice_id, self._rules.kind, now) else None
+
+    async def _look_after(self, practice_id: str) -> None:
+        """Look for lost answers, refused tasks that were made nevertheless, and tasks that stand twice."""
+        await self._look(practice_id, "what came of its requests is not proven")
+        refused = {entry.act.code for entry in self._own(practice_id) if entry.state is ActState.REFUSED}
+        self.result.failures += [
+            f"{practice_id}: a task was refused: {why}" for code, why in self._asked.items() if code in refused
+        ]
+        self._asked.clear()
+
+    async def _look(self, practice_id: str, so: str = "nothing is sent") -> TasksRead | None:
+        """Read the tasks of a practice and take in those that are vetl's, also if the read is not certified."""
+        try:
+            read = await self._platform.read_tasks(practice_id)
+        except VetlError as error:
+            self.result.doubts.append(f"{practice_id}: {so}, its tasks cannot be read: {error}")
+            return None
+        if not read.certified:
+            self.result.doubts.append(f"{practice_id}: {so}, its tasks are not certified: {read.reason}")
+        self._take_in(read, compare(self._own(practice_id), read, self._limits.settle))
+        return read
+
+    def _take_in(self, read: TasksRead, seen: Sightings) -> None:
+        practice_id, now = read.practice_id, self._platform.clock()
+        entries = {entry.act.code: entry for entry in self._own(practice_id)}
+        for sighting in seen.found:
+            self._ledger.found(entries[sighting.code].act, sighting, now)
+        if seen.strangers:
+            self._ledger.adopt(practice_id, self._rules.kind, seen.strangers, now)
+        self.result.adopted += len(seen.found) + len(seen.strangers)
+        if seen.strangers or any(entries[sighting.code].state in UNASKED for sighting in seen.found):
+            # A request that a lost ledger knew may still be under way.
+            self._ledger.settle(practice_id, now)
+        if seen.absent:
+            acts = [entries[code].act for code in seen.absent]
+            self._ledger.not_made(acts, f"not made, by a read at {read.started:%Y-%m-%d %H:%M} UTC: {read.reason}")
+        doubles = [
+            f"{practice_id}: {count} tasks have the code {code}; a person has to cancel all but one"
+            for code, count in seen.twice
+        ]
+        self.result.doubts += [line for line in doubles if line not in self.result.doubts]
+
+    def _own(self, practice_id: str) -> list[LedgerEntry]:
+        """Return the acts of a practice that are staff tasks."""
+        entries = [entry for entry in self._ledger.entries() if entry.act.practice_id == practice_id]
+        return [entry for entry in entries if not is_message(entry.act.kind)]
+
+    def _is_settled(self, practice_id: str, read: TasksRead) -> bool:
+        """Return whether the ledger knows every request that may have left before it was lost."""
+        since = self._ledger.settling_since(practice_id)
+        if since is None:
+            return True
+        if read.started < since + self._limits.settle:
+            ready = f"{since + self._limits.settle:%Y-%m-%d %H:%M} UTC"
+            self.result.doubts.append(
+                f"{practice_id}: the ledger did not know all tasks of vetl; nothing is sent before {ready}"
+            )
+            return False
+        self._ledger.settled(practice_id)
+        return True
+
+    async def _cancel(self, practice_id: str, read: TasksRead) -> None:
+        """Cancel the tasks whose client has booked, if no person has worked with them."""
+        tasks = {task.id: task for task in read.tasks}
+        entries = {entry.act.code: entry for entry in self._own(practice_id)}
+        wanted = [act for act in self._plan().cancellations if act.practice_id == practice_id]
+        for act in wanted:
+            entry = entries[act.code]
+            task = tasks.get(entry.task_id or "")
+            if entry.state is ActState.CANCELING and (task is None or task.status == "canceled"):
+                self._ledger.ended(act, ActState.CANCELED, "booked meanwhile")
+            elif task is None or task.status != "pending" or task.digest != entry.seen:
+                self._ledger.ended(act, ActState.LEFT, "booked meanwhile; a person has worked with the task")
+            elif not self._obstacle(practice_id):
+                await self._cancel_one(act, task.id)
+
+    async def _cancel_one(self, act: Act, task_id: str) -> None:
+        self._ledger.canceling(act)
+        try:
+            await self._platform.desk(act.practice_id).update_staff_task(
+                task_id, StaffTaskChanges(status="canceled")
+            )
+        except VetlError as error:
+            self.result.doubts.append(f"{act.practice_id}: a task could not be canceled: {error}")
+            return
+        self._ledger.ended(act, ActState.CANCELED, "booked meanwhile")
+        self.result.canceled += 1
+
+    async def _send(self, practice_id: str) -> None:
+        """Send the acts of the plan that still fit the data, the most urgent first."""
+        plan = self._plan()
+        reasons = {(item.practice_id, item.episode_id): item.reason for item in plan.held_back}
+        fitting = {act.code: act for act in plan.acts if act.practice_id == practice_id}
+        due = [entry.act for entry in self._own(practice_id) if self._is_due(entry)]
+        order = {code: place for place, code in enumerate(fitting)}
+
+        def reason_to_hold(act: Act) -> str | None:
+            if fitting.get(act.code) != act:
+                return reasons.get((practice_id, act.episode_id), "no_longer_fits")
+            return self._obstacle(practice_id)
+
+        by_urgency = sorted(due, key=lambda act: order.get(act.code, len(order)))
+        if not await send_in_turn(
+            by_urgency, reason_to_hold, self._send_one, self._ledger, self._platform, self.result
+        ):
+            self._hold_rest(practice_id, "practice_refused")
+
+    async def _send_one(self, act: Act) -> None:
+        """Ask for one task."""
+        self._ledger.asking(act, self._platform.clock())
+        self._asked[act.code] = ""
+        task = NewStaffTask(
+            title=act.title,
+            description=act.description,
+            task_type=KINDS[act.kind].task_type or "task",
+            client_id=act.client_id,
+            reference_time_at=act.reference_time_at,
+        )
+        try:
+            made = await self._platform.desk(act.practice_id).create_staff_task(task)
+        except RequestRefused as error:
+            self._ledger.refused(act, str(error))
+            self._asked[act.code] = str(error)
+            return
+        self._ledger.answered(act, made.id, task_of(made.model_dump()).digest)
+        self.result.sent += 1
+
+    def _hold_rest(self, practice_id: str, reason: str) -> None:
+        due = [entry.act for entry in self._own(practice_id) if self._is_due(entry)]
+        known = {(item.practice_id, item.episode_id) for item in self.result.held_back}
+        self.result.held_back += [
+            HeldBack(practice_id, act.episode_id, reason)
+            for act in due
+            if (practice_id, act.episode_id) not in known
+        ]

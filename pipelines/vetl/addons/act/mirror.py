@@ -1,0 +1,108 @@
+"""Copy the ledger of `vetl act` into the private file, for the marts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+
+import duckdb
+
+from vetl.addons.act.acts import LedgerEntry
+from vetl.addons.act.ledger import read_ledger
+from vetl.addons.act.settings import ActSettings
+from vetl.core.errors import LedgerError
+from vetl.jobs.one_writer import opened
+from vetl.settings import Settings
+from vetl.store.warehouse import Warehouse
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAct:
+    """An act without names, numbers and words. `episode_id` is `None` if only the code of its task is known.
+
+    `certified_through`: the earliest end of a list that the plan rests on, as ISO 8601.
+    """
+
+    practice_id: str
+    code: str
+    kind: str
+    episode_id: str | None
+    state: str
+    planned_at: datetime
+    asked_at: datetime | None
+    approved_by: str | None
+    certified_through: str | None
+    task_id: str | None
+    found_by: str | None
+
+
+_COLUMNS = tuple(field.name for field in fields(KeptAct))
+_INSTANTS = {"planned_at", "asked_at", "certified_through"}
+_FROM_BEFORE = ("episode_id", "asked_at", "approved_by", "certified_through")
+
+
+def keep_acts(connection: duckdb.DuckDBPyConnection, acts: Sequence[KeptAct]) -> None:
+    """Replace the acts that differ, and note their practices for the next build.
+
+    An act stays if the ledger was lost. If the ledger knows its task by the code alone, its booking request and
+    the time of its plan stay as they were.
+    """
+    if not acts:
+        return
+    columns = ", ".join(
+        f"unnest(?::varchar[]){'::timestamptz' if name in _INSTANTS else ''} as {name}" for name in _COLUMNS
+    )
+    preserved = ", ".join(f"coalesce(given.{name}, before.{name}) as {name}" for name in _FROM_BEFORE)
+    connection.execute(
+        f"create or replace temp table latest_acts as select given.* replace ({preserved},"
+        " case when given.episode_id is null then coalesce(before.planned_at, given.planned_at)"
+        " else given.planned_at end as planned_at)"
+        f" from (select {columns}) as given left join control.acts as before using (practice_id, code)"
+        " except from control.acts",
+        [[_text(getattr(act, name)) for act in acts] for name in _COLUMNS],
+    )
+    connection.execute(
+        "delete from control.acts where (practice_id, code) in (select (practice_id, code) from latest_acts)"
+    )
+    connection.execute("insert into control.acts by name from latest_acts")
+    connection.execute(
+        "insert into control.changes select distinct practice_id, 'acts', null::date from latest_acts"
+        " where practice_id not in (select practice_id from control.changes where table_name = 'acts')"
+    )
+    connection.execute("drop table latest_acts")
+
+
+def _text(value: str | datetime | None) -> str | None:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def mirror_ledger(settings: Settings) -> None:
+    """Copy the acts of the ledger before a build. A ledger that cannot be read is no reason not to build."""
+    try:
+        entries = read_ledger(ActSettings.of(settings).ledger)
+    except LedgerError:
+        return  # `vetl status` and `vetl act` name it
+    if entries:
+        with opened(settings) as warehouse:
+            mirror(warehouse, entries)
+
+
+def mirror(warehouse: Warehouse, entries: Iterable[LedgerEntry]) -> None:
+    """Copy these acts into the private file."""
+    with warehouse.writing() as connection:
+        keep_acts(connection, [_kept(entry) for entry in entries])
+
+
+def _kept(entry: LedgerEntry) -> KeptAct:
+    return KeptAct(
+        practice_id=entry.act.practice_id,
+        code=entry.act.code,
+        kind=entry.act.kind,
+        episode_id=entry.act.episode_id or None,
+        state=entry.state.value,
+        planned_at=entry.planned_at,
+        asked_at=entry.asked_at,
+        approved_by=entry.approved_by,
+        certified_through=entry.certified_through,
+        task_id=entry.task_id,
+        found_by=entry.found_by,
+    )

@@ -1,0 +1,153 @@
+"""Recognising acts among the tasks of a practice, and the proof that a task is not there. Pure."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from vetl.addons.act.acts import OPEN, UNASKED, ActState, LedgerEntry
+from vetl.addons.act.codes import codes_in, codes_of
+
+_LOOKED_FOR = OPEN | UNASKED | {ActState.REFUSED}
+"""A platform may have made a task that it refused: the answer was of a proxy, or came after the commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTask:
+    """A staff task as a read or an answer shows it. `digest` covers all that a person may change."""
+
+    id: str
+    status: str | None
+    codes: tuple[str, ...]
+    reference_time_at: datetime | None
+    digest: str
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TasksRead:
+    """All tasks of a practice, in every status, as far as `certified` says. `started`: the platform's clock."""
+
+    practice_id: str
+    certified: bool
+    reason: str
+    started: datetime
+    tasks: tuple[SeenTask, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """The task of an act, and whether its code or its reference time shows that."""
+
+    code: str
+    task: SeenTask
+    found_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    """The result of comparing a read with the ledger.
+
+    `found`: tasks of acts that were open, refused or not asked for. `strangers`: codes that the ledger does not
+    know. `absent`: open acts that are proven not to be there. `twice`: codes of several tasks that are not
+    canceled, with their number.
+    """
+
+    found: tuple[Sighting, ...]
+    strangers: tuple[Sighting, ...]
+    absent: tuple[str, ...]
+    twice: tuple[tuple[str, int], ...]
+
+
+def seen_task(
+    *,
+    task_id: str,
+    status: str | None,
+    title: str | None,
+    description: str | None,
+    client_id: str | None,
+    reference_time_at: datetime | None,
+    others: Iterable[object] = (),
+    created_at: datetime | None = None,
+) -> SeenTask:
+    """Return a task with its codes and the digest of all its fields."""
+    reference = reference_time_at.astimezone(UTC) if reference_time_at else None
+    content = json.dumps([status, title, description, client_id, str(reference), *map(str, others)])
+    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    return SeenTask(task_id, status, tuple(codes_in(description, title)), reference, digest, created_at)
+
+
+def compare(entries: Sequence[LedgerEntry], read: TasksRead, settle: timedelta) -> Sightings:
+    """Return which acts of the practice a read shows, and which it proves not to be there.
+
+    A task counts for an act by any code of its contacts, or by its reference time if it has no code and belongs to
+    no other act. An open act is absent if a certified read began `settle` or more after the last moment at which
+    its request can have left, unless the platform shows vetl's own tasks without their marks.
+    """
+    own = [entry for entry in entries if entry.act.practice_id == read.practice_id]
+    by_code: dict[str, list[SeenTask]] = {}
+    for task in read.tasks:
+        for code in dict.fromkeys(task.codes):
+            by_code.setdefault(code, []).append(task)
+    taken = {entry.task_id for entry in own}
+    marks_are_lost = _marks_are_lost(own, read.tasks)
+    found: list[Sighting] = []
+    absent: list[str] = []
+    known: set[str] = set()
+    for entry in own:
+        codes = _codes(entry)
+        known |= codes
+        if entry.state not in _LOOKED_FOR:
+            continue
+        sighting = _by_code(entry, codes, by_code) or _by_reference(entry, read.tasks, taken)
+        if sighting:
+            taken.add(sighting.task.id)
+            found.append(sighting)
+        elif entry.state is ActState.UNKNOWN and not marks_are_lost and _proves_absence(read, entry, settle):
+            absent.append(entry.act.code)
+    strangers = [Sighting(code, tasks[0], "code") for code, tasks in by_code.items() if code not in known]
+    living = {code: {task.id for task in tasks if task.status != "canceled"} for code, tasks in by_code.items()}
+    twice = [(code, len(ids)) for code, ids in sorted(living.items()) if len(ids) > 1]
+    return Sightings(tuple(found), tuple(strangers), tuple(absent), tuple(twice))
+
+
+def _codes(entry: LedgerEntry) -> set[str]:
+    act = entry.act
+    return {act.code, *codes_of(act.practice_id, act.kind, act.contacts)}
+
+
+def _by_code(entry: LedgerEntry, codes: set[str], by_code: dict[str, list[SeenTask]]) -> Sighting | None:
+    tasks = [task for code in (entry.act.code, *sorted(codes)) for task in by_code.get(code, ())]
+    return Sighting(entry.act.code, tasks[0], "code") if tasks else None
+
+
+def _by_reference(entry: LedgerEntry, tasks: Sequence[SeenTask], taken: set[str | None]) -> Sighting | None:
+    """Find the task of an act by its time alone, as a person may have edited the words.
+
+    An act that was not asked for is found too, because the ledger may have been lost. A holdout has no such time.
+    """
+    if entry.state is ActState.HOLDOUT:
+        return None
+    wanted = entry.act.reference_time_at
+    for task in tasks:
+        at = task.reference_time_at
+        if at and at.replace(microsecond=0) == wanted and not task.codes and task.id not in taken:
+            return Sighting(entry.act.code, task, "reference")
+    return None
+
+
+def _marks_are_lost(own: Sequence[LedgerEntry], tasks: Sequence[SeenTask]) -> bool:
+    """Return whether tasks of vetl have come back, and none with its code or reference time.
+
+    Then a task whose answer was lost cannot be recognised either: the platform may cut or rewrite descriptions.
+    """
+    by_id = {entry.task_id: entry for entry in own if entry.task_id}
+    returned = [(task, by_id[task.id]) for task in tasks if task.id in by_id]
+    return bool(returned) and not any(
+        task.codes or task.reference_time_at == entry.act.reference_time_at for task, entry in returned
+    )
+
+
+def _proves_absence(read: TasksRead, entry: LedgerEntry, settle: timedelta) -> bool:
+    return read.certified and entry.since is not None and read.started >= entry.since + settle

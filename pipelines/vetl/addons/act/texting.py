@@ -1,0 +1,110 @@
+"""Sending the acts that are messages. A `reference_id` makes each safe to repeat, and no list has to be read."""
+
+from collections.abc import Sequence
+
+from vetl.addons.act.acts import Act, HeldBack
+from vetl.addons.act.codes import codes_of
+from vetl.addons.act.ledger import Ledger
+from vetl.addons.act.planning import ActPlan
+from vetl.addons.act.platform import ActLimits, ActPlatform, ApplyResult, MessageDesk
+from vetl.addons.act.sending import send_in_turn
+from vetl.addons.act.sighting import SeenTask, Sighting
+from vetl.core.errors import NotSent, RequestRefused, VetlError
+from vetl.partner.request_models import NewMessage, Recipient
+
+
+class Texter:
+    """Sends the messages of one practice."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        platform: ActPlatform,
+        limits: ActLimits,
+        result: ApplyResult,
+        desk: MessageDesk,
+    ) -> None:
+        self._ledger = ledger
+        self._platform = platform
+        self._limits = limits
+        self._result = result
+        self._desk = desk
+
+    async def text(self, practice_id: str, unknown: Sequence[Act], due: Sequence[Act], plan: ActPlan) -> None:
+        """Look for the messages whose answer did not come, then send those of the plan that still fit the data."""
+        due = [*due, *[act for act in unknown if await self._was_not_sent(act)]]
+        fitting = {act.code: act for act in plan.acts if act.practice_id == practice_id}
+        reasons = {item.episode_id: item.reason for item in plan.held_back if item.practice_id == practice_id}
+
+        def reason_to_hold(act: Act) -> str | None:
+            reason = None if fitting.get(act.code) == act else reasons.get(act.episode_id, "no_longer_fits")
+            # The plan was made before the look, so an act that was unknown then may be known now.
+            return self._obstacle(act) if reason in (None, "unknown") else reason
+
+        await send_in_turn(due, reason_to_hold, self._send, self._ledger, self._platform, self._result)
+
+    def _obstacle(self, act: Act) -> str | None:
+        is_quiet = self._limits.is_quiet(act.practice_id, act.kind, self._platform.clock())
+        return self._platform.obstacle() or ("quiet_hours" if is_quiet else None)
+
+    async def _was_not_sent(self, act: Act) -> bool:
+        """Look for a message whose answer did not come. Return whether the platform has none."""
+        try:
+            was_found = await self._find(act, [act.code])
+        except VetlError as error:
+            self._result.doubts.append(f"{act.practice_id}: it is not known whether a message was sent: {error}")
+            return False
+        if not was_found:
+            self._ledger.not_made([act], "not sent, as the platform says")
+        return not was_found
+
+    async def _find(self, act: Act, codes: Sequence[str]) -> bool:
+        for code in codes:
+            if message := await self._desk.message(reference_of(code)):
+                task = SeenTask(message.id, message.status, (), None, "")
+                self._ledger.found(act, Sighting(act.code, task, "reference"), self._platform.clock())
+                self._result.adopted += 1
+                return True
+        return False
+
+    async def _send(self, act: Act) -> None:
+        """Send one message."""
+        others = codes_of(act.practice_id, act.kind, act.contacts) - {act.code}
+        try:
+            if others and await self._find(act, sorted(others)):
+                return  # the request was two when its message was sent
+            self._ledger.asking(act, self._platform.clock())
+            sent = await self._desk.send_message(
+                NewMessage(
+                    recipient=Recipient(client_id=act.client_id, phone_number=act.phone_number),
+                    fallback_text=act.description,
+                    reference_id=reference_of(act.code),
+                )
+            )
+        except RequestRefused as error:
+            if isinstance(error, NotSent) or not await self._find(act, [act.code]):
+                self._refused(act, error)
+            return
+        if sent.message.status == "suppressed":
+            self._ledger.refused(act, f"not sent: {sent.message.status_reason or 'suppressed'}")
+            self._result.held_back.append(HeldBack(act.practice_id, act.episode_id, "suppressed"))
+            return
+        self._ledger.answered(act, sent.message.id, "")
+        if sent.new:
+            self._result.sent += 1
+        else:
+            self._result.adopted += 1
+
+    def _refused(self, act: Act, error: RequestRefused) -> None:
+        """A problem without a field is that of the sending hours: nothing is wrong with the message."""
+        if any(field is None for field, _ in error.fields):
+            self._ledger.not_made([act], str(error))
+            self._result.held_back.append(HeldBack(act.practice_id, act.episode_id, "quiet_hours"))
+            return
+        self._ledger.refused(act, str(error))
+        self._result.failures.append(f"{act.practice_id}: a message was refused: {error}")
+
+
+def reference_of(code: str) -> str:
+    """Return the `reference_id` of a message."""
+    return f"vetl-{code}"

@@ -1,0 +1,238 @@
+"""Read the content of letters from the published file, and from the ledgers beside it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+
+from vetl.addons.letters.letter import (
+    SHARES,
+    Counts,
+    Found,
+    Letter,
+    LetterFigure,
+    Line,
+    ShareOf,
+    Weeks,
+    changed,
+    day_words,
+    figure_of,
+    newest_week,
+    outside,
+    percent,
+    share,
+)
+from vetl.addons.letters.letter_uncertain import ClosedWeeks, uncertain
+from vetl.addons.letters.letter_volume import LABEL, RULE, CallWeeks, Volume, call_weeks, range_words, volume_of
+from vetl.core.causes import largest_part
+from vetl.figures.periods import series
+from vetl.publishing.query import Rows, query
+from vetl.store.connection import literal
+
+_MOST = 3
+"""Changes and outliers of a letter: more than these nobody reads."""
+
+_CAUSES = {
+    "answered": (
+        "select state as cause from marts.phone_calls where {chosen} and direction = 'inbound' and not is_answered"
+    ),
+    "online": "select stage as cause from marts.booking_sessions where {chosen} and status <> 'completed'",
+    "outreach": (
+        "select coalesce(outcome, status) as cause from marts.outreach_requests"
+        " where {chosen} and is_contacted and outcome is distinct from 'booked'"
+    ),
+}
+"""The cases that did not go well, by figure, each with its end. A caller, who may call twice, has none."""
+
+_PROOF = """
+select practices.name, count(*) filter (where certified_through is null), sum(quarantined_rows)
+from meta.proof join marts.practices using (practice_id)
+where endpoint not in ('clients', 'patients') group by practice_id, practices.name order by practices.name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LetterData:
+    """The published file of one moment: names and groups of practices, and the counts of each figure.
+
+    `calls` are the inbound calls by practice and closed week.
+    """
+
+    file: Path
+    names: Mapping[str, str]
+    groups: Mapping[str, str | None]
+    weeks: Mapping[str, Weeks]
+    calls: Mapping[str, CallWeeks]
+
+
+def read_letter_data(file: Path) -> LetterData:
+    """Read the counts of all practices by closed week."""
+    rows = query(file, "select practice_id, name, group_name from marts.practices order by name, practice_id").rows
+    return LetterData(
+        file,
+        {key: name for key, name, _ in rows},
+        {key: group for key, _, group in rows},
+        {measure.key: _weeks(file, measure) for measure in SHARES},
+        call_weeks(series(file, RULE.measure, RULE.by, RULE.where)),
+    )
+
+
+def _weeks(file: Path, measure: ShareOf) -> Weeks:
+    some = series(file, measure.some, "week", measure.where).practices
+    whole = series(file, measure.whole, "week", measure.where).practices
+    found: dict[str, dict[date, Counts]] = {}
+    for practice, values in whole.items():
+        parts = {value.start: int(value.value or 0) for value in some.get(practice, ())}
+        found[practice] = {
+            value.start: (parts[value.start], int(value.value or 0)) for value in values if value.start in parts
+        }
+    return found
+
+
+def compose(
+    data: LetterData,
+    reader: str,
+    practices: Sequence[str],
+    *,
+    link: str | None,
+    done: Sequence[str] = (),
+    out: Callable[[date], Sequence[str]] = lambda _week: (),
+) -> Letter | None:
+    """Return the letter about these practices; `None` if no week of them is closed yet.
+
+    `out` returns the sentences about thresholds, for the Monday of the letter's week.
+    """
+    figures = tuple(figure_of(measure, data.weeks[measure.key], practices) for measure in SHARES)
+    week = max((figure.week for figure in figures if figure.week), default=None)
+    if week is None:
+        return None
+    moved = [found for measure in SHARES for found in changed(measure, data.weeks[measure.key], practices)]
+    volume = volume_of(data.calls, practices, newest_week(data.calls, practices))
+    outliers = [found for measure in SHARES for found in outside(measure, data.weeks[measure.key], practices)]
+    return Letter(
+        reader=reader,
+        week=week,
+        practices=tuple(data.names[key] for key in practices),
+        ids=tuple(practices),
+        volume=volume,
+        figures=figures,
+        rows=_rows(data, practices, volume, figures),
+        changes=(*_unusual(data, practices, volume), *(_change(data, found) for found in _heaviest(moved))),
+        outliers=tuple(_outlier(data, found, practices) for found in _heaviest(outliers)),
+        out=tuple(out(week)),
+        waiting=_waiting(data, practices),
+        done=tuple(done),
+        uncertain=tuple(_uncertain(data, practices, volume, figures)),
+        link=link,
+    )
+
+
+def _heaviest(found: Sequence[Found]) -> list[Found]:
+    return sorted(found, key=lambda one: -one.weight)[:_MOST]
+
+
+def _rows(
+    data: LetterData, practices: Sequence[str], volume: Volume, figures: Sequence[LetterFigure]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the practices with their calls, and the share of each figure in its week."""
+    shares = {
+        key: tuple(
+            percent(share(data.weeks[measure.key].get(key, {}).get(figure.week, (0, 0))) if figure.week else None)
+            for measure, figure in zip(SHARES, figures, strict=True)
+        )
+        for key in practices
+    }
+    return tuple((data.names[key], (_calls_of(data, key, volume), *shares[key])) for key in practices)
+
+
+def _calls_of(data: LetterData, key: str, volume: Volume) -> str:
+    calls = data.calls.get(key, {}).get(volume.week) if volume.week else None
+    return "\u2013" if calls is None else f"{calls.count:,}"
+
+
+def _unusual(data: LetterData, practices: Sequence[str], volume: Volume) -> list[Line]:
+    """Return sentences about the practices with fewer or more calls than usual, the farthest first."""
+    week = volume.week
+    if week is None:
+        return []
+    own = {key: data.calls[key][week] for key in practices if week in data.calls.get(key, {})}
+    far = {
+        key: abs(calls.count - calls.usual.usual)
+        for key, calls in own.items()
+        if calls.usual and not calls.usual.holds(calls.count)
+    }
+    return [
+        Line(
+            f"{LABEL} at {data.names[key]}:",
+            f"{own[key].count:,} in the week of {day_words(week)}, {range_words(own[key].usual, own[key].count)}.",
+        )
+        for key in sorted(far, key=far.__getitem__, reverse=True)[:_MOST]
+    ]
+
+
+def _change(data: LetterData, found: Found) -> Line:
+    earlier = found.week - timedelta(days=7)
+    verb = "rose" if found.difference > 0 else "fell"
+    here = _ends(data, found, [found.practice_id], found.week, found.now)
+    before = _ends(data, found, [found.practice_id], earlier, found.other)
+    return Line(
+        f"{found.measure.label} at {data.names[found.practice_id]}",
+        f"{verb} from {percent(share(found.other))} to {percent(share(found.now))} ({found.now[0]:,} of"
+        f" {found.now[1]:,}) in the week of {day_words(found.week)}."
+        f"{largest_part(here, before, found.difference, _number)}",
+    )
+
+
+def _outlier(data: LetterData, found: Found, practices: Sequence[str]) -> Line:
+    others = [key for key in found.others if key in practices]
+    here = _ends(data, found, [found.practice_id], found.week, found.now)
+    there = _ends(data, found, others, found.week, found.other)
+    return Line(
+        f"{data.names[found.practice_id]}, {found.measure.label.lower()}",
+        f"{percent(share(found.now))}, the others {percent(share(found.other))}."
+        f"{largest_part(here, there, found.difference, _number)}",
+    )
+
+
+def _ends(
+    data: LetterData, found: Found, practices: Sequence[str], week: date, counts: Counts
+) -> dict[str | None, float]:
+    """Return the cases that did not go well by their end, as shares of all cases; none if they are not known."""
+    if found.measure.key not in _CAUSES:
+        return {}
+    named = ", ".join(literal(key) for key in practices)
+    chosen = f"practice_id in ({named}) and day between date '{week}' and date '{week}' + 6"
+    ends = _CAUSES[found.measure.key].format(chosen=chosen)
+    rows: Rows = query(data.file, f"select cause, count(*) from ({ends}) group by cause").rows
+    return {cause: number / counts[1] for cause, number in rows}
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:,.{digits}f}"
+
+
+def _waiting(data: LetterData, practices: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    rows = query(data.file, "select practice_id, count(*) from marts.call_back_list group by practice_id").rows
+    people = dict(rows)
+    return tuple((data.names[key], people[key]) for key in practices if people.get(key))
+
+
+def _uncertain(
+    data: LetterData, practices: Sequence[str], volume: Volume, figures: Sequence[LetterFigure]
+) -> list[str]:
+    closed: dict[str, ClosedWeeks] = {LABEL: (volume.week, data.calls)}
+    for measure, figure in zip(SHARES, figures, strict=True):
+        closed[figure.label] = figure.week, data.weeks[measure.key]
+    names = {key: data.names[key] for key in practices}
+    return [*uncertain(names, closed, figures), *_unproven(data, practices)]
+
+
+def _unproven(data: LetterData, practices: Sequence[str]) -> list[str]:
+    lines: list[str] = []
+    names = {data.names[key] for key in practices}
+    for name, unproven, quarantined in query(data.file, _PROOF).rows:
+        if name in names and unproven:
+            lines.append(f"{name}: {unproven} of its lists are not proven whole.")
+        if name in names and quarantined:
+            lines.append(f"{name}: {quarantined} rows could not be read and are not counted.")
+    return lines

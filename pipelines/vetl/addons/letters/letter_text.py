@@ -1,0 +1,87 @@
+"""The letter as plain text."""
+
+from collections.abc import Iterator
+
+from vetl.addons.letters.letter import Letter, LetterFigure, Shown, day_words, percent, points
+from vetl.addons.letters.letter_volume import LABEL, Volume, volume_change, volume_value
+
+
+def as_text(letter: Letter) -> str:
+    """Return the letter as plain text, in lines of any length."""
+    return "\n".join(_lines(letter)) + "\n"
+
+
+def summary(letter: Letter) -> str:
+    """Return the letter in a few lines, for a chat."""
+    lines = [letter.subject, *(f"{figure.label}: {figure.basis}; {figure.change}" for figure in shown(letter))]
+    lines += [f"{line.head} {line.text}" for line in letter.changes[:1]]
+    return "\n".join((*lines, waiting(letter), *([letter.link] if letter.link else [])))
+
+
+def _lines(letter: Letter) -> Iterator[str]:
+    yield from (letter.subject, "=" * len(letter.subject), "")
+    for figure in shown(letter):
+        yield f"{figure.label:<20}{figure.value:>7}   {figure.change}"
+        yield f"{'':<20}{'':>7}   {figure.basis}"
+    for title, lines in sections(letter):
+        yield from ("", title, "-" * len(title))
+        yield from lines
+
+
+def shown(letter: Letter) -> list[Shown]:
+    """Return the figures in words: the calls, then the shares."""
+    return [_shown_volume(letter.volume), *map(_shown_share, letter.figures)]
+
+
+def _shown_volume(volume: Volume) -> Shown:
+    week = volume.week
+    basis = f"{volume.count:,} inbound calls, week of {day_words(week)}" if week else "no week is closed yet"
+    tone = "bad" if volume.is_low else ""
+    return Shown(LABEL, volume_value(volume), volume_change(volume), basis, tone, volume.history)
+
+
+def _shown_share(figure: LetterFigure) -> Shown:
+    tone = "" if not figure.is_change else "good" if (figure.change or 0) > 0 else "bad"
+    value = percent(figure.share)
+    return Shown(figure.label, value, change(figure), basis(figure), tone, figure.history)
+
+
+def sections(letter: Letter) -> Iterator[tuple[str, list[str]]]:
+    """Yield the sections under the figures, each with its sentences."""
+    changes = [f"{line.head} {line.text}" for line in letter.changes]
+    yield "What changed most", changes or ["No practice changed by more than chance against the week before."]
+    if len(letter.practices) > 1:
+        outliers = [f"{line.head}: {line.text}" for line in letter.outliers]
+        yield "Who stands out", outliers or ["No practice differs from the others by more than chance."]
+    if letter.out:
+        yield "Outside of a threshold", list(letter.out)
+    links = [f"The list: {letter.list_link}"] if letter.list_link and letter.people else []
+    by_practice = [f"{name}: {number:,}" for name, number in letter.waiting] if len(letter.practices) > 1 else []
+    yield "Who waits for a call", [waiting(letter), *by_practice, *links]
+    if letter.done:
+        yield "Done by vetl act", list(letter.done)
+    yield "What is not certain", list(letter.uncertain) or ["Nothing: every list is proven whole."]
+
+
+def waiting(letter: Letter) -> str:
+    """Return the sentence about the people who wait; it names nobody."""
+    if not letter.people:
+        return "Nobody waits for a call."
+    return f"{letter.people:,} {'person waits' if letter.people == 1 else 'people wait'} for a call."
+
+
+def change(figure: LetterFigure) -> str:
+    """Return the change against the week before, in words."""
+    if figure.change is None:
+        return "no week before to compare with"
+    before = figure.before[0] / figure.before[1]
+    if not figure.is_change:
+        return f"before {percent(before)}: may be chance"
+    return f"before {percent(before)}: {points(figure.change)}"
+
+
+def basis(figure: LetterFigure) -> str:
+    """Return the cases of a figure and its week."""
+    if figure.week is None:
+        return "no week is closed yet"
+    return f"{figure.counts[0]:,} of {figure.counts[1]:,} {figure.of}, week of {day_words(figure.week)}"

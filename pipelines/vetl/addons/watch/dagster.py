@@ -1,0 +1,29 @@
+"""The check of the published file against the thresholds of `[watch]`."""
+
+import dagster as dg
+
+from vetl.addons.watch.job import judge
+from vetl.addons.watch.watching import line
+from vetl.core.errors import VetlError
+from vetl.orchestration.checks import Verdict
+from vetl.orchestration.published_checks import add_check
+from vetl.settings import Settings
+
+
+def definitions() -> dg.Definitions:
+    """Add the check."""
+    add_check("thresholds", "No practice is outside of a threshold of [watch].", outside)
+    return dg.Definitions()
+
+
+def outside(settings: Settings) -> Verdict:
+    """Return a row for each practice that is outside of a threshold now."""
+    try:
+        rows = [
+            (one.practice_id, one.threshold.rule, one.open.began, line(one, one.open))
+            for one in judge(settings)
+            if one.open
+        ]
+    except VetlError as error:
+        return Verdict(("error",), [(str(error),)])
+    return Verdict(("practice", "threshold", "out since", "last closed period"), rows)

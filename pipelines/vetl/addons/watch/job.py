@@ -1,0 +1,195 @@
+"""Judge the thresholds of `[watch]` after each publication, and send a notice of each episode once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path
+
+from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
+from vetl.addons.watch.settings import Threshold, WatchSettings
+from vetl.addons.watch.watching import Episode, Watched, end_line, first_line, line, watched
+from vetl.core.errors import LedgerError, NotDelivered, VetlError
+from vetl.figures.periods import Series, series
+from vetl.jobs.status import StatusPart
+from vetl.notices.mail import send_mail, written
+from vetl.notices.webhook import post_text
+from vetl.publishing.query import query
+from vetl.settings import Settings
+
+WEBHOOK = "webhook"
+"""The recipient that stands for the webhook of `[alerts]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticesSent:
+    """The result of one judgement: episodes that rang or ended, messages that left, and lines about failures."""
+
+    rang: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
+    sent: int = 0
+    failures: tuple[str, ...] = ()
+
+
+def judge(settings: Settings) -> list[Watched]:
+    """Judge each threshold at each practice, from the published file alone.
+
+    Raises:
+        WrongUse: a threshold names a dimension that its metric has not, or would add up what does not add up.
+    """
+    published, thresholds = settings.warehouse.published, WatchSettings.of(settings).thresholds
+    found = [(threshold, _series(published, threshold)) for threshold in thresholds]
+    names = dict(query(published, "select practice_id, name from marts.practices").rows)
+    every = [one for threshold, values in found for one in watched(threshold, values, names)]
+    return [one for one in every if is_configured(settings, one.practice_id)]
+
+
+def is_configured(settings: Settings, practice_id: str) -> bool:
+    """Return whether a practice is in the settings; the published file keeps rows of one that was taken out."""
+    return not settings.practices or practice_id in {practice.id for practice in settings.practices}
+
+
+def _series(file: Path, threshold: Threshold) -> Series:
+    try:
+        return series(file, threshold.measure, threshold.by, threshold.where, threshold.practices)
+    except VetlError as error:
+        error.add_note(f" (of the threshold: {threshold.rule})")
+        raise
+
+
+def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent:
+    """Judge the thresholds, keep new episodes in the ledger, and send the due notices. An error is only a line.
+
+    A threshold that is new at a practice rings for an open episode, but not for earlier ones.
+    """
+    if not WatchSettings.of(settings).thresholds:
+        return NoticesSent()
+    at = now or datetime.now(UTC)
+    try:
+        found = judge(settings)
+        with NoticeLedger.open(WatchSettings.of(settings).ledger) as ledger:
+            rang: list[str] = []
+            ended: list[str] = []
+            for one in found:
+                with ledger.writing():
+                    _keep(settings, ledger, one, at, rang, ended)
+            _close_unwatched(ledger, open_episodes(WatchSettings.of(settings).ledger), found)
+            sent, failures = _send(settings, ledger, at)
+            return NoticesSent(tuple(rang), tuple(ended), sent, tuple(failures))
+    except VetlError as error:
+        return NoticesSent(failures=(f"thresholds were not judged: {error}",))
+
+
+def _keep(
+    settings: Settings, ledger: NoticeLedger, one: Watched, at: datetime, rang: list[str], ended: list[str]
+) -> None:
+    """Compare the episodes of the data with those of the ledger."""
+    if one.through is None:
+        return
+    known = ledger.episodes(one.key, one.practice_id)
+    before = ledger.through(one.key, one.practice_id)
+    of_known: dict[date, Episode] = {}
+    for episode in one.episodes:
+        same = [
+            stored for stored in known if stored.began <= episode.last.value.start and episode.began <= stored.last
+        ]
+        for stored in same:
+            of_known[stored.began] = episode
+        is_new = episode.ended is None if before is None else episode.rings_at > before
+        if not same and is_new:
+            text, last, is_over = line(one, episode), episode.last.value.start, episode.ended is not None
+            ledger.keep(StoredEpisode(one.key, one.practice_id, episode.began, last, episode.ended, is_over, text))
+            text = first_line(one, episode)
+            ledger.due(_event(one, episode.began, "began"), recipients(settings, one.threshold), text, at)
+            rang.append(text)
+    for stored in known:
+        episode = of_known.get(stored.began)
+        if stored.is_over:
+            continue
+        if episode is not None and episode.ended is None:
+            ledger.keep(replace(stored, last=max(stored.last, episode.last.value.start), line=line(one, episode)))
+            continue
+        end = episode.ended if episode else None
+        ledger.keep(replace(stored, ended=end, is_over=True))
+        text = end_line(one, stored.began, end)
+        ledger.due(_event(one, stored.began, "ended"), recipients(settings, one.threshold), text, at)
+        ended.append(text)
+    ledger.judged_through(one.key, one.practice_id, one.through)
+
+
+def _close_unwatched(ledger: NoticeLedger, episodes: Sequence[StoredEpisode], found: Sequence[Watched]) -> None:
+    """End the episodes of thresholds and practices that were taken out of the settings, without a notice."""
+    watched_now = {(one.key, one.practice_id) for one in found}
+    for episode in episodes:
+        if (episode.watch, episode.practice_id) not in watched_now:
+            ledger.keep(replace(episode, is_over=True))
+
+
+def recipients(settings: Settings, threshold: Threshold) -> list[str]:
+    """Return who hears of a threshold: its own addresses, else those and the webhook of `[alerts]`."""
+    if threshold.to:
+        return list(threshold.to)
+    return [*settings.alerts.email_to, *([WEBHOOK] if settings.alerts.webhook else [])]
+
+
+def unknown_notices(settings: Settings) -> int:
+    """Return the number of notices that were leaving when vetl was killed.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    if not WatchSettings.of(settings).ledger.exists():
+        return 0
+    with NoticeLedger.open(WatchSettings.of(settings).ledger) as ledger:
+        return len(ledger.messages(("sending",)))
+
+
+def _event(one: Watched, began: date, what: str) -> str:
+    return f"{one.key} {one.practice_id} {began} {what}"
+
+
+def _send(settings: Settings, ledger: NoticeLedger, at: datetime) -> tuple[int, list[str]]:
+    """Send each recipient one message with all due notices. Return the number of messages, and the failures."""
+    sent, failures = 0, list[str]()
+    due = sorted(ledger.messages(("due", "failed")), key=lambda message: message.recipient)
+    for recipient, group in groupby(due, key=lambda message: message.recipient):
+        claimed = ledger.claim(list(group))
+        if not claimed:
+            continue
+        try:
+            _deliver(settings, recipient, claimed)
+        except NotDelivered as error:
+            ledger.ended(claimed, "failed", at, str(error))
+            failures.append(f"a notice was not delivered and is sent again with the next build: {error}")
+        else:
+            ledger.ended(claimed, "sent", at)
+            sent += 1
+    return sent, failures
+
+
+def _deliver(settings: Settings, recipient: str, messages: Sequence[Notice]) -> None:
+    text = "\n".join(message.text for message in messages)
+    if recipient == WEBHOOK:
+        if settings.alerts.webhook:
+            post_text(settings.alerts.webhook.get_secret_value(), text)
+        return
+    first = messages[0].text
+    more = f" and {len(messages) - 1} more" if len(messages) > 1 else ""
+    mail = written(f"vetl: {first.partition(';')[0]}{more}", settings.alerts.email_from, [recipient])
+    # The same notice has the same id: a server that got it although the answer was lost can drop the second one.
+    digest = sha256("\n".join(f"{message.id} {recipient}" for message in messages).encode()).hexdigest()[:32]
+    mail["Message-ID"] = f"<{digest}@{settings.alerts.email_from.rpartition('@')[2]}>"
+    mail.set_content(f"{text}\n\nThe figures are of closed periods. `vetl watch` shows all thresholds.\n")
+    send_mail(settings.alerts, mail)
+
+
+def status_part(settings: Settings, practices: Sequence[str] | None) -> StatusPart:
+    """Return the practices outside of a threshold, as the last publication found them; they are no failure."""
+    try:
+        episodes = open_episodes(WatchSettings.of(settings).ledger)
+    except LedgerError:
+        return StatusPart(name="thresholds", content=())  # `vetl run` says it
+    out = tuple(episode for episode in episodes if not practices or episode.practice_id in practices)
+    lines = tuple(f"out since {episode.began}: {episode.line}" for episode in out)
+    return StatusPart(lines=lines, name="thresholds", content=out)
