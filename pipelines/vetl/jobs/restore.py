@@ -24,7 +24,7 @@ from vetl.sqlite_file import is_whole
 from vetl.store.writer_lock import restore_mark
 
 STAYS = ("inbox", "-ledger", "dashboard-audit")
-"""Ends of the names of files that stay if they are there: they know what was received and sent since the backup."""
+"""Ends of the names of files that stay if they exist: they know what was received and sent since the backup."""
 
 
 @dataclass(frozen=True, slots=True)
