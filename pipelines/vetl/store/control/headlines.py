@@ -118,7 +118,7 @@ def count_marts(connection: duckdb.DuckDBPyConnection, fewest_people: int) -> Co
     ).fetchall()
     certified = connection.execute(
         "select practice_id, endpoint, max(day) filter (where ends_at <= certified_through)"
-        " from marts.proof inner join marts.practice_days using (practice_id) group by all"
+        " from meta.proof inner join meta.practice_days using (practice_id) group by all"
     ).fetchall()
     return CountedMarts(
         rows,
