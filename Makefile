@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check lint types sql rules format ci nightly test-browser test-deploy test-spark chaos fuzz bench answers docs release \
+.PHONY: help setup demo test quick check lint types sql rules format ci nightly test-browser test-deploy test-postgres test-spark chaos fuzz bench headlines answers docs release \
   chromium java spark clients superset audit lock clean
 
 PYTHON ?= python3
@@ -31,10 +31,10 @@ demo: $(RUN)  ## The main job, end to end, on the sandbox
 	$(BIN)/vetl demo
 
 test: setup  ## Every test that needs nothing but Python
-	@if $(PYTEST) --ignore tests/browser --ignore tests/deployed --ignore tests/spark; \
+	@if $(PYTEST) --ignore tests/browser --ignore tests/deployed --ignore tests/postgres --ignore tests/spark; \
 	then echo "All tests passed."; else echo "Some tests failed: see FAILED above."; exit 1; fi
 	@echo "More tests: make test-browser (the dashboard in a browser), test-deploy (the processes of a deployment),"
-	@echo "  test-spark (some models on Spark), nightly (more seeds and examples), fuzz, spark, bench."
+	@echo "  test-postgres (the marts in a Postgres), test-spark (some models on Spark), nightly (more seeds and examples), fuzz, spark, bench."
 
 quick: setup  ## Under a minute: what a change most likely breaks (imports, settings, strategies, client, store, a whole sync)
 	$(PYTEST) -q $(QUICK)
@@ -76,7 +76,7 @@ ci: setup  #- What must hold before anything lands
 	$(MAKE) check
 	$(MAKE) test
 # Side by side, because much of their time is waiting; what a target prints comes at its end.
-	$(MAKE) --jobs 2 --output-sync=target test-deploy test-spark test-browser
+	$(MAKE) --jobs 2 --output-sync=target test-deploy test-spark test-browser test-postgres
 
 lint:
 	$(BIN)/ruff check .
@@ -108,6 +108,11 @@ test-deploy: setup  #- The files of deploy/, and their processes with Postgres; 
 	  { echo "The deployment's tests need bubblewrap, caddy, docker-compose, postgresql, redis-server and systemd: install them, for example with apt-get" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/deployed
 
+test-postgres: setup  #- The marts in a Postgres; installs Debian's package where it may
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $(APT) install --yes --quiet --no-install-recommends postgresql >/dev/null 2>&1 || \
+	  { echo "The tests of Postgres need its server: install postgresql, for example with apt-get" >&2; exit 1; }
+	$(BIN)/python -m pytest tests/postgres
+
 test-spark: setup java build/env/spark/.installed  #- Some models on Spark, as DuckDB makes them; installs Java from Debian where it may
 	$(BIN)/python -m pytest tests/spark
 
@@ -120,13 +125,16 @@ build/env/%/.installed: tools/%.lock requirements.uv.lock | setup
 SEED  ?= $(shell date +%s)
 TRUTH := tests/e2e/test_marts_equal_truth.py::test_a_mart_equals_the_truth
 
-nightly: test chaos fuzz  #- Hours: every test, 500 stories of each kind, all examples of the machines, fuzzing
+nightly: test chaos fuzz headlines  #- Hours: every test, 500 stories of each kind, all examples of the machines, fuzzing
 
 chaos: setup  #- The marts against the truth of two more seeds, 500 stories of each kind, and state machines with new seeds
 	for seed in 30 31; do VETL_TRUTH_SEED=$$seed $(BIN)/python -m pytest $(TRUTH) || exit 1; done
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos tests/e2e/test_forgetting_story.py
 	$(BIN)/python -m pytest -n auto --hypothesis-profile explore --hypothesis-seed $(SEED) tests/strategies tests/partner tests/store tests/receiving/test_drain.py tests/addons/act/test_apply_machine.py \
 	  tests/sandbox/test_sandbox_openapi_explored.py tests/sandbox/test_contract_tasks.py
+
+headlines: setup  #- Plant 240 facts in made-up years, and count which the headlines name (docs/headlines.md)
+	$(BIN)/python -m benchmarks.headlines
 
 bench: setup  #- Time the first sync against the floor of the same run, and the marts in full and after a small sync
 	$(BIN)/python -m benchmarks
@@ -160,7 +168,7 @@ audit: build/env/audit/.installed  #- Compare the lock with the Python advisory 
 RESOLVE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url \
   --no-emit-find-links --no-header --no-annotate
 lock: setup  #- Resolve the dependencies anew: all, those without a wheel, those that vetl needs to run, and each tool's
-	$(RESOLVE) pyproject.toml --extra assistant --extra dashboard --extra report --extra forecast --extra notebook --extra deploy --extra workers --group dev \
+	$(RESOLVE) pyproject.toml --extra assistant --extra dashboard --extra report --extra forecast --extra postgres --extra notebook --extra deploy --extra workers --group dev \
 	  --no-emit-package vetl-warehouse --no-emit-package halo --output-file requirements.lock
 	echo halo | $(RESOLVE) --no-deps --output-file requirements.built.lock -
 	echo uv | $(RESOLVE) --no-deps --output-file requirements.uv.lock -

@@ -3,6 +3,8 @@
 An addon is a module with functions that are named as those of `Hooks` and marked with `@addon`. The addons of vetl
 are the folders of `vetl/addons`; those of others are entry points of the group `vetl`. The module itself imports
 nothing heavy: its functions do, when they are called.
+
+`settings` are `vetl.settings.Settings`, which stand on this module, as all packages may.
 """
 
 import pkgutil
@@ -17,23 +19,15 @@ from typing import TYPE_CHECKING, Any
 from pluggy import HookimplMarker, HookspecMarker, PluginManager
 
 from vetl.core.errors import ConfigurationError
+from vetl.core.problems import StatusPart
 
 if TYPE_CHECKING:
     import dagster as dg
 
-    from vetl.jobs.status import StatusPart
-    from vetl.orchestration.raw_tables import RawTables
-    from vetl.orchestration.resources import VetlResource
-    from vetl.settings import Settings
-    from vetl.settings.section import Section
-    from vetl.store.forget_plan import ForgetPlan
-    from vetl.store.mentions import Mentions
-    from vetl.store.person import Person
-
 GROUP = "vetl"
 BUILT_IN = [f"vetl.addons.{found.name}" for found in pkgutil.iter_modules([str(Path(__file__).parent / "addons")])]
 
-Sections = Mapping[str, type["Section"]]
+Sections = Mapping[str, type[Any]]
 Commands = Mapping[str, Mapping[str, tuple[str, str]]]
 
 addon = HookimplMarker(GROUP)
@@ -44,25 +38,20 @@ class AddonFiles:
     """The files of an addon, for backups and for the forgetting of a person. A subclass overrides the rest."""
 
     def __init__(self, files: Mapping[str, Path], derived: Sequence[Path] = ()) -> None:
-        """Take the files that stay, by their names in a backup, and the folders that are made again."""
+        """Take the files that stay, by their names in a backup, and the folders that are made again.
+
+        A file whose name ends with `-ledger` says what has left; `vetl restore` never replaces it by an older one.
+        """
         self.files, self.derived = files, derived
 
-    def prepare(self) -> None:
-        """Store the items that wait, so that nothing about the person comes later."""
-
-    def count(self, person: "Person", mentions: "Mentions") -> int:  # noqa: ARG002 - of the subclasses
-        """Return how many items about the person `forget` will erase."""
-        return 0
-
-    def forget(self, plan: "ForgetPlan", mentions: "Mentions") -> int:  # noqa: ARG002 - of the subclasses
-        """Erase the person; return how many items were erased. To repeat it changes nothing."""
-        return 0
+    def forget(self, plan: Any, mentions: Any) -> None:
+        """Erase the person. To repeat it changes nothing."""
 
     def renew(self) -> Sequence[str]:
         """Make again, or remove, the files that come from the marts; return the places that were made again."""
         return ()
 
-    def left(self, person: "Person", mentions: "Mentions") -> Iterable[str]:  # noqa: ARG002 - of the subclasses
+    def left(self, person: Any, mentions: Any) -> Iterable[str]:  # noqa: ARG002 - of the subclasses
         """Return the places that still contain a value of the person."""
         return ()
 
@@ -79,23 +68,23 @@ class Hooks:
         """Return, by the heading of the help and the name of the command, its module and the line about it."""
 
     @_hook
-    def definitions(self, settings: "Settings", vetl: "VetlResource", tables: "RawTables") -> "dg.Definitions":  # pyright: ignore[reportReturnType]
+    def definitions(self, settings: Any, vetl: Any, tables: Any) -> "dg.Definitions":  # pyright: ignore[reportReturnType]
         """Return jobs, schedules, sensors, assets and checks for Dagster."""
 
     @_hook
-    def before_build(self, settings: "Settings") -> None:
+    def before_build(self, settings: Any) -> None:
         """Write the tables of the private file that the marts read."""
 
     @_hook
-    def after_publication(self, settings: "Settings") -> Iterable[str]:  # pyright: ignore[reportReturnType]
+    def after_publication(self, settings: Any) -> Iterable[str]:  # pyright: ignore[reportReturnType]
         """Use a new published file, and return lines for the terminal. A failure is such a line."""
 
     @_hook
-    def problems(self, settings: "Settings", practices: Sequence[str] | None, now: datetime) -> "StatusPart":  # pyright: ignore[reportReturnType]
+    def problems(self, settings: Any, practices: Sequence[str] | None, now: datetime) -> StatusPart:  # pyright: ignore[reportReturnType]
         """Return the part of `vetl status` that the addon shows, for `practices` or for all."""
 
     @_hook
-    def people(self, settings: "Settings") -> "AddonFiles":  # pyright: ignore[reportReturnType]
+    def people(self, settings: Any) -> "AddonFiles":  # pyright: ignore[reportReturnType]
         """Return the files of the addon, which may name people."""
 
 
@@ -124,12 +113,12 @@ def _has_others() -> bool:
     return any(f"[{GROUP}]" in file.read_text("utf-8") for file in files)
 
 
-def _answers(hook: str, **arguments: Any) -> Iterable[Any]:  # noqa: ANN401 - of the hook
+def _answers(hook: str, **arguments: Any) -> Iterable[Any]:
     """Return the answer of each addon, in the order of their names, then those of others."""
     return reversed(getattr(_manager().hook, hook)(**arguments))  # pluggy begins with the last
 
 
-def sections() -> Iterator[tuple[str, type["Section"]]]:
+def sections() -> Iterator[tuple[str, type[Any]]]:
     """Yield the sections of the addons by name."""
     for some in _answers("settings_sections"):
         yield from some.items()
@@ -141,27 +130,27 @@ def commands() -> Iterator[tuple[str, str, str, str]]:
         yield from ((title, name, *more) for title, group in some.items() for name, more in group.items())
 
 
-def definitions(settings: "Settings", vetl: "VetlResource", tables: "RawTables") -> "list[dg.Definitions]":
+def definitions(settings: Any, vetl: Any, tables: Any) -> "list[dg.Definitions]":
     """Return the definitions of the addons for Dagster."""
     return list(_answers("definitions", settings=settings, vetl=vetl, tables=tables))
 
 
-def before_build(settings: "Settings") -> None:
+def before_build(settings: Any) -> None:
     """Have the addons write their tables of the private file."""
     list(_answers("before_build", settings=settings))
 
 
-def after_publication(settings: "Settings") -> Iterator[str]:
+def after_publication(settings: Any) -> Iterator[str]:
     """Have the addons use the new published file, and yield their lines."""
     for lines in _answers("after_publication", settings=settings):
         yield from lines
 
 
-def problems(settings: "Settings", practices: Sequence[str] | None, now: datetime) -> "list[StatusPart]":
+def problems(settings: Any, practices: Sequence[str] | None, now: datetime) -> list[StatusPart]:
     """Return the parts of `vetl status` that the addons show."""
     return list(_answers("problems", settings=settings, practices=practices, now=now))
 
 
-def people(settings: "Settings") -> list[AddonFiles]:
+def people(settings: Any) -> list[AddonFiles]:
     """Return the files of the addons."""
     return list(_answers("people", settings=settings))

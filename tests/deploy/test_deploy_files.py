@@ -151,7 +151,11 @@ def test_only_the_code_location_and_the_receiver_write_the_data() -> None:
 
 
 def test_no_secret_stands_in_a_file_that_is_deployed() -> None:
-    secrets = [f"VETL_{section}__{key}".upper() for section, keys in environment_only().items() for key in keys]
+    secrets = [
+        f"VETL_{section}__{key}".upper().replace(".", "__")
+        for section, keys in environment_only().items()
+        for key in keys
+    ]
     # Installing the project runs a build hook of deploy/release, and Python leaves its bytecode beside it.
     for file in (path for path in DEPLOY.rglob("*") if path.is_file() and path.suffix != ".pyc"):
         text = file.read_text("utf-8")

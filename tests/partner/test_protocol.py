@@ -89,6 +89,13 @@ def test_a_byte_order_mark_decides_before_the_declared_character_set(coding: str
     assert read_json(text.encode(coding), {"content-type": kind}, "GET /x").value == json.loads(text)
 
 
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_an_answer_in_utf16_that_says_nothing_of_it_is_read_and_counted_as_repaired(coding: str) -> None:
+    text = '{"success": true, "data": {"id": "Zoë 🐶"}}'
+    decoded = read_json(text.encode(coding), {"content-type": "application/json"}, "GET /x")
+    assert (decoded.value, decoded.repaired) == (json.loads(text), True)
+
+
 def test_a_csv_in_another_character_set_becomes_utf8() -> None:
     answer = answered("Client\nZoë\n".encode("latin-1"), content_type="text/csv;charset=latin1", x_total_count="1")
     assert protocol.csv_page(answer).body == "Client\nZoë\n".encode()

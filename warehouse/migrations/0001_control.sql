@@ -247,3 +247,31 @@ create table control.forecasts (
     staff_minutes_naive double not null,
     check (made_at < begins_at)
 );
+
+-- Facts that vetl has found in the marts. `measure` names a fact among those of a practice that begin on one day; `counted`,
+-- `part`, `hour` and `weekday` say which counts it is about. `rank` is the place among the present ones, null if it is over.
+create table control.headlines (
+    practice_id varchar not null,
+    measure varchar not null,
+    since date not null,
+    until date,
+    first_seen date not null,
+    direction varchar not null,
+    value double not null,
+    usual double not null,
+    people bigint not null,
+    sureness double not null,
+    rank bigint,
+    made_of varchar not null,
+    words varchar not null,
+    shape varchar not null,
+    counted varchar not null,
+    part varchar,
+    cases double not null,
+    of_cases double not null,
+    distance double not null,
+    hour integer,
+    until_hour integer,
+    weekday integer,
+    primary key (practice_id, measure, since)
+);

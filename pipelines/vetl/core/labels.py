@@ -48,6 +48,7 @@ SOURCE_WORDS = frozenset(
         "practice_name",
         "notification_rule",
         "error_code",
+        "part",
     }
 )
 """Columns of marts with words of the source: of its enums, and words that it chooses freely."""
@@ -57,6 +58,7 @@ OWN_WORDS = frozenset(
         ("acts", "state"),
         ("booking_request_contacts", "channel"),
         ("first_responses_daily", "channel"),
+        ("headlines", "direction"),
         ("call_back_list", "channel"),
         ("unbooked_requests", "channel"),
         ("recalls", "state"),
@@ -64,7 +66,7 @@ OWN_WORDS = frozenset(
 )
 """Columns of marts with such a name, but with words of vetl."""
 
-DERIVED = frozenset({"result", "reason", "unknown_value", "appointment_status", "wanted"})
+DERIVED = frozenset({"result", "reason", "unknown_value", "appointment_status", "wanted", "part"})
 """Columns with words of another mart; `result` and `reason` have a phrase of vetl before the word."""
 
 

@@ -223,10 +223,11 @@ def _erased(settings: Settings, plan: ForgetPlan) -> ForgetPlan:
     return plan.after(STEPS[1], deliveries=plan.deliveries + len(numbers))
 
 
-def _forget_beside(settings: Settings, plan: ForgetPlan) -> int:
-    """Erase the person from the files of the addons; return how many items were erased."""
+def _forget_beside(settings: Settings, plan: ForgetPlan) -> None:
+    """Erase the person from the files of the addons."""
     mentions = _mentions(settings, plan.person)
-    return sum(keeper.forget(plan, mentions) for keeper in hooks.people(settings))
+    for files in hooks.people(settings):
+        files.forget(plan, mentions)
 
 
 def _mentions(settings: Settings, person: Person) -> Mentions:

@@ -20,6 +20,7 @@ from vetl.jobs.dbt_process import (
     dbt_build,
     fingerprint,
 )
+from vetl.jobs.headlines import find_headlines
 from vetl.jobs.one_writer import opened, writing
 from vetl.publishing.contacts import remove_contacts, write_contacts
 from vetl.publishing.descriptions import personal_columns
@@ -128,8 +129,9 @@ def options_of(begun: Begun, *, all_tests: bool, with_views: bool = False) -> tu
 
 
 def finish_build(settings: Settings, begun: Begun) -> None:
-    """Record that a build is done, because every model was built and every test passed."""
+    """Find the headlines, and record that a build is done: every model was built and every test passed."""
     warehouse = settings.warehouse
+    find_headlines(settings)
     builds.finish(
         warehouse.path,
         begun.made_with,

@@ -23,8 +23,8 @@ from vetl.settings import Settings
 from vetl.sqlite_file import is_whole
 from vetl.store.writer_lock import restore_mark
 
-STAYS = frozenset(("inbox", "act-ledger", "watch-ledger", "report-ledger", "dashboard-audit"))
-"""Files that stay if they are there: they know what was received, sent and shown since the backup."""
+STAYS = ("inbox", "-ledger", "dashboard-audit")
+"""Ends of the names of files that stay if they exist: they know what was received and sent since the backup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def restore(settings: Settings, folder: Path) -> Restored:
     """
     with writing(settings, restoring=True):
         backup = read_backup(folder)
-        stayed = [file for file in kept_files(settings) if file.name in STAYS and _is_usable(file.path)]
+        stayed = [file for file in kept_files(settings) if file.name.endswith(STAYS) and _is_usable(file.path)]
         names = {file.name for file in stayed}
         targets = {file: _target(settings, backup, file) for file in backup.files if file.name not in names}
         try:

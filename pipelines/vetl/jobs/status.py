@@ -10,6 +10,7 @@ from typing import Any
 from vetl import bundled, hooks
 from vetl.core.errors import ConfigurationError, InboxError, WarehouseError
 from vetl.core.names import some_of
+from vetl.core.problems import Problem, StatusPart
 from vetl.publishing.hold import Hold, read_hold
 from vetl.publishing.last_publication import masked_in
 from vetl.receiving.inbox import read_backlog
@@ -25,24 +26,6 @@ _HOW_IT_ENDED = {
     "killed": f"was killed, or the machine went down; {_NEXT}",
     "stopped": f"was interrupted; {_NEXT}",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A line about a problem for an operator, and its exit code."""
-
-    exit_code: int
-    line: str
-
-
-@dataclass(frozen=True, slots=True)
-class StatusPart:
-    """The part of an addon: problems, lines for the terminal, and a `name` with its `content` for `--json`."""
-
-    problems: tuple[Problem, ...] = ()
-    lines: tuple[str, ...] = ()
-    name: str = ""
-    content: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 A page is not lost if a single character is not UTF-8, if the source cut a summary in the middle of an emoji, or
 wrote a tab into a text as it is. Bad characters become U+FFFD, control characters stay, an endless number is
-infinite, and `Decoded.repaired` is true.
+infinite, UTF-16 and UTF-32 are known by their first bytes, and `Decoded.repaired` is true.
 """
 
 import codecs
@@ -24,13 +24,20 @@ MOST_VALUES = 500_000
 _MOST_DIGITS = 4_000
 """Python reads integers of at most 4,300 digits, because longer ones cost much time."""
 
-_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark begins alike
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_WIDE = tuple(mark for mark, name in _MARKS.items() if name != "utf-8")
 _MEDIA_TYPE = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A JSON value. `repaired` is true if characters or numbers had to be replaced to read it."""
+    """A JSON value. `repaired` is true if it is UTF-16 unsaid, or characters or numbers were replaced."""
 
     value: Any
     repaired: bool
@@ -52,15 +59,17 @@ def read_json(body: bytes, headers: Headers, label: str) -> Decoded:
     Raises:
         TornAnswer: it has too many values, or it is not JSON; the message then describes the body.
     """
+    undeclared = body.startswith(_WIDE) and not charset(headers).startswith(("utf-16", "utf-32"))
     body = utf8(body, headers)
     if len(body) > MOST_VALUES and body.count(b",") > MOST_VALUES:  # commas in strings count too
         raise TornAnswer(f"{label}: the answer has more than {MOST_VALUES} values")
     try:
-        return Decoded(from_json(body, cache_strings="keys"), repaired=False)
+        return Decoded(from_json(body, cache_strings="keys"), repaired=undeclared)
     except ValueError:
         pass  # the lenient parser finds out whether it is cut off or has bad characters only
     try:
-        value = json.loads(body.decode(errors="replace"), strict=False, parse_int=_integer)
+        text = body.decode(json.detect_encoding(body), "replace")  # UTF-16 without a mark has a zero in each sign
+        value = json.loads(text, strict=False, parse_int=_integer)
         return Decoded(_whole(value), repaired=True)
     except (ValueError, RecursionError):
         raise TornAnswer(f"{label}: expected JSON, got {likeness(body, headers)}") from None

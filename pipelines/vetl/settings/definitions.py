@@ -1,6 +1,7 @@
 """`[definitions]`: definitions of the marts that differ from those in dbt/dbt_project.yml."""
 
 import re
+from datetime import date, timedelta
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -67,6 +68,13 @@ class DefinitionsSettings(Section):
     opening_hours: OpeningHours | None = None
     opening_hours_by_practice: dict[str, OpeningHours] | None = None
     phone_regions: dict[str, Annotated[str, Field(pattern="^[A-Z]{2}$")]] = Field(default_factory=dict[str, str])
+
+    def holidays_of(self, practice_id: str, first: date, last: date) -> list[date]:
+        """Return the holidays of a practice between two days."""
+        every = self.holidays or {}
+        named = every.get(practice_id, every.get("default", ()))
+        days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+        return [day for day in days if day.isoformat() in named or f"{day:%m-%d}" in named]
 
     def variables(self) -> dict[str, Any]:
         """Return the variables for dbt that are set, in a fixed order."""

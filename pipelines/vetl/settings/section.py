@@ -13,7 +13,7 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     secret_keys: ClassVar[tuple[str, ...]] = ()
-    """Keys that are refused in `vetl.toml`, because files are copied, committed and mailed."""
+    """Keys, `a.b` of a subtable, that are refused in `vetl.toml`: files are copied, committed and mailed."""
 
     private_keys: ClassVar[tuple[str, ...]] = ()
     """The paths that nobody else on this machine may read."""

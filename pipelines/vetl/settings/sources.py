@@ -118,8 +118,11 @@ class Sources:
         """Refuse a secret in the file. Secrets belong in the environment or in `.env`."""
         for section, keys in secrets.items():
             for key in keys:
-                if isinstance(table.get(section), dict) and key in table[section]:
-                    variable = _variable((section, key))
+                path, value = (section, *key.split(".")), table
+                for part in path:
+                    value = value.get(part, {}) if isinstance(value, dict) else {}
+                if value != {}:
+                    variable = _variable(path)
                     raise _one_line(
                         f"{self.config}: {section}.{key} must not be in this file; "
                         f"set {variable} in the environment or in .env"

@@ -7,12 +7,10 @@ the last `publication`, a `rollback` that holds the published file, `forgettings
 
 import json
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from vetl.core.errors import VetlError, WarehouseError, is_of_a_full_disk
 from vetl.sqlite_file import SqliteFile
-
-Name = Literal["status", "publication", "rollback", "forgettings", "credentials"]
 
 _REMEDY = (
     "; move it away, and repeat a rollback or a forgetting that was not complete; the next sync writes the status"
@@ -29,12 +27,12 @@ class NotesFile(SqliteFile):
     failure: ClassVar[type[VetlError]] = WarehouseError
     misread: ClassVar[tuple[type[Exception], ...]] = (ValueError,)
 
-    def put(self, name: Name, value: str) -> None:
+    def put(self, name: str, value: str) -> None:
         """Replace a note by this text of JSON."""
         with self.writing():
             self._connection.execute("insert or replace into notes values (?, ?)", [name, value])
 
-    def remove(self, name: Name) -> None:
+    def remove(self, name: str) -> None:
         """Remove a note."""
         with self.writing():
             self._connection.execute("delete from notes where name = ?", [name])
@@ -49,19 +47,19 @@ def notes_file(warehouse: Path) -> Path:
     return warehouse.with_name(f"{warehouse.name}.notes.sqlite")
 
 
-def read_note(warehouse: Path, name: Name) -> Any:  # noqa: ANN401 - whatever JSON has
+def read_note(warehouse: Path, name: str) -> Any:  # noqa: ANN401 - whatever JSON has
     """Return a note; `None` if there is none."""
     return _read(warehouse).get(name)
 
 
-def notes_except(warehouse: Path, name: Name) -> str:
+def notes_except(warehouse: Path, name: str) -> str:
     """Return the text of all other notes."""
     return "\n".join(
         json.dumps(value, ensure_ascii=False) for own, value in _read(warehouse).items() if own != name
     )
 
 
-def write_note(warehouse: Path, name: Name, value: object, *, erase: bool = False) -> None:
+def write_note(warehouse: Path, name: str, value: object, *, erase: bool = False) -> None:
     """Replace a note, or remove it if the value is `None`; with `erase` nothing is left of the old value."""
     file = notes_file(warehouse)
     if value is None and not file.exists():

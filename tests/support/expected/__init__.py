@@ -22,7 +22,7 @@ from vetl.bundled import dbt_project
 from vetl.publishing.descriptions import grains
 
 MODULES = (acts, booking, booking_requests, calls, comparisons, outreach, overview, practice, rows, tasks)
-DESCRIBED = {"catalogue", "metrics", "proof"}
+DESCRIBED = {"catalogue", "headlines", "metrics", "proof"}
 """Marts about other marts, which have tests of their own."""
 
 

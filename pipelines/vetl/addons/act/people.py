@@ -24,13 +24,12 @@ class ActFiles(AddonFiles):
             {"act-ledger": act.ledger, "act-plan": plan_file(published), "act-stopped": act.stop_file}
         )
 
-    def forget(self, plan: ForgetPlan, mentions: Mentions) -> int:
+    def forget(self, plan: ForgetPlan, mentions: Mentions) -> None:
         """Erase the person from the ledger; to repeat it changes nothing."""
         if self._ledger.exists():
             with Ledger.open(self._ledger) as ledger:
                 if acts := _about(ledger, plan.person, mentions):
                     ledger.forget(acts)
-        return 0
 
     def renew(self) -> Sequence[str]:
         """Remove the last plan, which has words of the tasks."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from importlib.util import find_spec
 
 from vetl.addons.forecast.kept import MEASURES, keep_forecasts
@@ -82,19 +82,11 @@ def _predict(settings: Settings, chosen: Sequence[Span]) -> int:
         settings.warehouse.published, {one.practice_id: (since[one.practice_id], one.through) for one in inputs}
     )
     off = {
-        one.practice_id: holidays(
-            settings, one.practice_id, since[one.practice_id], one.made_on + timedelta(days=DAYS)
+        one.practice_id: settings.definitions.holidays_of(
+            one.practice_id, since[one.practice_id], one.made_on + timedelta(days=DAYS)
         )
         for one in inputs
     }
     made = predictions(hours, inputs, off, MEASURES)
     with opened(settings) as warehouse, warehouse.writing() as connection:
         return keep_forecasts(connection, made)
-
-
-def holidays(settings: Settings, practice_id: str, first: date, last: date) -> list[date]:
-    """Return the holidays of a practice between two days, by `[definitions] holidays`."""
-    every = settings.definitions.holidays or {}
-    named = every.get(practice_id, every.get("default", ()))
-    days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    return [day for day in days if day.isoformat() in named or f"{day:%m-%d}" in named]

@@ -1,0 +1,129 @@
+"""What is looked at: the counts of the marts, and which direction of each costs people.
+
+A measure is a share (`some` of `whole`) or a count (`some`, without a whole). `{value}` and `{usual}` in its words
+are the level and the usual one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Direction = Literal["low", "high"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure.
+
+    Attributes:
+        worse: The direction that costs people.
+        words: What is so, after the practice and the time.
+        is_share: Whether it is a share; else a count by day.
+        least: The smallest change that is worth a line: of a share in points, of a count as a part of it.
+        of_part_of: The measure of which this one is a part: a fact of the part says more than one of the whole.
+        of: The page of the dashboard with the rows behind it, the list that is counted, and a word for its cases.
+    """
+
+    worse: Direction
+    words: str
+    is_share: bool = True
+    least: float = 0.08
+    of_part_of: str | None = None
+    of: tuple[str, str, str] = ("calls", "phone_calls", "calls")
+
+    @property
+    def page(self) -> str:
+        """Return the page of the dashboard with the rows behind it."""
+        return self.of[0]
+
+    @property
+    def list_name(self) -> str:
+        """Return the list that is counted; days after its certificate are not judged."""
+        return self.of[1]
+
+    @property
+    def cases(self) -> str:
+        """Return a word for the cases."""
+        return self.of[2]
+
+
+_ONLINE = ("funnel", "booking_sessions", "sessions")
+_OUTREACH = ("outreach", "ai_outbound", "clients")
+_VISITS = ("appointments", "appointments", "visits")
+_TASKS = ("tasks", "staff_tasks", "tasks")
+
+MEASURES: Mapping[str, Measure] = {
+    "answered": Measure("low", "{value} of calls in opening hours are answered; usual are {usual}"),
+    "calls": Measure("low", "{value} calls a day come; usual are {usual}", is_share=False, least=0.4),
+    "handed_over": Measure(
+        "high", "{value} of answered calls are handed over instead of settled; usual are {usual}"
+    ),
+    "after_hours": Measure("high", "{value} of calls come when the practice is closed; usual are {usual}"),
+    "emergency_lost": Measure("high", "{value} of emergency calls end without help; usual are {usual}"),
+    "call_booked": Measure(
+        "low", "{value} of callers for a new appointment book it in the call; usual are {usual}", least=0.1
+    ),
+    "sessions": Measure(
+        "low",
+        "{value} online bookings a day are begun; usual are {usual}",
+        is_share=False,
+        least=0.4,
+        of=_ONLINE,
+    ),
+    "completed": Measure(
+        "low",
+        "{value} of online bookings are completed; usual are {usual}",
+        of=_ONLINE,
+    ),
+    "step_left": Measure(
+        "high",
+        "{value} of online bookings are left at {part}; usual are {usual}",
+        of_part_of="completed",
+        of=_ONLINE,
+    ),
+    "source": Measure(
+        "low",
+        "{value} of online bookings come from {part}; usual are {usual}",
+        least=0.04,
+        of=_ONLINE,
+    ),
+    "outreach": Measure(
+        "low",
+        "{value} clients a day are contacted by outreach; usual are {usual}",
+        is_share=False,
+        least=0.5,
+        of=_OUTREACH,
+    ),
+    "purpose": Measure(
+        "low",
+        "{value} outreach requests a day are about {part}; usual are {usual}",
+        is_share=False,
+        least=0.7,
+        of_part_of="outreach",
+        of=_OUTREACH,
+    ),
+    "opted_out": Measure(
+        "high",
+        "{value} of contacted clients opt out; usual are {usual}",
+        least=0.05,
+        of=_OUTREACH,
+    ),
+    "no_show": Measure(
+        "high",
+        "{value} of visits are missed by the client; usual are {usual}",
+        least=0.05,
+        of=_VISITS,
+    ),
+    "task_done": Measure(
+        "low",
+        "{value} of staff tasks are done within three days; usual are {usual}",
+        of=_TASKS,
+    ),
+}
+"""The measures by name. Those with parts have a series for each part."""
+
+BY_HOUR = ("answered", "calls")
+"""The measures whose hours are looked at: a telephone line fails for a morning."""
+
+BY_WEEKDAY = ("answered", "no_show")
+"""The measures of which one weekday may differ from the others."""

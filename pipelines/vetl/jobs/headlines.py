@@ -1,0 +1,71 @@
+"""Find the headlines in the marts that were just built, and keep them in the private file."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from vetl.headlines.finding import Fact, facts_of
+from vetl.headlines.kept import Headline, kept
+from vetl.headlines.series import days_of
+from vetl.headlines.words import made_of, words_of
+from vetl.settings import Settings
+from vetl.store.connection import attached
+from vetl.store.control import headlines as store
+
+_NEWS_HOURS = 8
+"""The last days are looked at by hour; all, if nothing was ever looked at."""
+
+
+def find_headlines(settings: Settings) -> list[Headline]:
+    """Find what is unusual in the marts, and keep it in `control.headlines` and `marts.headlines`."""
+    warehouse = settings.warehouse
+    with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds) as connection:
+        if not store.has_marts(connection):
+            return []
+        before = [_headline(row) for row in store.read_headlines(connection)]
+        counted = store.count_marts(connection, settings.privacy.fewest_people)
+        off = {
+            practice: settings.definitions.holidays_of(practice, today - timedelta(days=store.DAYS), today)
+            for practice, today in counted.today.items()
+        }
+        found: list[Fact] = []
+        for days in days_of(counted.counts, counted.today, off, counted.certified):
+            stated = [one.fact for one in before if one.fact.practice_id == days.practice_id]
+            hours = _NEWS_HOURS if before else len(days.weekday)
+            found += facts_of(days, stated, hours_of_days=hours)
+        after = kept(before, found, counted.today)
+        store.keep_headlines(connection, [_row(one, counted.names) for one in after])
+    return after
+
+
+def _headline(row: Mapping[str, Any]) -> Headline:
+    """Return a headline as it is kept."""
+    fact = Fact(
+        row["practice_id"], row["shape"], row["counted"], row["part"], row["since"], row["until"], row["value"],
+        row["usual"], row["cases"], row["of_cases"], float(row["people"]), row["distance"],
+        hours=None if row["hour"] is None else (row["hour"], row["until_hour"]), weekday=row["weekday"],
+    )  # fmt: skip
+    return Headline(fact, row["first_seen"], row["rank"])
+
+
+def _row(one: Headline, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the columns of a headline."""
+    fact = asdict(one.fact)
+    hours = one.fact.hours or (None, None)
+    return {
+        **fact,
+        "counted": one.fact.measure,
+        "cases": one.fact.some,
+        "of_cases": one.fact.whole,
+        "measure": one.fact.key,
+        "people": round(one.fact.people),
+        "first_seen": one.first_seen,
+        "rank": one.rank,
+        "direction": "lower" if one.fact.value < one.fact.usual else "higher",
+        "sureness": one.fact.sureness,
+        "made_of": made_of(one.fact),
+        "words": words_of(one.fact, names.get(one.fact.practice_id, one.fact.practice_id)),
+        "hour": hours[0],
+        "until_hour": hours[1],
+    }

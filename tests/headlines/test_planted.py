@@ -1,0 +1,17 @@
+"""Planted facts are in the lines; `make headlines` plants twenty of each kind, and looks at more quiet years."""
+
+from benchmarks.planted import KINDS, false_lines, result
+
+
+def test_most_planted_facts_are_in_the_lines_by_the_second_morning() -> None:
+    """These are other years than those of `make headlines`."""
+    found = {(kind, seed): result(kind, seed).delay for kind in KINDS for seed in (1001, 1002)}
+
+    missed = [one for one, delay in found.items() if delay is None]
+    assert len(missed) <= len(found) / 6, missed
+
+
+def test_a_quiet_practice_has_hardly_a_line_in_a_month() -> None:
+    lines = [number for seed in (1001, 1002) for number in false_lines(seed, mornings=30)]
+
+    assert sum(lines) <= 3, lines
