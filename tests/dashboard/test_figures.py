@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from board.pages import PAGES
-from board.words import named
+from board.words import named, plain
 from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Ask, Copied, Open
 
@@ -307,3 +307,23 @@ def test_the_week_ahead_counts_what_is_booked_and_what_usually_was_by_now(opened
         assert table["visits_booked"][0] == sum(ahead) > 0
         assert table["made_by_now"][0] == len(ahead)
         assert abs(table["usually_booked"][0] - usual / weeks) <= 0.5
+
+
+def test_overview_begins_with_what_is_unusual(opened: Open, ask: Ask, copied: Copied) -> None:
+    """The costliest line first, of the chosen practices alone; without any, that is said."""
+    fact = """
+        insert into marts.headlines by name
+        select practice_id, 'answered_hours' as measure, today as since, today as until, today as first_seen,
+               'lower' as direction, 0.1 as value, 0.9 as usual, 12 as people, 0.99 as sureness,
+               row_number() over (order by practice_id) as rank, '1 of 10 calls' as made_of,
+               'Line *of* ' || practice_id as words from marts.practices
+    """
+    file = copied("delete from marts.headlines", fact)
+    practices = [practice for (practice,) in ask("select practice_id from marts.practices order by all")]
+    said = [text.value for text in opened(file=file).markdown]
+
+    assert [f"**{plain(f'Line *of* {practice}')}.** It cost about 12 people." for practice in practices] == said[:2]
+    assert "*of*" not in said[0]
+    [alone, *_] = [text.value for text in opened(file=file, practice=practices[1]).markdown]
+    assert plain(practices[1]) in alone
+    assert "Nothing is unusual" in opened(file=copied("delete from marts.headlines")).markdown[0].value

@@ -46,6 +46,23 @@ WEEKS = """
           and week between date_trunc('week', $since::date) and date_trunc('week', $until::date + 1)::date - 7
     group by week order by week
 """
+HEADLINES = f"""
+    select measure, words, people, practice_id from marts.headlines
+    where {CHOSEN} and rank is not null order by rank limit 5
+"""
+PAGE_OF = {
+    "sessions": "online-booking",
+    "completed": "online-booking",
+    "step_left": "online-booking",
+    "source": "online-booking",
+    "outreach": "outreach",
+    "purpose": "outreach",
+    "opted_out": "outreach",
+    "no_show": "appointments",
+    "task_done": "tasks",
+    "": "phones",
+}
+"""The page of a headline by the beginning of its measure; all others are about calls."""
 TO_CALL_BACK = f"select count(*) from marts.call_back_list where {CHOSEN}"
 
 MOST_SENTENCES = 5
@@ -55,6 +72,8 @@ MOST_SENTENCES = 5
 def draw(view: View) -> None:
     """Draw the page."""
     found: list[Score] = []
+    with part():
+        _headlines(view)
     with part():
         _thresholds(view)
         found = scores(view)
@@ -66,6 +85,19 @@ def draw(view: View) -> None:
             _scorecard(view, found)
     with part("Week by week"):
         _weeks(view)
+
+
+def _headlines(view: View) -> None:
+    """Say what is unusual now, the costliest first, each with a link to its page."""
+    news = view.ask(HEADLINES)
+    if news.is_empty():
+        st.markdown("**Nothing is unusual** at these practices, beside their own earlier weeks.")
+    for measure, words, people, practice in news.iter_rows():
+        said, link = st.columns([5, 1], vertical_alignment="center")
+        cost = view.words.count(people, "person", "people")
+        said.markdown(f"**{plain(words)}.** It cost about {cost}.")
+        name = next(page for start, page in PAGE_OF.items() if measure.startswith(start))
+        link.page_link(st.session_state.pages[name], label="Look at it", query_params={"practice": practice})
 
 
 def _figures(view: View, found: Sequence[Score]) -> None:
@@ -107,8 +139,6 @@ def _sentences(view: View, found: Sequence[Score]) -> None:
     people, change = view.ask(TO_CALL_BACK).item(), largest_change(view, found)
     if change:
         st.markdown(change)
-    elif found and view.scope.lasting:
-        st.markdown("**No practice changed by more than chance** against the period before.")
     if people:
         st.page_link(
             st.session_state.pages["call-back"],

@@ -138,6 +138,8 @@ def show(report: StatusReport, *, problems: bool | None = None, most: int | None
         print_aside(f"{as_of}times in {zone()}; {short(report.warehouse)}")
         _explain_whole_days(selected)
     _show_published(report)
+    for headline in report.headlines:
+        print_line(headline["words"])
     for line in (line for part in report.parts for line in part.lines):
         print_line(line)
     _show_inbox(report.inbox)

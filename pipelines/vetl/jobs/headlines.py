@@ -1,8 +1,9 @@
 """Find the headlines in the marts that were just built, and keep them in the private file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import date, timedelta
+from operator import itemgetter
 from typing import Any
 
 from vetl.headlines.finding import Fact, facts_of
@@ -12,6 +13,12 @@ from vetl.headlines.words import made_of, words_of
 from vetl.settings import Settings
 from vetl.store.connection import attached
 from vetl.store.control import headlines as store
+from vetl.store.control.headlines import MART_COLUMNS
+from vetl.store.notes import write_note
+
+NOTE = "headlines"
+MOST = 5
+"""The most headlines that are shown; all of them stand in `marts.headlines`."""
 
 _NEWS_HOURS = 8
 """The last days are looked at by hour; all, if nothing was ever looked at."""
@@ -35,8 +42,21 @@ def find_headlines(settings: Settings) -> list[Headline]:
             hours = _NEWS_HOURS if before else len(days.weekday)
             found += facts_of(days, stated, hours_of_days=hours)
         after = kept(before, found, counted.today)
-        store.keep_headlines(connection, [_row(one, counted.names) for one in after])
+        rows = [_row(one, counted.names) for one in after]
+        store.keep_headlines(connection, rows)
+    write_note(warehouse.path, NOTE, [_noted(row) for row in news(rows)])
     return after
+
+
+def news(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the headlines that are shown, the first one first."""
+    ranked = sorted((row for row in rows if row["rank"] is not None), key=itemgetter("rank"))
+    return ranked[:MOST]
+
+
+def _noted(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of the mart, for `vetl status`, which opens no DuckDB file."""
+    return {name: str(row[name]) if isinstance(row[name], date) else row[name] for name in MART_COLUMNS}
 
 
 def _headline(row: Mapping[str, Any]) -> Headline:

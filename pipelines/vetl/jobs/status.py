@@ -49,6 +49,7 @@ class StatusReport:
     warehouse: Path
     snapshot: Snapshot = field(default_factory=Snapshot)
     inbox: dict[str, Any] | None = None
+    headlines: Sequence[Mapping[str, Any]] = ()
     sync: Activity | None = None
     build: Activity | None = None
     publication: Activity | None = None
@@ -88,6 +89,7 @@ class StatusReport:
             "publication": self.publication,
             "published": self.published and {**asdict(self.published), "rolled_back": self.hold},
             **{part.name: part.content for part in self.parts if part.name},
+            "headlines": self.headlines,
             "problems": self.problems,
             "lists": self.snapshot.lists,
             "inbox": self.inbox,
@@ -127,9 +129,19 @@ def read_status(
         publication=read_activity(path, "publication"),
         published=_published_file(path, settings.warehouse.published),
         hold=_hold(path),
+        headlines=_headlines(path, practices),
         parts=tuple(hooks.problems(settings, practices, now)),
     )
     return replace(report, problems=tuple(_problems(settings, report, practices, now)))
+
+
+def _headlines(warehouse: Path, practices: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Return the headlines of the last build, the costliest first."""
+    try:
+        every = read_note(warehouse, "headlines") or []
+    except WarehouseError:
+        return []  # a problem says that the notes cannot be read
+    return [one for one in every if not practices or one["practice_id"] in practices]
 
 
 def _problems(

@@ -185,7 +185,7 @@ def test_the_tools_only_read_and_name_no_person(assistant: Assistant) -> None:
     tools = assistant.tools()
     cell = assistant.call("explain", figure="booking_intent_daily.missed_intent_calls", practice="loc-001")
 
-    assert tools.keys() == {"list_metrics", "describe", "ask", "explain"}
+    assert tools.keys() == {"list_metrics", "headlines", "describe", "ask", "explain"}
     assert all(tool.annotations.read_only_hint for tool in tools.values())
     assert all(tool.input_schema["additionalProperties"] is False for tool in tools.values())
     assert cell["rows_agree"] is True

@@ -24,6 +24,7 @@ from vetl.figures.catalogue import Metric
 from vetl.figures.evidence import Evidence
 from vetl.figures.explain import explain
 from vetl.figures.listing import describe, list_of
+from vetl.publishing.query import reading
 
 INSTRUCTIONS = """\
 Figures of veterinary practices, from one published file. Begin with list_metrics; describe says how a metric is
@@ -70,6 +71,12 @@ class Tools:
                 for one in metrics.values()
             ]
         }
+
+    def headlines(self) -> dict[str, Any]:
+        """Return the unusual facts of now, the costliest first: words, first day, usual value, how sure."""
+        with reading(self.file, self.seen()) as read:
+            found = read("select * from marts.headlines where rank is not null order by rank limit 5")
+        return _json_value({"headlines": [dict(zip(found.columns, row, strict=True)) for row in found.rows]})
 
     def describe(self, metric: str) -> dict[str, Any]:
         """Describe one metric: how it is computed, when it is final, and the values of its dimensions."""
@@ -127,7 +134,10 @@ class Tools:
 
 def server(tools: Tools, version: str, **more: Any) -> MCPServer:  # noqa: ANN401 - the SDK's own
     """Return the server with the tools. A question that vetl refuses becomes an error of its tool, in one line."""
-    made = [_tool(function) for function in (tools.list_metrics, tools.describe, tools.ask, tools.explain)]
+    made = [
+        _tool(function)
+        for function in (tools.list_metrics, tools.headlines, tools.describe, tools.ask, tools.explain)
+    ]
     return MCPServer("vetl", version=version, instructions=INSTRUCTIONS, log_level="WARNING", tools=made, **more)
 
 

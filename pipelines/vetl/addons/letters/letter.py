@@ -98,6 +98,7 @@ class Letter:
     week: date
     practices: tuple[str, ...]
     ids: tuple[str, ...]
+    headlines: tuple[str, ...]
     volume: Volume
     figures: tuple[LetterFigure, ...]
     rows: tuple[tuple[str, tuple[str, ...]], ...]

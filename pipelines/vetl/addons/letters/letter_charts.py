@@ -42,6 +42,7 @@ def _set(letter: Letter, *, mode: str, **options: Any) -> Any:  # noqa: ANN401 -
     document = {
         "subject": letter.subject,
         "reader": letter.reader,
+        "headlines": letter.headlines,
         "figures": [asdict(figure) for figure in shown(letter)],
         "rows": [{"name": name, "values": values} for name, values in letter.rows],
         "sections": [{"title": title, "lines": lines} for title, lines in sections(letter)],

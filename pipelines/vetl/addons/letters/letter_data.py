@@ -114,6 +114,7 @@ def compose(
         week=week,
         practices=tuple(data.names[key] for key in practices),
         ids=tuple(practices),
+        headlines=_headlines(data, practices),
         volume=volume,
         figures=figures,
         rows=_rows(data, practices, volume, figures),
@@ -125,6 +126,13 @@ def compose(
         uncertain=tuple(_uncertain(data, practices, volume, figures)),
         link=link,
     )
+
+
+def _headlines(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
+    """Return what is unusual now, the costliest first."""
+    named = ", ".join(map(literal, practices))
+    news = f"select words from marts.headlines where rank is not null and practice_id in ({named})"
+    return tuple(f"{words}." for (words,) in query(data.file, f"{news} order by rank limit 5").rows)
 
 
 def _heaviest(found: Sequence[Found]) -> list[Found]:

@@ -16,6 +16,10 @@ _COLOURS = {"good": "#1f6f5c", "bad": "#a3321f", "": "#1d2623"}
 def as_html(letter: Letter, sources: Sequence[str]) -> str:
     """Return the letter; `sources` are the addresses of the charts, such as `cid:...`."""
     figures = "".join(_figure(figure, source) for figure, source in zip(shown(letter), sources, strict=True))
+    headlines = "".join(
+        f'<p style="margin:6px 0;font-size:16px;line-height:23px;font-weight:600;">{escape(line)}</p>'
+        for line in letter.headlines
+    )
     parts = "".join(_section(letter, title, lines) for title, lines in sections(letter))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -29,6 +33,7 @@ def as_html(letter: Letter, sources: Sequence[str]) -> str:
         '<td style="padding:20px 18px;text-align:left;">'
         f'<h1 style="margin:0;font-size:22px;line-height:28px;">{escape(letter.subject)}</h1>'
         f'<p style="margin:4px 0 12px;{_GREY}">{escape(letter.reader)}</p>'
+        f"{headlines}"
         f'<table role="presentation" width="100%" cellpadding="0" cellspacing="0">{figures}</table>'
         f"{parts}{_practices(letter)}"
         "</td></tr></table></td></tr></table></body></html>"

@@ -13,13 +13,19 @@ def as_text(letter: Letter) -> str:
 
 def summary(letter: Letter) -> str:
     """Return the letter in a few lines, for a chat."""
-    lines = [letter.subject, *(f"{figure.label}: {figure.basis}; {figure.change}" for figure in shown(letter))]
+    lines = [
+        letter.subject,
+        *letter.headlines,
+        *(f"{figure.label}: {figure.basis}; {figure.change}" for figure in shown(letter)),
+    ]
     lines += [f"{line.head} {line.text}" for line in letter.changes[:1]]
     return "\n".join((*lines, waiting(letter), *([letter.link] if letter.link else [])))
 
 
 def _lines(letter: Letter) -> Iterator[str]:
     yield from (letter.subject, "=" * len(letter.subject), "")
+    for headline in letter.headlines:
+        yield from (headline, "")
     for figure in shown(letter):
         yield f"{figure.label:<20}{figure.value:>7}   {figure.change}"
         yield f"{'':<20}{'':>7}   {figure.basis}"

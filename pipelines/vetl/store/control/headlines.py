@@ -14,9 +14,14 @@ DAYS = 420
 _FEWEST = 20
 """A part, such as a source of bookings, with fewer rows is not looked at."""
 
-COLUMNS = (
+MART_COLUMNS = (
     "practice_id", "measure", "since", "until", "first_seen", "direction", "value", "usual", "people", "sureness",
-    "rank", "made_of", "words", "shape", "counted", "part", "cases", "of_cases", "distance", "hour", "until_hour",
+    "rank", "made_of", "words", "part",
+)  # fmt: skip
+"""The columns of `marts.headlines`."""
+
+COLUMNS = (
+    *MART_COLUMNS, "shape", "counted", "cases", "of_cases", "distance", "hour", "until_hour",
     "weekday",
 )  # fmt: skip
 
