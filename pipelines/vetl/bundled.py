@@ -22,7 +22,7 @@ def migrations() -> Path:
 
 
 def example_settings() -> Path:
-    """Return the commented `vetl.toml` that `vetl init` writes, in a wheel or in a checkout."""
+    """Return the commented `vetl.toml` that `vetl init --all` writes, in a wheel or in a checkout."""
     return _find("vetl.example.toml", "vetl.example.toml")
 
 

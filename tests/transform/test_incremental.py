@@ -100,7 +100,7 @@ def test_a_build_after_killed_ones_equals_a_full_one(built: Story, changed: Chan
     """Builds are killed while the calls of changed days are stored, and between timeline and episodes."""
     shutil.copy(changed.before, built.path)
     build_until_killed(built.path, "int_calls_by_day", committing)
-    build_until_killed(built.path, "int_booking_request_facts", at_work)
+    build_until_killed(built.path, "int_booking_requests", at_work)
 
     build_models(built.path)
     assert not was_full(built.path)

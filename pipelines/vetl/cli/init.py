@@ -8,6 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from typing import Annotated
+
+import typer
 
 from vetl import bundled
 from vetl.cli.commands import Commands
@@ -29,6 +32,21 @@ _SECRETS = """\
 # VETL_WAREHOUSE__PII_KEY={key}
 """
 
+
+_HEAD = """\
+# vetl's settings: the ones that people change. A line that is commented out is the default.
+# `vetl init --all` in another folder writes every setting with what it does. Secrets stand in `.env`, never here.
+"""
+
+_CHANGED = {
+    "partner": ("base_url", "requests_per_minute"),
+    "warehouse": ("path", "published", "contacts"),
+    "phone_calls": ("details",),
+    "definitions": ("visit_value", "opening_hours"),
+    "schedule": ("start", "hourly"),
+    "practices": ("id", "name", "time_zone", "history_start", "group"),
+}
+"""The settings that people change, by section."""
 
 _IGNORED = """\
 .env
@@ -60,12 +78,18 @@ class FirstAnswers:
         vetl -C practices init""",
     needs_settings=False,
 )
-def init(as_json: AsJson = False) -> int:
+def init(
+    every: Annotated[
+        bool, typer.Option("--all", help="Write every setting into vetl.toml, commented out, with what it does.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
     """Write vetl.toml, .env and .gitignore; asks on a terminal."""
     target = Path.cwd() / DEFAULT_FILE
     if target.exists():
         raise ConfigurationError(f"{target}: exists already and was not changed")
-    settings = bundled.example_settings().read_text("utf-8")
+    example = bundled.example_settings().read_text("utf-8")
+    settings = example if every else shortened(example)
     answers = _answers() if sys.stdin.isatty() and not as_json else None
     if not _write_new(target, filled(settings, answers) if answers else settings):
         raise ConfigurationError(f"{target}: exists already and was not changed")
@@ -130,6 +154,18 @@ def ask(read: Read, say: Callable[[str], object]) -> FirstAnswers:
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
         practices.append("\n".join(("[[practices]]", *lines, start)))
     return FirstAnswers(address, tuple(practices))
+
+
+def shortened(example: str) -> str:
+    """Return the lines of the example settings that people change, with their sections."""
+    lines, section = [_HEAD.rstrip()], ""
+    for line in example.splitlines():
+        if head := re.fullmatch(r"\[+([\w.]+)\]+", line):
+            section = head[1]
+            lines += ["", line] if section in _CHANGED else []
+        elif (key := re.match(r"(?:# )?(\w+) = ", line)) and key[1] in _CHANGED.get(section, ()):
+            lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 def filled(example: str, answers: FirstAnswers) -> str:

@@ -24,7 +24,7 @@ bookings as (
         on
             acts.practice_id = contacts.practice_id
             and acts.episode_id = contacts.contact
-    inner join {{ ref('int_person_bookings') }} as bookings
+    inner join {{ person_bookings() }} as bookings
         on
             contacts.practice_id = bookings.practice_id
             and contacts.person = bookings.person

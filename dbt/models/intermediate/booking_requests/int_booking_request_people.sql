@@ -101,22 +101,19 @@ contacts as (
 -- The booking of a contact. A session has no client, but its appointment has.
 booked as (
     select
-        booked_via.practice_id,
-        booked_via.booked_via,
-        booked_via.evidence_id,
-        booked_via.appointment_id,
-        booked_via.attribution,
-        appointments.created_at,
-        appointments.person_client_id,
-        appointments.phone
-    from {{ ref('int_appointments_booked_via') }} as booked_via
-    inner join {{ ref('int_appointments_identified') }} as appointments
-        on
-            booked_via.practice_id = appointments.practice_id
-            and booked_via.appointment_id = appointments.appointment_id
+        practice_id,
+        booked_via,
+        evidence_id,
+        appointment_id,
+        attribution,
+        created_at,
+        person_client_id,
+        phone
+    from {{ ref('int_appointments_identified') }}
+    where booked_via is not null
     qualify row_number() over (
-        partition by booked_via.practice_id, booked_via.booked_via, booked_via.evidence_id
-        order by appointments.created_at nulls last, booked_via.appointment_id
+        partition by practice_id, booked_via, evidence_id
+        order by created_at nulls last, appointment_id
     ) = 1
 ),
 

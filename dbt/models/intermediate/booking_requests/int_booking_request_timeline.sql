@@ -12,18 +12,14 @@ appointments as (
         appointments.person,
         appointments.appointment_id,
         appointments.created_at,
-        coalesce(booked_via.booked_via, 'other') as booked_via,
-        coalesce(booked_via.attribution, 'inferred') as attribution
+        coalesce(appointments.booked_via, 'other') as booked_via,
+        coalesce(appointments.attribution, 'inferred') as attribution
     from {{ ref('int_appointments_identified') }} as appointments
-    left join {{ ref('int_appointments_booked_via') }} as booked_via
-        on
-            appointments.practice_id = booked_via.practice_id
-            and appointments.appointment_id = booked_via.appointment_id
     left join contacts
         on
-            booked_via.practice_id = contacts.practice_id
-            and booked_via.booked_via = contacts.channel
-            and booked_via.evidence_id = contacts.contact_id
+            appointments.practice_id = contacts.practice_id
+            and appointments.booked_via = contacts.channel
+            and appointments.evidence_id = contacts.contact_id
             and appointments.person = contacts.person
     where
         appointments.person is not null

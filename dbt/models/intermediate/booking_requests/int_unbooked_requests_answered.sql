@@ -29,7 +29,7 @@ answers as (
         'booked_since' as answer,
         bookings.booked_at as answered_at
     from unbooked
-    inner join {{ ref('int_person_bookings') }} as bookings
+    inner join {{ person_bookings() }} as bookings
         on
             unbooked.practice_id = bookings.practice_id
             and unbooked.person = bookings.person

@@ -21,7 +21,7 @@ booked as (
         bool_or({{ hours_between('callers.wanted_at', 'bookings.booked_at') }} between 0 and 7 * 24) as is_booked,
         bool_or({{ hours_between('callers.missed_at', 'bookings.booked_at') }} between 0 and 7 * 24) as is_recovered
     from callers
-    inner join {{ ref('int_person_bookings') }} as bookings
+    inner join {{ person_bookings() }} as bookings
         on
             callers.practice_id = bookings.practice_id
             and callers.person = bookings.person

@@ -1,13 +1,9 @@
 with appointments as (
     select * from {{ ref('int_appointments_identified') }}
-),
-
-booked_via as (
-    select * from {{ ref('int_appointments_booked_via') }}
 )
 
 select
-    {{ all_except('appointments', ['person_client_id', 'person', 'phone']) }},
+    {{ all_except('appointments', ['person_client_id', 'person', 'phone', 'evidence_id']) }},
     -- A person's key is the id of the person's first appointment: it reveals no number.
     case
         when appointments.person is not null
@@ -16,15 +12,9 @@ select
                 order by appointments.created_at, appointments.appointment_id
             )
     end as person_key,
-    case when booked_via.booked_via = 'online' then booked_via.evidence_id end as session_id,
-    case when booked_via.booked_via = 'call' then booked_via.evidence_id end as call_key,
-    case when booked_via.booked_via = 'outreach' then booked_via.evidence_id end as request_id,
-    booked_via.booked_via,
-    booked_via.attribution,
+    case when appointments.booked_via = 'online' then appointments.evidence_id end as session_id,
+    case when appointments.booked_via = 'call' then appointments.evidence_id end as call_key,
+    case when appointments.booked_via = 'outreach' then appointments.evidence_id end as request_id,
     appointments.attendance as course,
     cast(appointments.created_at_local as date) as day
 from appointments
-left join booked_via
-    on
-        appointments.practice_id = booked_via.practice_id
-        and appointments.appointment_id = booked_via.appointment_id
