@@ -96,6 +96,18 @@ def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) ->
     assert load_settings().warehouse.pii_key is None
 
 
+def test_only_a_folder_without_any_of_the_sign_in_is_taken_for_a_demos(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("USERNAME", "PASSWORD", "ROLE"):
+        monkeypatch.delenv(f"VETL_PARTNER__{name}", raising=False)
+    monkeypatch.setenv("VETL_PARTNER__BASE_URL", "http://127.0.0.1:8080")
+    with pytest.raises(ConfigurationError, match="vetl demo --keep"):
+        load_settings().login()
+    monkeypatch.setenv("VETL_PARTNER__USERNAME", "partner@example.com")
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings().login()
+    assert "demo" not in str(caught.value)
+
+
 def test_login_needs_all_four(monkeypatch: pytest.MonkeyPatch) -> None:
     written("[partner]\nbase_url = 'https://api.example.com'")
     monkeypatch.setenv("VETL_PARTNER__USERNAME", "me")

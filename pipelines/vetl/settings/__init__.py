@@ -221,7 +221,8 @@ class Settings(BaseSettings):
             if not getattr(partner, key)
         ]
         msg = f"{', '.join(missing)}: not set (in the environment or in .env; base_url also in vetl.toml)"
-        if partner.base_url and is_local(urlsplit(partner.base_url).hostname or ""):
+        # a demo's folder keeps the address alone; whoever set a part of the rest has a platform of their own
+        if len(missing) == 3 and partner.base_url and is_local(urlsplit(partner.base_url).hostname or ""):  # noqa: PLR2004
             msg += "; the platform of `vetl demo` has ended with it: `vetl demo --keep` keeps it running"
         raise ConfigurationError(msg)
 
