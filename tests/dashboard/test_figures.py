@@ -322,7 +322,9 @@ def test_overview_begins_with_what_is_unusual(opened: Open, ask: Ask, copied: Co
     practices = [practice for (practice,) in ask("select practice_id from marts.practices order by all")]
     said = [text.value for text in opened(file=file).markdown]
 
-    assert [f"**{plain(f'Line *of* {practice}')}.** It cost about 12 people." for practice in practices] == said[:2]
+    assert [f"**{plain(f'Line *of* {practice}')}.** It cost about 12 people." for practice in practices] == said[
+        :2
+    ]
     assert "*of*" not in said[0]
     [alone, *_] = [text.value for text in opened(file=file, practice=practices[1]).markdown]
     assert plain(practices[1]) in alone
