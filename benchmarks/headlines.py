@@ -10,6 +10,9 @@ from benchmarks.planted import KINDS, Result, false_lines, result
 
 PAGE = Path(__file__).parent.parent / "docs" / "headlines.md"
 BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->\n"
+FIRST = 7_000
+"""The first seed: the thresholds were chosen on seeds below 2,000."""
+
 EACH = 20
 QUIET = 25
 LEAST = 0.9
@@ -17,7 +20,7 @@ PRACTICES = 4
 
 
 def _of_kind(kind: str) -> tuple[str, list[Result]]:
-    return kind, [result(kind, seed) for seed in range(EACH)]
+    return kind, [result(kind, seed) for seed in range(FIRST, FIRST + EACH)]
 
 
 def table(found: Sequence[tuple[str, list[Result]]], quiet: Sequence[int]) -> str:
@@ -46,7 +49,7 @@ def main() -> int:
     """Measure, write the table into the page, and return 1 if too few facts are found."""
     with ProcessPoolExecutor() as pool:
         found = list(pool.map(_of_kind, KINDS))
-        quiet = [number for numbers in pool.map(false_lines, range(QUIET)) for number in numbers]
+        quiet = [number for numbers in pool.map(false_lines, range(FIRST, FIRST + QUIET)) for number in numbers]
     text = table(found, quiet)
     sys.stdout.write(text)
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)

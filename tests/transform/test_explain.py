@@ -27,7 +27,6 @@ NO_COUNTS = {
     "booking_funnel_stages": {"position"},
     "booking_intent_hourly": {"hours"},
     "unbooked_value_monthly": {"assumed_value_low", "assumed_value_high"},
-    "anomalies_daily": {"low", "high", "distance"},
     "practice_peers": {"low", "high", "peers", "place", "practices"},
     "phone_load_hourly": {"days", "staff_hours_needed", "usual_at_once", "most_at_once"},
 }

@@ -155,9 +155,9 @@ def _examples(values: Sequence[PeriodValue], start: date, unlike: Mapping[date, 
 
 def _holidays(read: Read) -> frozenset[tuple[str, date]]:
     """Return the holidays of `[definitions]` by practice and day; an older file does not have them."""
-    if "is_holiday" not in columns_of(read).get("anomalies_daily", ()):
+    if "is_holiday" not in columns_of(read).get("practice_days", ()):
         return frozenset()
-    rows = read("select distinct practice_id, day from marts.anomalies_daily where is_holiday").rows
+    rows = read("select practice_id, day from meta.practice_days where is_holiday").rows
     return frozenset((practice, day) for practice, day in rows)
 
 

@@ -60,9 +60,6 @@ class DefinitionsSettings(Section):
     no_show_statuses: Words | None = None
     booking_stages: Words | None = None
     small_sample: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] | None = None
-    anomaly_weeks: Annotated[int, BeforeValidator(no_boolean), Field(ge=2, le=52)] | None = None
-    anomaly_spreads: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=10)] | None = None
-    anomaly_least: Annotated[int, BeforeValidator(no_boolean), Field(ge=1)] | None = None
     holidays: dict[str, tuple[Holiday, ...]] | None = None
     visit_value: dict[str, tuple[Worth, Worth]] | None = None
     opening_hours: OpeningHours | None = None

@@ -123,7 +123,7 @@ def test_a_holiday_is_not_judged_and_no_example(settings: Settings, world: World
     assert [episode.began for episode in own.episodes] == [holiday]
 
     own_day = f"practice_id = 'loc-001' and day = '{holiday}'"
-    world.run(f"update marts.anomalies_daily set is_holiday = true where {own_day}")
+    world.run(f"update meta.practice_days set is_holiday = true where {own_day}")
     [own] = [one for one in judge(settings) if one.practice_id == "loc-001"]
     assert own.episodes == []
     [judged] = [one for one in own.judged if one.value.start == holiday]

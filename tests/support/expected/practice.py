@@ -58,7 +58,7 @@ def practice_days(source: Known) -> Expected:
             first = date(day.year, day.month, 1)
             since = now - end
             final, old = since >= timedelta(days=14), since >= timedelta(days=7)
-            times = (hours(start, end), end <= now, final, old, start, end)
+            times = (hours(start, end), end <= now, final, old, False, start, end)
             expected[practice.id, day] = (day.isoweekday(), monday, first, *times)
             day = day_after(day)
     return expected

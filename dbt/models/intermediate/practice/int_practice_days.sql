@@ -31,6 +31,7 @@ select
     as_of >= ends_at as is_over,
     {{ hours_between('ends_at', 'as_of') }} >= {{ final_after_hours() }} as is_final,
     {{ hours_between('ends_at', 'as_of') }} >= 7 * 24 as is_seven_days_old,
+    {{ is_holiday('practice_id', 'day') }} as is_holiday,
     starts_at,
     ends_at
 from bounded
