@@ -194,7 +194,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path,
         patch.setenv("VETL_WAREHOUSE__PATH", str(folder / "real.duckdb"))
         patch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
         with untested(), redirect_stdout(out):
-            assert app.execute([*DEMO, "--open", "--json"]) == 0
+            assert app.execute([*DEMO, "--open", "--json"]) == 0, out.getvalue()[-600:]
         yield folder, opened, json.loads(out.getvalue())
 
 

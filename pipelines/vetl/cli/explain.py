@@ -14,11 +14,11 @@ from vetl.cli.metric import AllEvidence, in_one_line, published_file, show_evide
 from vetl.cli.options import AsJson, OtherFile, Style, Where
 from vetl.cli.terminal import TableColumn, count, print_aside, print_csv, print_json, print_line, print_table, say
 from vetl.core.errors import WarehouseBusy, WrongUse
+from vetl.core.published import schema_of
 from vetl.core.text import text
 from vetl.figures.explain import CellQuestion, Explanation, explainable
 from vetl.figures.explain import explain as look_up
 from vetl.figures.reads import MovedRow, WindowRead, moved_rows, reads_of
-from vetl.publishing.marts import table_of
 from vetl.settings import load_settings
 
 _SHOWN = 40
@@ -144,7 +144,7 @@ def _bound(bound: str | None) -> str:
 
 def _titled(found: Explanation) -> str:
     """Return how many rows give which value; of a rate how many are in each of its counts."""
-    source, value = table_of(found.metric.mart), text(_rounded(found.recounted))
+    source, value = f"{schema_of(found.metric.mart)}.{found.metric.mart}", text(_rounded(found.recounted))
     if found.metric.aggregation != "ratio":
         keys = " different keys" if found.metric.aggregation == "distinct" else ""
         gives = "gives" if len(found.rows) == 1 else "give"

@@ -120,7 +120,16 @@ def _write_tables(private: Path, draft: Path) -> None:
         connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})")
         set_mark(connection, "main")
         connection.execute(f"create temp table numbers as {_NUMBERS}")
+        built = {
+            name
+            for (name,) in connection.execute(
+                "select table_name from duckdb_tables() where schema_name = 'marts'"
+                " union all select view_name from duckdb_views() where schema_name = 'marts'"
+            ).fetchall()
+        }
         for name, statement in _TABLES.items():
+            if name not in built:
+                continue  # somebody has built a part of the marts
             contact = "name, phone_number" if name == "phone_calls" else "name, phone_number, email"
             connection.execute(
                 f"create table target.{name} as from ({statement}) where coalesce({contact}) is not null"
