@@ -61,7 +61,10 @@ def write_contacts(published: Path) -> None:
             create table call_back_list as
             select practice_id, episode_id, 'Name at ' || practice_id as name, '+15550100' as phone_number,
                    null::varchar as email, null::varchar as pet
-            from published.marts.call_back_list order by episode_id offset 1
+            from published.marts.call_back_list where episode_id <> (
+                select min(episode_id) from published.marts.call_back_list
+                where reason not in ('declined', 'resolved')
+            )
         """)
 
 

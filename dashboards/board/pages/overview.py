@@ -106,8 +106,8 @@ def _figures(view: View, found: Sequence[Score]) -> None:
     figures(
         view,
         [
+            figure(view, found, "answered", "inbound calls"),
             figure(view, found, "callers", callers),
-            figure(view, found, "won_back", callers),
             figure(view, found, "online", "sessions"),
             figure(view, found, "outreach", "contacted"),
             requests.count(
