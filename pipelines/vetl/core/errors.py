@@ -203,6 +203,10 @@ class Unreachable(Transient):
     """No connection, a time-out, or a 5xx status."""
 
 
+class Untrusted(Unreachable):
+    """No authority of this machine vouches for the platform's certificate; an attempt soon after cannot help."""
+
+
 class NotDelivered(Transient):
     """A mail server or a webhook did not take a message; the next run sends it."""
 

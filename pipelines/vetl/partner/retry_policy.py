@@ -19,6 +19,7 @@ from vetl.core.errors import (
     TooLarge,
     Transient,
     Unreachable,
+    Untrusted,
 )
 from vetl.partner.timing import Timing
 
@@ -145,7 +146,7 @@ class RetryBudget:
             # With pauses, so that a short failure passes and a counter of refused sign-ins sees no burst.
             return policy.pause(refusals + 2, chance) if refusals < policy.refused_sign_ins else None
         self._seen[Transient] += 1
-        if isinstance(error, TooLarge) or self._seen[Transient] >= policy.attempts:
+        if isinstance(error, TooLarge | Untrusted) or self._seen[Transient] >= policy.attempts:
             return None
         return getattr(error, "retry_after", None) or policy.backoff(self._seen[Transient], chance)
 

@@ -17,7 +17,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
-from vetl.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable
+from vetl.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable, Untrusted
 from vetl.partner.account import Account, Limits, checked_base_url, is_this_machine
 from vetl.partner.answer_body import read_body
 from vetl.partner.protocol import Request
@@ -127,7 +127,7 @@ def _explain(error: Exception, label: str) -> NoReturn:
     kind = type(error).__name__
     if UNTRUSTED in str(error):
         reason = redact(str(error).partition(UNTRUSTED)[2].partition(" (_ssl")[0])
-        raise Unreachable(
+        raise Untrusted(
             f"{label}: the certificate of the platform is not trusted ({reason}); if an authority of your own"
             " signed it, name its file in the environment variable SSL_CERT_FILE"
         ) from None
