@@ -79,7 +79,12 @@ def test_a_list_that_failed_last_reads_failed_although_it_was_certified(
 
     assert code == 1
     assert out.startswith("14 lists of 2 practices: 1 failed, 13 certified; last sync failed just now\n")
-    [line] = [line for line in out.splitlines() if line.startswith("loc-1") and "staff_tasks" in line]
+    rows = [line for line in out.splitlines() if line.startswith("loc-")]
+    assert [(row.split()[0], "failed" in row) for row in rows] == [("loc-1", True), ("loc-2", False)]
+    assert all(len(line) <= 80 for line in out.splitlines()[1 : 2 + len(rows)])
+    [line] = [
+        line for line in status(capsys, "--all")[1].splitlines() if "loc-1" in line and "staff_tasks" in line
+    ]
     assert "failed" in line
     assert "2026-01-16 19:30" in line
     assert err == "loc-1 staff_tasks: failed just now: GET staff_tasks: HTTP 500\n"
@@ -101,7 +106,8 @@ def test_it_counts_the_words_that_are_masked_in_the_published_file(
     masked_words = {"booking_sessions.referral_source": 3}
     write_record(WAREHOUSE, "1", Masking({}, None), file, masked_words)
 
-    assert "too few people share them: booking_sessions.referral_source (3)." in status(capsys)[1]
+    assert "1 column published with masked values: --all names them" in status(capsys)[1]
+    assert "too few people share them: booking_sessions.referral_source (3)." in status(capsys, "--all")[1]
     assert json.loads(status(capsys, "--json")[1])["published"]["masked_words"] == masked_words
 
     another = file.with_name("another")

@@ -14,7 +14,6 @@ from rich.console import Console
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Practices
 from vetl.cli.terminal import (
-    MANY_PRACTICES,
     TableColumn,
     count,
     print_aside,
@@ -50,15 +49,7 @@ COLUMNS = (
     TableColumn("drift", 7),
     TableColumn("last window proven by", 8),
 )
-PRACTICE_COLUMNS = (
-    "practice",
-    TableColumn("name", 1),
-    "state",
-    TableColumn("certified", 2),
-    "certified until",
-    TableColumn("last read", 4),
-    TableColumn("rows", 3),
-)
+PRACTICE_COLUMNS = ("practice", TableColumn("name", 1), "state", "certified until", TableColumn("rows", 2))
 _QUARANTINED = TableColumn("quarantined")
 
 
@@ -125,8 +116,8 @@ def show(report: StatusReport, *, problems: bool | None = None, most: int | None
     """Print the summary, a table of at most `most` rows, and the problems below it."""
     lists = report.snapshot.lists
     selected = [item for item in lists if item.has_problem] if problems else lists
-    many = len({item.practice_id for item in selected}) > MANY_PRACTICES
-    if many and problems is None:
+    if problems is None:
+        _say_problems(report, selected, most)
         _print_practices(summary(report), selected, most)
     else:
         _print_lists(summary(report), selected, most)
@@ -137,34 +128,33 @@ def show(report: StatusReport, *, problems: bool | None = None, most: int | None
         as_of = f"as of {local(written)}; " if written else ""
         print_aside(f"{as_of}times in {zone()}; {short(report.warehouse)}")
         _explain_whole_days(selected)
-    _show_published(report)
+    _show_published(report, all_of_it=problems is False)
     for headline in report.headlines:
         print_line(headline["words"])
     for line in (line for part in report.parts for line in part.lines):
         print_line(line)
     _show_inbox(report.inbox)
-    _say_problems(report, selected, most)
+    if problems is not None:
+        _say_problems(report, selected, most)
 
 
 def _print_practices(title: str, lists: Sequence[ListStatus], most: int | None) -> None:
+    """Print a row for each practice, those with the worst state first."""
     groups = [list(group) for _, group in groupby(lists, key=attrgetter("practice_id"))]
     quarantined = any(item.quarantined for item in lists)
     rows = [(*_practice_row(group), *_cell_of_quarantine(group, has_column=quarantined)) for group in groups]
+    rows.sort(key=lambda row: _WORST_FIRST.index(row[2]))
     _print_some(title, [*PRACTICE_COLUMNS, *([_QUARANTINED] if quarantined else [])], rows, most)
-    print_aside("a row for each practice; --problems shows lists with a problem, --all every list")
+    print_aside("--problems shows the lists with a problem, --all every list")
 
 
-def _practice_row(lists: Sequence[ListStatus]) -> tuple[object, ...]:
+def _practice_row(lists: Sequence[ListStatus]) -> tuple[Any, ...]:
     read = [item for item in lists if not item.is_received] or lists
-    certified = sum(item.state == "certified" for item in read)
-    times = [item.read_at for item in read if item.attempt]
     return (
         read[0].practice_id,
         read[0].practice,
         min((item.state for item in read), key=_WORST_FIRST.index),
-        f"{certified} of {len(read)}",
         _earliest(read),
-        local(min((at for at in times if at), default=None)),
         sum(item.rows for item in lists),
     )
 
@@ -242,7 +232,7 @@ def _last_sync(report: StatusReport) -> str:
     return f"a {run['command']} began {ago(run['started_at'])}"
 
 
-def _show_published(report: StatusReport) -> None:
+def _show_published(report: StatusReport, *, all_of_it: bool) -> None:
     parts: list[str] = []
     if report.build and report.build.outcome == "running":
         parts.append(f"a build began {ago(report.build.started_at)} and runs")
@@ -256,8 +246,9 @@ def _show_published(report: StatusReport) -> None:
         parts[-1] += f": {short(file.path)}"
     if parts:
         print_line(", ".join(parts))
-    if report.published and report.published.masked_words:
-        print_aside(masked_words_in_words(report.published.masked_words))
+    if report.published and (masked := report.published.masked_words):
+        few = f"{count(len(masked), 'column')} published with masked values: --all names them and what shows them"
+        print_aside(masked_words_in_words(masked) if all_of_it else few)
 
 
 def masked_words_in_words(masked: Mapping[str, int]) -> str:
