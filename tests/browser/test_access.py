@@ -57,9 +57,8 @@ def test_no_address_of_a_download_or_of_a_picture_answers_without_a_sign_in(
 ) -> None:
     """Every address that the browser of a reader requested is requested again without the reader's session."""
     with duckdb.connect(published, read_only=True) as marts:
-        people = {
-            str(one) for (one,) in marts.execute("select client_id from marts.call_back_list").fetchall() if one
-        }
+        listed = "select client_id from marts.call_back_list where reason not in ('declined', 'resolved')"
+        people = {str(one) for (one,) in marts.execute(listed).fetchall() if one}
     with serving(published, tmp_path, VETL_DASHBOARD__PASSWORD=PASSWORD) as running:
         page = visit("/call-back", at=running)
         asked: list[str] = []

@@ -44,6 +44,7 @@ def choose(page: Page, label: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).wait_for()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
+    drawn(page)
 
 
 def test_group_practice_period_and_direction_by_keyboard(visit: Visit, dashboard: Dashboard, marts: Any) -> None:
