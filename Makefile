@@ -144,11 +144,10 @@ fuzz: setup  #- Look for bytes that break what reads them (Python 3.11 and 3.12)
 	for target in protocol calls_csv webhooks; do $(BIN)/python -m fuzz $$target --seconds 300 || exit 1; done
 
 answers: setup chromium  #- Write the answers on the analysts' page and in README again, and the picture of the dashboard
-	rm -rf build/answers build/year
-	$(BIN)/vetl demo --days 60 --folder build/answers
+	rm -rf build/answers
+	$(BIN)/vetl demo --folder build/answers
 	$(BIN)/python tests/support/analysts_page.py build/answers/warehouse/data/analytics.duckdb
-	$(BIN)/vetl demo --folder build/year
-	PYTHONPATH=tests $(BIN)/python tests/support/readme_example.py build/year/warehouse/data/analytics.duckdb
+	PYTHONPATH=tests $(BIN)/python tests/support/readme_example.py build/answers/warehouse/data/analytics.duckdb
 
 spark: setup java build/env/spark/.installed  #- Build the models on Spark too (needs Java 17) and compare each with DuckDB's
 	PYTHONPATH=tests $(BIN)/python -m spark --python build/env/spark/bin/python

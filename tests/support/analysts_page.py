@@ -1,6 +1,6 @@
 """Write the outputs of warehouse/README.md again.
 
-python tests/support/analysts_page.py FILE: answer each question from a published file (of `vetl demo --days 60`),
+python tests/support/analysts_page.py FILE: answer each question from a published file (of `vetl demo`),
 and put the answer under its statement.
 """
 

@@ -1,4 +1,4 @@
-"""Rows beside those of the lists, drawn from a seed: contents of webhooks, acts of vetl, and forecasts."""
+"""Rows beside those of the lists, drawn from a seed: contents of webhooks, acts of vetl, forecasts, headlines."""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -154,3 +154,36 @@ def _row(random: Random, practice: str, at: datetime, days: int, hour: int) -> R
         row |= {measure: expected, f"{measure}_low": expected / 2, f"{measure}_high": expected * 2}
         row[f"{measure}_naive"] = float(random.randrange(3))
     return row
+
+
+def random_headlines(random: Random, clock: datetime) -> Tables:
+    """Return the rows of `control.headlines`: two facts of each practice; one of them is over and no news."""
+    return {"control.headlines": [_headline(random, of, ago, clock) for of in ZONES for ago in (3, 90)]}
+
+
+def _headline(random: Random, practice: str, ago: int, clock: datetime) -> Row:
+    since = clock.astimezone(ZoneInfo(ZONES[practice])).date() - timedelta(days=ago)
+    calls = random.randrange(12, 40)
+    lost = calls - random.randrange(4)
+    return {
+        "practice_id": practice,
+        "measure": "answered_hours",
+        "since": since,
+        "until": since,
+        "first_seen": since + timedelta(days=1),
+        "direction": "lower",
+        "value": 1 - lost / calls,
+        "usual": 0.8,
+        "people": lost,
+        "sureness": 0.999,
+        "rank": 1 if ago == 3 else None,
+        "made_of": f"{calls - lost} of {calls} calls",
+        "words": f"{practice}: on {since} {lost} of {calls} calls were unanswered",
+        "shape": "hours",
+        "counted": "answered",
+        "cases": float(calls - lost),
+        "of_cases": float(calls),
+        "distance": 6.0,
+        "hour": 8,
+        "until_hour": 12,
+    }
