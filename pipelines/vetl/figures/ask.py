@@ -54,8 +54,9 @@ class MetricAnswer:
     """The values of a metric, one row for each combination of dimensions, and the evidence for them.
 
     The last columns of each row are the value (of a rate after its numerator and its denominator), `days`, the
-    number of practice-local days that it covers, and `is_final`, whether all of them are final. `notes` are the
-    reasons to read the values with care.
+    number of practice-local days that it covers, and `is_final`, whether all of them are final. `notes` are about
+    the values, such as a week of which some days are missing; `doubts` say why they may
+    still change, and why rows may be missing.
     """
 
     metric: Metric
@@ -63,6 +64,7 @@ class MetricAnswer:
     rows: list[tuple[Any, ...]]
     evidence: list[Evidence]
     notes: tuple[str, ...]
+    doubts: tuple[str, ...]
 
 
 def ask(file: Path, question: MetricQuestion, practices: Collection[str] | None = None) -> MetricAnswer:
@@ -105,20 +107,18 @@ def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion
     about_days += part_periods(read, question.by, _chosen(question, whole_weeks, FRAME), rows[: question.most])
     of_practices = conditions(where, {"practice": "practice_id", "group": "group_name"})
     evidence = evidence_of(read, metric.lists, " and ".join([of_practices, *_within(question)]))
-    notes = (*about_days, *_notes(metric, rows, question.most), *without_rows, *doubts_of(read, evidence))
-    return MetricAnswer(metric, columns, rows[: question.most], evidence, notes)
+    cut_off = question.most is not None and len(rows) > question.most
+    too_many = [f"only the first {question.most:,} rows are here: ask for less"] if cut_off else []
+    rows = rows[: question.most]
+    notes = (*about_days, *too_many, *without_rows)
+    return MetricAnswer(metric, columns, rows, evidence, notes, (*_open(metric, rows), *doubts_of(read, evidence)))
 
 
-def _notes(metric: Metric, rows: Sequence[tuple[Any, ...]], most: int | None) -> list[str]:
-    """Return the mistakes that a reader of these values could make."""
-    lines: list[str] = []
-    if most is not None and len(rows) > most:
-        lines.append(f"only the first {most:,} rows are here: ask for less")
-    open_rows = sum(not row[-1] for row in rows[:most])
-    if open_rows:
-        of = f"{open_rows:,} of {len(rows[:most]):,} rows are" if len(rows) > 1 else "the value is"
-        lines.append(f"{of} not final: {metric.maturity}")
-    return lines
+def _open(metric: Metric, rows: Sequence[tuple[Any, ...]]) -> list[str]:
+    """Return a line about the values that are not final, if there are any."""
+    number = sum(not row[-1] for row in rows)
+    of = f"{number:,} of {len(rows):,} rows are" if len(rows) > 1 else "the value is"
+    return [f"{of} not final: {metric.maturity}"] if number else []
 
 
 def dimensions_of(metrics: Mapping[str, Metric], metric: Metric) -> tuple[str, ...]:

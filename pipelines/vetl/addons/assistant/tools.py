@@ -100,7 +100,7 @@ class Tools:
                 **_definition(answer.metric),
                 "columns": answer.columns,
                 "rows": answer.rows,
-                "notes": answer.notes[:_NAMED],
+                "notes": [*answer.notes, *answer.doubts][:_NAMED],
                 **_evidence(answer.evidence),
             }
         )
