@@ -161,6 +161,8 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
         "[definitions]",
         f"booking_stages = {json.dumps(STAGES)}",
         f"holidays = {{ default = {json.dumps(HOLIDAYS)} }}",
+        "# The history is a year; the usual 365 days would find nobody.",
+        "lapsed_after_days = 180",
         "# An assumption: what a visit is worth. Replace it by your own, or remove it.",
         "visit_value = { default = [90, 160] }",
     ]
