@@ -20,7 +20,7 @@ from vetl.core.errors import VetlError
 from vetl.core.list_read import Margins, Outcome, Reconcile
 from vetl.core.steps import ReplaceDays, Save
 from vetl.endpoints.phone_calls import PHONE_CALLS
-from vetl.store.phone_calls.times import days_between
+from vetl.store.phone_calls.call_times import days_between
 from vetl.strategies.phone_calls import date_windows
 
 ZONE = ZoneInfo("America/New_York")

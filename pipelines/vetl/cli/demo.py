@@ -24,7 +24,7 @@ from vetl.cli.sandbox import Platform, sandbox_process
 from vetl.cli.terminal import count, mention, print_json, short, this_command
 from vetl.cli.views import as_records, show_answer
 from vetl.core.errors import ConfigurationError, cannot_write
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl.settings import load_settings
 from vetl.settings.sources import DEFAULT_FILE, PREFIX
 

@@ -22,9 +22,8 @@ from vetl.cli.terminal import (
     short,
 )
 from vetl.core.text import text
-from vetl.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of
+from vetl.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of, list_of
 from vetl.figures.evidence import Evidence
-from vetl.figures.listing import list_of
 
 _NOTES = 10
 """Notes below the table; `--json` has all."""

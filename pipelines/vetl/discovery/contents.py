@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from vetl.core.endpoint import KnownValues
 from vetl.core.pages import Page, Row
-from vetl.core.records import KnownValues
 from vetl.core.steps import Plan
 from vetl.discovery.probes import ListKnowledge, ask
 from vetl.discovery.report import Finding

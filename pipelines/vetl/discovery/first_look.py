@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 
-from vetl.core.capabilities import Capabilities, Key, Parameter, Result
 from vetl.core.errors import Unreachable
-from vetl.core.list_read import Reading
+from vetl.core.list_read import Capabilities, Key, Parameter, Reading, Result
 from vetl.core.pages import Page, Window
 from vetl.core.steps import Plan
 from vetl.discovery.identity import Identity, look

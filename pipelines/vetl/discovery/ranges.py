@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
 
-from vetl.core.capabilities import Key
+from vetl.core.list_read import Key
 from vetl.core.pages import Page
 from vetl.core.steps import Plan
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES

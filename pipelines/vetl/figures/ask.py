@@ -2,6 +2,8 @@
 
 A rate is the sum of its numerators by the sum of its denominators, never a mean of rates. Counts of people are
 read from the marts that keep them, never added up. A median is computed from the rows.
+
+List the metrics of a published file, and describe one of them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,11 +20,11 @@ from vetl.figures.comparisons import (
     parsed,
     refuse_unknown,
     refuse_unknown_values,
+    values_of,
 )
-from vetl.figures.days import TIME, no_days, part_periods
-from vetl.figures.evidence import Evidence, doubts_of, evidence_of
+from vetl.figures.evidence import TIME, Evidence, doubts_of, evidence_of, no_days, part_periods
 from vetl.publishing.marts import table_of
-from vetl.publishing.query import Read, reading
+from vetl.publishing.statements import Read, reading
 from vetl.store.connection import literal, quoted
 
 _PRACTICE = {
@@ -264,3 +266,55 @@ def _chosen(question: MetricQuestion, where: Sequence[Comparison], expressions: 
     if question.until:
         chosen.append(f"day <= date {literal(question.until.isoformat())}")
     return " and ".join(chosen)
+
+
+_PERIODS = ("day", "week", "month", "weekday")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A metric, its dimensions with their frequent values in words, and the columns of marts that show it."""
+
+    metric: Metric
+    dimensions: Mapping[str, str]
+    figures: tuple[str, ...]
+
+
+def list_of(file: Path, practices: Collection[str] | None = None) -> dict[str, Metric]:
+    """Return the metrics of a published file, by name."""
+    with reading(file, practices) as read:
+        return metrics_of(read, file)
+
+
+def describe(file: Path, name: str, practices: Collection[str] | None = None) -> Description:
+    """Describe a metric of a published file.
+
+    Raises:
+        WrongUse: there is none of this name.
+    """
+    with reading(file, practices) as read:
+        metrics = metrics_of(read, file)
+        metric = metric_named(metrics, name)
+        part = next(iter(parts_of(metrics, metric).values()))
+        expressions = {**FRAME, **part.dimensions}
+        named = {
+            one: "" if one in _PERIODS else values_of(read, part.mart, expressions[one])
+            for one in dimensions_of(metrics, metric)
+        }
+        figures = read(
+            "select table_name || '.' || column_name from meta.catalogue"
+            f" where counted_as = {literal(name)} order by all"
+        ).rows
+        return Description(metric, named, tuple(figure for (figure,) in figures))
+
+
+def refuse_unknown_practices(file: Path, practices: Collection[str]) -> None:
+    """Return if a published file has each of these practices.
+
+    Raises:
+        WrongUse: it has not.
+    """
+    with reading(file) as read:
+        known = [name for (name,) in read("select practice_id from marts.practices order by all").rows]
+        for practice in practices:
+            refuse_unknown(practice, known, "--practice")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from vetl.core.records import Instant, Record, Text, known
+from vetl.core.endpoint import Instant, Record, Text, known
 
 MESSAGE_STATUSES = known("sent", "delivered", "read", "failed", "suppressed")
 REQUESTED_CHANNELS = known("auto", "rcs", "sms")

@@ -25,7 +25,7 @@ from vetl.endpoints.received import MESSAGES
 from vetl.engine.gather import gather
 from vetl.engine.runner import UNKNOWN_ID
 from vetl.receiving.drain import IntakeStore
-from vetl.store.received import Intake
+from vetl.store.deliveries import Intake
 
 BUDGET = 500
 """Most requests per practice and list in one drain; the next drain continues with the longest unread ids."""

@@ -12,10 +12,9 @@ list of each status.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from vetl.core.capabilities import Result
 from vetl.core.endpoint import UpdatedWindows
 from vetl.core.errors import RequestRefused
-from vetl.core.list_read import Outcome, Reading
+from vetl.core.list_read import Outcome, Reading, Result
 from vetl.core.pages import Page, Window
 from vetl.core.steps import Flush, IdsHere, Learnt, MergeRows, Plan, do
 from vetl.discovery.examination import find_status

@@ -9,9 +9,8 @@ Another name of the status filter is examined only if the name in use has no pro
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vetl.core.capabilities import Result
 from vetl.core.errors import RequestRefused
-from vetl.core.list_read import Reading
+from vetl.core.list_read import Reading, Result
 from vetl.core.pages import Window
 from vetl.core.steps import Flush, MergeRows, Plan, StatusCounts, do
 from vetl.discovery.examination import find_status

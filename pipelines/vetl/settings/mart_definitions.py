@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from vetl.settings.checked_values import no_boolean
 from vetl.settings.section import Section
-from vetl.settings.values import no_boolean
 
 
 def _word(text: str) -> str:
