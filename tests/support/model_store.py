@@ -25,7 +25,7 @@ from vetl.core.steps import (
     Step,
     UpdatesOf,
 )
-from vetl.engine.write_buffer import ROWS_AT_ONCE, rows_in
+from vetl.engine.writer import ROWS_AT_ONCE, rows_in
 from vetl.reading.rows import instant
 
 

@@ -11,7 +11,7 @@ from vetl.core.records import KnownValues
 from vetl.core.steps import Plan
 from vetl.discovery.probes import ListKnowledge, ask
 from vetl.discovery.report import Finding
-from vetl.partner.redaction import redact
+from vetl.partner.answers import redact
 from vetl.reading.rows import instant, key_of
 
 ENOUGH = 3

@@ -1,13 +1,17 @@
-"""Accept or refuse deliveries by their signature alone.
+"""Accept or refuse deliveries by their signature alone, with the secrets that are active now.
 
 A delivery may be hours late (contract: the hourly reconciliation) and may come from any address, so neither its
-time nor its source matters. The receiver remembers a source only if its signature was wrong.
+time nor its source matters.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import structlog
+
+from vetl.core.errors import ConfigurationError
 from vetl.partner.webhooks import (
     Channel,
     Delivery,
@@ -70,21 +74,47 @@ class Trust:
         return delivery.practice_id or "", delivery
 
 
-class Suspects:
-    """Sources of refused deliveries: a bounded number of them, each for a minute."""
+_log = structlog.stdlib.get_logger("vetl.webhooks")
+_LOOK_EVERY_SECONDS = 1.0
 
-    def __init__(self, now: Callable[[], float], *, tolerated: int = 30, remembered: int = 4_096) -> None:
+
+class Rotation:
+    """The secrets now; if changed settings cannot be read or have no secret, a line is logged and they stay."""
+
+    def __init__(
+        self, read: Callable[[], Trust], files: Sequence[Path], now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._read = read
+        self._files = files
         self._now = now
-        self._tolerated = tolerated
-        self._remembered = remembered
-        self._seen: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._seen = self._stamps()
+        self._looked = now()
+        self._trust = read()
 
-    def note(self, source: str) -> bool:
-        """Count a refusal; return whether this source has more refusals in a minute than are tolerated."""
-        since, count = self._seen.pop(source, (self._now(), 0))
-        if self._now() - since >= 60:  # noqa: PLR2004 - a minute
-            since, count = self._now(), 0
-        self._seen[source] = (since, count + 1)
-        while len(self._seen) > self._remembered:
-            self._seen.popitem(last=False)
-        return count + 1 > self._tolerated
+    def __call__(self) -> Trust:
+        """Return the secrets as they were saved at most a second ago."""
+        if self._now() - self._looked >= _LOOK_EVERY_SECONDS:
+            self._looked = self._now()
+            if (stamps := self._stamps()) != self._seen:
+                self._seen = stamps
+                self._read_again()
+        return self._trust
+
+    def _read_again(self) -> None:
+        try:
+            self._trust = self._read()
+        except ConfigurationError as error:
+            _log.error("secrets_not_read", cause=str(error))
+        else:
+            _log.info("secrets_read", active=len(self._trust.secrets))
+
+    def _stamps(self) -> list[tuple[int, int, int] | None]:
+        stamps: list[tuple[int, int, int] | None] = []
+        for file in self._files:
+            try:
+                status = file.stat()
+            except OSError:
+                stamps.append(None)
+            else:
+                stamps.append((status.st_ino, status.st_size, status.st_mtime_ns))
+        return stamps
