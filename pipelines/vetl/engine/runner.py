@@ -38,6 +38,7 @@ from vetl.core.steps import (
 )
 from vetl.core.zones import zone
 from vetl.discovery import identity
+from vetl.discovery.conventions import check_page
 from vetl.discovery.examination import ask_for_practice
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather, rows_by_id
@@ -51,8 +52,7 @@ from vetl.engine.writer import (
     Writer,
     rows_in,
 )
-from vetl.reading.conventions import check_page
-from vetl.strategies import read_list
+from vetl.reading.read_list import read_list
 
 A = TypeVar("A")
 

@@ -1,4 +1,4 @@
-"""Strategies that read each kind of list without loss: pure generators of `vetl.core.steps`, without I/O."""
+"""Read a list with the strategy that its endpoint declares, after the parameters that it needs are discovered."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -11,9 +11,11 @@ from vetl.core.steps import Flush, Plan
 from vetl.discovery import identity
 from vetl.discovery.capability_store import conventions_of
 from vetl.discovery.examination import discover
-from vetl.reading.reuse import reusing
-from vetl.strategies import by_reference, full_scan, newest_first, updated_windows
-from vetl.strategies.phone_calls import date_windows
+from vetl.discovery.first_look import reusing
+from vetl.reading.by_id import read_by_reference
+from vetl.reading.call_schedule import read_call_days
+from vetl.reading.undated_lists import read_full_scan, read_newest_first
+from vetl.reading.updated_windows import read_updated_windows
 
 
 def read_list(reading: Reading) -> Plan[Outcome]:
@@ -25,9 +27,9 @@ def read_list(reading: Reading) -> Plan[Outcome]:
     """
     match reading.endpoint.strategy:
         case DateWindows() as strategy:
-            return (yield from date_windows.read(reading, strategy))
+            return (yield from read_call_days(reading, strategy))
         case ByReference() as strategy:
-            return (yield from by_reference.read(reading, strategy))
+            return (yield from read_by_reference(reading, strategy))
         case Received():
             raise WrongUse(f"{reading.endpoint.name} has no list to read: it is received by webhook")
         case _:
@@ -75,11 +77,11 @@ def _running(reading: Reading, capabilities: Capabilities) -> Plan[Outcome]:
     conventions = conventions_of(reading, capabilities)
     match reading.endpoint.strategy:
         case UpdatedWindows() as strategy:
-            outcome = yield from updated_windows.read(reading, strategy, conventions)
+            outcome = yield from read_updated_windows(reading, strategy, conventions)
         case NewestFirst() as strategy:
-            outcome = yield from newest_first.read(reading, strategy, conventions)
+            outcome = yield from read_newest_first(reading, strategy, conventions)
         case FullScan() as strategy:
-            outcome = yield from full_scan.read(reading, strategy, conventions)
+            outcome = yield from read_full_scan(reading, strategy, conventions)
         case other:
             raise AssertionError(other)
     notes = [f"{reading.endpoint.name}: {words}" for words in capabilities.overruled(reading.endpoint.names)]

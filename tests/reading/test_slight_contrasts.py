@@ -10,9 +10,9 @@ from support.model_store import ModelStore
 from vetl.core.capabilities import Result
 from vetl.core.endpoint import QueryNames
 from vetl.discovery.examination import discover
+from vetl.discovery.page_parameters import check_size
 from vetl.discovery.probes import ListKnowledge
-from vetl.discovery.sizes import check_size
-from vetl.discovery.statuses import check_statuses
+from vetl.discovery.row_checks import check_statuses
 from vetl.endpoints import by_name
 
 UNKNOWN = "a_name_that_nobody_tries"

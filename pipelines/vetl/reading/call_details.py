@@ -15,6 +15,7 @@ from datetime import date, timedelta
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Reading
 from vetl.core.pages import Row, Window, WindowKind
+from vetl.core.row_keys import instant
 from vetl.core.steps import (
     AttachDetails,
     CallsHere,
@@ -25,13 +26,12 @@ from vetl.core.steps import (
     SideBySide,
     do,
 )
+from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.identity import IDS, Identity, look
 from vetl.discovery.time_zone import contradiction, pairs_here
-from vetl.reading.conventions import QueryConventions
+from vetl.reading.call_days import DAY
+from vetl.reading.coverage import DaysCursor
 from vetl.reading.paging import certificate, read_pass
-from vetl.reading.rows import instant
-from vetl.strategies.cursors import DaysCursor
-from vetl.strategies.phone_calls.windows import DAY
 
 ROWS_AT_ONCE = 1_000
 CLOSE = timedelta(days=3)

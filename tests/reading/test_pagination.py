@@ -13,7 +13,7 @@ from support.model_store import ModelStore
 from vetl.core.errors import RequestRefused, Unreachable
 from vetl.core.pages import Page
 from vetl.core.steps import Plan, ReadPage, do
-from vetl.discovery.pagination import PageNumbers, find_pages
+from vetl.discovery.page_parameters import PageNumbers, find_pages
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 BEFORE_THE_FIRST = ("repeats", "refused", "empty", "breaks")

@@ -13,16 +13,15 @@ from support.model_source import START, Manners
 from support.strategy_machine import EndedReading, StrategyMachine
 from vetl.core.endpoint import QueryNames
 from vetl.core.pages import Row
+from vetl.core.row_keys import instant
 from vetl.endpoints.ai_outbound import AI_OUTBOUND
 from vetl.endpoints.appointments import APPOINTMENTS
 from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
 from vetl.endpoints.staff_tasks import STAFF_TASKS
 from vetl.reading import coverage
-from vetl.reading.certified import UNITED_PASSES
-from vetl.reading.rows import instant
-from vetl.reading.window_read import ROWS_PER_WINDOW_ALLOWED, WINDOWS_ALLOWED
-from vetl.strategies.cursors import WindowsCursor
-from vetl.strategies.newest_first import ATTEMPTS
+from vetl.reading.certified import ROWS_PER_WINDOW_ALLOWED, UNITED_PASSES, WINDOWS_ALLOWED
+from vetl.reading.coverage import WindowsCursor
+from vetl.reading.undated_lists import ATTEMPTS
 
 NAMES = (
     QueryNames(),

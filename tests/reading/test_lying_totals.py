@@ -14,7 +14,7 @@ from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint
 from vetl.endpoints import by_name
 from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
-from vetl.reading import certified, following, paging
+from vetl.reading import certified, paging
 
 STATUSES = {
     "booking_sessions": ("active", "completed"),
@@ -86,7 +86,6 @@ def test_a_server_that_never_runs_out_of_rows_is_read_to_an_end(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limits here are a hundredth of the real ones."""
-    monkeypatch.setattr(following, "MOST_PAGES", 200)
     monkeypatch.setattr(paging, "MOST_PAGES", 200)
     monkeypatch.setattr(certified, "MOST_READ", 10_000)
     manners = Manners(total="huge", beyond="invents", order="created_desc")

@@ -2,7 +2,7 @@
 
 Rows have neither ids nor seconds, they change later without a new timestamp, and the filter is by whole days. So a
 window is a span of days whose calls fit one page: one answer is one snapshot, and its days are replaced whole if
-they differ. Only a single day that does not fit is read in another way (`crowded_days`).
+they differ. Only a single day that does not fit is read in another way (`call_days.read_crowded`).
 
 Each sync reads days that were never read, today and tomorrow, and days with a call that is not final (crowded ones
 of them more and more rarely). Once a day the last 35 days are read, and once a week the whole history.
@@ -24,11 +24,10 @@ from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Outcome, Reading
 from vetl.core.pages import WindowKind
 from vetl.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
+from vetl.reading import call_details as details
 from vetl.reading import coverage
-from vetl.strategies.cursors import DaysCursor
-from vetl.strategies.phone_calls import details
-from vetl.strategies.phone_calls.crowded_days import may_rest
-from vetl.strategies.phone_calls.windows import DAY, DaysPurpose, SharedDays, calls_query, read_days
+from vetl.reading.call_days import DAY, DaysPurpose, SharedDays, calls_query, may_rest, read_days
+from vetl.reading.coverage import DaysCursor
 
 FILLED = 0.8
 """Part of a page that a window should fill, because calls may have come since they were counted."""
@@ -38,7 +37,7 @@ MOST_DAYS = 400
 """Most days of a window, even if it has few calls."""
 
 
-def read(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
+def read_call_days(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
     """Read the days that are new, open or due, then attach the details of the JSON list."""
     state = _State(reading)
     if state.was_put_back:

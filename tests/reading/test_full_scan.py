@@ -12,13 +12,12 @@ from support.model_driver import Driver, each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint
+from vetl.discovery.conventions import QueryConventions, Saving
 from vetl.endpoints.ai_outbound import AI_OUTBOUND
 from vetl.endpoints.appointments import APPOINTMENTS
 from vetl.endpoints.staff_tasks import STAFF_TASKS
-from vetl.reading import following
-from vetl.reading.conventions import QueryConventions, Saving
-from vetl.reading.following import MOST_KEPT, kept_rows
-from vetl.reading.paging import read_pass
+from vetl.reading import paging
+from vetl.reading.paging import MOST_KEPT, kept_rows, read_pass
 from vetl.reading.whole_list import WHOLE, read_whole_list
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -58,7 +57,7 @@ def test_rows_of_many_pages_are_saved_while_a_pass_goes_on() -> None:
 
 
 def test_rows_that_are_wanted_together_end_a_pass_that_has_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "MOST_TOGETHER", 100)
+    monkeypatch.setattr(paging, "MOST_TOGETHER", 100)
     source, store = filled(Manners(largest_page=5), 300)
 
     done = Driver(source, store, source.rng).run(read_pass(QueryConventions(STAFF_TASKS.names), WHOLE))

@@ -13,6 +13,7 @@ from vetl.core.capabilities import Result
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import WrongTotal
 from vetl.core.pages import Page, Window
+from vetl.core.row_keys import updated_at
 from vetl.core.steps import ReadPage
 
 Bounds = Literal["instant", "day", "none"]
@@ -109,6 +110,19 @@ class QueryConventions:
     def shortest(self) -> timedelta:
         """Return the shortest window that the date filter can select."""
         return timedelta(seconds=2) if self.bounds == "instant" else timedelta(days=1)
+
+
+def has_strays(conventions: QueryConventions, window: Window, page: Page) -> bool:
+    """Return whether a page has a row from outside the window, so that the server ignores the range."""
+    # Days are widened by one, and may begin in any zone.
+    slack = timedelta(days=3) if conventions.bounds == "day" else timedelta(minutes=1)
+    times = [at for row in page.rows if (at := updated_at(row)) is not None]
+    start = window.start if conventions.bounds != "none" else None
+    end = window.end if conventions.reaches_now else None
+    return bool(times) and (
+        (isinstance(start, datetime) and min(times) < start - slack)
+        or (isinstance(end, datetime) and max(times) > end + slack)
+    )
 
 
 def check_page(step: ReadPage, page: Page) -> None:

@@ -14,9 +14,9 @@ from vetl.core.list_read import Outcome
 from vetl.core.pages import Page, Row, Window
 from vetl.core.steps import ReadPage
 from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.reading import call_schedule
+from vetl.reading.call_days import PROVEN, rows_at
 from vetl.reading.paging import Pass
-from vetl.strategies.phone_calls import date_windows
-from vetl.strategies.phone_calls.crowded_days import PROVEN, rows_at
 
 HISTORY = date(2026, 1, 10)
 NOW = datetime(2026, 3, 10, 15, tzinfo=UTC)
@@ -27,7 +27,9 @@ ZONE = ZoneInfo("America/New_York")
 
 def sync(source: ModelCalls, store: CallStore, **given: Any) -> Outcome:
     reading = reading_of(PHONE_CALLS, source, store, **{"history_start": HISTORY, "details": "off"} | given)
-    return Driver(source, store, source.rng).run(date_windows.read(reading, DateWindows(csv_page_size=40)))
+    return Driver(source, store, source.rng).run(
+        call_schedule.read_call_days(reading, DateWindows(csv_page_size=40))
+    )
 
 
 def ring(source: ModelCalls, day: date | None = None) -> None:

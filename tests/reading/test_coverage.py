@@ -8,9 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vetl.reading.coverage import Coverage
-from vetl.reading.rows import evidence_of, instant, key_of, updated_at
-from vetl.strategies.cursors import DaysCursor
+from vetl.core.row_keys import evidence_of, instant, key_of, updated_at
+from vetl.reading.coverage import Coverage, DaysCursor
 
 EPOCH = date(2026, 1, 1)
 spans = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=12)
