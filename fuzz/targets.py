@@ -18,7 +18,7 @@ from vetl.partner.models import Appointment, BookingSession, Client, OutboundReq
 from vetl.partner.practice import typed
 from vetl.partner.protocol import Answer
 from vetl.partner.webhooks import Channel, Secret
-from vetl.store.phone_calls.frames import parse_calls
+from vetl.store.phone_calls.csv_frames import parse_calls
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 NEW_YORK = ZoneInfo("America/New_York")

@@ -17,7 +17,7 @@ import vetl_sandbox
 from pydantic import SecretStr
 from support.partner_requests import booking
 from support.partner_side import Partner
-from vetl.core.records import KnownValues, Record
+from vetl.core.endpoint import KnownValues, Record
 from vetl.partner import models
 from vetl.partner.client import Account, PartnerClient
 from vetl.partner.models import Message

@@ -96,6 +96,11 @@ def test_an_answer_in_utf16_that_says_nothing_of_it_is_read_and_counted_as_repai
     assert (decoded.value, decoded.repaired) == (json.loads(text), True)
 
 
+@pytest.mark.parametrize("text", ['{"id": "1", "id": "2"}', '{"id": "1", "note": "a\tb", "id": "2"}'])
+def test_of_two_equal_keys_the_last_one_counts_in_both_parsers(text: str) -> None:
+    assert read_json(text.encode(), {}, "GET /x").value["id"] == "2"
+
+
 def test_a_csv_in_another_character_set_becomes_utf8() -> None:
     answer = answered("Client\nZoë\n".encode("latin-1"), content_type="text/csv;charset=latin1", x_total_count="1")
     assert protocol.csv_page(answer).body == "Client\nZoë\n".encode()

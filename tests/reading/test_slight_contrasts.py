@@ -7,8 +7,8 @@ import pytest
 from support.model_driver import Driver, reading_of
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-from vetl.core.capabilities import Result
 from vetl.core.endpoint import QueryNames
+from vetl.core.list_read import Result
 from vetl.discovery.examination import discover
 from vetl.discovery.page_parameters import check_size
 from vetl.discovery.probes import ListKnowledge

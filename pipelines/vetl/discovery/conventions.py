@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
-from vetl.core.capabilities import Result
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import WrongTotal
+from vetl.core.list_read import Result
 from vetl.core.pages import Page, Window
 from vetl.core.row_keys import updated_at
 from vetl.core.steps import ReadPage

@@ -4,12 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from vetl.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
-from vetl.core.endpoint import ByReference, DateWindows, QueryNames
+from vetl.core.endpoint import ByReference, DateWindows, KnownValues, QueryNames
 from vetl.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
-from vetl.core.list_read import Reading
+from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
 from vetl.core.pages import Page, Row, Window
-from vetl.core.records import KnownValues
 from vetl.core.steps import Learnt, Plan, ReadPage
 from vetl.discovery.calls_and_people import check_calls, check_clients, check_patients
 from vetl.discovery.capability_store import (

@@ -18,9 +18,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from vetl.core.capabilities import Capabilities, Key, Parameter, Result
 from vetl.core.errors import Unreachable, VetlError
-from vetl.core.list_read import Reading
+from vetl.core.list_read import Capabilities, Key, Parameter, Reading, Result
 from vetl.core.pages import Page, Window
 from vetl.core.row_keys import key_of
 from vetl.core.steps import Plan, Query, ReadPage, SideBySide

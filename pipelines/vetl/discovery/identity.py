@@ -19,9 +19,8 @@ from dataclasses import dataclass, replace
 from json import dumps
 from typing import Any, Literal
 
-from vetl.core.capabilities import Capabilities
 from vetl.core.errors import RequestRefused
-from vetl.core.list_read import Outcome, Reading
+from vetl.core.list_read import Capabilities, Outcome, Reading
 from vetl.core.pages import Certificate, Page, Row, Window, WindowKind
 from vetl.core.row_keys import key_of
 from vetl.core.steps import Flush, Learnt, MergeRows, Plan, do

@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from vetl.core.capabilities import Result
 from vetl.core.errors import Unreachable
+from vetl.core.list_read import Result
 from vetl.core.pages import Page
 from vetl.core.row_keys import key_of
 from vetl.core.steps import Plan

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Literal
 
-from vetl.core.capabilities import Key
+from vetl.core.list_read import Key
 from vetl.core.pages import Page, Row
 from vetl.core.row_keys import instant, key_of, updated_at
 from vetl.core.steps import Plan

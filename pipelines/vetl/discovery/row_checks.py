@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from vetl.core.endpoint import KnownValues
 from vetl.core.pages import Page, Row
-from vetl.core.records import KnownValues
 from vetl.core.row_keys import instant, key_of
 from vetl.core.steps import Plan
 from vetl.discovery.parameter_names import STATUS_NAMES

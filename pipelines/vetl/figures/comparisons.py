@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from vetl.core.errors import WrongUse
 from vetl.endpoints import REGISTRY
 from vetl.publishing.marts import table_of
-from vetl.publishing.query import Read
+from vetl.publishing.statements import Read
 from vetl.store.connection import literal
 
 _COMPARISON = re.compile(r"\s*(\w+)\s*(!=|<=|>=|=|<|>)(.*)", re.DOTALL)

@@ -29,9 +29,9 @@ from vetl.jobs.doctor_settings import corrected, mend, overridden, proven
 from vetl.jobs.one_writer import opened
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
 from vetl.partner.client import PartnerClient
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl.settings import Settings, load_settings
-from vetl.store.zone_rules import AHEAD, differing, doubt
+from vetl.store.instants import AHEAD, differing, doubt
 
 ROUNDS = 3
 """Most corrections of one value. A first check has few calls; the checks after it have those that it asked for."""

@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import Annotated, Any
 
-from vetl.core.records import Instant, Record, Text, known
+from vetl.core.endpoint import Instant, Record, Text, known
 
 
 class Patient(Record):

@@ -3,10 +3,9 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from vetl.core.capabilities import KEYS, Capabilities
 from vetl.core.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
 from vetl.core.errors import RequestRefused, WrongUse
-from vetl.core.list_read import Outcome, Reading
+from vetl.core.list_read import KEYS, Capabilities, Outcome, Reading
 from vetl.core.steps import Flush, Plan
 from vetl.discovery import identity
 from vetl.discovery.capability_store import conventions_of

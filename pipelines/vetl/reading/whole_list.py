@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vetl.core.capabilities import Result
 from vetl.core.errors import RequestRefused
-from vetl.core.list_read import Reading
+from vetl.core.list_read import Reading, Result
 from vetl.core.pages import Certificate, Window, WindowKind
 from vetl.core.steps import (
     Flush,

@@ -28,8 +28,8 @@ from vetl.engine.gather import gather
 from vetl.engine.runner import UNKNOWN_ID
 from vetl.partner.webhooks import Channel, Delivery, message, parse_delivery, row
 from vetl.receiving.inbox import Inbox, IsAbout, WaitingDelivery
-from vetl.store.control.quarantine import BadRow, content_key
-from vetl.store.received import Intake
+from vetl.store.control.bad_rows import BadRow, content_key
+from vetl.store.deliveries import Intake
 
 AT_ONCE = 5_000
 KEPT_FOR = timedelta(days=30)

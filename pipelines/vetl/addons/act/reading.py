@@ -9,9 +9,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from vetl.addons.act.sighting import SeenTask, TasksRead, seen_task
-from vetl.core.capabilities import Result
 from vetl.core.errors import RequestRefused
-from vetl.core.list_read import Reading
+from vetl.core.list_read import Reading, Result
 from vetl.core.pages import Row, Window
 from vetl.core.row_keys import instant, key_of
 from vetl.core.steps import Flush, Plan, do

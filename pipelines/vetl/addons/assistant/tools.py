@@ -19,12 +19,11 @@ from pydantic import Field
 
 from vetl.cli.explain import question_about
 from vetl.core.errors import VetlError
-from vetl.figures.ask import MetricQuestion, ask, dimensions_of
+from vetl.figures.ask import MetricQuestion, ask, describe, dimensions_of, list_of
 from vetl.figures.catalogue import Metric
 from vetl.figures.evidence import Evidence
-from vetl.figures.explain import explain
-from vetl.figures.listing import describe, list_of
-from vetl.publishing.query import reading
+from vetl.figures.explanation import explain
+from vetl.publishing.statements import reading
 
 INSTRUCTIONS = """\
 Figures of veterinary practices, from one published file. Begin with list_metrics; describe says how a metric is
@@ -100,7 +99,7 @@ class Tools:
                 **_definition(answer.metric),
                 "columns": answer.columns,
                 "rows": answer.rows,
-                "notes": answer.notes[:_NAMED],
+                "notes": [*answer.notes, *answer.doubts][:_NAMED],
                 **_evidence(answer.evidence),
             }
         )

@@ -10,9 +10,8 @@ from typing import Any
 import duckdb
 
 from vetl.endpoints.received import RECEIVED
-from vetl.store.control.list_status import Attempt, LastWindow, ListStatus, state_without_attempt
-from vetl.store.control.questions import row_counts
-from vetl.store.control.snapshot import write_snapshot
+from vetl.store.control.answers import row_counts
+from vetl.store.control.snapshot import Attempt, LastWindow, ListStatus, state_without_attempt, write_snapshot
 from vetl.store.tables import RawTable
 
 List = tuple[str, str]

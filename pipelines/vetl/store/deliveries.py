@@ -16,12 +16,11 @@ from vetl.partner.webhooks import MESSAGE_ORDER, rank
 from vetl.store import drift
 from vetl.store.connection import quoted, same_key
 from vetl.store.context import Commit, frame_of, registered_frames
-from vetl.store.control import lookups, quarantine
-from vetl.store.control.quarantine import BadRow
+from vetl.store.control import bad_rows, lookups
+from vetl.store.control.bad_rows import BadRow
 from vetl.store.frames import EXTRA, POSITION, Shape, typed
-from vetl.store.merge import mark_missing
+from vetl.store.merge import TARGET, mark_missing, write
 from vetl.store.tables import row_hash
-from vetl.store.versions import TARGET, write
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +52,12 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
     frame = commit.pseudonyms.in_rows(commit.table, batch.frame)
     bad = [*(replace(row, practice_id=intake.practice_id) for row in intake.bad), *batch.bad]
     departures = [*drift.new_fields(batch.new_fields), *drift.new_values(frame, commit.table.columns)]
-    noted = [quarantine.quarantine_rows(commit, bad), drift.record_drift(commit, departures)]
+    noted = [bad_rows.quarantine_rows(commit, bad), drift.record_drift(commit, departures)]
     incoming = frame.with_columns(_loaded_at=pl.lit(intake.read_at))
-    quarantine.resolve_keys(commit, incoming, endpoint.key)
+    bad_rows.resolve_keys(commit, incoming, endpoint.key)
     if intake.settles and not bad:
         settled = pl.DataFrame({"practice_id": intake.practice_id, "row_key": intake.settles})
-        quarantine.resolve_keys(commit, settled, ["row_key"])
+        bad_rows.resolve_keys(commit, settled, ["row_key"])
     if endpoint.strategy.is_received:
         changes = _keep_first(commit, incoming)
     else:

@@ -13,15 +13,14 @@ from vetl.core.pages import Changes
 from vetl.core.steps import AttachDetails
 from vetl.store import drift
 from vetl.store.context import Commit, added, registered_frames
-from vetl.store.control import dirty_days, lookups, quarantine
-from vetl.store.extras import grouped_by_new_fields, merged_extra
+from vetl.store.control import bad_rows, builds, lookups
 from vetl.store.frames import EXTRA
+from vetl.store.merge import TARGET
+from vetl.store.phone_calls.call_times import days_between, local_minutes
+from vetl.store.phone_calls.json_calls import as_csv_rows, grouped_by_new_fields, merged_extra, read_records, shape
 from vetl.store.phone_calls.matching import DETAILS, SAME_CALL, SAME_ROW, only_one, pair
-from vetl.store.phone_calls.records import as_csv_rows, read_records, shape
-from vetl.store.phone_calls.rows import clear_details, empty_words, stored_rows, with_row_hash
-from vetl.store.phone_calls.times import days_between, local_minutes
+from vetl.store.phone_calls.stored_calls import clear_details, empty_words, stored_rows, with_row_hash
 from vetl.store.pseudonyms import IDS
-from vetl.store.versions import TARGET
 
 _ENOUGH = 5
 """Unmatched calls on both sides from which on, if they are the majority, the time zone is doubtful."""
@@ -47,8 +46,8 @@ def attach_details(commit: Commit, saves: Saves) -> dict[str, Changes]:
 def _attach_details(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> dict[str, Changes]:
     practices = [practice_id for practice_id, save in saves for _ in save.rows]
     batch = read_records(commit, [row for _, save in saves for row in save.rows], practices)
-    quarantined = quarantine.quarantine_rows(commit, batch.bad)
-    quarantine.resolve_keys(commit, batch.frame, ("id",))
+    quarantined = bad_rows.quarantine_rows(commit, batch.bad)
+    bad_rows.resolve_keys(commit, batch.frame, ("id",))
     departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, shape(commit).columns)]
     records = _as_calls(commit, batch.frame.unique(ID, keep="last", maintain_order=True))
     stored = stored_rows(commit, _days(saves)).rename(_BEFORE)
@@ -113,7 +112,7 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
     if attached.is_empty():
         return
     lookups.record_mentions(commit, attached)
-    dirty_days.note_stored(commit, attached)
+    builds.note_stored(commit, attached)
     # An id belongs to one call: clear it from the call that had it before.
     before = stored.join(pairs, on=TARGET, how="anti").join(
         attached, left_on=("practice_id", "_stored_id"), right_on=ID, how="semi"

@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 
 from vetl.partner.calls_csv import COLUMNS, DURATION_PATTERN, YES_NO, Cell, unhumanise
-from vetl.store.control.quarantine import BadRow, content_key
+from vetl.store.control.bad_rows import BadRow, content_key
 from vetl.store.frames import EXTRA, Typed, with_constant
-from vetl.store.phone_calls.frames import HEADERS, CallTexts, minutes
-from vetl.store.records import canonical_json
+from vetl.store.phone_calls.csv_frames import HEADERS, CallTexts, minutes
+from vetl.store.validation import canonical_json
 
 MINUTE = pl.Datetime("us")
 

@@ -9,7 +9,7 @@ import duckdb
 import phonenumbers
 
 from vetl.core.labels import COMMON_WORDS, DERIVED, has_source_words
-from vetl.core.privacy import FAKE_NUMBER, SharedWords, Treatments
+from vetl.core.published_file import FAKE_NUMBER, SharedWords, Treatments
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
 from vetl.publishing.marts import Columns, table_of

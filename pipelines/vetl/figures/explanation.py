@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import WrongUse
-from vetl.core.published import schema_of
+from vetl.core.published_file import schema_of
 from vetl.figures.ask import FRAME
 from vetl.figures.catalogue import Metric, metrics_of, refuse_older
-from vetl.figures.choice import none_chosen, refuse_mixed, several_chosen
 from vetl.figures.comparisons import Comparison, conditions, parsed, refuse_unknown
-from vetl.figures.counting import Counted, counted_columns
+from vetl.figures.counting import Counted, counted_columns, none_chosen, refuse_mixed, several_chosen
 from vetl.figures.evidence import Evidence, doubts_of, evidence_of
 from vetl.publishing.marts import table_of
-from vetl.publishing.query import Read, columns_of, reading
+from vetl.publishing.statements import Read, columns_of, reading
 from vetl.store.connection import literal, quoted
 
 _TIMES = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")

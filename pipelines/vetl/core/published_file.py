@@ -1,8 +1,27 @@
-"""Classes of personal data in the marts, and the treatments of their columns."""
+"""The schemas of the published file: `marts`, which answer questions, and `meta`, vetl's own tables about them.
+
+Classes of personal data in the marts, and the treatments of their columns.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
+
+MARTS = "marts"
+META = "meta"
+SCHEMAS = (MARTS, META)
+
+DIGESTS = "digests"
+"""The table that publishing writes; no model of dbt makes it."""
+
+OWN = frozenset({"catalogue", "metrics", "practice_days", "proof", "report_revisions", "unknown_values", DIGESTS})
+"""The tables of `meta`; a test compares them with the dbt project."""
+
+
+def schema_of(table: str) -> str:
+    """Return the schema of a published table."""
+    return META if table in OWN else MARTS
+
 
 PersonalClass = Literal["name", "contact", "text"]
 """Names of clients and patients; telephone numbers and e-mail addresses; spoken and written sentences."""

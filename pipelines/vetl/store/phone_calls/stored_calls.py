@@ -6,12 +6,12 @@ import polars as pl
 
 from vetl.store.connection import quoted
 from vetl.store.context import Commit, frame_of, registered_frames
-from vetl.store.control import dirty_days, state
+from vetl.store.control import builds, state
 from vetl.store.frames import EXTRA
+from vetl.store.merge import TARGET
 from vetl.store.phone_calls.matching import DETAILS, ORDINAL, SAME_ROW
 from vetl.store.pseudonyms import NAMES, WORDS
 from vetl.store.tables import row_hash
-from vetl.store.versions import TARGET
 
 _SALT = "_salt"
 
@@ -24,7 +24,7 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
     secret = state.salt(commit.connection)
     salts = {practice_id: _practice_salt(secret, practice_id) for practice_id in rows["practice_id"].unique()}
     salted = rows.with_columns(pl.col("practice_id").replace_strict(salts, return_dtype=pl.String).alias(_SALT))
-    dirty_days.note_new(commit, rows)
+    builds.note_new(commit, rows)
     with registered_frames(commit.connection, fresh=salted):
         commit.connection.execute(
             f"insert into {commit.table.raw} by name"
@@ -79,7 +79,7 @@ def clear_details(commit: Commit, rows: pl.DataFrame) -> None:
     if rows.is_empty():
         return
     nothing = ", ".join(f"{name} = null" for name in DETAILS)
-    dirty_days.note_stored(commit, rows)
+    builds.note_stored(commit, rows)
     with registered_frames(commit.connection, doubtful=rows):
         commit.connection.execute(
             f"update {commit.table.raw} as stored set {nothing}, _run_id = ?"

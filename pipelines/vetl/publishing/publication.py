@@ -1,10 +1,20 @@
-"""Publish the marts to the analysts' file: masked, and replaced in one rename."""
+"""Publish the marts to the analysts' file: masked, and replaced in one rename.
 
+Notice a build that loses most rows of a mart, before its result replaces the published file.
+
+Record in the notes which build was published, so that the same build is not published twice.
+
+A publication brings nothing if the published file shows the last build, is the same file that was written then,
+and masks the same columns with the same key.
+"""
+
+import hashlib
+import json
 import os
 import stat
 from collections.abc import Generator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from secrets import token_hex
 
@@ -12,14 +22,12 @@ import duckdb
 
 from vetl import bundled
 from vetl.core.errors import WarehouseError, cannot_write
-from vetl.core.privacy import SharedWords, Treatments
-from vetl.core.published import MARTS, SCHEMAS
+from vetl.core.published_file import DIGESTS, MARTS, SCHEMAS, SharedWords, Treatments, schema_of
 from vetl.core.secrets import is_weak_key
 from vetl.drafts import draft_for
 from vetl.publishing import digests
-from vetl.publishing.inputs import digest_inputs
-from vetl.publishing.last_publication import read_record
-from vetl.publishing.lost_rows import refuse_lost_rows, rows_of
+from vetl.publishing.digests import digest_inputs
+from vetl.publishing.last_publication import PublicationRecord, identity_of, read_record
 from vetl.publishing.marts import (
     SHOWN,
     Columns,
@@ -30,13 +38,85 @@ from vetl.publishing.marts import (
     marts_of,
     masked_words,
 )
-from vetl.publishing.ownership import refuse_foreign, set_mark
-from vetl.publishing.record import is_published, last_build, write_record
-from vetl.publishing.retention import keep_before, remove_kept
-from vetl.publishing.words import Marts, shown_words
+from vetl.publishing.retention import keep_before, refuse_foreign, remove_kept, set_mark
+from vetl.publishing.shown_words import Marts, shown_words
 from vetl.store.connection import attach_private, literal
 from vetl.store.failures import as_warehouse_error
 from vetl.store.migrate import refuse_newer
+from vetl.store.notes import write_note
+
+_SCHEME = 3
+"""The version of the masking: since 3, a word is shown if enough people share it, whatever its letters."""
+
+
+def last_build(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """Return the last build in the private file; `None` if it was not complete."""
+    try:
+        rows = connection.execute("select build_id from control.builds where is_complete").fetchall()
+    except duckdb.CatalogException:
+        return None
+    return rows[0][0] if len(rows) == 1 else None
+
+
+def is_published(record: PublicationRecord | None, build: str | None, masking: Masking, published: Path) -> bool:
+    """Return whether the published file shows this build with this masking."""
+    return (
+        record is not None
+        and record.build_id == build
+        and record.file == identity_of(published)
+        and record.masking == _digest(masking)
+    )
+
+
+def write_record(
+    private: Path, build: str | None, masking: Masking, published: Path, masked_words: Mapping[str, int]
+) -> None:
+    """Record a publication."""
+    file = identity_of(published)
+    if build is None or file is None:
+        write_note(private, "publication", None)
+        return
+    record = PublicationRecord(build, _digest(masking), masking.salt, dict(masked_words), file)
+    write_note(private, "publication", asdict(record))
+
+
+def _digest(masking: Masking) -> str:
+    """Return a digest that differs between maskings and does not reveal the key."""
+    text = json.dumps([_SCHEME, masking.columns, masking.key is not None, asdict(masking.shared)], sort_keys=True)
+    return hashlib.scrypt(text.encode(), salt=(masking.key or "").encode(), n=2**14, r=8, p=1, dklen=16).hex()
+
+
+_FEW = 20
+"""A mart with fewer rows may lose them all in an ordinary hour."""
+
+_SHRINKING = frozenset({"calls_forecast", "call_back_list", "unknown_values", "unbooked_requests"})
+"""Marts whose rows go when somebody works through them, or the source mends a value."""
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, int]:
+    """Return the number of rows of each mart in a published file, or none if there is no file."""
+    if not file.exists() or not file.stat().st_size:
+        return {}
+    connection.execute(f"attach {literal(str(file))} as before (read_only)")
+    rows = {name: count(connection, "before", name) for name in marts_of(connection, "before") if name != DIGESTS}
+    connection.execute("detach before")
+    return rows
+
+
+def refuse_lost_rows(before: Mapping[str, int], now: Mapping[str, int], published: Path) -> None:
+    """Compare the numbers of rows by mart."""
+    lost = [
+        name
+        for name in sorted(before.keys() & now.keys() - _SHRINKING)
+        if before[name] >= _FEW and now[name] < before[name] / 2
+    ]
+    if lost:
+        name, more = lost[0], f" and {len(lost) - 1} more marts" if len(lost) > 1 else ""
+        raise WarehouseError(
+            f"{published}: stays as it was: {schema_of(name)}.{name}{more} lost most rows"
+            f" ({before[name]:,} to {now[name]:,}); `vetl publish --accept-loss` publishes them so"
+        )
+
 
 STORAGE_VERSION = "v1.0.0"
 """The storage version that BI tools with an older DuckDB can open."""

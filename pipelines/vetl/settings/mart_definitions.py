@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from vetl.settings.checked_values import no_boolean
 from vetl.settings.section import Section
-from vetl.settings.values import no_boolean
 
 
 def _word(text: str) -> str:
@@ -42,6 +42,7 @@ class DefinitionsSettings(Section):
     episode_days: Days | None = None
     booking_window_days: Days | None = None
     lost_after_days: Days | None = None
+    lapsed_after_days: Days | None = None
     mature_after_hours: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=8784)] | None = None
     call_back_within_days: Days | None = None
     follow_up_within_days: Days | None = None

@@ -7,8 +7,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
+from vetl.settings.checked_values import file_path, network, no_boolean, varied
 from vetl.settings.section import Section
-from vetl.settings.values import file_path, network, no_boolean, varied
 
 _THIS_MACHINE = ("127.0.0.0/8", "::1/128")
 

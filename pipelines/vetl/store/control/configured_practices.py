@@ -6,9 +6,9 @@ import duckdb
 
 from vetl.core.practice import Practice
 from vetl.store.context import frame_of, registered_frames
-from vetl.store.control import dirty_days
+from vetl.store.control import builds
+from vetl.store.phone_calls.call_times import add_called_at, local_minutes
 from vetl.store.phone_calls.matching import DETAILS
-from vetl.store.phone_calls.times import add_called_at, local_minutes
 from vetl.store.tables import RawTable
 
 
@@ -42,7 +42,7 @@ def record_practices(
             if zone_changed:
                 _rebuild_instants(connection, practice, table)
             if zone_changed or name != practice.name:
-                dirty_days.note_practice(connection, practice.id, table)
+                builds.note_practice(connection, practice.id, table)
 
 
 def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice, table: RawTable) -> None:
