@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from support.scripted_server import PRACTICE, HeldTime, Reply, ScriptedServer
 from vetl.core.errors import VetlError
 from vetl.partner.client import Account, PartnerClient
-from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.limits import RetryPolicy
 from vetl.store.phone_calls.csv_frames import parse_calls
 
 processes = multiprocessing.get_context("forkserver")

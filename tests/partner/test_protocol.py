@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from vetl.core.errors import BadRecord, ContractBroken, SignInRefused, TornAnswer
 from vetl.core.pages import Page
-from vetl.partner import protocol, refusals
-from vetl.partner.bodies import read_json
+from vetl.partner import protocol
+from vetl.partner.answers import read_json
 from vetl.partner.calls_csv import DURATION_PATTERN, render
 from vetl.partner.protocol import Answer
 
@@ -169,7 +169,7 @@ def test_a_success_that_is_false_is_none_however_it_is_written(success: str) -> 
     with pytest.raises(TornAnswer, match="`success` is false"):
         protocol.record(answer, answer.json())
     with pytest.raises(SignInRefused):
-        refusals.token(answer)
+        protocol.token_of(answer)
 
 
 @pytest.mark.parametrize("body", [b'{"message": "log in"}', b'{"success": true}', b"[]", b"1"])

@@ -10,8 +10,8 @@ from vetl.core.errors import NotFound, RequestRefused
 from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page
 from vetl.core.steps import Plan, ReadPage, do
+from vetl.discovery.conventions import Bounds
 from vetl.discovery.report import Correction, Finding
-from vetl.reading.conventions import Bounds
 
 PageProbe = Plan[Page | None]
 Query = Mapping[str, str]

@@ -15,10 +15,10 @@ from vetl.core.pages import Changes
 from vetl.core.practice import Practice
 from vetl.core.results import Progress, ReportProgress, Waiting
 from vetl.core.steps import Learnt, Question, Save
-from vetl.discovery.csv_calls import parse_plainly
 from vetl.discovery.examination import Examination, check_practice, examine
 from vetl.discovery.report import Examined, Finding, Report
-from vetl.discovery.stages import MOVES, order_of_stages
+from vetl.discovery.row_checks import MOVES, order_of_stages
+from vetl.discovery.time_zone import parse_plainly
 from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather

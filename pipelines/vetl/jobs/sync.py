@@ -14,8 +14,7 @@ from vetl.core.list_read import Reconcile
 from vetl.core.practice import Practice
 from vetl.core.results import ReportProgress, SyncResult
 from vetl.endpoints import REGISTRY
-from vetl.engine.runner import Order, Run
-from vetl.engine.sync import sync
+from vetl.engine.runner import Order, Run, sync
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.clock import believed_clock, refuse_future_starts
 from vetl.jobs.one_writer import writing
