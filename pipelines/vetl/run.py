@@ -1,4 +1,4 @@
-"""One run as events: forgotten, synced, drained, built, published, told.
+"""One run as events: `forgotten`, `synced`, `drained`, `built`, `published`, `told`.
 
 The command line prints the events or collects them for `--json`; Dagster makes materializations and checks of
 them.
@@ -30,7 +30,7 @@ Kind = Literal["forgotten", "synced", "drained", "built", "kept", "published", "
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a step has done: its result, and its exit code.
+    """The result of a step, and its exit code.
 
     `kept` is the line that the published file stays as it was; `current` is a file that was up to date already;
     `held` is a publication that a rollback prevents; `told` is a line of an addon.
@@ -85,21 +85,22 @@ def _caught(events: Events) -> Events:
 
 def forgotten(settings: Settings) -> Events:
     """Continue each `vetl forget` that was interrupted or incomplete."""
-    built: list[Event | NodeDone] = []
+    seen: list[Event] = []
 
     def build(settings: Settings) -> dict[str, Any]:
-        built.extend(built_and_published(settings, full_refresh=True))
-        return report_of(built)
+        events = built_and_published(settings, full_refresh=True)
+        seen.extend(event for event in events if isinstance(event, Event))
+        return report_of(seen)
 
     try:
         done = finish_forgettings(settings, build)
     finally:
-        yield from built
+        yield from seen
     yield from (Event("forgotten", one, one.exit_code) for one in done)
 
 
 def synced(settings: Settings, practices: Sequence[str] | None, reading: Reading) -> Events:
-    """Read what changed; a failed list is in the result."""
+    """Read new and changed rows; a failed list is in the result."""
     with reading(len(practices or settings.practices)) as progress:
         result = run_sync(settings, practices=practices, endpoints=None, since=None, progress=progress)
     yield Event("synced", result, result.exit_code)
@@ -161,13 +162,11 @@ def published(settings: Settings, kind: Kind = "published") -> Events:
     yield from (Event("told", line) for line in hooks.after_publication(settings))
 
 
-def report_of(events: Sequence[Event | NodeDone]) -> dict[str, Any]:
+def report_of(events: Sequence[Event]) -> dict[str, Any]:
     """Return the events as one document; each kind has the last one of it."""
     report: dict[str, Any] = {"build": None, "published": None}
     codes = [0]
     for event in events:
-        if isinstance(event, NodeDone):
-            continue
         codes.append(event.exit_code)
         match event.kind:
             case "synced" | "drained":

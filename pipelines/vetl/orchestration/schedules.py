@@ -78,7 +78,7 @@ def schedules(settings: ScheduleSettings) -> list[dg.ScheduleDefinition]:
 def schedule(
     settings: ScheduleSettings, name: str, cron: str, job: str, config: Config, description: str
 ) -> list[dg.ScheduleDefinition]:
-    """Return the schedule of a cron line, or none if the line is off; it stands still unless `[schedule]` starts it."""
+    """Return the schedule of a cron line, or none if the line is off."""
     if cron == OFF:
         return []
 
