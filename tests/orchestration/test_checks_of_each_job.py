@@ -24,7 +24,7 @@ from vetl.orchestration.lists import Again, run_config
 from vetl.orchestration.location import vetl_definitions
 from vetl.orchestration.resources import raw_key
 from vetl.partner.webhooks import Channel
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import load_settings
 from vetl.store.forget_plan import ForgetPlan, keep_plans, read_plans

@@ -17,7 +17,7 @@ from vetl.cli.views import show_published
 from vetl.core.errors import WrongUse
 from vetl.jobs.build import publish_marts, roll_back_published
 from vetl.publishing.extract import extract
-from vetl.publishing.hold import release as release_hold
+from vetl.publishing.last_publication import release as release_hold
 from vetl.settings import load_settings
 
 app = Commands()

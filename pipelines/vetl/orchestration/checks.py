@@ -19,13 +19,12 @@ from vetl.core.errors import VetlError, WarehouseError
 from vetl.endpoints import REGISTRY
 from vetl.orchestration.metadata import table
 from vetl.orchestration.resources import PUBLISHED, VetlResource, as_failures, raw_key
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl.settings import Settings
-from vetl.settings.definitions import OpeningHours
+from vetl.settings.mart_definitions import OpeningHours
 from vetl.settings.schedule import open_hours
 from vetl.store.control.activity import Activity, read_activity
-from vetl.store.control.list_status import Attempt, ListStatus
-from vetl.store.control.snapshot import read_snapshot
+from vetl.store.control.snapshot import Attempt, ListStatus, read_snapshot
 
 Row = tuple[object, ...]
 

@@ -12,7 +12,7 @@ from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, DbtP
 from dagster_dbt.core.dbt_cli_event import DbtCoreCliEventMessage
 
 from vetl import bundled, hooks
-from vetl.core.published import SCHEMAS
+from vetl.core.published_file import SCHEMAS
 from vetl.jobs.build import dbt_variables, is_up_to_date, publish_marts
 from vetl.jobs.dbt_process import NodeDone, dbt_parse, state_folder
 from vetl.jobs.one_writer import writing

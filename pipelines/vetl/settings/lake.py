@@ -7,8 +7,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, SecretStr
 
+from vetl.settings.checked_values import http_address
 from vetl.settings.section import Section
-from vetl.settings.values import http_address
 
 _BUCKET = re.compile(r"s3://[A-Za-z0-9][\w.-]+(/[\w.=-]+)*/?")
 

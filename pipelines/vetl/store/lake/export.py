@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from vetl.core.published import SCHEMAS
+from vetl.core.published_file import SCHEMAS
 from vetl.store.connection import PRIVATE, attached
 from vetl.store.failures import as_vetl_errors
 from vetl.store.lake.manifest import MANIFEST, LakeFile, Manifest, Partition
