@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 from vetl.core.endpoint import ByReference, DateWindows, KnownValues, QueryNames
 from vetl.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
 from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
-from vetl.core.pages import Page, Row, Window
+from vetl.core.pages import Page, Window
 from vetl.core.steps import Learnt, Plan, ReadPage
-from vetl.discovery.calls_and_people import check_calls, check_clients, check_patients
+from vetl.discovery.calls_and_people import check_calls, check_clients, check_patients, clients_in
 from vetl.discovery.capability_store import (
     after,
     capabilities_of,
@@ -245,8 +245,3 @@ def _statuses(reading: Reading) -> tuple[str, ...]:
     field = reading.endpoint.record.model_fields.get("status")
     annotations = field.metadata if field else ()
     return next((item.values for item in annotations if isinstance(item, KnownValues)), ())
-
-
-def clients_in(rows: Sequence[Row]) -> list[str]:
-    """Return the client ids that rows mention, each once."""
-    return list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))

@@ -113,12 +113,7 @@ class PartnerClient:
         return (await self._session.sign_in()).server_time
 
     async def page(
-        self,
-        practice_id: str,
-        path: str,
-        query: Query,
-        *,
-        check: Callable[[Page], None] = accept,
+        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = accept
     ) -> Page:
         """Return one page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
 
@@ -133,13 +128,7 @@ class PartnerClient:
 
         return await self._send(practice_id, protocol.list_request(path, query), decipher)
 
-    async def calls(
-        self,
-        practice_id: str,
-        query: Query,
-        *,
-        parse: Callable[[CsvAnswer], CallsPage],
-    ) -> CallsPage:
+    async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], CallsPage]) -> CallsPage:
         """Return one page of the phone-call CSV. If `parse` raises `TornAnswer`, the page is read again."""
 
         def decipher(answer: Answer, requests: int) -> CallsPage:

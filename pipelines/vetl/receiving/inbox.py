@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from vetl.core.errors import InboxError
 from vetl.partner.webhooks import Channel
@@ -243,22 +243,10 @@ class Full(Exception):
     """Too many deliveries wait for their commit."""
 
 
-class Keeper(Protocol):
-    """The part of the inbox that this module needs."""
-
-    def keep(self, entries: Sequence[Entry]) -> list[bool]:
-        """Store all entries or none; they are on disk when it returns."""
-        ...
-
-    def probe(self) -> None:
-        """Test that an entry can be written."""
-        ...
-
-
 class GroupCommit:
     """The inbox for many concurrent callers on one event loop; one thread of its own writes the file."""
 
-    def __init__(self, inbox: Keeper, *, capacity: int = CAPACITY) -> None:
+    def __init__(self, inbox: Inbox, *, capacity: int = CAPACITY) -> None:
         self._inbox = inbox
         self._capacity = capacity
         self._waiting: list[tuple[Entry, asyncio.Future[bool]]] = []

@@ -80,10 +80,7 @@ def _warn(trust: Trust, host: str, practices: set[str]) -> None:
             # The line omits the id, because the text before the sign may be half of a secret.
             _log.warning("secret_for_unknown_practice", cause="a practice=secret names no configured practice")
     if trust.unsigned:
-        _log.warning(
-            "unsigned_accepted",
-            cause="--accept-unsigned: a delivery from anybody is accepted",
-        )
+        _log.warning("unsigned_accepted", cause="--accept-unsigned: a delivery from anybody is accepted")
     if not _is_loopback(host):
         _log.warning("not_loopback", host=host, cause="this address has no TLS; put a proxy with TLS before it")
 

@@ -12,15 +12,7 @@ from pathlib import Path
 import structlog
 
 from vetl.core.errors import ConfigurationError
-from vetl.partner.webhooks import (
-    Channel,
-    Delivery,
-    Secret,
-    Signing,
-    may_speak_for,
-    parse_delivery,
-    practice_of,
-)
+from vetl.partner.webhooks import Channel, Delivery, Secret, Signing, may_speak_for, parse_delivery, practice_of
 
 
 class Refused(Exception):
