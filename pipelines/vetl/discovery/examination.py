@@ -47,8 +47,7 @@ class Examination:
 def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examination]:
     """Run all checks of one list. `clients` are the ids that rows of other lists mention.
 
-    Raises:
-        PracticeRefused: the platform answers nothing for this practice.
+    Raise `PracticeRefused` if the platform answers nothing for this practice.
     """
     endpoint = reading.endpoint
     try:
@@ -108,11 +107,9 @@ def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Discove
 
     Requests: six at a first sync of a server that behaves as configured, three of which are pages of the read;
     about 20 at other servers; none once all parameters are decided. Each sync spends two to four requests on a
-    list that is empty or fits one page, and six on a list whose date range the server ignores.
-
-    Raises:
-        ConfigurationError: the list cannot be read whole, because the server ignores a parameter that this needs.
-        RequestRefused: the list does not exist, or the server refuses every form of the query.
+    list that is empty or fits one page, and six on a list whose date range the server ignores. Raise
+    `ConfigurationError` if the list cannot be read whole, because the server ignores a parameter that this needs;
+    `RequestRefused` if the list does not exist, or the server refuses every form of the query.
     """
     before, look = capabilities_of(reading, doubts), FirstLook()
     if not doubts and all(item.result is Result.UNDECIDED for item in before.parameters.values()):

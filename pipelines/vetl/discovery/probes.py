@@ -79,8 +79,7 @@ class ListKnowledge:
 def ask(knowledge: ListKnowledge, query: Query) -> PageProbe:
     """Read one page; return `None` if the server refuses this query.
 
-    Raises:
-        PracticeRefused: the server answers nothing for this practice.
+    Raise `PracticeRefused` if the server answers nothing for this practice.
     """
     answer: Page | RequestRefused
     try:
@@ -128,8 +127,7 @@ def refusal_of(knowledge: ListKnowledge, query: Query) -> Plan[RequestRefused | 
 def fields_at_fault(knowledge: ListKnowledge) -> Plan[Sequence[str]]:
     """Return the parameters that the server names as missing when the query is empty.
 
-    Raises:
-        NotFound, RequestRefused: the server has no such list.
+    Raise `NotFound` or `RequestRefused` if the server has no such list.
     """
     refusal = yield from refusal_of(knowledge, {})
     if refusal is None:

@@ -354,8 +354,7 @@ async def _unheard(run: Run, practice: Practice) -> Exception | None:
 async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> EndpointResult:
     """Read one list. An error fails this list of this practice and no other.
 
-    Raises:
-        BrokenPipeError: the reader of the progress is gone.
+    Raise `BrokenPipeError` if the reader of the progress is gone.
     """
     runner = StepRunner(run, practice, endpoint)
     try:

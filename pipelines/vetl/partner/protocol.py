@@ -142,14 +142,179 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     The total may also be in the header that the contract shows for the CSV. `content` may be null, because some
     servers write an empty array like that, also beyond the last page; it may be missing if the total is zero. A
     reader compares the rows with the total. Raise `TornAnswer` if the envelope says `success: false`;
-    `ContractBroken` if no envelope, no `content`, no usable `total_count`, or more rows than a page can have;
-    `TornAnswer` if the body is empty, HTML or an error envelope; `ContractBroken` if the body is JSON although CSV
-    was requested, or there is no `X-Total-Count`; `TornAnswer` if the page has fewer rows than its headers
-    promise; `ContractBroken` if the page cannot be read as CSV; `TornAnswer` if `success` is false in spite of the
-    status; for a read this is temporary; `ContractBroken` if there is no such envelope; `TornAnswer` if the body
-    is not JSON, or `success` is false; `SignInRefused` if username, password and role are not accepted;
-    `ConfigurationError` if there is no sign-in at this address; `Transient` if the platform is not available now,
-    or its answer is incomplete; `ContractBroken` if a success has no usable token.
+    `ContractBroken` if no envelope, no `content`, no usable `total_count`, or more rows than a page can have.
+    """
+    data = payload(answer, document)
+    if plain and isinstance(data, list):
+        return Page(_rows(data), len(data), None, None, answer.server_time, requests)
+    if not isinstance(data, dict):
+        _broken(answer, "`data` is not a page")
+    total = count(data.get("total_count", answer.headers.get("x-total-count")))
+    if total is None:
+        _broken(answer, "the page has no usable `total_count`")
+    content = data.get("content")
+    if content is None and (not total or "content" in data):
+        content = []
+    if not isinstance(content, list):
+        _broken(answer, "the page has no list `content`")
+    if len(content) > MOST_ROWS:
+        _broken(answer, f"one page has {len(content)} rows, at most {MOST_ROWS} are accepted")
+    echoes = count(data.get("page")), count(data.get("per_page"))
+    return Page(_rows(content), total, *echoes, answer.server_time, requests, count(data.get("total_pages")))
+
+
+def record(answer: Answer, document: Decoded) -> Row:
+    """Return one record, which is directly under `data`; raise the same errors as `page`."""
+    data = payload(answer, document)
+    if not isinstance(data, dict):
+        _broken(answer, "`data` is not a record")
+    return data
+
+
+def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
+    """Return one page of the phone-call CSV (contract: List phone calls), without a look at its rows.
+
+    The body decides and not its content type, because a CSV may come as text/plain or as an octet stream. If the
+    total is zero, the line of column names may be missing, too. Raise `TornAnswer` if the body is empty, HTML or
+    an error envelope; `ContractBroken` if the body is JSON although CSV was requested, or there is no
+    `X-Total-Count`.
+    """
+    headers, body = answer.headers, answer.body
+    total = count(headers.get("x-total-count"))
+    start = body[:512].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"{"):
+        payload(answer, answer.json())
+        _broken(answer, "JSON, although CSV was requested")
+    if not start and total == 0:
+        body = ",".join(column.header for column in COLUMNS).encode()
+    elif not start or start.startswith(b"<"):
+        raise TornAnswer(f"{answer.label}: expected CSV, got {likeness(body, headers)}")
+    if total is None:
+        _broken(answer, "the CSV has no usable header X-Total-Count")
+    echoes = count(headers.get("x-page")), count(headers.get("x-per-page"))
+    return CsvAnswer(utf8(body, headers), total, *echoes, answer.server_time, requests)
+
+
+def whole_rows(page: CsvAnswer) -> int:
+    """Return the number of rows of a CSV page below its column names.
+
+    Raise `TornAnswer` if the page has fewer rows than its headers promise; `ContractBroken` if the page cannot be
+    read as CSV.
+    """
+    text = StringIO(page.body.decode("utf-8", "replace"), newline="")
+    try:
+        rows = max(0, sum(map(bool, csv.reader(text))) - 1)
+    except csv.Error:
+        raise ContractBroken(f"{PHONE_CALLS}: a page cannot be read as CSV") from None
+    if page.per_page is not None and page.page is not None:
+        promised = min(page.per_page, page.total_count - page.page * page.per_page)
+        if rows < promised:
+            raise TornAnswer(f"{PHONE_CALLS}: a CSV page has {rows} rows, but its headers promise {promised}")
+    return rows
+
+
+def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSON value
+    """Return `data` of the envelope `{success, data, message}`; if `success` is missing, the status counts.
+
+    Raise `TornAnswer` if `success` is false in spite of the status; for a read this is temporary; `ContractBroken`
+    if there is no such envelope.
+    """
+    envelope = document.value
+    if not isinstance(envelope, dict) or not {"success", "data"} & set(envelope):
+        _broken(answer, "the JSON is not an envelope with `success` and `data`")
+    if is_failure(envelope):
+        message = redact(envelope.get("message"), answer.secrets) or "no reason given"
+        raise TornAnswer(f"{answer.label}: status {answer.status}, but `success` is false: {message}")
+    if "data" not in envelope:
+        _broken(answer, "the envelope has no `data`")
+    return envelope["data"]
+
+
+def is_failure(envelope: dict[str, Any]) -> bool:
+    """Return whether `success` is false, as a boolean or as text."""
+    return str(envelope.get("success")).lower() in ("false", "0")
+
+
+def done(answer: Answer) -> None:
+    """Accept the answer to a deletion, whose `data` may be missing (contract: Staff tasks, Delete).
+
+    Raise `TornAnswer` if the body is not JSON, or `success` is false.
+    """
+    if answer.body.strip():
+        document = answer.json()
+        if not isinstance(document.value, dict) or is_failure(document.value):
+            payload(answer, document)
+
+
+def _target(path: str, query: Query) -> str:
+    pairs: list[tuple[str, str]] = []
+    for name, value in query.items():
+        if isinstance(value, str):
+            pairs.append((name, value))
+        else:
+            pairs.extend((f"{name.removesuffix('[]')}[]", item) for item in value)
+    encoded = urlencode(pairs, quote_via=quote, errors="replace")
+    return f"{PREFIX}{path}?{encoded}" if encoded else PREFIX + path
+
+
+def _rows(content: list[Any]) -> tuple[Row, ...]:
+    """Return the rows; a value that is no object becomes a row without id, which the loader quarantines."""
+    if set(map(type, content)) <= {dict}:
+        return tuple(content)
+    return tuple(row if isinstance(row, dict) else {"not_an_object": row} for row in content)
+
+
+def _broken(answer: Answer, fault: str) -> NoReturn:
+    raise ContractBroken(f"{answer.label}: {fault} (status {answer.status}); the contract promises it")
+
+
+def accept(page: Page) -> None:
+    """Accept any page."""
+
+
+_LOST = frozenset({404, 410, 501})
+_PASSING = frozenset({408, 425})
+_MOVED_FOR_GOOD = frozenset({301, 308})
+_SIGN_IN_REFUSED = frozenset({400, 401, 403, 422})
+
+_FIELDS_SHOWN = 5
+
+
+def accepted(answer: Answer) -> bool:
+    """Return whether the status is a success."""
+    return 200 <= answer.status < 300  # noqa: PLR2004 - the 2xx class
+
+
+def refusal(answer: Answer) -> VetlError:
+    """Return the error for an answer with another status than 2xx."""
+    status, text = answer.status, f"{answer.label}: {_phrase(answer.status)}"
+    if status == HTTPStatus.UNAUTHORIZED:
+        return TokenRejected(text)
+    message, fields = _reasons(answer)
+    text += f": {message}" if message else ""
+    platform_time = http_date(answer.headers.get("date")) or answer.server_time
+    wait = retry_after(answer.headers.get("retry-after"), platform_time)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return RateLimited(text, retry_after=wait)
+    if status in _LOST:
+        return NotFound(text, status=status)
+    if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return Unreachable(text, retry_after=wait)
+    if status == HTTPStatus.FORBIDDEN:
+        return PracticeRefused(f"{text}; are the credentials valid for this practice?", status=status)
+    if status in _MOVED_FOR_GOOD:
+        return RequestRefused(f"{text}; is partner.base_url the platform's address?", status=status)
+    if status < HTTPStatus.BAD_REQUEST:
+        return TornAnswer(f"{text}: not followed, no redirect or such is in the contract")
+    return RequestRefused(text, status=status, fields=fields)
+
+
+def token_of(answer: Answer) -> str:
+    """Return the access token of a sign-in (contract: Sign-in); errors quote nothing of the answer.
+
+    Raise `SignInRefused` if username, password and role are not accepted; `ConfigurationError` if there is no
+    sign-in at this address; `Transient` if the platform is not available now, or its answer is incomplete;
+    `ContractBroken` if a success has no usable token.
     """
     if answer.status in _SIGN_IN_REFUSED:
         raise _sign_in_refused(answer)

@@ -29,8 +29,7 @@ class Got:
 def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[Got]:
     """Get rows by id and merge them; store an id as missing if the source lacks it in `looks` requests.
 
-    Raises:
-        VetlError: a few ids could not be read; all other rows are stored.
+    Raise `VetlError` if a few ids could not be read; all other rows are stored.
     """
     answers = yield from do(GetRecords(ids))
     requests = len(answers)

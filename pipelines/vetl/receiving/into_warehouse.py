@@ -40,10 +40,8 @@ def drain(
 ) -> tuple[int, Changes]:
     """Move all waiting deliveries into the warehouse; return their number and their changes.
 
-    Drained deliveries about a forgotten person (`is_about`) are erased from the inbox.
-
-    Raises:
-        InboxError: the inbox cannot be read or written.
+    Drained deliveries about a forgotten person (`is_about`) are erased from the inbox. Raise `InboxError` if the
+    inbox cannot be read or written.
     """
     moved, changes = 0, Changes()
     while waiting := inbox.waiting(AT_ONCE):
