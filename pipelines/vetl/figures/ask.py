@@ -21,6 +21,7 @@ from vetl.figures.comparisons import (
     refuse_unknown,
     refuse_unknown_values,
     values_of,
+    with_ids,
 )
 from vetl.figures.evidence import TIME, Evidence, doubts_of, evidence_of, no_days, part_periods
 from vetl.publishing.marts import table_of
@@ -91,7 +92,7 @@ def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion
     dimensions = {**FRAME, **part.dimensions}
     for name in question.by:
         refuse_unknown(name, dimensions, "--by")
-    where = parsed(question.where, tuple(dimensions))
+    where = with_ids(read, parsed(question.where, tuple(dimensions)))
     _refuse_wrong_kind(metric, parts, question.by, where)
     _refuse_days(metric, question, where)
     if metric.aggregation == "people":

@@ -13,7 +13,7 @@ from vetl.core.errors import WrongUse
 from vetl.core.published_file import schema_of
 from vetl.figures.ask import FRAME
 from vetl.figures.catalogue import Metric, metrics_of, refuse_older
-from vetl.figures.comparisons import Comparison, conditions, parsed, refuse_unknown
+from vetl.figures.comparisons import Comparison, conditions, parsed, refuse_unknown, with_ids
 from vetl.figures.counting import Counted, counted_columns, none_chosen, refuse_mixed, several_chosen
 from vetl.figures.evidence import Evidence, doubts_of, evidence_of
 from vetl.publishing.marts import table_of
@@ -97,7 +97,7 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         named = {column: of for column, of in columns.metric_of.items() if of in how.dimensions}
         counted = {**how.dimensions, **{column: how.dimensions[of] for column, of in named.items()}}
         dimensions = _of_the_mart(marts[question.mart], named, (*counted, *how.ignored))
-        where = parsed(_where(question, dimensions), tuple(dimensions))
+        where = with_ids(read, parsed(_where(question, dimensions), tuple(dimensions)))
         chosen = conditions(where, counted)
         rows_of = [(part, metric_rows(read, one, chosen, question.most)) for part, one in parts.items()]
         recounted = _recounted(read, metric, parts, chosen)
