@@ -35,9 +35,8 @@ from vetl.discovery.probes import (
     still_contrasts,
     whole_bounds,
 )
-from vetl.discovery.report import Finding
+from vetl.discovery.report import Finding, Findings
 
-Findings = Plan[list[Finding]]
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
 """The usual end of each start."""

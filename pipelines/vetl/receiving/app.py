@@ -180,7 +180,9 @@ class Receiver:
         signature, trust = request.headers.get(SIGNATURE_HEADER), self._trust()
         if signature is None and not trust.unsigned:
             return self._refuse(channel, request, "not signed")
-        if signature is None and not _is_json(request):
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        # A page in a browser may send a form or plain text to any server, but JSON only if the server allows it.
+        if signature is None and media_type != "application/json":
             return NOT_JSON
         signing = Signing(trust.secrets)
         try:
@@ -226,9 +228,7 @@ class Receiver:
             return GONE
         return bytes(body)
 
-    def _refuse(
-        self, channel: Channel, request: Request, why: str, status: int = Refused.status
-    ) -> RequestOutcome:
+    def _refuse(self, channel: Channel, request: Request, why: str, status: int = 401) -> RequestOutcome:
         source = request.client.host if request.client else "?"
         _say(logging.WARNING, "refused", channel=channel.value, source=source, why=why)
         return RequestOutcome("refused", status, why)
@@ -238,9 +238,3 @@ def _say(level: int, event: str, **fields: Any) -> None:  # noqa: ANN401 - struc
     """Log a line; ignore a failure of the log, perhaps on a full disk, which must not change the answer."""
     with suppress(OSError, ValueError):
         _log.log(level, event, **fields)
-
-
-def _is_json(request: Request) -> bool:
-    """Return whether a request is JSON."""
-    # A page in a browser may send a form or plain text to any server, but JSON only if the server allows it.
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"

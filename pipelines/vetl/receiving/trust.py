@@ -18,13 +18,9 @@ from vetl.partner.webhooks import Channel, Delivery, Secret, Signing, may_speak_
 class Refused(Exception):
     """The delivery is not genuine; the message is the reason and contains nothing of the body."""
 
-    status = 401
-
-
-class WrongPractice(Refused):
-    """The secret of the signature belongs to another practice than the one in the body."""
-
-    status = 403
+    def __init__(self, reason: str, status: int = 401) -> None:
+        super().__init__(reason)
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +36,7 @@ class Trust:
         """Return the practice of a delivery, empty if it is unknown, and the delivery.
 
         `signing` has hashed the whole body. The body is not parsed before its signature is verified. Raise
-        `Refused` if the delivery is not signed, or not by an active secret; `WrongPractice` if the secret of
-        another practice signed it.
+        `Refused` if the delivery is not signed, not by an active secret, or by that of another practice.
         """
         if signature is None:
             return self._unsigned(channel, body)
@@ -50,7 +45,7 @@ class Trust:
             raise Refused("the signature is not of an active secret")
         delivery = parse_delivery(channel, body)
         if not may_speak_for(signed_by, delivery.practice_id):
-            raise WrongPractice("signed for another practice")
+            raise Refused("signed for another practice", 403)
         return practice_of(signed_by, delivery) or "", delivery
 
     def _unsigned(self, channel: Channel, body: bytes) -> tuple[str, Delivery]:
