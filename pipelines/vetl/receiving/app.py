@@ -95,18 +95,13 @@ BUSY = RequestOutcome("busy", 503, "not stored; send it again")
 
 
 def application(
-    trust: Callable[[], Trust],
-    inbox: GroupCommit,
-    backlog: Callable[[], Backlog],
-    *,
-    bounds: Bounds | None = None,
-    now: Callable[[], float] = time.monotonic,
+    trust: Callable[[], Trust], inbox: GroupCommit, backlog: Callable[[], Backlog], *, bounds: Bounds | None = None
 ) -> Starlette:
     """Return the ASGI application, which closes the inbox's writer at shutdown.
 
     `trust` is called for each delivery, because secrets are rotated while the receiver runs.
     """
-    receiver = Receiver(trust, inbox, backlog, bounds or Bounds(), now)
+    receiver = Receiver(trust, inbox, Metrics(inbox, backlog), bounds or Bounds())
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -132,28 +127,20 @@ def application(
     return app
 
 
+@dataclass(frozen=True, slots=True)
 class Receiver:
     """The routes of the receiver."""
 
-    def __init__(
-        self,
-        trust: Callable[[], Trust],
-        inbox: GroupCommit,
-        backlog: Callable[[], Backlog],
-        bounds: Bounds,
-        now: Callable[[], float],
-    ) -> None:
-        self._trust = trust
-        self._inbox = inbox
-        self._bounds = bounds
-        self._now = now
-        self._metrics = Metrics(inbox, backlog)
+    _trust: Callable[[], Trust]
+    _inbox: GroupCommit
+    _metrics: Metrics
+    _bounds: Bounds
 
     async def receive(self, channel: Channel, request: Request) -> Response:
         """Answer one delivery."""
-        started = self._now()
+        started = time.monotonic()
         verdict = await self._judge(channel, request)
-        self._metrics.count(channel, verdict.result, self._now() - started)
+        self._metrics.count(channel, verdict.result, time.monotonic() - started)
         headers = {"Retry-After": "2"} if verdict is BUSY else None
         answer = {"success": verdict.status == KEPT.status, "message": verdict.message}
         return JSONResponse(answer, verdict.status, headers)

@@ -4,7 +4,6 @@ A delivery may be hours late (contract: the hourly reconciliation) and may come 
 time nor its source matters.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,29 +59,21 @@ class Trust:
 
 
 _log = structlog.stdlib.get_logger("vetl.webhooks")
-_LOOK_EVERY_SECONDS = 1.0
 
 
 class Rotation:
     """The secrets now; if changed settings cannot be read or have no secret, a line is logged and they stay."""
 
-    def __init__(
-        self, read: Callable[[], Trust], files: Sequence[Path], now: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._read = read
-        self._files = files
-        self._now = now
-        self._seen = self._stamps()
-        self._looked = now()
+    def __init__(self, read: Callable[[], Trust], files: Sequence[Path]) -> None:
+        self._read, self._files = read, files
+        self._seen = [*map(_stamp, files)]
         self._trust = read()
 
     def __call__(self) -> Trust:
-        """Return the secrets as they were saved at most a second ago."""
-        if self._now() - self._looked >= _LOOK_EVERY_SECONDS:
-            self._looked = self._now()
-            if (stamps := self._stamps()) != self._seen:
-                self._seen = stamps
-                self._read_again()
+        """Return the secrets as they are saved now."""
+        if (stamps := [*map(_stamp, self._files)]) != self._seen:
+            self._seen = stamps
+            self._read_again()
         return self._trust
 
     def _read_again(self) -> None:
@@ -93,13 +84,10 @@ class Rotation:
         else:
             _log.info("secrets_read", active=len(self._trust.secrets))
 
-    def _stamps(self) -> list[tuple[int, int, int] | None]:
-        stamps: list[tuple[int, int, int] | None] = []
-        for file in self._files:
-            try:
-                status = file.stat()
-            except OSError:
-                stamps.append(None)
-            else:
-                stamps.append((status.st_ino, status.st_size, status.st_mtime_ns))
-        return stamps
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
