@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date, datetime
 from functools import partial
-from typing import Annotated, Any, Literal
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
-from vetl import bundled
+from vetl import bundled, hooks
 from vetl.cli.commands import Commands
-from vetl.cli.lake import build_on_spark
 from vetl.cli.options import AsJson, Lists, Practices, Verbose
 from vetl.cli.output import configure_logs
 from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.publish import publish_unless_held
 from vetl.cli.terminal import mention, print_json, say, short
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
-from vetl.core.errors import BuildFailed, VetlError, is_of_a_full_disk
+from vetl.core.errors import BuildFailed, VetlError, WrongUse, is_of_a_full_disk
 from vetl.core.results import SyncResult
 from vetl.forgetting.job import finish_forgettings
 from vetl.jobs.build import build_marts, existing, is_built, treatments
@@ -31,6 +31,9 @@ from vetl.store.control.activity import recorded
 from vetl.store.control.snapshot import refuse_newer
 
 WORST_FIRST = (1, 2, 3, 0)
+
+DUCKDB = "duckdb"
+"""The engine that builds the marts in the private file."""
 
 app = Commands()
 
@@ -77,15 +80,15 @@ def build(
         bool, typer.Option("--full-refresh", help="Rebuild incremental models from scratch.")
     ] = False,
     engine: Annotated[
-        Literal["duckdb", "spark"], typer.Option(help="duckdb builds from the private file, spark from the lake.")
-    ] = "duckdb",
+        str, typer.Option(help=f"{DUCKDB} builds from the private file; others: {', '.join(hooks.engines())}.")
+    ] = DUCKDB,
     as_json: AsJson = False,
     verbose: Verbose = 0,
 ) -> int:
     """Build the marts with dbt, then publish."""
     configure_logs(verbose)
-    if engine == "spark":
-        return build_on_spark(as_json=as_json)
+    if engine != DUCKDB:
+        return build_with(engine, as_json=as_json)
     report = build_and_publish(load_settings(), full_refresh=full_refresh, quiet=as_json)
     if as_json:
         print_json(report)
@@ -234,6 +237,18 @@ def build_and_publish(
         "published": asdict(published) if published else None,
         "exit_code": code,
     }
+
+
+def build_with(engine: str, *, as_json: bool) -> int:
+    """Build the marts with the engine of an addon; return the exit code.
+
+    Raises:
+        WrongUse: no addon has such an engine.
+    """
+    engines = hooks.engines()
+    if engine not in engines:
+        raise WrongUse(f"--engine {engine}: known are {', '.join((DUCKDB, *engines))}")
+    return import_module(engines[engine]).build(as_json=as_json)
 
 
 def _not_published(settings: Settings) -> str:

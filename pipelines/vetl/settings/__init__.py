@@ -38,7 +38,6 @@ from vetl.core.errors import ConfigurationError
 from vetl.core.practice import Practice
 from vetl.settings.dashboard import DashboardSettings, is_local
 from vetl.settings.definitions import DefinitionsSettings
-from vetl.settings.lake import LakeSettings, SparkSettings
 from vetl.settings.places import same_place
 from vetl.settings.privacy import PrivacySettings
 from vetl.settings.schedule import AlertSettings, ScheduleSettings
@@ -167,8 +166,6 @@ class Settings(BaseSettings):
     schedule: ScheduleSettings = ScheduleSettings()
     alerts: AlertSettings = AlertSettings()
     dashboard: DashboardSettings = DashboardSettings()
-    lake: LakeSettings = LakeSettings()
-    spark: SparkSettings = SparkSettings()
     practices: tuple[Practice, ...] = ()
 
     @classmethod
