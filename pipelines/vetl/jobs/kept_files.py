@@ -1,4 +1,4 @@
-"""The one list of the files that vetl keeps: what a backup has, and what a forgetting rewrites and searches."""
+"""The one list of the files that vetl keeps: those of a backup, which a forgetting rewrites and searches."""
 
 import re
 from collections.abc import Iterator
@@ -21,6 +21,7 @@ _BESIDE = re.compile(rf"({PRIVATE}|{PUBLISHED})((?:\.[A-Za-z0-9_]+)+)")
 MADE_AGAIN = (
     "the settings and secrets (vetl.toml, .env, [dashboard] passwords), which belong elsewhere",
     "dbt's state and the folder of [warehouse] parquet, which the next build makes",
+    "the tables that addons write elsewhere, which they bring up to date",
 )
 """What a backup does not have."""
 

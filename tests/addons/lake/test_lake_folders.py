@@ -1,4 +1,4 @@
-"""Several folders export into one lake side by side, and are killed in between: no row is lost or read by halves."""
+"""Several folders export into one lake, and are killed in between: nothing is lost or read by halves."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ from vetl.addons.lake.delta import Lake, LakeError
 from vetl.addons.lake.job import run_export
 from vetl.settings import Settings
 
-WRITERS, ROUNDS = 8, 4
+WRITERS, ROUNDS = 8, 3
 CALLS = "raw.phone_calls"
 
 
@@ -151,7 +151,7 @@ def test_killed_before_each_write_the_next_export_goes_on(tmp_path: Path) -> Non
         [(outcome, _)] = {item for some in outcomes(table_of(settings, CALLS)).values() for item in some}
         assert outcome in {str(100 + step), str(99 + step), "0"}
         run_export(settings)
-        assert outcomes(table_of(settings, CALLS)) == dict.fromkeys(("f0-0", "f0-1"), {(str(100 + step), 20)})
+        assert outcomes(table_of(settings, CALLS)) == {name: {(str(100 + step), 20)} for name in ("f0-0", "f0-1")}
         step += 1
     assert step >= 3
 
@@ -179,13 +179,11 @@ def test_a_full_disk_or_a_place_without_rights_is_one_line(tmp_path: Path) -> No
 
 def test_five_hundred_practices_in_five_folders(tmp_path: Path) -> None:
     folders = [folder_of(tmp_path / "lake", number, practices=100, calls=400) for number in range(5)]
-    began = time.monotonic()
     running = [processes.Process(target=run_export, args=(settings,)) for settings in folders]
     for process in running:
         process.start()
     for process in running:
         process.join()
-    print(f"five exports of 100 practices side by side: {time.monotonic() - began:.1f} s")
 
     assert {process.exitcode for process in running} == {0}
     there = outcomes(table_of(folders[0], CALLS))

@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 from support.processes import free_port
-from vetl.core.errors import BuildFailed, LakeError
+from vetl.addons.lake.delta import LakeError
+from vetl.addons.lake.settings import SparkSettings
+from vetl.addons.lake.spark import dbt_on_spark
+from vetl.core.errors import BuildFailed
 from vetl.jobs.dbt_process import BuildResult
-from vetl.jobs.spark import dbt_on_spark
-from vetl.settings import Settings, WarehouseSettings
-from vetl.settings.lake import SparkSettings
+from vetl.settings import WarehouseSettings, settings_class
 
 
 def begin_build(folder: Path, master: str) -> BuildResult:
-    settings = Settings(
+    settings = settings_class()(
         warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
         spark=SparkSettings(master=master, scratch=folder / "spark"),
     )
@@ -29,5 +30,5 @@ def test_a_master_that_does_not_answer_is_named_without_its_token(scheme: str, t
 
 
 def test_one_of_several_masters_is_enough(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(LakeError, match="there is no lake yet"):
+    with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(LakeError, match="has no raw tables yet"):
         begin_build(tmp_path, f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}")

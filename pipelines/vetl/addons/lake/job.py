@@ -1,8 +1,9 @@
 """Export the private and the published file to the lake, and note how it went for `vetl status`."""
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import closing
+import os
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -51,18 +52,19 @@ def run_export(settings: Settings, *, raw: bool | None = None, forgets: bool = F
     from vetl.addons.lake.export import Export
 
     section, path, published = LakeSettings.of(settings), settings.warehouse.path, settings.warehouse.published
-    seconds = settings.warehouse.lock_wait_seconds
+    seconds, is_raw = settings.warehouse.lock_wait_seconds, section.raw if raw is None else raw
     existing(settings)
     with writing(settings):
-        with opened(settings) as warehouse:  # makes the tables of lists that were never read
-            warehouse.note_phone_numbers(settings.definitions.phone_regions)
+        if is_raw:
+            with opened(settings) as warehouse:  # makes the tables of lists that were never read
+                warehouse.note_phone_numbers(settings.definitions.phone_regions)
         with attached(path, lock_wait_seconds=seconds) as connection:
             facts = _facts(connection)
             export = Export(Lake.of(settings), facts, section.keep_days)
-            is_raw = section.raw if raw is None else raw
             export.update(connection, private_tables(connection, facts.folder, raw=is_raw))
         if published.exists():
             with (
+                _readable_by_all(),
                 as_vetl_errors(published),
                 closing(duckdb.connect(published, read_only=True)) as connection,
             ):
@@ -72,6 +74,16 @@ def run_export(settings: Settings, *, raw: bool | None = None, forgets: bool = F
         if forgets:
             export.clear()
         return exported
+
+
+@contextmanager
+def _readable_by_all() -> Generator[None]:
+    """Make files that others can read, as the published file; their folder may restrict access further."""
+    before = os.umask(0o022)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _facts(connection: duckdb.DuckDBPyConnection) -> "Facts":

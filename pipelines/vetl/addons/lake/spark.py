@@ -117,7 +117,7 @@ def dbt_on_spark(
     master = SparkSettings.of(settings).master
     _refuse_without_answer(master or "")
     lake = Lake.of(settings)
-    views = list(_views(lake)) if lake.opened("raw.clients") else []
+    views = list(views_of(lake)) if lake.opened("raw.clients") else []
     if not views:
         raise LakeError(
             f"{lake.location}: has no raw tables yet; set [lake] raw = true and run `vetl lake export` first"
@@ -147,7 +147,7 @@ def dbt_on_spark(
     )
 
 
-def _views(lake: Lake) -> Iterator[str]:
+def views_of(lake: Lake) -> Iterator[str]:
     """Yield a view for each private table over its live files, because its folder has replaced ones too."""
     for name in names_of(lake):
         table = lake.opened(name) if name.startswith(tuple(f"{schema}." for schema in PRIVATE)) else None
