@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ import polars as pl
 import pytest
 from pydantic import SecretStr
 from support.lakes import differing, lake_settings, rows_of, table_of
+from support.processes import free_port, listens, running, until
 from support.warehouse_with_rows import Filled, call_line
 from vetl.addons.lake.delta import Lake, LakeError
 from vetl.addons.lake.job import export_if_set, run_export, status_part
@@ -84,14 +86,15 @@ def test_marts_are_for_those_who_may_read_the_published_file(settings: Settings)
 
 
 @pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    from moto.server import ThreadedMotoServer  # noqa: PLC0415 - this import takes a second in every process that collects tests
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Provide a server of S3, as a process: deltalake holds Python's lock while it waits for an answer."""
+    port = free_port()
+    folder = tmp_path_factory.mktemp("moto")
+    with running(
+        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], folder, {**os.environ}
+    ):
+        until("the server of S3", lambda: listens(port))
+        yield f"http://127.0.0.1:{port}"
 
 
 def in_bucket(folder: Path, endpoint: str, place: str) -> Settings:
@@ -102,8 +105,8 @@ def in_bucket(folder: Path, endpoint: str, place: str) -> Settings:
         "aws_region": "us-east-1",
         "aws_allow_http": "true",
     }
-    secrets = {name: SecretStr(value) for name, value in options.items()}
-    return lake_settings(folder, place, options=secrets)
+    pairs = ",".join(f"{name}={value}" for name, value in options.items())
+    return lake_settings(folder, place, options=SecretStr(pairs))
 
 
 def test_a_lake_in_a_bucket_is_kept_in_step_and_forgets(tmp_path: Path, endpoint: str) -> None:

@@ -51,8 +51,7 @@ class Lake:
     def of(cls, settings: Settings) -> "Lake":
         """Return the lake of the settings, by default the folder `lake` beside the private file."""
         lake = LakeSettings.of(settings)
-        options = {name: value.get_secret_value() for name, value in lake.options.items()}
-        return cls(lake.path or str(settings.warehouse.path.with_name("lake")), options)
+        return cls(lake.path or str(settings.warehouse.path.with_name("lake")), lake.storage_options())
 
     @property
     def folder(self) -> Path | None:

@@ -25,12 +25,24 @@ def location(text: str) -> str:
     return text.rstrip("/")
 
 
+def _read(options: SecretStr) -> dict[str, str]:
+    pairs = (pair.strip().partition("=") for pair in options.get_secret_value().split(","))
+    return {name: value for name, _, value in pairs if name and value}
+
+
+def _pairs(options: SecretStr) -> SecretStr:
+    """Require name=value in each part."""
+    if len(_read(options)) != len(options.get_secret_value().split(",")):
+        raise ValueError("must be name=value, separated by commas, each name once")
+    return options
+
+
 class LakeSettings(Section):
     """`[lake]`: the tables of `vetl lake export`; if `path` is set, each publication updates them.
 
     `raw`: with raw, history and all of control, which have names and numbers in clear. `keep_days`: how long
-    replaced files stay. `options` are those of the bucket as deltalake names them, `VETL_LAKE__OPTIONS__<NAME>`;
-    without them those of its own tools are used: AWS_ACCESS_KEY_ID, AZURE_STORAGE_ACCOUNT_NAME, and so on.
+    replaced files stay. `options` are those of the bucket as deltalake names them, `name=value,...`; without them
+    those of its own tools are used: AWS_ACCESS_KEY_ID, AZURE_STORAGE_ACCOUNT_NAME, and so on.
     """
 
     secret_keys = ("options",)
@@ -39,7 +51,11 @@ class LakeSettings(Section):
     path: Annotated[str, AfterValidator(location)] | None = None
     raw: bool = False
     keep_days: Annotated[int, Field(ge=1)] = 7
-    options: dict[str, SecretStr] = Field(default_factory=dict[str, SecretStr])
+    options: Annotated[SecretStr, AfterValidator(_pairs)] | None = None
+
+    def storage_options(self) -> dict[str, str]:
+        """Return the options of the bucket."""
+        return _read(self.options) if self.options else {}
 
     def anchored(self, folder: Path) -> Self:
         """Return the section with an absolute folder."""

@@ -47,6 +47,10 @@ _SESSION = {
 }
 
 
+_PARTITION = "decode(encode(cast(`{0}` as string), 'ISO-8859-1'), 'UTF-8') as `{0}`"
+"""A value in the name of a folder: Spark reads each escaped byte as a letter, and no type if all are null."""
+
+
 @dataclass(frozen=True, slots=True)
 class SparkBuild:
     """The result of dbt and, if every node was built, the published file."""
@@ -161,9 +165,8 @@ def _select(lake: Lake, name: str, table: DeltaTable) -> str:
     if not files:
         columns = ", ".join(f"cast(null as {kind}) as `{column}`" for column, kind in kinds.items())
         return f"select {columns} where false"
-    # If all folders are null, Spark cannot infer the type of a partition.
     by = table.metadata().partition_columns
-    columns = ", ".join(f"cast(`{one}` as string) as `{one}`" if one in by else f"`{one}`" for one in kinds)
+    columns = ", ".join(_PARTITION.format(one) if one in by else f"`{one}`" for one in kinds)
     root = lake.place(name).replace("s3://", "s3a://", 1)
     among = ", ".join(f"'{file}'" for file in files)
     return f"select {columns} from parquet.`{root}` where _metadata.file_name in ({among})"
