@@ -17,7 +17,7 @@ UV     := .venv/bin/uv pip install --quiet --no-progress --compile-bytecode
 LOCKED := $(UV) --no-deps --require-hashes --only-binary :all:
 # Targets that are made side by side wait for each other's installation.
 APT    := apt-get -o DPkg::Lock::Timeout=600
-QUICK  := tests/test_architecture.py tests/settings tests/strategies tests/partner tests/cli/test_cli_usage.py \
+QUICK  := tests/test_architecture.py tests/settings tests/reading tests/partner tests/cli/test_cli_usage.py \
   $(patsubst %,tests/store/test_%.py,warehouse frames merge) tests/e2e/test_sync_equals_truth.py
 
 help:
@@ -130,7 +130,7 @@ nightly: test chaos fuzz headlines  #- Hours: every test, 500 stories of each ki
 chaos: setup  #- The marts against the truth of two more seeds, 500 stories of each kind, and state machines with new seeds
 	for seed in 30 31; do VETL_TRUTH_SEED=$$seed $(BIN)/python -m pytest $(TRUTH) || exit 1; done
 	VETL_CHAOS_SEEDS=500 $(BIN)/python -m pytest -n auto tests/chaos tests/e2e/test_forgetting_story.py
-	$(BIN)/python -m pytest -n auto --hypothesis-profile explore --hypothesis-seed $(SEED) tests/strategies tests/partner tests/store tests/receiving/test_drain.py tests/addons/act/test_apply_machine.py \
+	$(BIN)/python -m pytest -n auto --hypothesis-profile explore --hypothesis-seed $(SEED) tests/reading tests/partner tests/store tests/receiving/test_drain.py tests/addons/act/test_apply_machine.py \
 	  tests/sandbox/test_sandbox_openapi_explored.py tests/sandbox/test_contract_tasks.py
 
 headlines: setup  #- Plant 240 facts in made-up years, and count which the headlines name (docs/headlines.md)

@@ -15,7 +15,7 @@ from vetl.core.pages import Row
 from vetl.core.practice import Practice
 from vetl.core.steps import MergeRows, ReplaceDays
 from vetl.endpoints import REGISTRY, by_name
-from vetl.store.phone_calls.frames import parse_calls
+from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.tables import RawTable, row_hash
 from vetl.store.warehouse import Warehouse
 

@@ -1,7 +1,7 @@
 """Made-up years of practices, with one of twelve facts at a day, to see whether the headlines name it.
 
 The generator knows nothing of the sandbox: practices of several sizes, with weekdays, a season, holidays, days
-that scatter more than chance, shares that wander. It makes the counts that `vetl.store.control.headlines` reads
+that scatter more than chance, shares that wander. It makes the counts that `vetl.store.control.facts` reads
 from the marts, and everything after them is vetl's own.
 """
 
@@ -12,7 +12,7 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 from vetl.headlines.finding import Fact, facts_of
-from vetl.headlines.kept import SHOWN, Headline, kept
+from vetl.headlines.keeping import SHOWN, Headline, kept
 from vetl.headlines.series import Days, days_of
 
 FIRST = date(2024, 1, 1)

@@ -8,9 +8,8 @@ from datetime import date
 from pathlib import Path
 
 import duckdb
-from vetl.publishing.digests import verify
-from vetl.publishing.inputs import verify_inputs
-from vetl.publishing.publish import publish
+from vetl.publishing.digests import verify, verify_inputs
+from vetl.publishing.publication import publish
 
 from benchmarks.marts_world import PRACTICES, make
 

@@ -78,7 +78,7 @@ def _(mo, pl, practice, published):
         [
             mo.md(f"**{answer.metric.words}**: {answer.metric.definition}"),
             pl.DataFrame(answer.rows, schema=list(answer.columns), orient="row"),
-            mo.md("  \n".join(answer.notes)),
+            mo.md("  \n".join((*answer.notes, *answer.doubts))),
         ]
     )
 

@@ -11,14 +11,14 @@ from zoneinfo import ZoneInfo
 
 from vetl.core.errors import VetlError
 from vetl.core.pages import CallsPage
-from vetl.partner import protocol, refusals, webhooks
+from vetl.core.row_keys import instant, key_of
+from vetl.partner import protocol, webhooks
 from vetl.partner.calls_csv import COLUMNS, render
-from vetl.partner.lists import typed
 from vetl.partner.models import Appointment, BookingSession, Client, OutboundRequest, PhoneCall, StaffTask
+from vetl.partner.practice import typed
 from vetl.partner.protocol import Answer
 from vetl.partner.webhooks import Channel, Secret
-from vetl.reading.rows import instant, key_of
-from vetl.store.phone_calls.frames import parse_calls
+from vetl.store.phone_calls.csv_frames import parse_calls
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 NEW_YORK = ZoneInfo("America/New_York")
@@ -56,8 +56,8 @@ def protocol_target(data: bytes) -> None:
         lambda: protocol.page(answer, answer.json(), plain=True),
         lambda: _rows([protocol.record(answer, answer.json())]),
         lambda: protocol.done(answer),
-        lambda: refusals.token(answer),
-        lambda: str(refusals.refusal(answer)),
+        lambda: protocol.token_of(answer),
+        lambda: str(protocol.refusal(answer)),
     )
 
 

@@ -15,7 +15,7 @@ from support import (
 )
 from support.examples import STORIES, USUAL
 from vetl.jobs import dbt_process
-from vetl.partner import credential_cache
+from vetl.partner import account
 
 settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True, max_examples=USUAL)
 settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False, max_examples=500)
@@ -23,7 +23,7 @@ settings.load_profile("vetl")
 
 gc.set_threshold(50_000, 20, 100)  # with its defaults, Python's garbage collector takes a twentieth of the CPU
 
-credential_cache._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - it changes the cost, not the behaviour
+account._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - it changes the cost, not the behaviour
 """Make sign-ins cheap.
 
 Each costs 50 ms of CPU against guessing, and the passwords of hundreds of tests are public.

@@ -46,9 +46,8 @@ FLOW = (
     "core",
     "settings",
     "partner",
-    "reading",
     "discovery",
-    "strategies",
+    "reading",
     "endpoints",
     "store",
     "publishing",
@@ -69,14 +68,13 @@ IMPORTS = {
     "core": set[str](),
     "settings": {"core", "hooks"},
     "partner": {"core"},
-    "reading": {"core"},
-    "discovery": {"core", "partner", "reading"},
-    "strategies": {"core", "reading", "discovery"},
+    "discovery": {"core", "partner"},
+    "reading": {"core", "discovery"},
     "endpoints": {"core", "partner"},
     "store": {"core", "partner", "endpoints", "bundled", "drafts", "sqlite_file"},
     "publishing": {"core", "endpoints", "store", "bundled", "drafts"},
     "figures": {"core", "endpoints", "store", "publishing"},
-    "engine": {"core", "reading", "discovery", "strategies", "endpoints"},
+    "engine": {"core", "discovery", "reading", "endpoints"},
     "receiving": {"core", "settings", "partner", "endpoints", "store", "engine", "sqlite_file"},
     "notices": {"core", "settings"},
     "headlines": {"core"},
@@ -165,7 +163,7 @@ ADDONS = sorted(path.parent.name for path in PACKAGE.glob("addons/*/__init__.py"
 BUILT_ON = {"letters": ("act", "watch")}
 """The other addons that an addon imports: each is written down here, because it cannot be without them."""
 
-PURE = ("core", "reading", "discovery", "strategies")
+PURE = ("core", "discovery", "reading")
 NO_IO = ("socket", "ssl", "http", "urllib", "subprocess", "asyncio", "sqlite3", "os", "pathlib")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.every_command import every_command
 from vetl.cli.questions import tables_by_subject
-from vetl.core.published import DIGESTS, schema_of
+from vetl.core.published_file import DIGESTS, schema_of
 from vetl.endpoints import REGISTRY
 from vetl.publishing.descriptions import personal_columns
 

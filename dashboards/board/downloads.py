@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 from streamlit.components.v2 import component
-from vetl.core.spreadsheets import harmless
+from vetl.core.text import harmless
 
 _CSS = """
 button {

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import polars as pl
 import streamlit as st
 from vetl.core.errors import WrongUse
-from vetl.core.published import schema_of
+from vetl.core.published_file import schema_of
 from vetl.figures.ask import MetricQuestion
 
 from board.charts import Chart, bars, localised, shortened, worded

@@ -12,11 +12,11 @@ import duckdb
 import polars as pl
 import streamlit as st
 from vetl.core.errors import WarehouseError
-from vetl.core.published import SCHEMAS
+from vetl.core.published_file import SCHEMAS
 from vetl.figures.ask import MetricAnswer, MetricQuestion, answered
 from vetl.figures.catalogue import Metric, metrics_of
-from vetl.publishing.query import QueryResult
-from vetl.publishing.wall import attach_hidden, show
+from vetl.publishing.opened import attach_hidden, show
+from vetl.publishing.statements import QueryResult
 from vetl.store.connection import literal
 
 from board.words import plain

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
-from vetl.core.causes import Ends, largest_part
+from vetl.addons.letters.letter_uncertain import Ends, largest_part
 from vetl.core.noise import Counts, Outlier, distance, is_far, share_interval
 from vetl.core.noise import outliers as outliers_of
 

@@ -30,6 +30,7 @@
         'episode_days': 'After so many days of silence the next contact begins a new booking request (episode).',
         'booking_window_days': 'An appointment made at most so many days after the last contact still counts for the booking request.',
         'lost_after_days': 'So many days after its last contact an unbooked booking request is lost.',
+        'lapsed_after_days': 'A client whose last kept visit is so many days ago, with none ahead, has lapsed.',
         'mature_after_hours': 'Outreach that is older has ended by itself: its numbers no longer change.',
         'call_back_within_days': 'Contacts older than this are not worth a call.',
         'follow_up_within_days': 'A fitting task completed within so many days of the last contact is a follow-up.',

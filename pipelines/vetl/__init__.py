@@ -5,14 +5,13 @@ The packages, in the direction that data flows; each imports only packages above
 - `core`           the vocabulary: errors, endpoints, records, pages, steps, results; no I/O
 - `settings`       the only reader of the environment and of `vetl.toml`
 - `partner`        the partner interface over HTTP; does not know the warehouse
-- `reading`        reads one window of a list whole and proves it: paging, certified windows, coverage
 - `discovery`      finds out how a server behaves: parameter names, page base, bounds, sort order, time zone
-- `strategies`     how each kind of list is read incrementally; generators of `core.steps`, no I/O
+- `reading`        reads each kind of list until it is proven whole; generators of `core.steps`, no I/O
 - `endpoints`      one short file for each list, and one for records that only webhooks bring
 - `store`          the private file: records into DuckDB, history, control tables
 - `publishing`     the published file: masks, digests, one rename, and the only way to read it
 - `figures`        questions to the published file: metrics, their rows, what changed
-- `engine`         the sync loop, the runner of steps, the write buffer
+- `engine`         the sync loop, the runner of steps, the writer
 - `receiving`      the webhook receiver and its inbox
 - `jobs`           shared by the commands and Dagster: sync, build, doctor, drain, quarantine
 - `notices`        mail and webhooks, for alerts and for addons

@@ -19,7 +19,7 @@ from support.small_project import small_project
 from vetl import bundled
 from vetl.cli import app
 from vetl.jobs import client as jobs_client
-from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.limits import RetryPolicy
 from vetl.store.notes import write_note
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,7 @@ from vetl.core.practice import Practice
 from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY, by_name
 from vetl.publishing.marts import Masking
-from vetl.publishing.record import write_record
+from vetl.publishing.publication import write_record
 from vetl.store.control.activity import recorded
 from vetl.store.file_header import what_is_wrong
 from vetl.store.notes import notes_file

@@ -18,5 +18,5 @@ def test_lists_that_are_certified_are_whole_through_the_earliest_certificate() -
 
 
 def test_what_is_missing_is_said_and_never_hidden() -> None:
-    line = in_one_line([proof(16), proof(None, held=3)], ["a note"])
-    assert line == "1 of 2 lists not certified, 3 rows in quarantine (--evidence shows each list and 1 note)"
+    line = in_one_line([proof(16), proof(None, held=3)], ["a doubt"])
+    assert line == "1 of 2 lists not certified, 3 rows in quarantine (--evidence shows each list and 1 doubt)"

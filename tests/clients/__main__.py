@@ -7,10 +7,10 @@ import venv
 from pathlib import Path
 
 import duckdb
-from vetl.core.privacy import Treatments
+from vetl.core.published_file import Treatments
 from vetl.publishing.contacts import write_contacts
 from vetl.publishing.parquet import write_parquet
-from vetl.publishing.publish import publish
+from vetl.publishing.publication import publish
 
 VERSIONS = ("1.1.3", "1.4.0", "2.0.0")
 FRAMES = ("pandas", "polars", "pyarrow")

@@ -12,9 +12,8 @@ from board.words import LABELS
 from support.dashboard_pages import Ask, Open
 from vetl.addons.letters.letter import SHARES
 from vetl.core.metric_names import METRICS_OF_NOW
-from vetl.figures.ask import MetricQuestion, ask
+from vetl.figures.ask import MetricQuestion, ask, list_of
 from vetl.figures.catalogue import Metric
-from vetl.figures.listing import list_of
 
 CLOSED = {"outreach, booked": timedelta(days=4)}
 """Figures that leave out the newest days."""

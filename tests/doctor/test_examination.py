@@ -17,8 +17,8 @@ from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Reading
 from vetl.core.pages import Page
 from vetl.core.steps import GetRecords, Learnt, ReadPage
+from vetl.discovery.calls_and_people import check_clients
 from vetl.discovery.examination import discover
-from vetl.discovery.people import check_clients
 from vetl.discovery.report import Finding
 from vetl.discovery.time_zone import (
     USUAL,

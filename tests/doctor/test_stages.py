@@ -4,7 +4,7 @@ import duckdb
 import pytest
 from support.platform_and_settings import Clinic
 from vetl.cli.app import execute
-from vetl.discovery.stages import order_of_stages
+from vetl.discovery.row_checks import order_of_stages
 from vetl.jobs.doctor import proposed_stages
 
 TASKS = ("--endpoint", "staff_tasks")

@@ -14,7 +14,7 @@ from support import truth
 from support.sandbox_settings import settings_for, synced
 from vetl.core.results import SyncResult
 from vetl.jobs import client as jobs_client
-from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.limits import RetryPolicy
 from vetl.settings import Settings
 
 

@@ -11,7 +11,7 @@ from support.practice_site import write_settings
 from support.sandbox_settings import credentials
 from vetl.cli.app import execute
 from vetl.jobs import client as jobs_client
-from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.limits import RetryPolicy
 
 DAYS = 10
 PLAIN = ("sync", "reconcile", "publish", "lake export", "quarantine list", "quarantine retry", "webhooks drain")

@@ -10,7 +10,7 @@ import pytest
 from support.killed_sync import processes
 from support.sandbox_settings import synced
 from vetl.jobs import client as jobs_client
-from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.limits import RetryPolicy
 from vetl.settings import Settings
 
 ROOM = 1024 * 2**20

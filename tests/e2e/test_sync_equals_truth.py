@@ -10,8 +10,8 @@ import pytest
 from support.truth import lacking_details
 from support.warehouse_with_rows import ask
 from vetl.core.endpoint import DateWindows
+from vetl.reading.call_days import PROVEN
 from vetl.store import warehouse
-from vetl.strategies.phone_calls.crowded_days import PROVEN
 
 
 def certified(result: Any) -> bool:

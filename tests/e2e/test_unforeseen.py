@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from vetl.core.errors import ConfigurationError
 from vetl.core.steps import Flush, Plan
-from vetl.engine import sync as engine
+from vetl.engine import runner as engine
 from vetl.jobs.doctor import run_doctor
 from vetl.store.warehouse import Warehouse
 

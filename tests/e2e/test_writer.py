@@ -15,9 +15,7 @@ from vetl.core.errors import ContractBroken, WarehouseError
 from vetl.core.pages import Certificate, Changes, Window, WindowKind
 from vetl.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save
 from vetl.endpoints import REGISTRY
-from vetl.engine.protocols import ListQuestion, Store, Work
-from vetl.engine.write_buffer import BYTES_A_ROW, WriteBuffer, rows_in
-from vetl.engine.writer import Writer
+from vetl.engine.writer import BYTES_A_ROW, ListQuestion, Store, Work, WriteBuffer, Writer, rows_in
 
 TASKS = REGISTRY[0]
 START = datetime(2026, 11, 21, tzinfo=UTC)

@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 from vetl.headlines.finding import Fact
-from vetl.headlines.kept import NEWS, SHOWN, Headline, kept, present
-from vetl.headlines.words import made_of, words_of
+from vetl.headlines.keeping import NEWS, SHOWN, Headline, kept, present
+from vetl.headlines.sentences import made_of, words_of
 
 MONDAY = date(2026, 3, 2)
 SHIFT = Fact("p", "shift", "answered", None, MONDAY, None, 0.6, 0.85, 60, 100, 25, 6.0)

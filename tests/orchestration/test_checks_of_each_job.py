@@ -26,7 +26,7 @@ from vetl.orchestration.keys import raw_key
 from vetl.orchestration.location import vetl_definitions
 from vetl.orchestration.read_config import Again, run_config
 from vetl.partner.webhooks import Channel
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import load_settings
 from vetl.store.forget_plan import ForgetPlan, keep_plans, read_plans

@@ -17,13 +17,12 @@ import vetl_sandbox
 from pydantic import SecretStr
 from support.partner_requests import booking
 from support.partner_side import Partner
-from vetl.core.records import KnownValues, Record
+from vetl.core.endpoint import KnownValues, Record
 from vetl.partner import models
 from vetl.partner.client import Account, PartnerClient
-from vetl.partner.lists import Records
-from vetl.partner.practice import PartnerPractice
+from vetl.partner.models import Message
+from vetl.partner.practice import PartnerPractice, Records
 from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
-from vetl.partner.webhook_models import Message
 
 PRACTICE = "loc-001"
 GOT_BY_ID = {

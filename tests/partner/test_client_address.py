@@ -24,8 +24,8 @@ from support.scripted_server import (
     reply_page,
 )
 from vetl.core.errors import ConfigurationError, Unreachable
+from vetl.partner.answers import http_date
 from vetl.partner.client import Account, PartnerClient
-from vetl.partner.headers import http_date
 
 
 async def signed_in(base_url: str, **account: Any) -> datetime:

@@ -24,8 +24,8 @@ from vetl.core.errors import ContractBroken, RequestRefused, TooLarge, TornAnswe
 from vetl.core.pages import CallsPage, Page
 from vetl.partner import wire
 from vetl.partner.client import Limits, PartnerClient
+from vetl.partner.limits import RetryPolicy
 from vetl.partner.protocol import LARGEST_JSON
-from vetl.partner.retry_policy import RetryPolicy
 
 WHOLE = reply_page([{"id": "1"}])
 

@@ -13,11 +13,11 @@ from pydantic import SecretStr
 from support.scripted_server import PRACTICE, HeldTime, Reply, ScriptedServer
 from vetl.core.errors import VetlError
 from vetl.partner.client import Account, PartnerClient
-from vetl.partner.retry_policy import RetryPolicy
-from vetl.store.phone_calls.frames import parse_calls
+from vetl.partner.limits import RetryPolicy
+from vetl.store.phone_calls.csv_frames import parse_calls
 
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["support.quiet_end", "vetl.partner.client", "vetl.store.phone_calls.frames"])
+processes.set_forkserver_preload(["support.quiet_end", "vetl.partner.client", "vetl.store.phone_calls.csv_frames"])
 
 ROOM = 800 * 2**20
 """Bytes of address space beyond those of an idle client."""

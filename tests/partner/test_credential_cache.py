@@ -22,9 +22,9 @@ from support.scripted_server import (
     reply_page,
 )
 from vetl.core.errors import PracticeRefused, SignInRefused
+from vetl.partner.account import AcceptedCredentials
 from vetl.partner.client import Account, PartnerClient
-from vetl.partner.credential_cache import AcceptedCredentials
-from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.limits import RetryPolicy
 from vetl.store.notes import notes_file, read_note, write_note
 
 REFUSAL = reply_json({"success": False, "data": None, "message": "no"})

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vetl.partner import headers
-from vetl.partner.redaction import LINE_LENGTH, loggable_query, redact
+from vetl.partner import answers
+from vetl.partner.answers import LINE_LENGTH, loggable_query, redact
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
     ],
 )
 def test_dates(text: str | None, moment: datetime | None) -> None:
-    assert headers.http_date(text) == moment
+    assert answers.http_date(text) == moment
 
 
 @pytest.mark.parametrize(
@@ -45,21 +45,21 @@ def test_dates(text: str | None, moment: datetime | None) -> None:
 )
 def test_retry_after(text: str | None, seconds: float | None) -> None:
     """Seconds, or a date on the server's clock: this machine's clock does not count."""
-    assert headers.retry_after(text, NOW) == seconds
+    assert answers.retry_after(text, NOW) == seconds
 
 
 @given(st.text())
 def test_nothing_raises(text: str) -> None:
-    headers.http_date(text)
-    headers.retry_after(text, NOW)
-    headers.count(text)
-    headers.media_type({"content-type": text})
-    headers.charset({"content-type": text})
+    answers.http_date(text)
+    answers.retry_after(text, NOW)
+    answers.count(text)
+    answers.media_type({"content-type": text})
+    answers.charset({"content-type": text})
 
 
 @given(st.integers(0, 10**17))
 def test_counts_are_read_from_numbers_and_text(number: int) -> None:
-    assert headers.count(number) == headers.count(str(number)) == headers.count(f" {number} ") == number
+    assert answers.count(number) == answers.count(str(number)) == answers.count(f" {number} ") == number
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 from support.scripted_server import PRACTICE, Reply, Stage, reply_data, reply_error, reply_json, reply_page
 from vetl.core.errors import ContractBroken, NotSent, TokenRejected, TornAnswer, Unreachable, VetlError
 from vetl.partner.client import PartnerClient
-from vetl.partner.lists import ListParameters
-from vetl.partner.practice import PartnerPractice
+from vetl.partner.practice import ListParameters, PartnerPractice
 from vetl.partner.request_models import NewStaffTask
 
 ROOT = "/services/core/open_api/v1"

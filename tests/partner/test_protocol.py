@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from vetl.core.errors import BadRecord, ContractBroken, SignInRefused, TornAnswer
 from vetl.core.pages import Page
-from vetl.partner import protocol, refusals
-from vetl.partner.bodies import read_json
+from vetl.partner import protocol
+from vetl.partner.answers import read_json
 from vetl.partner.calls_csv import DURATION_PATTERN, render
 from vetl.partner.protocol import Answer
 
@@ -96,6 +96,11 @@ def test_an_answer_in_utf16_that_says_nothing_of_it_is_read_and_counted_as_repai
     assert (decoded.value, decoded.repaired) == (json.loads(text), True)
 
 
+@pytest.mark.parametrize("text", ['{"id": "1", "id": "2"}', '{"id": "1", "note": "a\tb", "id": "2"}'])
+def test_of_two_equal_keys_the_last_one_counts_in_both_parsers(text: str) -> None:
+    assert read_json(text.encode(), {}, "GET /x").value["id"] == "2"
+
+
 def test_a_csv_in_another_character_set_becomes_utf8() -> None:
     answer = answered("Client\nZoë\n".encode("latin-1"), content_type="text/csv;charset=latin1", x_total_count="1")
     assert protocol.csv_page(answer).body == "Client\nZoë\n".encode()
@@ -164,7 +169,7 @@ def test_a_success_that_is_false_is_none_however_it_is_written(success: str) -> 
     with pytest.raises(TornAnswer, match="`success` is false"):
         protocol.record(answer, answer.json())
     with pytest.raises(SignInRefused):
-        refusals.token(answer)
+        protocol.token_of(answer)
 
 
 @pytest.mark.parametrize("body", [b'{"message": "log in"}', b'{"success": true}', b"[]", b"1"])

@@ -20,8 +20,7 @@ from support.scripted_server import (
 from vetl.core.errors import RateLimited, Transient, Unreachable
 from vetl.core.pages import Page
 from vetl.partner.client import PartnerClient
-from vetl.partner.limits import RateLimiter
-from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.limits import RateLimiter, RetryPolicy
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "staff_tasks")
 POLICY = RetryPolicy()

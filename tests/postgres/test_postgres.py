@@ -18,7 +18,7 @@ from adbc_driver_postgresql import dbapi
 from support.processes import free_port, postgres
 from support.published import published_once
 from vetl.addons.postgres.copying import PostgresError, copy
-from vetl.core.published import DIGESTS, schema_of
+from vetl.core.published_file import DIGESTS, schema_of
 
 ROWS = f"select count(*) from duckdb_tables() where schema_name in ('marts', 'meta') and table_name <> '{DIGESTS}'"
 

@@ -11,10 +11,9 @@ import pytest
 from support.deliveries import SECRET, body_of, signed
 from support.drain_side import Side
 from vetl.partner.webhooks import Secret
-from vetl.receiving.admission import Trust
 from vetl.receiving.app import Bounds, application
-from vetl.receiving.group_commit import GroupCommit
-from vetl.receiving.inbox import Inbox, WaitingDelivery
+from vetl.receiving.inbox import GroupCommit, Inbox, WaitingDelivery
+from vetl.receiving.trust import Trust
 
 TRUST = Trust((Secret(SECRET),))
 

@@ -15,9 +15,9 @@ from structlog.testing import capture_logs
 from support.deliveries import SECRET, body_of, message, outreach, reminder, signed
 from support.receiver_process import ROOT
 from vetl.partner.webhooks import Secret, secrets_from, signature
-from vetl.receiving.admission import Suspects, Trust
 from vetl.receiving.app import Bounds
 from vetl.receiving.serving import trust_of
+from vetl.receiving.trust import Trust
 from vetl.settings import WebhooksSettings
 
 Opened = Callable[..., AbstractContextManager[Any]]
@@ -82,26 +82,6 @@ def test_nothing_of_a_forged_delivery_is_stored_or_logged(
     assert MARK not in answer.text
     assert MARK not in str(logs)
     assert all(MARK.encode() not in file.read_bytes() for file in tmp_path.iterdir())
-
-
-def test_a_source_that_forges_is_limited_but_its_genuine_deliveries_never_are(receiver: Opened) -> None:
-    """Behind a proxy everyone has the same address."""
-    with capture_logs() as logs, receiver() as running:
-        statuses = [running.send("messages", message(), "wrong").status_code for _ in range(40)]
-        assert statuses == [401] * 30 + [429] * 10
-        assert running.send("messages", message()).status_code == 200
-
-    assert len(logs) == 30
-
-
-def test_suspects_are_forgotten_after_a_minute_and_bounded_in_number() -> None:
-    clock = [0.0]
-    suspects = Suspects(lambda: clock[0], tolerated=1, remembered=2)
-
-    assert [suspects.note("a"), suspects.note("a")] == [False, True]
-    clock[0] = 60
-    assert not suspects.note("a")
-    assert [suspects.note(source) for source in ("b", "c", "a")] == [False, False, False]
 
 
 def test_unsigned_is_believed_only_on_demand_as_json_and_for_practices_without_a_secret(receiver: Opened) -> None:

@@ -9,7 +9,7 @@ from support.deliveries import message, outreach
 from support.drain_side import NOW, Side
 from vetl.core.errors import PracticeRefused, RequestRefused, Unreachable, VetlError
 from vetl.core.pages import Row
-from vetl.receiving.catch_up import CatchUp, Caught
+from vetl.receiving.into_warehouse import CatchUp, Caught
 
 
 class Platform:

@@ -19,8 +19,8 @@ from vetl.core.practice import problem_of_id
 from vetl.endpoints import REGISTRY
 from vetl.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, row
 from vetl.partner.webhooks import message as message_of
-from vetl.receiving.drain import intakes
 from vetl.receiving.inbox import Entry, Inbox, WaitingDelivery
+from vetl.receiving.into_warehouse import intakes
 from vetl.store.warehouse import Warehouse
 
 

@@ -21,8 +21,7 @@ from support.receiver_process import INBOX, ROOT, HeldInbox, ReceiverProcess
 from vetl.core.errors import InboxError
 from vetl.partner.webhooks import Channel
 from vetl.receiving.app import Bounds
-from vetl.receiving.group_commit import Full, GroupCommit
-from vetl.receiving.inbox import Entry, Inbox
+from vetl.receiving.inbox import Entry, Full, GroupCommit, Inbox
 
 Opened = Callable[..., AbstractContextManager[Any]]
 NOW = datetime(2026, 3, 1, 10, tzinfo=UTC)

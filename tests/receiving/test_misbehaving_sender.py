@@ -78,7 +78,7 @@ def side(tmp_path: Path) -> Iterator[Side]:
 @pytest.mark.parametrize(
     ("faults", "refusals"),
     [
-        ([WebhookFault("wrong_practice", share=0.2), *HOSTILE], {401, 403, 429}),
+        ([WebhookFault("wrong_practice", share=0.2), *HOSTILE], {401, 403}),
         (UNRELIABLE, set[int]()),
     ],
     ids=["hostile", "unreliable"],

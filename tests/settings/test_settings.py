@@ -19,10 +19,10 @@ from vetl import bundled
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.practice import Practice
-from vetl.core.privacy import PersonalClass
+from vetl.core.published_file import PersonalClass
 from vetl.jobs.build import weak_key
 from vetl.settings import Login, environment_only, load_settings, settings_class
-from vetl.settings.definitions import DefinitionsSettings
+from vetl.settings.mart_definitions import DefinitionsSettings
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 

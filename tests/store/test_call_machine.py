@@ -1,6 +1,6 @@
 """Calls that change all the time, read into a real warehouse: days replaced, keys kept, details matched.
 
-The stories and their invariants are those of `tests/strategies/test_call_machine.py`. Saves of the strategy go
+The stories and their invariants are those of `tests/reading/test_call_machine.py`. Saves of the strategy go
 through `vetl.store`, and keys are added here.
 """
 
@@ -22,7 +22,7 @@ from support.warehouse_with_rows import Filled, call_line, csv_page
 from vetl.core.steps import Question, Save
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.partner.calls_csv import COLUMNS
-from vetl.store.phone_calls.frames import CallTexts
+from vetl.store.phone_calls.csv_frames import CallTexts
 
 CELLS = ("phone_number", "state", "client_name", "outcome", "summary")
 SHOWN = "strftime(called_at_local, '%Y-%m-%d %H:%M'), " + ", ".join(f"coalesce({name}, '')" for name in CELLS)

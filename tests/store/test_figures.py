@@ -7,9 +7,8 @@ from typing import Any
 import duckdb
 import pytest
 from support.raw_tables import create_warehouse
-from vetl.figures.evidence import Evidence, doubts_of
-from vetl.figures.reads import reads_of
-from vetl.publishing.query import QueryResult
+from vetl.figures.evidence import Evidence, doubts_of, reads_of
+from vetl.publishing.statements import QueryResult
 
 WINDOWS = [
     ("2026-01-01", "2026-01-11"),

@@ -15,7 +15,7 @@ from vetl.core.endpoint import Endpoint
 from vetl.core.pages import Changes
 from vetl.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays, Save
 from vetl.endpoints import by_name
-from vetl.store import prepare
+from vetl.store import saving
 
 HOUR = timedelta(hours=1)
 
@@ -247,7 +247,7 @@ def test_practices_side_by_side_are_stored_as_each_alone(
     shared: Filled, story: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Some of the batches are prepared before, as large batches are."""
-    monkeypatch.setattr(prepare, "ROWS_WORTH_A_FRAME", 1)
+    monkeypatch.setattr(saving, "ROWS_WORTH_A_FRAME", 1)
     together, alone = practices(shared), practices(shared)
     works = [(number, by_name(name), work, early) for number, (name, work, early) in story]
 

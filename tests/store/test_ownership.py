@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 import pytest
 from vetl.core.errors import WarehouseError
-from vetl.core.privacy import Treatments
+from vetl.core.published_file import Treatments
 from vetl.drafts import draft_for, replace_text
 from vetl.publishing.contacts import contacts_file, remove_contacts, write_contacts
-from vetl.publishing.publish import publish
+from vetl.publishing.publication import publish
 
 PII: Treatments = {"clients": {"name": "null"}}
 SECRET = "VETL_PARTNER__PASSWORD=kept\n"

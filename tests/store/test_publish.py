@@ -10,8 +10,8 @@ import duckdb
 import pytest
 from support.warehouse_with_rows import ask
 from vetl.core.errors import WarehouseError
-from vetl.core.privacy import Treatments
-from vetl.publishing.publish import publish
+from vetl.core.published_file import Treatments
+from vetl.publishing.publication import publish
 
 PII: Treatments = {"clients": {"name": "hash", "born": "hash"}, "daily": {}}
 

@@ -8,10 +8,10 @@ import duckdb
 import pytest
 from support.warehouse_with_rows import ask
 from vetl.core.errors import WarehouseError
-from vetl.core.privacy import Treatment, Treatments
+from vetl.core.published_file import Treatment, Treatments
 from vetl.publishing.digests import verify
 from vetl.publishing.last_publication import PublicationRecord
-from vetl.publishing.publish import Published, publish
+from vetl.publishing.publication import Published, publish
 from vetl.store.notes import read_note, write_note
 
 PII: Treatments = {"clients": {"name": "hash"}, "call_back_list": {}}

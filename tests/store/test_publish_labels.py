@@ -9,11 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.warehouse_with_rows import ask
 from vetl.core.labels import COMMON_WORDS, SOURCE_WORDS, is_label
-from vetl.core.privacy import SharedWords, Treatments
+from vetl.core.published_file import SharedWords, Treatments
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
 from vetl.publishing.descriptions import personal_columns
-from vetl.publishing.publish import publish
+from vetl.publishing.publication import publish
 
 ROOT = Path(__file__).resolve().parents[2]
 PII: Treatments = {"sessions": {}, "practices": {}, "unbooked_requests": {}}

@@ -11,7 +11,7 @@ import pytest
 from support.warehouse_with_rows import HARBOR, Filled
 from vetl.core.errors import WarehouseError
 from vetl.store.control import builds
-from vetl.store.control.staleness import news
+from vetl.store.control.builds import news
 
 CLOCK = datetime(2025, 5, 14, 12, tzinfo=UTC)
 BOUNDARY = CLOCK + timedelta(hours=6)

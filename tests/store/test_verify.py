@@ -20,10 +20,9 @@ from vetl.core.errors import WarehouseError
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
 from vetl.publishing.descriptions import personal_columns
-from vetl.publishing.digests import DIGESTS, Leaf, verify
-from vetl.publishing.inputs import verify_inputs
+from vetl.publishing.digests import DIGESTS, Leaf, verify, verify_inputs
 from vetl.publishing.marts import table_of
-from vetl.publishing.publish import publish
+from vetl.publishing.publication import publish
 from vetl.settings.privacy import PrivacySettings
 from vetl.store.tables import RawTable, row_hash
 

@@ -11,13 +11,12 @@ import pytest
 from pydantic import create_model
 from support.processes import holding
 from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
-from vetl.core.endpoint import Endpoint, UpdatedWindows
+from vetl.core.endpoint import Endpoint, Record, Text, UpdatedWindows
 from vetl.core.errors import WarehouseBusy, WarehouseError
 from vetl.core.pages import Certificate, Changes, Window, WindowKind
-from vetl.core.records import Record, Text
 from vetl.core.steps import MergeRows, MoveCursor
 from vetl.endpoints import REGISTRY, by_name
-from vetl.store import store
+from vetl.store import saving
 from vetl.store.failures import as_vetl_errors, as_warehouse_error
 from vetl.store.warehouse import Warehouse
 
@@ -59,7 +58,7 @@ def test_a_commit_that_fails_leaves_nothing_half(filled: Filled, monkeypatch: py
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(store, "keep_cursors", fail)
+    monkeypatch.setattr(saving, "keep_cursors", fail)
     proof = Certificate(Window(), WindowKind.CLOSED, 1, 1, 1, 1, 1, 0, True, "ids equal the total", START, START)
     with pytest.raises(KeyboardInterrupt):
         filled.commit(

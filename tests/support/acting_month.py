@@ -10,7 +10,7 @@ from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.ledger import read_ledger
 from vetl.addons.act.planning import ActPlan
 from vetl.addons.act.settings import ActSettings
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 
 KIND = "call_back"
 

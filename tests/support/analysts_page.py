@@ -11,7 +11,7 @@ from pathlib import Path
 from vetl.bundled import analysts_page
 from vetl.cli.questions import WORKED
 from vetl.core.text import markdown
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 
 PAGE = analysts_page()
 

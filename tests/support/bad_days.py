@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -176,12 +176,22 @@ def task_unknown(site: Site) -> None:
     assert site.vetl("act", "apply", plan_acts(load_settings(), None).digest) == 3
 
 
-def disk_full_at_forgetting(site: Site) -> None:
-    """There is no room for a copy of the private file without the person."""
+def forget(site: Site) -> Sequence[str]:
+    """Return the command that forgets a client of a staff task."""
     tasks = site.platform.truth("loc-001", "staff_tasks")
     client = next(task["client_id"] for task in tasks if task["client_id"])
-    command = ("forget", "--practice", "loc-001", "--client", client, "--yes")
-    assert on_a_full_disk(*command, full_at=WAREHOUSE.stat().st_size // 2) == 1
+    return ("forget", "--practice", "loc-001", "--client", client, "--yes")
+
+
+def disk_full_at_forgetting(site: Site) -> None:
+    """There is no room for a copy of the private file without the person."""
+    assert on_a_full_disk(*forget(site), full_at=WAREHOUSE.stat().st_size // 2) == 1
+
+
+def copied_before_forgetting(site: Site) -> None:
+    """Somebody copied the private file beside it; the copy still has the person."""
+    shutil.copy(WAREHOUSE, WAREHOUSE.with_name(f"{WAREHOUSE.name}.bak"))
+    assert site.vetl(*forget(site)) == 1
 
 
 def restore_stopped(site: Site) -> None:
@@ -235,6 +245,7 @@ DAYS: dict[str, tuple[Event, int, str]] = {
     "the warehouse is random bytes behind its first ones": (behind_the_head, 1, "is cut off"),
     "the warehouse is cut off": (cut_off, 1, "is cut off"),
     "a forgetting is not complete": (disk_full_at_forgetting, 1, "not complete since"),
+    "a copy by hand has a forgotten person": (copied_before_forgetting, 1, "vetl.duckdb.bak (a copy that is not"),
     "a restore did not end": (restore_stopped, 1, "`vetl restore` did not end"),
     "nothing was ever synced here": (lambda _: shutil.rmtree("warehouse"), 1, "nothing has been synced yet"),
     "the inbox of webhooks cannot be read": (destroyed("inbox.sqlite", 20_000), 1, "inbox.sqlite"),

@@ -10,7 +10,7 @@ from support.warehouse_with_rows import HARBOR, Filled, call_line, call_record, 
 from vetl.core.practice import Practice
 from vetl.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays
 from vetl.endpoints.received import OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
-from vetl.store.received import Intake
+from vetl.store.deliveries import Intake
 
 Row = dict[str, Any]
 PRACTICES = (

@@ -19,8 +19,8 @@ from vetl.cli import process_exit
 from vetl.cli.app import execute
 from vetl.jobs import client as jobs_client
 from vetl.jobs import dbt_process
-from vetl.partner import credential_cache
-from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner import account
+from vetl.partner.limits import RetryPolicy
 
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(
@@ -114,7 +114,7 @@ def _run(
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     dbt_process.COMMAND = warm_dbt.command()
     bundled.dbt_project = lambda: project
-    credential_cache._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - as in `conftest.py`
+    account._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - as in `conftest.py`
     jobs_client.RetryPolicy = partial(RetryPolicy, first_wait=0.05)  # pyright: ignore[reportAttributeAccessIssue] - in a process of its own
     process_exit.prepare()
     code = execute(arguments)

@@ -23,7 +23,7 @@ CREATED = "2025-05-01T12:00:00Z"
 
 ENDPOINT = """
 from vetl.core.endpoint import Endpoint, FullScan
-from vetl.core.records import Instant, Record, Text
+from vetl.core.endpoint import Instant, Record, Text
 
 class Estimate(Record):
     id: Text

@@ -9,8 +9,8 @@ from vetl.core.pages import Changes
 from vetl.core.practice import Practice
 from vetl.endpoints import REGISTRY
 from vetl.partner.webhooks import Channel, parse_delivery
-from vetl.receiving.drain import drain
 from vetl.receiving.inbox import Entry, Inbox
+from vetl.receiving.into_warehouse import drain
 from vetl.store.warehouse import Warehouse
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

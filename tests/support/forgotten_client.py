@@ -8,7 +8,7 @@ from support.warehouse_with_rows import Filled, call_line, call_record
 from vetl.core.pages import Changes
 from vetl.endpoints.received import MESSAGE_EVENTS, SERVICE_REMINDER_EVENTS
 from vetl.partner.webhooks import Channel, parse_delivery, row
-from vetl.store.received import Intake
+from vetl.store.deliveries import Intake
 
 NAME, PHONE, MAIL = "Jané Dœ-Smith", "+12125550199", "jane.doe@example.com"
 ID, REMOTE = "7f3c2a10-jane", "remote-4471"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vetl.jobs import client as jobs_client
 from vetl.partner import client
-from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.limits import RetryPolicy
 from vetl.partner.timing import Timing
 from vetl.settings import Settings
 

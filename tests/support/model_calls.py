@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from vetl.core.errors import NotFound, RequestRefused, TooLarge, WrongTotal
 from vetl.core.pages import CallsPage, Page
 from vetl.core.steps import Query, ReadCalls, ReadPage
-from vetl.reading.conventions import check_page
+from vetl.discovery.conventions import check_page
 
 CsvRow = tuple[str, ...]
 """A call as the CSV shows it: minute, phone number, state, client, outcome, summary."""

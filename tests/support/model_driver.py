@@ -10,10 +10,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from vetl.core.capabilities import Parameter, Result
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import VetlError
-from vetl.core.list_read import Outcome, Reading
+from vetl.core.list_read import Outcome, Parameter, Reading, Result
 from vetl.core.pages import Changes
 from vetl.core.steps import (
     AttachDetails,
@@ -31,7 +30,7 @@ from vetl.core.steps import (
     Step,
 )
 from vetl.endpoints import by_name
-from vetl.strategies import read_list
+from vetl.reading.read_list import read_list
 
 Fiber = Generator[None, None, Any]
 

@@ -15,9 +15,9 @@ from typing import Any, Literal, Self
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import NotFound, RequestRefused, VetlError
 from vetl.core.pages import Page, Row
+from vetl.core.row_keys import instant
 from vetl.core.steps import Query, ReadPage
-from vetl.reading.conventions import check_page
-from vetl.reading.rows import instant
+from vetl.discovery.conventions import check_page
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHORTEST = timedelta(microseconds=1)

@@ -12,6 +12,7 @@ from typing import Any
 from support.model_source import ModelSource
 from vetl.core.errors import VetlError
 from vetl.core.pages import Certificate, Row
+from vetl.core.row_keys import instant
 from vetl.core.steps import (
     IdsHere,
     IdsWithStatus,
@@ -25,8 +26,7 @@ from vetl.core.steps import (
     Step,
     UpdatesOf,
 )
-from vetl.engine.write_buffer import ROWS_AT_ONCE, rows_in
-from vetl.reading.rows import instant
+from vetl.engine.writer import ROWS_AT_ONCE, rows_in
 
 
 def rows_of(save: MergeRows) -> Sequence[Row]:

@@ -20,8 +20,8 @@ from vetl.core.errors import VetlError
 from vetl.core.list_read import Margins, Outcome, Reconcile
 from vetl.core.steps import ReplaceDays, Save
 from vetl.endpoints.phone_calls import PHONE_CALLS
-from vetl.store.phone_calls.times import days_between
-from vetl.strategies.phone_calls import date_windows
+from vetl.reading import call_schedule
+from vetl.store.phone_calls.call_times import days_between
 
 ZONE = ZoneInfo("America/New_York")
 HISTORY = 8
@@ -109,7 +109,7 @@ class Practice:
             reconcile=reconcile,
         )
         try:
-            return Driver(source, witness, self.rng).run(date_windows.read(reading, strategy))
+            return Driver(source, witness, self.rng).run(call_schedule.read_call_days(reading, strategy))
         except (Killed, VetlError):
             return None
         finally:

@@ -183,7 +183,10 @@ def _appointment(random: Random, _practice: str) -> Row:
         "remote_patient_id": random.choice([f"P{random.randrange(_PATIENTS)}-7", "", None]),
         "client_phone": _phone(random, client),
         "status": random.choice(["REQUESTED", "COMPLETED", "COMPLETED", "CANCELED", "NO_SHOW", ""]),
-        "booking_date": _later(random, created, 500),
+        # Some clients came long ago only: they have lapsed.
+        "booking_date": _later(
+            random, created - timedelta(days=450) if created and client % 7 == 3 else created, 500
+        ),
         "created_at": created,
         "updated_at": _later(random, created, 100),
         "referral_source": random.choice(_SOURCES),

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from vetl.core.text import markdown
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "README.md"

@@ -15,7 +15,7 @@ from vetl.core.practice import Practice
 from vetl.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
 from vetl.endpoints import REGISTRY, by_name
 from vetl.partner.calls_csv import COLUMNS
-from vetl.store.phone_calls.frames import CallTexts, parse_calls
+from vetl.store.phone_calls.csv_frames import CallTexts, parse_calls
 from vetl.store.warehouse import Warehouse
 
 START = datetime(2025, 6, 1, tzinfo=UTC)

@@ -15,13 +15,13 @@ from support.raw_tables import create_warehouse
 from support.run_once import shared_result
 from vetl.bundled import dbt_project
 from vetl.core.errors import WrongUse
-from vetl.core.published import SCHEMAS
+from vetl.core.published_file import SCHEMAS
 from vetl.figures.catalogue import columns_of, metrics_of
 from vetl.figures.counting import counted_columns
-from vetl.figures.explain import CellQuestion, explain, explainable
-from vetl.figures.reads import moved_rows
+from vetl.figures.evidence import moved_rows
+from vetl.figures.explanation import CellQuestion, explain, explainable
 from vetl.publishing.marts import table_of
-from vetl.publishing.query import reading
+from vetl.publishing.statements import reading
 
 NO_COUNTS = {
     "booking_funnel_stages": {"position"},

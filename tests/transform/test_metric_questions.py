@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
+from vetl.cli import app
 from vetl.core.errors import WrongUse
 from vetl.core.metric_names import METRICS_OF_NOW
 from vetl.figures.ask import MetricAnswer, MetricQuestion, ask
@@ -267,6 +268,19 @@ def test_days_without_data_have_no_number(file: Path) -> None:
             r"there are no data of these days, so there is no number; the days are \d{4}-\d\d-\d\d to \d{4}-",
             answer.notes[0],
         )
+
+
+def test_the_command_says_what_is_missing_without_being_asked(
+    file: Path, query: Query, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ((monday,),) = query("select cast(date_trunc('week', min(day)) as date) from marts.phone_calls")
+    wednesday = monday + timedelta(days=9)
+
+    assert app.execute(["metric", "calls", "--since", "2099-01-01", "--file", str(file)]) == 0
+    assert "there are no data of these days, so there is no number" in capsys.readouterr().out
+    asked = ("--by", "week", "--since", str(wednesday), "--until", str(wednesday + timedelta(days=4)))
+    assert app.execute(["metric", "calls", *asked, "--file", str(file)]) == 0
+    assert f"not every week is whole: {monday + timedelta(days=7)} (5 of 7 days)" in capsys.readouterr().out
 
 
 def test_a_day_of_the_week_has_its_name(file: Path, query: Query) -> None:

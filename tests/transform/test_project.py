@@ -9,7 +9,7 @@ import yaml
 from support.cells import Query
 from support.dbt_build import Build
 from vetl.bundled import dbt_project
-from vetl.core.published import DIGESTS, OWN, SCHEMAS
+from vetl.core.published_file import DIGESTS, OWN, SCHEMAS
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.received import RECEIVED
 

@@ -134,7 +134,7 @@ def _table(view: View, answer: MetricAnswer, by: Sequence[str]) -> None:
     with table_tab:
         draw_table(table, says)
         download(table, f"{metric.name}-by-{'-and-'.join(by)}".replace("_", "-"))
-    for note in answer.notes:
+    for note in (*answer.notes, *answer.doubts):
         st.caption(plain(note))
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import polars as pl
 import streamlit as st
 from vetl.core.errors import VetlError
-from vetl.figures.choice import SeveralChosen
-from vetl.figures.explain import CellQuestion, Explanation, explain
+from vetl.figures.counting import SeveralChosen
+from vetl.figures.explanation import CellQuestion, Explanation, explain
 
 from board.address import pick, pick_day
 from board.audit import note_people

@@ -2,27 +2,27 @@
 {%- set rows = [] -%}
 {%- if execute -%}
     {%- for model in graph.nodes.values() if model.resource_type == 'model' and model.fqn[1] in ['marts', 'meta'] -%}
-        {%- do rows.append([model.name, none, model.description, none, none, 'from ' ~ model.fqn[1] ~ '.' ~ model.name ~ ' limit 5', none, none, none]) -%}
+        {%- do rows.append([model.name, none, model.description, none, none, 'from ' ~ model.fqn[1] ~ '.' ~ model.name ~ ' limit 5', none, none]) -%}
         {%- for column in model.columns.values() -%}
             {%- set meta = column.config.meta or {} -%}
             {%- do rows.append([
                 model.name, column.name, column.description, unit_of_column(column),
                 meta.get('definition'), 'select ' ~ column.name ~ ' from ' ~ model.fqn[1] ~ '.' ~ model.name ~ ' limit 5',
-                meta.get('counted_as'), counting_of(model, meta), meta.get('deprecated'),
+                meta.get('counted_as'), counting_of(model, meta),
             ]) -%}
         {%- endfor -%}
     {%- endfor -%}
     {%- for name, meaning in definitions().items() -%}
-        {%- do rows.append(['definitions', name, meaning, none, tojson(var(name)), none, none, none, none]) -%}
+        {%- do rows.append(['definitions', name, meaning, none, tojson(var(name)), none, none, none]) -%}
     {%- endfor -%}
 {%- endif -%}
 
-{%- set names = ['table_name', 'column_name', 'description', 'unit', 'definition', 'example', 'counted_as', 'counting', 'deprecated'] -%}
+{%- set names = ['table_name', 'column_name', 'description', 'unit', 'definition', 'example', 'counted_as', 'counting'] -%}
 with described as (
     select *
     from (
         values
-        {{ literal_rows(rows or [[none] * 9]) }}
+        {{ literal_rows(rows or [[none] * 8]) }}
     ) as listed ({{ names | join(', ') }})
 )
 

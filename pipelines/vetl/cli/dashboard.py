@@ -24,7 +24,7 @@ from vetl.cli.terminal import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.practice import Practice
 from vetl.settings import Settings, load_settings, published_file
-from vetl.settings.dashboard import DashboardSettings, is_local
+from vetl.settings.board import DashboardSettings, is_local
 
 SECONDS_TO_END = 10
 """Seconds until a server is killed. A server that is still starting may ignore the first signal."""

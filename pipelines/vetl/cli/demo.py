@@ -24,7 +24,7 @@ from vetl.cli.sandbox import Platform, sandbox_process
 from vetl.cli.terminal import count, mention, print_json, short, this_command
 from vetl.cli.views import as_records, show_answer
 from vetl.core.errors import ConfigurationError, cannot_write
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl.settings import load_settings
 from vetl.settings.sources import DEFAULT_FILE, PREFIX
 
@@ -161,6 +161,8 @@ def _write_settings(folder: Path, platform: Platform, days: int) -> None:
         "[definitions]",
         f"booking_stages = {json.dumps(STAGES)}",
         f"holidays = {{ default = {json.dumps(HOLIDAYS)} }}",
+        "# The history is a year; the usual 365 days would find nobody.",
+        "lapsed_after_days = 180",
         "# An assumption: what a visit is worth. Replace it by your own, or remove it.",
         "visit_value = { default = [90, 160] }",
     ]

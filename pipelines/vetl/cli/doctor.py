@@ -26,7 +26,7 @@ from vetl.discovery.report import Report, State
 from vetl.jobs.build import published_clear, weak_key
 from vetl.jobs.doctor import proposed_stages, run_doctor
 from vetl.settings import load_settings
-from vetl.settings.exposure import exposed
+from vetl.settings.places import exposed
 from vetl.settings.sources import DEFAULT_FILE, Sources
 
 WORDS = {

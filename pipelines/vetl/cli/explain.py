@@ -14,11 +14,11 @@ from vetl.cli.metric import AllEvidence, in_one_line, published_file, show_evide
 from vetl.cli.options import AsJson, OtherFile, Style, Where
 from vetl.cli.terminal import TableColumn, count, print_aside, print_csv, print_json, print_line, print_table, say
 from vetl.core.errors import WarehouseBusy, WrongUse
-from vetl.core.published import schema_of
+from vetl.core.published_file import schema_of
 from vetl.core.text import text
-from vetl.figures.explain import CellQuestion, Explanation, explainable
-from vetl.figures.explain import explain as look_up
-from vetl.figures.reads import MovedRow, WindowRead, moved_rows, reads_of
+from vetl.figures.evidence import MovedRow, WindowRead, moved_rows, reads_of
+from vetl.figures.explanation import CellQuestion, Explanation, explainable
+from vetl.figures.explanation import explain as look_up
 from vetl.settings import load_settings
 
 _SHOWN = 40

@@ -18,8 +18,8 @@ from vetl.cli.options import AsJson
 from vetl.cli.terminal import mention, print_json, short, this_command
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.core.zones import known_zone
+from vetl.settings.checked_values import http_address
 from vetl.settings.sources import DEFAULT_FILE
-from vetl.settings.values import http_address
 
 _SECRETS = """\
 # Secrets of vetl; keep this file to its owner (chmod 600) and out of version control.

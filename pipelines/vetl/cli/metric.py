@@ -22,9 +22,8 @@ from vetl.cli.terminal import (
     short,
 )
 from vetl.core.text import text
-from vetl.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of
+from vetl.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of, list_of
 from vetl.figures.evidence import Evidence
-from vetl.figures.listing import list_of
 
 _NOTES = 10
 """Notes below the table; `--json` has all."""
@@ -103,20 +102,20 @@ def _show_answer(file: Path, question: MetricQuestion, answer: MetricAnswer, *, 
     bounds = (f" {word} {day}" for word, day in (("since", question.since), ("until", question.until)) if day)
     print_table(f"{metric.words} ({metric.unit}){''.join(bounds)}", answer.columns, rows)
     print_line(f"{metric.name}: {metric.definition}")
+    for note in answer.notes[:_NOTES]:
+        print_aside(note)
     if not evidence:
-        print_aside(in_one_line(answer.evidence, answer.notes))
+        print_aside(in_one_line(answer.evidence, answer.doubts))
         return
     adding = "" if metric.additive else "; values do not add up"
     print_aside(f"{short(file)}; {metric.maturity}{adding}")
     show_evidence(answer.evidence)
-    for note in answer.notes[:_NOTES]:
-        print_aside(note)
-    if len(answer.notes) > _NOTES:
-        print_aside(f"{len(answer.notes) - _NOTES:,} more notes: --json has all")
+    for doubt in answer.doubts:
+        print_aside(doubt)
 
 
-def in_one_line(evidence: Sequence[Evidence], notes: Sequence[str]) -> str:
-    """Return whether rows may be missing, how many lists are certified, and how many notes are not shown."""
+def in_one_line(evidence: Sequence[Evidence], doubts: Sequence[str]) -> str:
+    """Return whether rows may be missing, how many lists are certified, and how many doubts are not shown."""
     certified = [item.certified_through for item in evidence if item.certified_through]
     if not evidence:
         proven = "no list is behind it"
@@ -126,7 +125,7 @@ def in_one_line(evidence: Sequence[Evidence], notes: Sequence[str]) -> str:
         proven = f"{len(evidence) - len(certified)} of {count(len(evidence), 'list')} not certified"
     held = sum(item.quarantined_rows for item in evidence)
     quarantine = f", {count(held, 'row')} in quarantine" if held else ""
-    more = f" and {count(len(notes), 'note')}" if notes else ""
+    more = f" and {count(len(doubts), 'doubt')}" if doubts else ""
     return f"{proven}{quarantine} (--evidence shows each list{more})"
 
 

@@ -17,8 +17,8 @@ from vetl.cli.views import show_published
 from vetl.core.errors import PublicationHeld, WrongUse
 from vetl.jobs.build import publish_marts, roll_back_published
 from vetl.publishing.extract import extract
-from vetl.publishing.hold import release as release_hold
-from vetl.publishing.publish import Published
+from vetl.publishing.last_publication import release as release_hold
+from vetl.publishing.publication import Published
 from vetl.settings import Settings, load_settings
 
 app = Commands()

@@ -17,7 +17,7 @@ from vetl.jobs.quarantine import acknowledge as mark_as_known
 from vetl.jobs.quarantine import quarantined_rows
 from vetl.jobs.quarantine import retry as take_in_again
 from vetl.settings import load_settings
-from vetl.store.control.quarantine import QuarantinedRow
+from vetl.store.control.bad_rows import QuarantinedRow
 
 COLUMNS = (
     "practice",

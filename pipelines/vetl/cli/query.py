@@ -23,7 +23,7 @@ from vetl.cli.questions import statement_of, worked_questions
 from vetl.cli.terminal import count, print_json, print_table
 from vetl.core.errors import WrongUse
 from vetl.core.text import cell, json_text, markdown, printable, text
-from vetl.publishing.query import RowStream, previewed, query_to_parquet, streamed
+from vetl.publishing.statements import RowStream, previewed, query_to_parquet, streamed
 from vetl.settings import load_settings, require_settings
 from vetl.store.control.snapshot import refuse_newer
 

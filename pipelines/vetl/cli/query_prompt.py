@@ -14,7 +14,7 @@ from typing import Protocol
 from vetl.cli.questions import statement_of, tables_by_subject, worked_questions
 from vetl.cli.terminal import mention, print_table, say, short
 from vetl.core.errors import VetlError, WrongUse
-from vetl.publishing.query import tables_and_columns
+from vetl.publishing.statements import tables_and_columns
 from vetl.settings.sources import nearest
 
 HELP = """\

@@ -25,7 +25,7 @@ from vetl.jobs.dbt_process import log_file
 from vetl.jobs.drain import run_drain
 from vetl.jobs.one_writer import writing
 from vetl.jobs.sync import chosen_practices, run_sync
-from vetl.publishing.publish import Published
+from vetl.publishing.publication import Published
 from vetl.settings import Settings, load_settings
 from vetl.store.control.activity import recorded
 from vetl.store.control.snapshot import refuse_newer

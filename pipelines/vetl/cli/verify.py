@@ -15,8 +15,8 @@ from vetl.cli.options import AsJson
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, print_aside, print_json, print_line, print_table, say, short
 from vetl.core.errors import WarehouseBusy
+from vetl.publishing.digests import Inputs, verify_inputs
 from vetl.publishing.digests import verify as recompute
-from vetl.publishing.inputs import Inputs, verify_inputs
 from vetl.settings import load_settings
 
 _SHOWN = 40

@@ -24,8 +24,8 @@ from vetl.core.results import EndpointResult, State, SyncResult
 from vetl.jobs.build import WEAK_KEY
 from vetl.jobs.dbt_process import BuildResult
 from vetl.jobs.drain import DrainResult
-from vetl.publishing.publish import Published
-from vetl.publishing.query import QueryResult
+from vetl.publishing.publication import Published
+from vetl.publishing.statements import QueryResult
 
 SYNC_COLUMNS = (
     "practice",

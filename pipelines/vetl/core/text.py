@@ -1,6 +1,10 @@
 """Values and tables as text for people, in the terminal and in Dagster.
 
 Values come from outside, so they must neither control a terminal nor run in a spreadsheet.
+
+Name a few of many, for one line of a message.
+
+Text that a spreadsheet would run as a formula if it opens a CSV of the command line or the dashboard.
 """
 
 import re
@@ -9,7 +13,16 @@ from datetime import UTC, date, datetime
 
 from pydantic_core import to_json
 
-from vetl.core.spreadsheets import harmless
+_INVISIBLE = r"[\s\ufeff\u200b-\u200f\u2060]*"
+
+_FORMULA = re.compile(rf"[\t\r]|{_INVISIBLE}(?:[=@\uff1d\uff20]|[+\uff0b\u2212\uff0d-](?![\d\s().,-]*\Z))")
+"""A sign that begins a formula, in narrow or wide form. Numbers and telephone numbers are no formulas."""
+
+
+def harmless(text: str) -> str:
+    """Return the text as a cell of a CSV; if it is a formula, with an apostrophe before it."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
 
 _STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control characters except tab and line feed, and characters that change the direction of writing."""
@@ -64,3 +77,9 @@ def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
     body = "".join(line([text(value) for value in row]) for row in rows)
     return line([text(name) for name in columns]) + line(["---"] * len(columns)) + body if columns else body
+
+
+def some_of(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names, and how many more there are: `a, b, c and 4 more`."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -2,8 +2,8 @@
 
 The system and the package `tzdata` each have a database, and Python reads the system's first, however old it is.
 The newer one decides: importing this module makes `zoneinfo` read it, for vetl and for every library beside it.
-polars and DuckDB have databases of their own. polars never converts (`store.phone_calls.times`). DuckDB converts
-in the marts, and `store.zone_rules` compares its rules with these.
+polars and DuckDB have databases of their own. polars never converts (`store.phone_calls.call_times`).
+DuckDB converts in the marts, and `store.instants` compares its rules with these.
 """
 
 from collections.abc import Sequence

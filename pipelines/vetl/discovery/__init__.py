@@ -5,9 +5,9 @@ contrasting values and believes a parameter only if the two answers differ as th
 
 - `examination`     selects the checks of a list and returns the capabilities to store
 - `first_look`      decides all parameters of an unknown list at once, if the server behaves as configured
-- `ranges`, `range_bounds`, `sizes`, `pagination`, `statuses`, `contents`, `identity`  check one subject each
-- `accepted_names`  selects names on lists that are too short to prove any
-- `calls`, `csv_calls`, `time_zone`, `people`  check the lists that the contract describes in another way
+- `ranges`, `page_parameters`, `row_checks`, `identity`  check one subject each
+- `parameter_names` has the names to try, and selects names on lists that are too short to prove any
+- `calls_and_people`, `time_zone`  check the lists that the contract describes in another way
 - `probes`          sends the requests and holds the knowledge of a list
-- `capability_store`, `report`  are the two results: capabilities for a sync, findings for `vetl doctor`
+- `capability_store`, `conventions`, `report`  are the results: for the store, for `reading`, for `vetl doctor`
 """

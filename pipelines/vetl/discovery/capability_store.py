@@ -7,12 +7,11 @@ not undo a sync.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from vetl.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
-from vetl.core.list_read import Reading
+from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
 from vetl.core.steps import Learnt, Plan
+from vetl.discovery.conventions import Bounds, QueryConventions
 from vetl.discovery.probes import ListKnowledge, whole_bounds
 from vetl.discovery.report import Finding
-from vetl.reading.conventions import Bounds, QueryConventions
 
 RESULTS = {
     "ok": Result.HONOURED,

@@ -4,15 +4,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from vetl.core.capabilities import KEYS, Capabilities, Key, Parameter, Result
-from vetl.core.endpoint import ByReference, DateWindows, QueryNames
+from vetl.core.endpoint import ByReference, DateWindows, KnownValues, QueryNames
 from vetl.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
-from vetl.core.list_read import Reading
+from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
 from vetl.core.pages import Page, Row, Window
-from vetl.core.records import KnownValues
 from vetl.core.steps import Learnt, Plan, ReadPage
-from vetl.discovery.accepted_names import choose_accepted_names
-from vetl.discovery.calls import check_calls
+from vetl.discovery.calls_and_people import check_calls, check_clients, check_patients
 from vetl.discovery.capability_store import (
     after,
     capabilities_of,
@@ -21,20 +18,16 @@ from vetl.discovery.capability_store import (
     record_facts,
     restore_knowledge,
 )
-from vetl.discovery.contents import check_contents, check_total_pages
-from vetl.discovery.first_look import FirstLook, first_look
+from vetl.discovery.conventions import QueryConventions
+from vetl.discovery.first_look import FirstLook, Pages, first_look
 from vetl.discovery.identity import Identity
-from vetl.discovery.pagination import check_numbers
-from vetl.discovery.people import check_clients, check_patients
+from vetl.discovery.page_parameters import check_numbers, check_size
+from vetl.discovery.parameter_names import choose_accepted_names
 from vetl.discovery.probes import ListKnowledge, fields_at_fault, recall
-from vetl.discovery.range_bounds import check_bounds, granularity, timed_rows
-from vetl.discovery.ranges import check_end, check_range
+from vetl.discovery.ranges import check_bounds, check_end, check_range, granularity, timed_rows
 from vetl.discovery.report import Finding
-from vetl.discovery.sizes import check_size
-from vetl.discovery.statuses import check_statuses
+from vetl.discovery.row_checks import check_contents, check_statuses, check_total_pages
 from vetl.partner.models import CALL_STATES, PhoneCall
-from vetl.reading.conventions import QueryConventions
-from vetl.reading.reuse import Pages
 
 T = TypeVar("T")
 Checking = Plan[T]

@@ -12,24 +12,58 @@ first, all parameters are, and this module has spent two or three requests.
 - A page of one row, while a larger page holds more.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
+from typing import Any, TypeVar
 
-from vetl.core.capabilities import Capabilities, Key, Parameter, Result
-from vetl.core.errors import Unreachable
-from vetl.core.list_read import Reading
+from vetl.core.errors import Unreachable, VetlError
+from vetl.core.list_read import Capabilities, Key, Parameter, Reading, Result
 from vetl.core.pages import Page, Window
-from vetl.core.steps import Plan
+from vetl.core.row_keys import key_of
+from vetl.core.steps import Plan, Query, ReadPage, SideBySide
+from vetl.discovery.conventions import QueryConventions, contradiction, has_strays
 from vetl.discovery.identity import Identity, look
-from vetl.discovery.pagination import ENOUGH, are_apart, are_same
+from vetl.discovery.page_parameters import ENOUGH, are_apart, are_same
 from vetl.discovery.probes import ListKnowledge, PageProbe, ask, format_bound
-from vetl.discovery.range_bounds import SECOND, Timed, is_clear_of_midnights, timed_rows
-from vetl.reading.certified import has_strays
-from vetl.reading.conventions import QueryConventions
-from vetl.reading.reuse import Pages, plain_query
-from vetl.reading.rows import key_of
+from vetl.discovery.ranges import SECOND, Timed, is_clear_of_midnights, timed_rows
+
+A = TypeVar("A")
+Pages = MutableMapping[frozenset[tuple[str, str]], Page]
+"""Pages by their query."""
+
+
+def plain_query(query: Query) -> dict[str, str]:
+    """Return a query with all of its values as text."""
+    return {name: str(value) for name, value in query.items()}
+
+
+def reusing(pages: Pages, running: Plan[A]) -> Plan[A]:
+    """Run a plan, but answer its requests from `pages` if a page has their query, each page once.
+
+    A certificate compares the totals and ids of its pages, so a page that was read a few requests earlier proves
+    as much. A page that contradicts its own total may be torn and is requested again.
+    """
+    answer: Any = None
+    failure: VetlError | None = None
+    while True:
+        try:
+            step = running.send(answer) if failure is None else running.throw(failure)
+        except StopIteration as finished:
+            return finished.value
+        answer, failure = None, None
+        if isinstance(step, ReadPage) and (page := pages.pop(frozenset(plain_query(step.query).items()), None)):
+            if not contradiction(page, step.number, step.size):
+                answer = page
+                continue
+        elif isinstance(step, SideBySide):
+            step = replace(step, readers=[reusing(pages, reader) for reader in step.readers])
+        try:
+            answer = yield step
+        except VetlError as error:
+            failure = error
+
 
 BESIDE = 10 * SECOND
 SIDES = 2

@@ -19,14 +19,13 @@ from dataclasses import dataclass, replace
 from json import dumps
 from typing import Any, Literal
 
-from vetl.core.capabilities import Capabilities
 from vetl.core.errors import RequestRefused
-from vetl.core.list_read import Outcome, Reading
-from vetl.core.pages import Page, Row, Window, WindowKind
+from vetl.core.list_read import Capabilities, Outcome, Reading
+from vetl.core.pages import Certificate, Page, Row, Window, WindowKind
+from vetl.core.row_keys import key_of
 from vetl.core.steps import Flush, Learnt, MergeRows, Plan, do
 from vetl.discovery.capability_store import conventions_of
-from vetl.reading.conventions import QueryConventions
-from vetl.reading.paging import Pass, certificate, uncertified
+from vetl.discovery.conventions import QueryConventions
 
 IDS = "ids"
 READS = 3
@@ -101,8 +100,21 @@ def look(
         pages.append((yield from do(conventions.page(window, 0, lenient=True))))
         ids = compared(pages)
     if ids.verdict == "changing":
-        evidence = certificate(Pass(window, (pages[-1],), conventions.page_size), kind, retries=len(pages) - 1)
-        yield MergeRows((), pages[-1].server_time, certificate=uncertified(evidence, ids.finding))
+        evidence = Certificate(
+            window=window,
+            kind=kind,
+            total_first=pages[0].total_count,
+            total_last=pages[-1].total_count,
+            rows=sum(len(page.rows) for page in pages),
+            distinct_ids=len({key_of(row) for page in pages for row in page.rows}),
+            requests=sum(page.requests for page in pages),
+            retries=len(pages) - 1,
+            certified=False,
+            reason=ids.finding,
+            started=pages[0].server_time,
+            finished=pages[-1].server_time,
+        )
+        yield MergeRows((), pages[-1].server_time, certificate=evidence)
     if ids.verdict != "unknown":
         words = ids.finding or "rows keep their ids when their page is asked for again"
         yield Learnt(IDS, ids.verdict, words)

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from vetl.core.capabilities import Key
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import NotFound, RequestRefused
-from vetl.core.list_read import Reading
+from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page
 from vetl.core.steps import Plan, ReadPage, do
+from vetl.discovery.conventions import Bounds
 from vetl.discovery.report import Correction, Finding
-from vetl.reading.conventions import Bounds
 
 PageProbe = Plan[Page | None]
 Query = Mapping[str, str]

@@ -1,7 +1,7 @@
 """Raw tables that are filled by webhook deliveries, and messages, which are read by the ids of deliveries."""
 
 from vetl.core.endpoint import ByReference, Endpoint, Received
-from vetl.partner.webhook_models import Message, MessageEvent, OutreachEvent, ServiceReminderEvent
+from vetl.partner.models import Message, MessageEvent, OutreachEvent, ServiceReminderEvent
 
 MESSAGE_EVENTS = Endpoint(
     name="message_events",

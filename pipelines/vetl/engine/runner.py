@@ -1,21 +1,24 @@
-"""Performing the steps of a strategy, for one list of one practice.
+"""One sync: a strategy yields steps for each list, which are performed here, and is sent their answers.
 
-Client and warehouse are protocols here, so this module is read and tested without either of them.
+The lists of one practice are read concurrently. Lists that are read by id come after the lists that mention the
+ids. If a list fails, every other list continues, and the rows that were read before the failure are kept.
 """
 
 import asyncio
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any, TypeVar
 
+import structlog
+
 from vetl.core.endpoint import Endpoint, QueryNames
-from vetl.core.errors import NotFound, RequestRefused, Transient, VetlError, unforeseen
+from vetl.core.errors import NotFound, RequestRefused, Transient, VetlError, WarehouseError, places_of, unforeseen
 from vetl.core.list_read import Details, Margins, Outcome, Reading, Reconcile
 from vetl.core.pages import CallsPage, Page, Row
 from vetl.core.practice import Practice
-from vetl.core.results import EndpointResult, Progress, ReportProgress, State
+from vetl.core.results import EndpointResult, Progress, ReportProgress, State, SyncResult
 from vetl.core.steps import (
     AttachDetails,
     Flush,
@@ -34,11 +37,22 @@ from vetl.core.steps import (
     Step,
 )
 from vetl.core.zones import zone
+from vetl.discovery import identity
+from vetl.discovery.conventions import check_page
+from vetl.discovery.examination import ask_for_practice
+from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather, rows_by_id
-from vetl.engine.protocols import CsvParser, Source, Store
-from vetl.engine.write_buffer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, WriteBuffer, rows_in
-from vetl.engine.writer import Writer
-from vetl.reading.conventions import check_page
+from vetl.engine.writer import (
+    ROWS_AT_ONCE,
+    ROWS_OF_ALL_PRACTICES,
+    CsvParser,
+    Source,
+    Store,
+    WriteBuffer,
+    Writer,
+    rows_in,
+)
+from vetl.reading.read_list import read_list
 
 A = TypeVar("A")
 
@@ -288,3 +302,98 @@ class StepRunner:
             notes=(*notes, *changes.drift),
             retryable=retryable,
         )
+
+
+_log = structlog.stdlib.get_logger("vetl.engine")
+
+
+async def sync(run: Run) -> SyncResult:
+    """Sync every list of the order. A list that cannot be read is a result, not an exception."""
+    turn = asyncio.Semaphore(run.practices_at_once)
+
+    async def one_practice(practice: Practice) -> list[EndpointResult]:
+        async with turn:
+            return await _sync_practice(run, practice)
+
+    results = await gather(one_practice(practice) for practice in run.order.practices)
+    flat = [result for practice in results for result in practice]
+    return SyncResult(run.run_id, run.clock, tuple(await _counted(run, flat)))
+
+
+async def _counted(run: Run, results: Sequence[EndpointResult]) -> list[EndpointResult]:
+    """Return the results with the stored rows, counted once for all practices of a list."""
+    practices = [practice.id for practice in run.order.practices]
+    counts = {
+        endpoint.name: await run.writer.ask(run.store.counts, practices, endpoint)
+        for endpoint in run.order.endpoints
+    }
+    none = (0, 0)
+    return [
+        replace(result, rows=rows, held=held)
+        for result in results
+        for rows, held in [counts[result.endpoint].get(result.practice_id, none)]
+    ]
+
+
+async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
+    listed = [item for item in run.order.endpoints if item.strategy.has_list]
+    referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
+    results = await gather(_sync_list(run, practice, endpoint) for endpoint in listed)
+    return [*results, *await gather(_sync_list(run, practice, endpoint) for endpoint in referenced)]
+
+
+async def _unheard(run: Run, practice: Practice) -> Exception | None:
+    """Return the error that keeps a practice from being read; `None` if the platform answered for it in this sync.
+
+    If no row mentions a client, no client is requested. Such a sync would not notice a wrong practice id.
+    """
+    if practice.id not in run.answered and practice.id not in run.failures:
+        runner = StepRunner(run, practice, PHONE_CALLS)
+        try:
+            await runner.drive(ask_for_practice())
+        except RequestRefused:
+            run.answered.add(practice.id)  # the server refuses every request for a practice that it does not serve
+        except VetlError as error:
+            run.failures[practice.id] = error
+    return None if practice.id in run.answered else run.failures[practice.id]
+
+
+async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> EndpointResult:
+    """Read one list. An error fails this list of this practice and no other.
+
+    Raises:
+        BrokenPipeError: the reader of the progress is gone.
+    """
+    runner = StepRunner(run, practice, endpoint)
+    try:
+        outcome = await _read_one_list(runner)
+        if not endpoint.strategy.has_list and (unheard := await _unheard(run, practice)):
+            return runner.failed(unheard)
+    except (WarehouseError, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 - one list must never stop the others
+        run.failures.setdefault(practice.id, error)
+        return await _failed(runner, error)
+    return runner.done(outcome)
+
+
+async def _failed(runner: StepRunner, error: Exception) -> EndpointResult:
+    """Commit the rows of a list that were read before it failed, and return its result."""
+    if not isinstance(error, VetlError):
+        _log.debug("list_failed", cause=unforeseen(error), places=places_of(error))
+    try:
+        await runner.buffer.flush()
+    except WarehouseError:
+        raise
+    except Exception as unsaved:  # noqa: BLE001 - as above; the first error is reported
+        _log.debug("rows_not_saved", cause=unforeseen(unsaved), places=places_of(unsaved))
+    return runner.failed(error)
+
+
+async def _read_one_list(runner: StepRunner) -> Outcome:
+    """Read a list. If it was never read, the plan first checks that its ids are stable."""
+    reading = await runner.reading()
+    outcome: Outcome = await runner.drive(read_list(reading))
+    if reading.cursor and runner.buffer.changes.inserted:
+        return await runner.drive(identity.look_last(await runner.reading(), outcome))
+    return outcome

@@ -1,15 +1,81 @@
-"""The only writer of a sync. Saves and questions that arrive during a transaction are handled in the next turn."""
+"""The only writer of a sync, and the saves that wait for it, so that a transaction commits a batch of windows.
+
+Client and warehouse are protocols here, so that the engine is read and tested without either of them. Saves and
+questions that arrive during a transaction are handled in the next turn.
+"""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import WarehouseError
-from vetl.core.pages import Changes
-from vetl.core.steps import Question, Save
-from vetl.engine.protocols import ListQuestion, Store, Work
+from vetl.core.pages import CallsPage, Changes, Page, Row
+from vetl.core.steps import AttachDetails, MergeRows, Query, Question, ReplaceDays, Save
+
+CsvParser = Callable[..., CallsPage]
+Work = tuple[str, Endpoint, Sequence[Save]]
+"""The saves of one list: the id of the practice, the list, the saves."""
+ListQuestion = tuple[str, Endpoint, Question]
+"""A question about one list: the id of the practice, the list, the question."""
+
+
+class Traffic(Protocol):
+    """HTTP requests that were sent, how many of them were retries, and the bytes of their answers."""
+
+    requests: int
+    retries: int
+    bytes: int
+
+
+class Source(Protocol):
+    """The partner interface; `partner.client` implements it."""
+
+    async def page(self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None]) -> Page:
+        """Return one page of a JSON list. If `check` rejects the page as torn, it is read again."""
+        ...
+
+    async def calls(self, practice_id: str, query: Query, *, parse: CsvParser) -> CallsPage:
+        """Return one parsed page of the phone-call CSV. If `parse` rejects it as torn, it is read again."""
+        ...
+
+    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
+        """Return the row with this id, `None` if the source has none."""
+        ...
+
+    def traffic(self, practice_id: str, path: str) -> Traffic:
+        """Return the traffic so far for one path of a practice."""
+        ...
+
+
+class Store(Protocol):
+    """The warehouse; `store.warehouse` implements it."""
+
+    def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:
+        """Return the same saves, after the work that can be done before they are written."""
+        ...
+
+    def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
+        """Commit the saves of all these lists in one transaction, or none of them."""
+        ...
+
+    def answer_all(self, list_questions: Sequence[ListQuestion]) -> list[Any]:
+        """Return the answers to the questions of strategies, in order."""
+        ...
+
+    def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
+        """Return the cursor of the last commit."""
+        ...
+
+    def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:
+        """Return the observed behaviour of the source for this list."""
+        ...
+
+    def counts(self, practices: Sequence[str], endpoint: Endpoint) -> Mapping[str, tuple[int, int]]:
+        """Return for each practice how many rows are stored and not deleted, and how many are in quarantine."""
+        ...
+
 
 T = TypeVar("T")
 Item = TypeVar("Item", Work, ListQuestion)
@@ -94,3 +160,97 @@ class Writer:
         if failure is not None and not done.done():
             done.set_exception(failure)
         return failure is not None
+
+
+ROWS_AT_ONCE = 50_000
+ROWS_OF_ALL_PRACTICES = 200_000
+"""The most rows of one endpoint that wait to be written, over all practices that are read concurrently."""
+
+BYTES_A_ROW = 1_000
+"""If rows are longer than this, fewer of them wait. A row takes 250 bytes in CSV and 600 in JSON, and many more if
+it has notes. DuckDB ran out of memory in a commit of 50,000 rows of 20 KB."""
+
+COMMITS_AT_ONCE = 2
+"""The most batches of a list that the writer has, while another one is filled. With a limit of one, a first sync
+takes a tenth longer. Without a limit each reader keeps a batch in memory, which takes 60 MiB more."""
+
+CommitSaves = Callable[[Sequence[Save]], Coroutine[Any, Any, Changes]]
+PrepareSaves = Callable[[Sequence[Save]], list[Save]]
+AnswerQuestion = Callable[[Question], Awaitable[Any]]
+
+
+class WriteBuffer:
+    """The saves of one list of one practice that are not yet committed."""
+
+    def __init__(
+        self,
+        commit: CommitSaves,
+        prepare: PrepareSaves,
+        answer: AnswerQuestion,
+        *,
+        bytes_read: Callable[[], int],
+        rows_at_once: int,
+    ) -> None:
+        self._commit = commit
+        self._prepare = prepare
+        self._bytes_read = bytes_read
+        self._rows_at_once = rows_at_once
+        self.ask = answer
+        """Return the answer of the warehouse to a question. The warehouse contains all flushed saves."""
+        self._saved: list[Save] = []
+        self._rows = 0
+        self._writing = asyncio.Semaphore(COMMITS_AT_ONCE)
+        self._in_order = asyncio.Lock()
+        """Batches reach the writer in the order in which they were saved, so that the later of two reads stays."""
+        self._written_at = 0
+        """The value of `bytes_read` at the last commit."""
+        self._since_flush = Changes()
+        self.changes = Changes()
+
+    async def put(self, save: Save) -> None:
+        """Add a save to the next commit, and commit if the buffer is full.
+
+        While `COMMITS_AT_ONCE` commits are running, a caller whose save fills the buffer waits for one of them.
+        """
+        # Rows are converted to columns at once. Pages of calls are converted with the rest of their batch.
+        self._saved += self._prepare([save]) if isinstance(save, MergeRows) else [save]
+        self._rows += rows_in(save)
+        if self._is_full:
+            async with self._writing:
+                await self._write(only_full=True)
+
+    @property
+    def _is_full(self) -> bool:
+        waiting = self._bytes_read() - self._written_at
+        return self._rows >= self._rows_at_once or waiting >= self._rows_at_once * BYTES_A_ROW
+
+    async def flush(self) -> Changes:
+        """Commit all waiting saves. Return the changes since the last flush."""
+        async with self._writing:
+            await self._write(only_full=False)
+        changes, self._since_flush = self._since_flush, Changes()
+        return changes
+
+    async def _write(self, *, only_full: bool) -> None:
+        async with self._in_order:
+            if not self._saved or (only_full and not self._is_full):
+                return  # another caller has written these saves
+            saved, self._saved, self._rows = self._saved, [], 0
+            self._written_at = self._bytes_read()
+            if only_full:  # a large batch is worth a thread, and is prepared while an earlier commit runs
+                saved = await asyncio.to_thread(self._prepare, saved)
+            committing = asyncio.create_task(self._commit(saved))
+        changes = await committing
+        self._since_flush += changes
+        self.changes += changes
+
+
+def rows_in(save: Save) -> int:
+    """Return how many rows a save contains or certifies."""
+    match save:
+        case MergeRows() | AttachDetails():
+            return len(save.rows)
+        case ReplaceDays(certificate=evidence) if evidence is not None:
+            return evidence.rows
+        case _:
+            return 0

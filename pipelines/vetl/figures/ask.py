@@ -2,6 +2,8 @@
 
 A rate is the sum of its numerators by the sum of its denominators, never a mean of rates. Counts of people are
 read from the marts that keep them, never added up. A median is computed from the rows.
+
+List the metrics of a published file, and describe one of them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,11 +20,12 @@ from vetl.figures.comparisons import (
     parsed,
     refuse_unknown,
     refuse_unknown_values,
+    values_of,
+    with_ids,
 )
-from vetl.figures.days import TIME, no_days, part_periods
-from vetl.figures.evidence import Evidence, doubts_of, evidence_of
+from vetl.figures.evidence import TIME, Evidence, doubts_of, evidence_of, no_days, part_periods
 from vetl.publishing.marts import table_of
-from vetl.publishing.query import Read, reading
+from vetl.publishing.statements import Read, reading
 from vetl.store.connection import literal, quoted
 
 _PRACTICE = {
@@ -54,8 +57,9 @@ class MetricAnswer:
     """The values of a metric, one row for each combination of dimensions, and the evidence for them.
 
     The last columns of each row are the value (of a rate after its numerator and its denominator), `days`, the
-    number of practice-local days that it covers, and `is_final`, whether all of them are final. `notes` are the
-    reasons to read the values with care.
+    number of practice-local days that it covers, and `is_final`, whether all of them are final. `notes` are about
+    the values, such as a week of which some days are missing; `doubts` say why they may
+    still change, and why rows may be missing.
     """
 
     metric: Metric
@@ -63,6 +67,7 @@ class MetricAnswer:
     rows: list[tuple[Any, ...]]
     evidence: list[Evidence]
     notes: tuple[str, ...]
+    doubts: tuple[str, ...]
 
 
 def ask(file: Path, question: MetricQuestion, practices: Collection[str] | None = None) -> MetricAnswer:
@@ -87,7 +92,7 @@ def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion
     dimensions = {**FRAME, **part.dimensions}
     for name in question.by:
         refuse_unknown(name, dimensions, "--by")
-    where = parsed(question.where, tuple(dimensions))
+    where = with_ids(read, parsed(question.where, tuple(dimensions)))
     _refuse_wrong_kind(metric, parts, question.by, where)
     _refuse_days(metric, question, where)
     if metric.aggregation == "people":
@@ -105,20 +110,18 @@ def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion
     about_days += part_periods(read, question.by, _chosen(question, whole_weeks, FRAME), rows[: question.most])
     of_practices = conditions(where, {"practice": "practice_id", "group": "group_name"})
     evidence = evidence_of(read, metric.lists, " and ".join([of_practices, *_within(question)]))
-    notes = (*about_days, *_notes(metric, rows, question.most), *without_rows, *doubts_of(read, evidence))
-    return MetricAnswer(metric, columns, rows[: question.most], evidence, notes)
+    cut_off = question.most is not None and len(rows) > question.most
+    too_many = [f"only the first {question.most:,} rows are here: ask for less"] if cut_off else []
+    rows = rows[: question.most]
+    notes = (*about_days, *too_many, *without_rows)
+    return MetricAnswer(metric, columns, rows, evidence, notes, (*_open(metric, rows), *doubts_of(read, evidence)))
 
 
-def _notes(metric: Metric, rows: Sequence[tuple[Any, ...]], most: int | None) -> list[str]:
-    """Return the mistakes that a reader of these values could make."""
-    lines: list[str] = []
-    if most is not None and len(rows) > most:
-        lines.append(f"only the first {most:,} rows are here: ask for less")
-    open_rows = sum(not row[-1] for row in rows[:most])
-    if open_rows:
-        of = f"{open_rows:,} of {len(rows[:most]):,} rows are" if len(rows) > 1 else "the value is"
-        lines.append(f"{of} not final: {metric.maturity}")
-    return lines
+def _open(metric: Metric, rows: Sequence[tuple[Any, ...]]) -> list[str]:
+    """Return a line about the values that are not final, if there are any."""
+    number = sum(not row[-1] for row in rows)
+    of = f"{number:,} of {len(rows):,} rows are" if len(rows) > 1 else "the value is"
+    return [f"{of} not final: {metric.maturity}"] if number else []
 
 
 def dimensions_of(metrics: Mapping[str, Metric], metric: Metric) -> tuple[str, ...]:
@@ -264,3 +267,55 @@ def _chosen(question: MetricQuestion, where: Sequence[Comparison], expressions: 
     if question.until:
         chosen.append(f"day <= date {literal(question.until.isoformat())}")
     return " and ".join(chosen)
+
+
+_PERIODS = ("day", "week", "month", "weekday")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A metric, its dimensions with their frequent values in words, and the columns of marts that show it."""
+
+    metric: Metric
+    dimensions: Mapping[str, str]
+    figures: tuple[str, ...]
+
+
+def list_of(file: Path, practices: Collection[str] | None = None) -> dict[str, Metric]:
+    """Return the metrics of a published file, by name."""
+    with reading(file, practices) as read:
+        return metrics_of(read, file)
+
+
+def describe(file: Path, name: str, practices: Collection[str] | None = None) -> Description:
+    """Describe a metric of a published file.
+
+    Raises:
+        WrongUse: there is none of this name.
+    """
+    with reading(file, practices) as read:
+        metrics = metrics_of(read, file)
+        metric = metric_named(metrics, name)
+        part = next(iter(parts_of(metrics, metric).values()))
+        expressions = {**FRAME, **part.dimensions}
+        named = {
+            one: "" if one in _PERIODS else values_of(read, part.mart, expressions[one])
+            for one in dimensions_of(metrics, metric)
+        }
+        figures = read(
+            "select table_name || '.' || column_name from meta.catalogue"
+            f" where counted_as = {literal(name)} order by all"
+        ).rows
+        return Description(metric, named, tuple(figure for (figure,) in figures))
+
+
+def refuse_unknown_practices(file: Path, practices: Collection[str]) -> None:
+    """Return if a published file has each of these practices.
+
+    Raises:
+        WrongUse: it has not.
+    """
+    with reading(file) as read:
+        known = [name for (name,) in read("select practice_id from marts.practices order by all").rows]
+        for practice in practices:
+            refuse_unknown(practice, known, "--practice")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import WarehouseError
-from vetl.core.published import schema_of
+from vetl.core.published_file import schema_of
 from vetl.figures.comparisons import refuse_unknown
 from vetl.publishing.marts import table_of
-from vetl.publishing.query import Read, columns_of
+from vetl.publishing.statements import Read, columns_of
 
 _COLUMNS = ("metric", "words", "unit", "better", "additive", "maturity", "definition", "mart", "counting")
 

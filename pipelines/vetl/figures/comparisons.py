@@ -3,14 +3,14 @@
 import re
 from calendar import day_name
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from difflib import get_close_matches
 
 from vetl.core.errors import WrongUse
 from vetl.endpoints import REGISTRY
 from vetl.publishing.marts import table_of
-from vetl.publishing.query import Read
+from vetl.publishing.statements import Read
 from vetl.store.connection import literal
 
 _COMPARISON = re.compile(r"\s*(\w+)\s*(!=|<=|>=|=|<|>)(.*)", re.DOTALL)
@@ -48,6 +48,27 @@ def parsed(texts: Sequence[str], known: Collection[str], option: str = "--where"
         WrongUse: a text is no comparison, or names something else.
     """
     return [_parsed(text, known, option) for text in texts]
+
+
+def with_ids(read: Read, comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons with the id of a practice in place of its name.
+
+    Raises:
+        WrongUse: several practices have this name.
+    """
+    return [replace(one, value=_id_of(read, one.value)) if one.name == "practice" else one for one in comparisons]
+
+
+def _id_of(read: Read, practice: str) -> str:
+    given = literal(practice)
+    found = read(
+        f"select practice_id, practice_id = {given} as is_exact from marts.practices"
+        f" where is_exact or lower(name) = lower({given}) order by is_exact desc, practice_id"
+    ).rows
+    if len(found) > 1 and not found[0][1]:
+        ids = ", ".join(name for name, _ in found)
+        raise WrongUse(f"practice {practice}: several have this name; choose one by its id: {ids}")
+    return found[0][0] if found else practice
 
 
 def conditions(comparisons: Sequence[Comparison], expressions: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from vetl.figures.ask import MetricQuestion, answered
 from vetl.figures.catalogue import Metric, metrics_of
-from vetl.publishing.query import Read, columns_of, reading
+from vetl.publishing.statements import Read, columns_of, reading
 from vetl.store.connection import literal
 
 Step = Literal["day", "week"]

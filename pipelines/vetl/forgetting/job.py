@@ -18,7 +18,7 @@ from vetl.jobs.build import build_marts, existing, publish_marts
 from vetl.jobs.drain import run_drain
 from vetl.jobs.kept_files import derived_folders, kept_files
 from vetl.jobs.one_writer import opened
-from vetl.publishing.hold import release
+from vetl.publishing.last_publication import release
 from vetl.publishing.parquet import write_parquet
 from vetl.publishing.retention import kept, remove_kept
 from vetl.receiving.inbox import Inbox

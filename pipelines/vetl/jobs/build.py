@@ -8,7 +8,7 @@ from typing import Any
 from vetl import bundled, hooks
 from vetl.core.errors import PublicationHeld, WarehouseBusy, WarehouseError
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
-from vetl.core.privacy import Treatment
+from vetl.core.published_file import Treatment
 from vetl.core.secrets import KEY_CHARACTERS, is_weak_key
 from vetl.endpoints import REGISTRY
 from vetl.jobs.dbt_process import (
@@ -24,15 +24,15 @@ from vetl.jobs.headlines import find_headlines
 from vetl.jobs.one_writer import opened, writing
 from vetl.publishing.contacts import remove_contacts, write_contacts
 from vetl.publishing.descriptions import personal_columns
-from vetl.publishing.hold import Hold, hold, read_hold
+from vetl.publishing.last_publication import Hold, hold, read_hold
 from vetl.publishing.parquet import remove_parquet, write_parquet
-from vetl.publishing.publish import Published
-from vetl.publishing.publish import publish as publish_file
+from vetl.publishing.publication import Published
+from vetl.publishing.publication import publish as publish_file
 from vetl.publishing.retention import roll_back
 from vetl.settings import Settings
 from vetl.store.control import builds
 from vetl.store.control.activity import read_activity, recorded
-from vetl.store.control.staleness import news
+from vetl.store.control.builds import news
 
 WEAK_KEY = (
     f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "

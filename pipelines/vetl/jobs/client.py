@@ -5,9 +5,9 @@ from functools import partial
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.endpoints import REGISTRY
+from vetl.partner.account import AcceptedCredentials
 from vetl.partner.client import Account, Limits, PartnerClient
-from vetl.partner.credential_cache import AcceptedCredentials
-from vetl.partner.retry_policy import RetryPolicy
+from vetl.partner.limits import RetryPolicy
 from vetl.settings import Settings
 from vetl.store.notes import read_note, write_note
 

@@ -15,10 +15,10 @@ from vetl.core.pages import Changes
 from vetl.core.practice import Practice
 from vetl.core.results import Progress, ReportProgress, Waiting
 from vetl.core.steps import Learnt, Question, Save
-from vetl.discovery.csv_calls import parse_plainly
 from vetl.discovery.examination import Examination, check_practice, examine
 from vetl.discovery.report import Examined, Finding, Report
-from vetl.discovery.stages import MOVES, order_of_stages
+from vetl.discovery.row_checks import MOVES, order_of_stages
+from vetl.discovery.time_zone import parse_plainly
 from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather
@@ -29,9 +29,9 @@ from vetl.jobs.doctor_settings import corrected, mend, overridden, proven
 from vetl.jobs.one_writer import opened
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
 from vetl.partner.client import PartnerClient
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl.settings import Settings, load_settings
-from vetl.store.zone_rules import AHEAD, differing, doubt
+from vetl.store.instants import AHEAD, differing, doubt
 
 ROUNDS = 3
 """Most corrections of one value. A first check has few calls; the checks after it have those that it asked for."""

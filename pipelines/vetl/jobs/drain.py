@@ -12,9 +12,8 @@ from vetl.core.pages import Changes
 from vetl.jobs.client import partner_client
 from vetl.jobs.one_writer import opened
 from vetl.jobs.sync import chosen_practices
-from vetl.receiving.catch_up import CatchUp, Caught
-from vetl.receiving.drain import drain
 from vetl.receiving.inbox import Inbox
+from vetl.receiving.into_warehouse import CatchUp, Caught, drain
 from vetl.settings import Settings
 from vetl.store.warehouse import Warehouse
 

@@ -7,13 +7,13 @@ from operator import itemgetter
 from typing import Any
 
 from vetl.headlines.finding import Fact, facts_of
-from vetl.headlines.kept import Headline, kept
+from vetl.headlines.keeping import Headline, kept
+from vetl.headlines.sentences import made_of, words_of
 from vetl.headlines.series import days_of
-from vetl.headlines.words import made_of, words_of
 from vetl.settings import Settings
 from vetl.store.connection import attached
-from vetl.store.control import headlines as store
-from vetl.store.control.headlines import MART_COLUMNS
+from vetl.store.control import facts as store
+from vetl.store.control.facts import MART_COLUMNS
 from vetl.store.notes import write_note
 
 NOTE = "headlines"

@@ -15,10 +15,10 @@ from vetl.endpoints import REGISTRY
 from vetl.jobs.build import existing
 from vetl.jobs.one_writer import opened, writing
 from vetl.jobs.sync import run_sync
-from vetl.receiving.drain import EVENTS, intakes
 from vetl.receiving.inbox import Entry, WaitingDelivery
+from vetl.receiving.into_warehouse import EVENTS, intakes
 from vetl.settings import Settings
-from vetl.store.control.quarantine import QuarantinedRow
+from vetl.store.control.bad_rows import QuarantinedRow
 from vetl.store.pseudonyms import GONE
 from vetl.store.warehouse import Warehouse
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from vetl import bundled, hooks
 from vetl.core.errors import ConfigurationError, InboxError, WarehouseError
-from vetl.core.names import some_of
 from vetl.core.problems import Problem, StatusPart
-from vetl.publishing.hold import Hold, read_hold
-from vetl.publishing.last_publication import masked_in
+from vetl.core.text import some_of
+from vetl.publishing.last_publication import Hold, masked_in, read_hold
 from vetl.receiving.inbox import read_backlog
 from vetl.settings import Settings
 from vetl.store.control.activity import Activity, read_activity

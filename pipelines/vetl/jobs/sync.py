@@ -14,16 +14,15 @@ from vetl.core.list_read import Reconcile
 from vetl.core.practice import Practice
 from vetl.core.results import ReportProgress, SyncResult
 from vetl.endpoints import REGISTRY
-from vetl.engine.runner import Order, Run
-from vetl.engine.sync import sync
+from vetl.engine.runner import Order, Run, sync
 from vetl.jobs.client import partner_client, query_names
 from vetl.jobs.clock import believed_clock, refuse_future_starts
 from vetl.jobs.one_writer import writing
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings
-from vetl.store import zone_rules
+from vetl.store import instants
 from vetl.store.control.activity import record_failure, recorded
-from vetl.store.phone_calls.frames import parse_calls
+from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.warehouse import Warehouse
 
 USUAL_SIGN_INS = 3
@@ -127,8 +126,8 @@ def _other_rules(order: Order, clock: datetime) -> tuple[str, ...]:
     """Return a line for each time zone in which DuckDB, and so the marts, has other rules."""
     zones = [practice.time_zone for practice in order.practices]
     start = min(practice.history_start for practice in order.practices)
-    differences = zone_rules.differing(zones, start, clock.date() + zone_rules.AHEAD)
-    return tuple(zone_rules.doubt(zone, day) for zone, day in differences.items())
+    differences = instants.differing(zones, start, clock.date() + instants.AHEAD)
+    return tuple(instants.doubt(zone, day) for zone, day in differences.items())
 
 
 def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from email.message import EmailMessage
 from email.utils import formatdate
 
 from vetl.core.errors import NotDelivered
-from vetl.settings.dashboard import is_local
+from vetl.settings.board import is_local
 from vetl.settings.schedule import AlertSettings
 
 _SECONDS = 20

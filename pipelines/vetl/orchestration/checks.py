@@ -18,9 +18,9 @@ from vetl.orchestration.list_status import list_statuses
 from vetl.orchestration.metadata import table
 from vetl.orchestration.resources import VetlResource, as_failures
 from vetl.settings import Settings
-from vetl.settings.definitions import OpeningHours
+from vetl.settings.mart_definitions import OpeningHours
 from vetl.settings.schedule import open_hours
-from vetl.store.control.list_status import ListStatus
+from vetl.store.control.snapshot import ListStatus
 
 Row = tuple[object, ...]
 

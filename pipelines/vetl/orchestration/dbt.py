@@ -24,7 +24,7 @@ from dagster_dbt import (
 
 from vetl import bundled
 from vetl.core.errors import MAKE_ROOM
-from vetl.core.published import SCHEMAS
+from vetl.core.published_file import SCHEMAS
 from vetl.forgetting.job import build_in_full, finish_forgettings
 from vetl.jobs.build import (
     Begun,

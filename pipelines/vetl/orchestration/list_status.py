@@ -7,8 +7,7 @@ from datetime import datetime
 from vetl import bundled
 from vetl.settings import Settings
 from vetl.store.control.activity import Activity, read_activity
-from vetl.store.control.list_status import Attempt, ListStatus
-from vetl.store.control.snapshot import read_snapshot
+from vetl.store.control.snapshot import Attempt, ListStatus, read_snapshot
 
 
 def list_statuses(settings: Settings) -> list[ListStatus]:

@@ -12,7 +12,7 @@ from vetl.orchestration.keys import PUBLISHED, WRITER_POOL
 from vetl.orchestration.lock_wait import retry_while_locked
 from vetl.orchestration.metadata import chart, table
 from vetl.orchestration.resources import VetlResource, as_failures
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl.settings import Settings
 
 _CALLS_BY_DAY = """

@@ -8,7 +8,7 @@ from vetl.core.errors import WarehouseError
 from vetl.orchestration.checks import Verdict
 from vetl.orchestration.keys import PUBLISHED
 from vetl.orchestration.resources import VetlResource
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl.settings import Settings
 
 _FEWER = """

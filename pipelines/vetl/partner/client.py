@@ -12,15 +12,11 @@ import structlog
 from vetl.core.errors import ContractBroken, NotFound, PracticeRefused, RateLimited, TokenRejected, Transient
 from vetl.core.pages import CallsPage, Page, Row
 from vetl.core.results import Waiting
-from vetl.partner import protocol, refusals
-from vetl.partner.account import Account, Limits
-from vetl.partner.bodies import Decoded
-from vetl.partner.credential_cache import AcceptedCredentials
-from vetl.partner.headers import user_agent
-from vetl.partner.limits import Limiters, RateLimiter
+from vetl.partner import protocol
+from vetl.partner.account import AcceptedCredentials, Account, Limits
+from vetl.partner.answers import Decoded, loggable_query, user_agent
+from vetl.partner.limits import Deadline, Limiters, RateLimiter, RetryBudget, RetryPolicy
 from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept
-from vetl.partner.redaction import loggable_query
-from vetl.partner.retry_policy import Deadline, RetryBudget, RetryPolicy
 from vetl.partner.signin import Session, SignIn, Token
 from vetl.partner.timing import ServerClock, Timing
 from vetl.partner.wire import Transport, Wire
@@ -284,8 +280,8 @@ class PartnerClient:
         self._count(budget.attempt, self.total, counters)
         answer = await self._exchange(request, budget.label, headers, secrets)
         counters.bytes += len(answer.body)
-        if not refusals.accepted(answer):
-            error = refusals.refusal(answer)
+        if not protocol.accepted(answer):
+            error = protocol.refusal(answer)
             for limited in (self.total, counters):
                 limited.limited += isinstance(error, RateLimited)
             raise error

@@ -8,11 +8,9 @@ from datetime import datetime
 
 from vetl.core.errors import ContractBroken, SignInRefused, Transient
 from vetl.core.results import Waiting
-from vetl.partner import refusals
-from vetl.partner.account import Account
-from vetl.partner.credential_cache import AcceptedCredentials
-from vetl.partner.protocol import Answer, Request, sign_in_request
-from vetl.partner.retry_policy import RetryBudget
+from vetl.partner.account import AcceptedCredentials, Account
+from vetl.partner.limits import RetryBudget
+from vetl.partner.protocol import Answer, Request, sign_in_request, token_of
 
 
 @dataclass(slots=True, eq=False)
@@ -62,7 +60,7 @@ class SignIn:
             self._announce(budget.attempt)
             try:
                 answer = await self._exchange(request, budget.attempt)
-                text = refusals.token(answer)
+                text = token_of(answer)
             except SignInRefused as error:
                 if not self._accepted.knows(account):
                     raise

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
-from vetl.partner.headers import http_date
+from vetl.partner.answers import http_date
 
 SKEW = timedelta(minutes=5)
 """Most minutes by which the platform's clock may be ahead of other evidence of the time. Each sync reads a longer

@@ -12,9 +12,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from vetl.core.endpoint import is_exact
 from vetl.core.pages import Row
 from vetl.core.practice import problem_of_id
-from vetl.core.records import is_exact
 
 SIGNATURE_HEADER = "X-Webhook-Signature"
 

@@ -19,9 +19,8 @@ import httpx
 
 from vetl.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable, Untrusted
 from vetl.partner.account import Account, Limits, checked_base_url, is_this_machine
-from vetl.partner.answer_body import read_body
+from vetl.partner.answers import read_body, redact
 from vetl.partner.protocol import Request
-from vetl.partner.redaction import redact
 
 Transport = httpx.AsyncBaseTransport
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 
 from vetl.core.errors import WarehouseError, cannot_write
-from vetl.core.privacy import FAKE_NUMBER
+from vetl.core.published_file import FAKE_NUMBER
 from vetl.drafts import draft_for, remove_leftovers
-from vetl.publishing.ownership import is_foreign, refuse_foreign, set_mark
+from vetl.publishing.retention import is_foreign, refuse_foreign, set_mark
 from vetl.store.connection import attach_private, literal
 from vetl.store.failures import as_warehouse_error
 

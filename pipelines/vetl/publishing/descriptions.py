@@ -8,8 +8,7 @@ from typing import Any
 import yaml
 
 from vetl.core.errors import Permanent
-from vetl.core.privacy import CLASSES, PersonalClass
-from vetl.core.published import SCHEMAS
+from vetl.core.published_file import CLASSES, SCHEMAS, PersonalClass
 
 _MODELS = {".sql", ".py"}
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

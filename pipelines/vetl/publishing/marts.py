@@ -8,8 +8,7 @@ import duckdb
 
 from vetl.core.errors import WarehouseError
 from vetl.core.labels import CODE, PHRASES, has_source_words
-from vetl.core.privacy import JOINED, SharedWords, Treatment, Treatments
-from vetl.core.published import SCHEMAS, schema_of
+from vetl.core.published_file import JOINED, SCHEMAS, SharedWords, Treatment, Treatments, schema_of
 from vetl.store.connection import literal, quoted
 
 Columns = Mapping[str, str]

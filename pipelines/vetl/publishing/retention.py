@@ -1,11 +1,18 @@
-"""Keep earlier published files beside the current one: `analytics.20260116T120000000000Z.duckdb`."""
+"""Keep earlier published files beside the current one: `analytics.20260116T120000000000Z.duckdb`.
+
+Mark the files that vetl publishes: only a file with this mark is replaced or removed.
+"""
 
 import os
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
+
 from vetl.core.errors import WarehouseError
+from vetl.store.connection import literal
+from vetl.store.failures import busy_in
 
 
 def kept(published: Path) -> list[Path]:
@@ -43,3 +50,61 @@ def roll_back(published: Path) -> None:
         before[0].replace(published)
     except OSError as error:
         raise WarehouseError(f"{published}: cannot be rolled back: {error.strerror}") from None
+
+
+_MARK = "published_by_vetl"
+"""A type in the schema of the tables: each copy of the file has it, and readers of tables do not see it."""
+
+
+def set_mark(connection: duckdb.DuckDBPyConnection, schema: str) -> None:
+    """Mark the attached file (`target`), which is made by this process, as one that vetl may replace."""
+    marked = connection.execute(
+        "select 1 from duckdb_types() where database_name = 'target' and schema_name = $schema"
+        " and type_name = $mark",
+        {"schema": schema, "mark": _MARK},
+    ).fetchone()
+    if not marked:
+        connection.execute(f"create type target.{schema}.{_MARK} as enum ('vetl')")
+
+
+def refuse_foreign(file: Path, *schemas: str) -> None:
+    """Make sure that a file may be replaced: it is missing, empty, or vetl published it.
+
+    Then it has only these schemas, and the mark in the first of them.
+    """
+    if not file.exists() or (file.is_file() and file.stat().st_size == 0):
+        return
+    try:
+        with closing(duckdb.connect()) as connection:
+            connection.execute(f"attach {literal(str(file))} as file (read_only)")
+            other = connection.execute(
+                "select schema_name from duckdb_tables()"
+                " where database_name = 'file' and schema_name not in $schemas",
+                {"schemas": schemas},
+            ).fetchone()
+            is_ours = _has_mark(connection, schemas[0])
+    except duckdb.Error as error:
+        if busy := busy_in(str(error), file):
+            raise busy from None
+        other, is_ours = None, False
+    if other or not is_ours:
+        why = f"holds the schema {other[0]}, so " if other else ""
+        raise WarehouseError(f"{file}: {why}vetl did not publish it and does not replace it; move it away")
+
+
+def is_foreign(file: Path, *schemas: str) -> bool:
+    """Return whether the file is not one that vetl may replace."""
+    try:
+        refuse_foreign(file, *schemas)
+    except WarehouseError:
+        return True
+    return False
+
+
+def _has_mark(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
+    marks = connection.execute(
+        "select 1 from duckdb_types() where database_name = 'file' and schema_name = $schema"
+        " and type_name = $mark",
+        {"schema": schema, "mark": _MARK},
+    ).fetchall()
+    return bool(marks)

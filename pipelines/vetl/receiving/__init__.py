@@ -1,1 +1,1 @@
-"""The webhook receiver: HTTP in `app`, a durable queue in `inbox`, the way into the warehouse in `drain`."""
+"""The webhook receiver: HTTP in `app`, a durable queue in `inbox`, and then `into_warehouse`."""

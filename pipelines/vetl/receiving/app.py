@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +11,9 @@ from functools import partial
 from typing import Any
 
 import structlog
-from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -19,10 +21,62 @@ from starlette.routing import Route
 
 from vetl.core.errors import InboxError
 from vetl.partner.webhooks import SIGNATURE_HEADER, Channel, Signing
-from vetl.receiving.admission import Refused, Suspects, Trust
-from vetl.receiving.group_commit import Full, GroupCommit
-from vetl.receiving.inbox import Backlog, Entry
-from vetl.receiving.metrics import Metrics
+from vetl.receiving.inbox import Backlog, Entry, Full, GroupCommit
+from vetl.receiving.trust import Refused, Trust
+
+_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """The counts of one process since its start, and the state of its inbox."""
+
+    def __init__(self, inbox: GroupCommit, backlog: Callable[[], Backlog]) -> None:
+        self.registry = CollectorRegistry()
+        self._deliveries = Counter(
+            "vetl_webhook_deliveries",
+            "Requests to the webhook addresses, by their result.",
+            ["channel", "result"],
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "vetl_webhook_seconds",
+            "From the request's head to its answer.",
+            buckets=_BOUNDS,
+            registry=self.registry,
+        )
+        self.registry.register(_InboxState(inbox, backlog))
+
+    def count(self, channel: str, result: str, seconds: float) -> None:
+        """Count a finished request; `result` is a word such as kept or refused, never a value of the body."""
+        self._deliveries.labels(channel, result).inc()
+        self._seconds.observe(seconds)
+
+
+class _InboxState(Collector):
+    """The state of the inbox at the time of the question."""
+
+    def __init__(self, inbox: GroupCommit, backlog: Callable[[], Backlog]) -> None:
+        self._inbox = inbox
+        self._backlog = backlog
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield each value."""
+        try:
+            backlog = self._backlog()
+        except InboxError:
+            backlog = None
+        yield _gauge("vetl_webhook_waiting_for_commit", "Deliveries that wait for a commit.", self._inbox.waiting)
+        yield _gauge("vetl_inbox_commits", "Commits since the start.", self._inbox.commits)
+        yield _gauge("vetl_inbox_readable", "1 while the inbox can be read.", backlog is not None)
+        if backlog is not None:
+            age = (datetime.now(UTC) - backlog.oldest).total_seconds() if backlog.oldest else 0
+            yield _gauge("vetl_inbox_waiting", "Deliveries that wait for `vetl webhooks drain`.", backlog.waiting)
+            yield _gauge("vetl_inbox_oldest_seconds", "Seconds that the oldest of them has waited.", age)
+
+
+def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, meaning, float(value))
+
 
 _log = structlog.stdlib.get_logger("vetl.webhooks")
 
@@ -52,9 +106,7 @@ REPEATED = RequestOutcome("repeated", 200)
 TOO_LARGE = RequestOutcome("too_large", 413, "the body is too large")
 GONE = RequestOutcome("gone", 400, "the sender went away")
 NOT_JSON = RequestOutcome("refused", 415, "an unsigned delivery must be application/json")
-LIMITED = RequestOutcome("limited", 429, "too many deliveries from this address were refused")
 BUSY = RequestOutcome("busy", 503, "not stored; send it again")
-_RETRY_AFTER = {429: "60", 503: "2"}
 
 
 def application(
@@ -110,7 +162,6 @@ class Receiver:
         self._inbox = inbox
         self._bounds = bounds
         self._now = now
-        self._suspects = Suspects(now)
         self._metrics = Metrics(inbox, backlog)
 
     async def receive(self, channel: Channel, request: Request) -> Response:
@@ -118,7 +169,7 @@ class Receiver:
         started = self._now()
         verdict = await self._judge(channel, request)
         self._metrics.count(channel, verdict.result, self._now() - started)
-        headers = {"Retry-After": _RETRY_AFTER[verdict.status]} if verdict.status in _RETRY_AFTER else None
+        headers = {"Retry-After": "2"} if verdict is BUSY else None
         answer = {"success": verdict.status == KEPT.status, "message": verdict.message}
         return JSONResponse(answer, verdict.status, headers)
 
@@ -194,8 +245,6 @@ class Receiver:
         self, channel: Channel, request: Request, why: str, status: int = Refused.status
     ) -> RequestOutcome:
         source = request.client.host if request.client else "?"
-        if self._suspects.note(source):
-            return LIMITED
         _say(logging.WARNING, "refused", channel=channel.value, source=source, why=why)
         return RequestOutcome("refused", status, why)
 

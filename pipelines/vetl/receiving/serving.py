@@ -10,11 +10,9 @@ from starlette.applications import Starlette
 
 from vetl.core.errors import ConfigurationError, cannot_listen
 from vetl.partner.webhooks import secrets_from
-from vetl.receiving.admission import Trust
 from vetl.receiving.app import application
-from vetl.receiving.group_commit import GroupCommit
-from vetl.receiving.inbox import Inbox
-from vetl.receiving.rotation import Rotation
+from vetl.receiving.inbox import GroupCommit, Inbox
+from vetl.receiving.trust import Rotation, Trust
 from vetl.settings import Settings, WebhooksSettings, load_settings
 from vetl.settings.sources import Sources
 

@@ -36,14 +36,8 @@ from vetl import hooks
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.practice import Practice
-from vetl.settings.dashboard import DashboardSettings, is_local
-from vetl.settings.definitions import DefinitionsSettings
-from vetl.settings.places import same_place
-from vetl.settings.privacy import PrivacySettings
-from vetl.settings.schedule import AlertSettings, ScheduleSettings
-from vetl.settings.section import Section
-from vetl.settings.sources import Sources
-from vetl.settings.values import (
+from vetl.settings.board import DashboardSettings, is_local
+from vetl.settings.checked_values import (
     duckdb_file,
     file_path,
     http_address,
@@ -53,6 +47,12 @@ from vetl.settings.values import (
     parameter_name,
     varied_each,
 )
+from vetl.settings.mart_definitions import DefinitionsSettings
+from vetl.settings.places import same_place
+from vetl.settings.privacy import PrivacySettings
+from vetl.settings.schedule import AlertSettings, ScheduleSettings
+from vetl.settings.section import Section
+from vetl.settings.sources import Sources
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]
 Whole = Annotated[int, BeforeValidator(no_boolean)]

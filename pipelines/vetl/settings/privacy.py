@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from vetl.core.errors import ConfigurationError
-from vetl.core.privacy import CLASSES, PersonalClass, SharedWords, Treatment
+from vetl.core.published_file import CLASSES, PersonalClass, SharedWords, Treatment
 from vetl.settings.section import Section
 from vetl.settings.sources import nearest
 

@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from vetl.core.zones import known_zone, zone
-from vetl.settings.definitions import OpeningHours
+from vetl.settings.checked_values import no_boolean
+from vetl.settings.mart_definitions import OpeningHours
 from vetl.settings.section import Section
-from vetl.settings.values import no_boolean
 
 OFF = "off"
 

@@ -11,13 +11,12 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel
 
-from vetl.core.endpoint import Column, Kind
+from vetl.core.endpoint import Column, Kind, is_exact
 from vetl.core.errors import BadRecord
 from vetl.core.pages import Row
-from vetl.core.records import is_exact
 from vetl.store import instants
-from vetl.store.control.quarantine import LONG_ROW, BadRow
-from vetl.store.records import canonical_json, extra_of, validated
+from vetl.store.control.bad_rows import LONG_ROW, BadRow
+from vetl.store.validation import canonical_json, extra_of, validated
 
 POSITION = "_position"
 EXTRA = "_extra"

@@ -1,12 +1,18 @@
 """Parse ISO 8601 in every form, by column: `Z`, offsets, any number of fraction digits, basic format.
 
 A time without an offset is UTC. Digits beyond the microsecond are cut.
+
+Compare DuckDB's rules of time zones, by which the marts convert, with the rules of `core.zones`.
 """
 
 import re
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta
 
+import duckdb
 import polars as pl
+
+from vetl.core.zones import VERSION, offset_at
 
 INSTANT = pl.Datetime("us", "UTC")
 
@@ -60,3 +66,35 @@ def parse(text: str) -> datetime | None:
         return aware if midnight == upper else aware + timedelta(days=1)
     except (ValueError, OverflowError):
         return None
+
+
+AHEAD = timedelta(days=366)
+"""The time after the source's clock that is compared too: new rules are known before they begin."""
+
+_OFFSETS = """
+    select epoch_us(moment), epoch_us(timezone($zone, moment)) - epoch_us(moment)
+    from (select unnest(range($first::timestamptz, $last::timestamptz, interval 6 hours)) as moment)
+"""
+
+
+def differing(zones: Iterable[str], first: date, last: date) -> dict[str, date]:
+    """Return the zones in which DuckDB has another time between two days, each with the first such day."""
+    found: dict[str, date] = {}
+    days = {"first": datetime.combine(first, time(), UTC), "last": datetime.combine(last, time(), UTC)}
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute("set timezone = 'UTC'")
+        for name in dict.fromkeys(zones):
+            for moment, offset in connection.execute(_OFFSETS, {"zone": name, **days}).fetchall():
+                at = _EPOCH + timedelta(microseconds=moment)
+                if timedelta(microseconds=offset) != offset_at(name, at):
+                    found[name] = at.date()
+                    break
+    return found
+
+
+def doubt(name: str, day: date) -> str:
+    """Return the line about a zone for which DuckDB has other rules."""
+    return (
+        f"{name}: from {day:%Y-%m-%d} on DuckDB {duckdb.__version__} has another time than the time zone database"
+        f" {VERSION}, so local times in the marts are off; upgrade both: pip install --upgrade duckdb tzdata"
+    )

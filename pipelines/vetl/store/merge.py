@@ -1,4 +1,7 @@
-"""Merge rows by key: the later of two versions stays, and unchanged rows are not written."""
+"""Merge rows by key: the later of two versions stays, and unchanged rows are not written.
+
+Write rows: append new rows, move superseded versions to history, mark deleted rows; overwrite none.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,11 +14,72 @@ from vetl.core.steps import MergeRows, MissingRecords
 from vetl.store import drift
 from vetl.store.connection import same_key
 from vetl.store.context import Commit, Tally, added, counted, frame_of, registered_frames
-from vetl.store.control import lookups, quarantine, restatements
+from vetl.store.control import bad_rows, builds, lookups
 from vetl.store.frames import EXTRA, POSITION, Shape, Typed, joined, typed
 from vetl.store.instants import INSTANT
 from vetl.store.tables import RawTable, row_hash
-from vetl.store.versions import TARGET, mark_deleted, touch, write
+
+TARGET = "_target"
+"""The row id, in the raw table, of the row that an incoming row supersedes; null for a new row."""
+
+
+def write(commit: Commit, frame: pl.DataFrame) -> None:
+    """Write rows with all their columns and their practice; a row is valid from its `_loaded_at`.
+
+    A row with a `_target` supersedes that row, which moves to history unchanged.
+    """
+    if frame.is_empty():
+        return
+    table = commit.connection
+    superseded = frame.filter(pl.col(TARGET).is_not_null()).select(TARGET, until="_loaded_at")
+    if not superseded.is_empty():
+        builds.note_stored(commit, superseded)
+        with registered_frames(table, superseded=superseded):
+            table.execute(
+                f"insert into {commit.table.history} by name"
+                " select stored.*, stored._loaded_at as _valid_from, superseded.until as _valid_to"
+                f" from {commit.table.raw} as stored join superseded on stored.rowid = superseded._target"
+            )
+            table.execute(f"delete from {commit.table.raw} where rowid in (select _target from superseded)")
+    builds.note_new(commit, frame)
+    with registered_frames(table, written=frame.drop(TARGET)):
+        table.execute(
+            f"insert into {commit.table.raw} by name"
+            " select written.*, ? as _run_id, null as _deleted_at from written",
+            [commit.run_id],
+        )
+    lookups.record_mentions(commit, frame)
+
+
+def touch(commit: Commit, frame: pl.DataFrame) -> None:
+    """Update rows whose own fields are unchanged, but that were marked as deleted or had other unknown fields.
+
+    `frame` has `_target`, `_loaded_at` and `_extra`. No version is made.
+    """
+    if frame.is_empty():
+        return
+    builds.note_stored(commit, frame)
+    with registered_frames(commit.connection, touched=frame):
+        commit.connection.execute(
+            f"update {commit.table.raw} as stored set _deleted_at = null, _extra = touched._extra, _run_id = ?,"
+            " _loaded_at = if(stored._deleted_at is null, stored._loaded_at, touched._loaded_at)"
+            " from touched where stored.rowid = touched._target",
+            [commit.run_id],
+        )
+
+
+def mark_deleted(commit: Commit, frame: pl.DataFrame) -> None:
+    """Mark rows as deleted at the source: `frame` has `_target` and `_deleted_at`. The rows stay in raw."""
+    if frame.is_empty():
+        return
+    builds.note_stored(commit, frame)
+    with registered_frames(commit.connection, gone=frame):
+        commit.connection.execute(
+            f"update {commit.table.raw} as stored set _deleted_at = gone._deleted_at, _run_id = ?"
+            " from gone where stored.rowid = gone._target",
+            [commit.run_id],
+        )
+
 
 _SEALED = "_sealed_before"
 
@@ -32,9 +96,9 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
     batch = read_rows(commit.table, saves)
     batch = replace(batch, frame=commit.pseudonyms.in_rows(commit.table, batch.frame))
     departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, commit.table.columns)]
-    noted = [quarantine.quarantine_rows(commit, batch.bad), drift.record_drift(commit, departures)]
+    noted = [bad_rows.quarantine_rows(commit, batch.bad), drift.record_drift(commit, departures)]
     latest = _latest(commit, _with_read_times(batch.frame, [save for _, save in saves]))
-    quarantine.resolve_keys(commit, latest, endpoint.key)
+    bad_rows.resolve_keys(commit, latest, endpoint.key)
     if not endpoint.strategy.has_list:
         lookups.keep_read(commit, latest)
     return added([*noted, *_store(commit, latest)])
@@ -77,7 +141,7 @@ def mark_missing(commit: Commit, saves: Sequence[tuple[str, MissingRecords]]) ->
         )
     mark_deleted(commit, gone.select(TARGET, "_deleted_at"))
     restated = gone.select("practice_id", "id", noticed_at="_deleted_at")
-    return added([counted(deleted=gone), restatements.record_restatements(commit, restated, ("id",))])
+    return added([counted(deleted=gone), drift.record_restatements(commit, restated, ("id",))])
 
 
 def _with_read_times(frame: pl.DataFrame, saves: Sequence[MergeRows]) -> pl.DataFrame:
@@ -114,7 +178,7 @@ def _store(commit: Commit, incoming: pl.DataFrame) -> list[Tally]:
         counted(inserted=written.filter(is_new), updated=written.filter(~is_new)),
         counted(updated=touched, unchanged=rows.filter(~is_written & ~is_touched)),
         counted(late=restated) if commit.table.has("updated_at") else {},
-        restatements.record_restatements(commit, restated, commit.table.endpoint.key),
+        drift.record_restatements(commit, restated, commit.table.endpoint.key),
     ]
 
 

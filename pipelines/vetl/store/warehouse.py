@@ -19,26 +19,17 @@ from vetl.core.pages import Changes
 from vetl.core.practice import Practice
 from vetl.core.steps import Save
 from vetl.endpoints.received import MESSAGES, RECEIVED
-from vetl.store import received
+from vetl.store import deliveries
 from vetl.store.connection import MEMORY_FOR_ROWS, attach, limit_memory
 from vetl.store.context import Commit
-from vetl.store.control import (
-    builds,
-    lookups,
-    poll_schedule,
-    practices,
-    quarantine,
-    questions,
-    state,
-)
-from vetl.store.control.list_status import ListStatus
+from vetl.store.control import answers, bad_rows, builds, configured_practices, lookups, state
 from vetl.store.control.phone_numbers import note_phone_numbers
-from vetl.store.control.status import Status
+from vetl.store.control.snapshot import ListStatus
+from vetl.store.control.status_rows import Status
 from vetl.store.failures import as_vetl_errors
+from vetl.store.forgotten import People
 from vetl.store.migrate import FIRST, migrate
-from vetl.store.people import People
-from vetl.store.prepare import prepared
-from vetl.store.store import Work, keep, store
+from vetl.store.saving import Work, keep, prepared, store
 from vetl.store.tables import RawTable, ensure
 
 MEMORY_FREED_AFTER = 50_000
@@ -53,8 +44,8 @@ class Warehouse:
         self._connection = connection
         self._tables = tables
         self._turn = RLock()
-        self._zones = practices.zones(connection)
-        self._quarantined_lists = quarantine.lists_with_rows(connection)
+        self._zones = configured_practices.zones(connection)
+        self._quarantined_lists = bad_rows.lists_with_rows(connection)
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
         self._written = 0
@@ -108,9 +99,9 @@ class Warehouse:
     def set_practices(self, configured: Sequence[Practice]) -> None:
         """Store the configured practices; if a time zone was corrected, recompute the times that depend on it."""
         with self.writing():
-            practices.record_practices(self._connection, configured, tuple(self._tables.values()))
+            configured_practices.record_practices(self._connection, configured, tuple(self._tables.values()))
         self._status.practices_changed()
-        self._zones = practices.zones(self._connection)
+        self._zones = configured_practices.zones(self._connection)
 
     def note_phone_numbers(self, regions: Mapping[str, str]) -> int:
         """Parse new spellings of telephone numbers; return their number."""
@@ -148,7 +139,7 @@ class Warehouse:
         return self.commit_all(run_id, [(practice_id, endpoint, work)])[0]
 
     def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:
-        """Return the saves with parsed values, see `prepare.prepared`."""
+        """Return the saves with parsed values, see `saving.prepared`."""
         return prepared(practice_id, self._tables[endpoint.name], saves)
 
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
@@ -171,11 +162,11 @@ class Warehouse:
         self.write_status(at_once=False)
         return changes
 
-    def take_in(self, run_id: str, intakes: Sequence[received.Intake]) -> Changes:
+    def take_in(self, run_id: str, intakes: Sequence[deliveries.Intake]) -> Changes:
         """Store received deliveries in one transaction, also those of practices that are not configured."""
         with self.writing():
             taken = [
-                received.take_in(self._context(run_id, item.endpoint, {item.practice_id: item.read_at}), item)
+                deliveries.take_in(self._context(run_id, item.endpoint, {item.practice_id: item.read_at}), item)
                 for item in intakes
             ]
         for item in intakes:
@@ -184,30 +175,30 @@ class Warehouse:
         return sum(taken, Changes())
 
     def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
-        """Return messages to get by id, see `poll_schedule.due_messages`."""
+        """Return messages to get by id, see `lookups.due_messages`."""
         with self._reading():
-            return poll_schedule.due_messages(self._context("", MESSAGES, {}), practice_id, now, limit)
+            return lookups.due_messages(self._context("", MESSAGES, {}), practice_id, now, limit)
 
     def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
-        """Return outreach requests to get by id, see `poll_schedule.due_requests`."""
+        """Return outreach requests to get by id, see `lookups.due_requests`."""
         with self._reading():
-            return poll_schedule.due_requests(self._context("", endpoint, {}), practice_id, now, limit)
+            return lookups.due_requests(self._context("", endpoint, {}), practice_id, now, limit)
 
     def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
         """Record ids that were requested, whatever the answer, so that they are not requested again at once."""
         with self.writing():
             lookups.keep_looks(self._context("", endpoint, {}), practice_id, ids, now)
 
-    def answer_all(self, list_questions: Sequence[questions.ListQuestion]) -> list[Any]:
+    def answer_all(self, list_questions: Sequence[answers.ListQuestion]) -> list[Any]:
         """Answer strategies' questions (`steps.Question`) from committed data, in order."""
         with self._reading():
-            return questions.answers(self._connection, self._tables, list_questions)
+            return answers.answers(self._connection, self._tables, list_questions)
 
     def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:
         """Return by practice the rows of a list that are not deleted, and its rows in quarantine."""
         with self._reading():
-            rows = questions.row_counts(self._connection, self._tables[endpoint.name], practices)
-            quarantined = quarantine.quarantined_counts(self._connection, endpoint.name)
+            rows = answers.row_counts(self._connection, self._tables[endpoint.name], practices)
+            quarantined = bad_rows.quarantined_counts(self._connection, endpoint.name)
         return {name: (rows.get(name, (0, 0))[0], quarantined.get(name, 0)) for name in practices}
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
@@ -230,15 +221,15 @@ class Warehouse:
         """Return the path of the private file."""
         return self._path
 
-    def quarantined_rows(self) -> list[quarantine.QuarantinedRow]:
+    def quarantined_rows(self) -> list[bad_rows.QuarantinedRow]:
         """Return the rows in quarantine."""
         with self._reading():
-            return quarantine.quarantined_rows(self._connection)
+            return bad_rows.quarantined_rows(self._connection)
 
-    def acknowledge(self, rows: Sequence[quarantine.QuarantinedRow], reason: str) -> None:
-        """Mark rows in quarantine as known, see `quarantine.acknowledge`."""
+    def acknowledge(self, rows: Sequence[bad_rows.QuarantinedRow], reason: str) -> None:
+        """Mark rows in quarantine as known, see `bad_rows.acknowledge`."""
         with self.writing():
-            quarantine.acknowledge(self._connection, rows, reason)
+            bad_rows.acknowledge(self._connection, rows, reason)
         for row in rows:
             self._status.changed(row.practice_id, row.endpoint)
         self.write_status()

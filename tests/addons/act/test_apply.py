@@ -11,7 +11,7 @@ from vetl.addons.act.act_status import act_status
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.settings import ActSettings, TemplateSettings
 from vetl.forgetting.job import forget_person
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl_sandbox import Fault
 
 TASKS = "POST */staff_tasks"

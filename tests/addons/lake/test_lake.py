@@ -12,7 +12,7 @@ from support.lakes import differing, lake_settings, rows_of, table_of, versions
 from support.warehouse_with_rows import Filled, call_line
 from vetl.addons.lake.delta import LakeError
 from vetl.addons.lake.job import run_export
-from vetl.addons.lake.tables import private_tables
+from vetl.addons.lake.lake_tables import private_tables
 from vetl.settings import Settings
 
 MAY, JUNE = "2025-05", "2025-06"

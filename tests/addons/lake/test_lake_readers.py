@@ -18,8 +18,8 @@ from support.processes import free_port, listens, running, until
 from support.warehouse_with_rows import Filled, call_line
 from vetl.addons.lake.delta import Lake, LakeError
 from vetl.addons.lake.job import export_if_set, run_export, status_part
-from vetl.addons.lake.people import LakeFiles
-from vetl.core.published import DIGESTS
+from vetl.addons.lake.lake_people import LakeFiles
+from vetl.core.published_file import DIGESTS
 from vetl.settings import Settings
 from vetl.store.mentions import Mentions
 from vetl.store.person import Person

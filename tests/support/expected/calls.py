@@ -101,11 +101,28 @@ def call_endings_daily(source: Known) -> Expected:
     return {key: endings(rows) for key, rows in inbound_by(source, day).items()}
 
 
-def call_endings_hourly(source: Known) -> Expected:
-    """Return how inbound calls ended, by the hour of the wall clock."""
-    hours = inbound_by(source, lambda row: (row["called_at_local"].hour,))
-    columns = ("calls", "resolved", "handed_over", "lost", "containment_rate")
-    return {key: {name: endings(rows)[name] for name in columns} for key, rows in hours.items()}
+def calls_hourly(source: Known) -> Expected:
+    """Return whether inbound calls were answered, by day and hour of the wall clock."""
+    hours: dict[Any, list[Row]] = defaultdict(list)
+    for row in source.rows("phone_calls"):
+        if row["direction"] == "inbound":
+            hours[row["practice_id"], row["call_date"], row["called_at_local"].hour].append(row)
+    return {key: answers(calls) for key, calls in hours.items()}
+
+
+ENDED = ("calls", "resolved", "handed_over", "lost", "containment_rate")
+
+
+def answers(calls: list[Row]) -> dict[str, Any]:
+    ended = {name: endings(calls)[name] for name in ENDED}
+    answered = count(calls, lambda row: row["state"] in ANSWERED)
+    return {
+        "is_open": any(map(is_open, calls)),
+        "answered": answered,
+        "unanswered": len(calls) - answered,
+        "answered_rate": rate(answered, len(calls)),
+        **ended,
+    }
 
 
 def inbound_by(source: Known, time: Callable[[Row], tuple[Any, ...]]) -> dict[Any, list[Row]]:

@@ -1,9 +1,9 @@
 """The marts with one row per thing: an empty text is null, and each time has two forms."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from support.attribution import Attribution
@@ -12,6 +12,7 @@ from support.cells import hours
 from support.expected.tasks import CLOSES, DAYS, OPENS, open_hours, reopened
 from support.mart_inputs import Expected, Known, once_for_each
 from support.random_rows import Row
+from support.zones import on_the_wall
 
 CALL_TEXTS = (
     "remote_client_id", "patient_id", "remote_patient_id", "direction", "state", "caller_type",
@@ -150,7 +151,6 @@ def appointments(source: Known) -> dict[Any, dict[str, Any]]:
             "booked_via": booking and booking.via,
             "attribution": booking and booking.attribution,
             "attendance": ATTENDANCE.get(row["status"] or "", "open"),
-            "course": ATTENDANCE.get(row["status"] or "", "open"),
             "is_kept": {"open": None, "kept": True}.get(ATTENDANCE.get(row["status"] or "", "open"), False),
         }
     return expected
@@ -184,9 +184,11 @@ def outreach_requests(source: Known) -> Expected:
 def staff_tasks(source: Known) -> Expected:
     texts = ("client_id", "patient_id", "task_type", "status", "title", "description")
     times = ("created_at", "updated_at", "finalized_at", "reference_time_at")
-    again = reopened(source)
+    again, calls = reopened(source), calls_before(source)
+    no_call = {"call_key": None, "hours_after_call": None}
     return {
         (row["practice_id"], row["id"]): {
+            **calls.get((row["practice_id"], row["id"]), no_call),
             "is_reopened": (row["practice_id"], row["id"]) in again,
             **with_local_times(source, row, (*texts, "override_completion_action_text"), times),
             "cancellation_allowed": row["cancellation_allowed"],
@@ -200,14 +202,60 @@ def staff_tasks(source: Known) -> Expected:
     }
 
 
+def calls_before(source: Known) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the last inbound call of the client within the day before each task that has one."""
+    calls: dict[Any, list[Row]] = defaultdict(list)
+    people = callers(source)
+    for row in source.rows("phone_calls"):
+        client = people[row["practice_id"], row["call_key"]]["client_id"]
+        if client and row["direction"] == "inbound" and row["called_at"]:
+            calls[row["practice_id"], client].append(row)
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for task in source.rows("staff_tasks"):
+        made = task["created_at"]
+        before = calls[task["practice_id"], task["client_id"]] if made else []
+        near = [call for call in before if timedelta() <= made - call["called_at"] <= timedelta(days=1)]
+        if near:
+            last = min(near, key=lambda call: (made - call["called_at"], call["call_key"]))
+            after = hours(last["called_at"], made)
+            found[task["practice_id"], task["id"]] = {"call_key": last["call_key"], "hours_after_call": after}
+    return found
+
+
 def clients(source: Known) -> Expected:
+    visits: dict[Any, list[Row]] = defaultdict(list)
+    for row in source.rows("appointments"):
+        client, _ = attributions(source)[row["practice_id"]].booked_for(row)
+        visits[row["practice_id"], client].append(row)
     return {
         (row["practice_id"], row["id"]): {
             "remote_client_id": row["remote_id"] or None,
             **{name: row.get(name) or None for name in ("name", "email", "phone")},
             "patient_count": how_many(row["patients"]),
+            **visits_of(source, row["practice_id"], visits[row["practice_id"], row["id"]]),
         }
         for row in source.rows("clients")
+    }
+
+
+def visits_of(source: Known, practice: str, rows: list[Row]) -> dict[str, Any]:
+    """Return the kept visits of a client, the next one, and whether the client has lapsed."""
+    as_of = source.as_of(practice)
+    at: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        at[ATTENDANCE.get(row["status"] or "", "open")].append(row)
+    kept = sorted(local.date() for row in at["kept"] if (local := source.local(row, "booking_date")))
+    clock = as_of or source.now
+    ahead = [row for row in at["open"] if row["booking_date"] and clock and row["booking_date"] > clock]
+    following = min((local.date() for row in ahead if (local := source.local(row, "booking_date"))), default=None)
+    today = on_the_wall(as_of, source.zone_of(practice))
+    is_old = bool(kept and today and (today.date() - kept[-1]).days > 365)
+    return {
+        "first_visit_on": kept[0] if kept else None,
+        "last_visit_on": kept[-1] if kept else None,
+        "next_visit_on": following,
+        "kept_visits": len(at["kept"]),
+        "is_lapsed": is_old and following is None,
     }
 
 

@@ -5,6 +5,121 @@ with episodes as (
     where booked_at is null
 ),
 
+-- Unbooked requests that nothing else keeps off the call-back list: of a known client or number, and not too old.
+unbooked as (
+    select
+        episodes.practice_id,
+        episodes.episode_id,
+        episodes.person,
+        episodes.client_id,
+        episodes.first_at,
+        episodes.last_contact_at,
+        {{ own_clock() }} as source_clock
+    from episodes
+    {{ with_own_clock('episodes') }}
+    where
+        episodes.has_client_contact
+        and (episodes.client_id is not null or episodes.phone is not null)
+        and {{ hours_between('episodes.last_contact_at', own_clock()) }}
+        <= {{ var('call_back_within_days') }} * 24
+),
+
+-- The booking window of an episode is shorter than the time in which somebody may call back.
+answers as (
+    select
+        unbooked.practice_id,
+        unbooked.episode_id,
+        1 as place,
+        'booked_since' as answer,
+        bookings.booked_at as answered_at
+    from unbooked
+    inner join {{ person_bookings() }} as bookings
+        on
+            unbooked.practice_id = bookings.practice_id
+            and unbooked.person = bookings.person
+    where bookings.booked_at >= unbooked.last_contact_at
+    union all
+    select
+        unbooked.practice_id,
+        unbooked.episode_id,
+        2 as place,
+        'appointment_ahead' as answer,
+        appointments.booking_date as answered_at
+    from unbooked
+    inner join {{ ref('int_appointments_identified') }} as appointments
+        on
+            unbooked.practice_id = appointments.practice_id
+            and unbooked.person = appointments.person
+    where
+        appointments.attendance = 'open'
+        and appointments.booking_date > unbooked.source_clock
+    union all
+    select
+        unbooked.practice_id,
+        unbooked.episode_id,
+        3 as place,
+        'open_task' as answer,
+        tasks.created_at as answered_at
+    from unbooked
+    inner join {{ ref('stg_partner__staff_tasks') }} as tasks
+        on
+            unbooked.practice_id = tasks.practice_id
+            and unbooked.client_id = tasks.client_id
+    where tasks.status = 'pending'
+    union all
+    select
+        unbooked.practice_id,
+        unbooked.episode_id,
+        3 as place,
+        'open_task' as answer,
+        calls.called_at as answered_at
+    from unbooked
+    inner join {{ ref('int_phone_calls') }} as calls
+        on
+            unbooked.practice_id = calls.practice_id
+            and unbooked.person = calls.person
+    where
+        {{ is_one_of('calls.outcome', var('task_outcomes')) }}
+        and calls.called_at >= unbooked.first_at
+    union all
+    select
+        unbooked.practice_id,
+        unbooked.episode_id,
+        4 as place,
+        'asked_again' as answer,
+        later.first_at as answered_at
+    from unbooked
+    inner join unbooked as later
+        on
+            unbooked.practice_id = later.practice_id
+            and unbooked.person = later.person
+    where later.first_at > unbooked.last_contact_at
+    union all
+    -- A task of `vetl act` stands for its booking request, also if it names no client.
+    select
+        unbooked.practice_id,
+        unbooked.episode_id,
+        case when acts.is_open then 3 else 5 end as place,
+        case when acts.is_open then 'open_task' else 'followed_up' end as answer,
+        acts.sent_at as answered_at
+    from unbooked
+    inner join {{ ref('int_acts') }} as acts
+        on
+            unbooked.practice_id = acts.practice_id
+            and unbooked.episode_id = acts.present_episode_id
+    where acts.is_open or (acts.is_sent and coalesce(acts.sent_at, acts.planned_at) >= unbooked.last_contact_at)
+),
+
+answered as (
+    select
+        practice_id,
+        episode_id,
+        min_by(answer, place) as answer,
+        max(case when answer = 'appointment_ahead' then answered_at end) as visit_at
+    from answers
+    group by practice_id, episode_id
+),
+
 -- Clients and numbers that must not be called: they said so, or outreach to them was stopped for it.
 said as (
     select
@@ -38,6 +153,7 @@ aged as (
         episodes.*,
         refusals.refusal,
         answered.answer,
+        answered.visit_at,
         {{ hours_between('episodes.last_contact_at', own_clock()) }} as age_hours
     from episodes
     {{ with_own_clock('episodes') }}
@@ -45,7 +161,7 @@ aged as (
         on
             episodes.practice_id = refusals.practice_id
             and episodes.person = refusals.person
-    left join {{ ref('int_unbooked_requests_answered') }} as answered
+    left join answered
         on
             episodes.practice_id = answered.practice_id
             and episodes.episode_id = answered.episode_id

@@ -36,7 +36,7 @@ with boundaries as (
     select
         'an appointment ahead is past' as what,
         visit_at as happens_at
-    from {{ ref('int_unbooked_requests_answered') }}
+    from {{ ref('int_unbooked_requests') }}
 )
 
 select

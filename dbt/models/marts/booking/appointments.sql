@@ -15,6 +15,5 @@ select
     case when appointments.booked_via = 'online' then appointments.evidence_id end as session_id,
     case when appointments.booked_via = 'call' then appointments.evidence_id end as call_key,
     case when appointments.booked_via = 'outreach' then appointments.evidence_id end as request_id,
-    appointments.attendance as course,
     cast(appointments.created_at_local as date) as day
 from appointments

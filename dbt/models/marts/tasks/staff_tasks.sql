@@ -28,10 +28,33 @@ reopened as (
     where
         was_final
         and not coalesce(is_final, false)
+),
+
+-- The interface names no call in a task. The last call of the client within the day before is the likely one.
+calls as (
+    select
+        tasks.practice_id,
+        tasks.task_id,
+        calls.call_key,
+        {{ hours_between('calls.called_at', 'tasks.created_at') }} as hours_after_call
+    from tasks
+    inner join {{ ref('int_phone_calls') }} as calls
+        on
+            tasks.practice_id = calls.practice_id
+            and tasks.client_id = calls.client_id
+    where
+        calls.is_inbound
+        and {{ hours_between('calls.called_at', 'tasks.created_at') }} between 0 and 24
+    qualify row_number() over (
+        partition by tasks.practice_id, tasks.task_id
+        order by calls.called_at desc, calls.call_key asc
+    ) = 1
 )
 
 select
     tasks.*,
+    calls.call_key,
+    calls.hours_after_call,
     {{ hours_between('tasks.created_at', 'tasks.finalized_at') }} as hours_to_finalize,
     {{ open_hours_between('tasks.practice_id', 'tasks.created_at_local', 'tasks.finalized_at_local') }}
         as open_hours_to_finalize,
@@ -46,3 +69,7 @@ left join reopened
     on
         tasks.practice_id = reopened.practice_id
         and tasks.task_id = reopened.task_id
+left join calls
+    on
+        tasks.practice_id = calls.practice_id
+        and tasks.task_id = calls.task_id

@@ -15,7 +15,7 @@ from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import WarehouseError, WrongUse
 from vetl.core.practice import Practice
 from vetl.core.zones import zone
-from vetl.publishing.query import Rows, query
+from vetl.publishing.statements import Rows, query
 from vetl.settings import Settings
 from vetl.store.connection import literal
 

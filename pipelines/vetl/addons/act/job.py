@@ -29,7 +29,7 @@ from vetl.jobs.sync import chosen_practices
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice
 from vetl.settings import Settings
-from vetl.store.phone_calls.frames import parse_calls
+from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.warehouse import Warehouse
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from vetl.core.errors import VetlError
-from vetl.publishing.query import reading
+from vetl.publishing.statements import reading
 from vetl.settings import Settings
 
 _OUTCOMES = """

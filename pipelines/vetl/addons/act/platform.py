@@ -10,10 +10,9 @@ from vetl.addons.act.acts import UNASKED, HeldBack, LedgerEntry
 from vetl.addons.act.kinds import KINDS
 from vetl.addons.act.sighting import TasksRead
 from vetl.core.zones import zone
-from vetl.partner.models import StaffTask
+from vetl.partner.models import Message, StaffTask
 from vetl.partner.practice import Sent
 from vetl.partner.request_models import NewMessage, NewStaffTask, StaffTaskChanges
-from vetl.partner.webhook_models import Message
 
 
 class TaskDesk(Protocol):

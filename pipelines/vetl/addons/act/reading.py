@@ -9,16 +9,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from vetl.addons.act.sighting import SeenTask, TasksRead, seen_task
-from vetl.core.capabilities import Result
 from vetl.core.errors import RequestRefused
-from vetl.core.list_read import Reading
+from vetl.core.list_read import Reading, Result
 from vetl.core.pages import Row, Window
+from vetl.core.row_keys import instant, key_of
 from vetl.core.steps import Flush, Plan, do
 from vetl.discovery import identity
 from vetl.discovery.capability_store import conventions_of
+from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.examination import discover, find_status
-from vetl.reading.conventions import QueryConventions
-from vetl.reading.rows import instant, key_of
 from vetl.reading.whole_list import WholeList, read_whole_list
 
 PENDING, FINAL = "pending", ("completed", "canceled")

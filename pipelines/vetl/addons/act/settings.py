@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from vetl.settings.checked_values import file_path, no_boolean
 from vetl.settings.schedule import OFF, Cron
 from vetl.settings.section import Section
-from vetl.settings.values import file_path, no_boolean
 
 TEMPLATE_FIELDS = (
     "practice",

@@ -16,7 +16,7 @@ from vetl.cli.metric import published_file
 from vetl.cli.options import OtherFile
 from vetl.cli.terminal import say
 from vetl.core.errors import ConfigurationError, WrongUse
-from vetl.figures.listing import list_of, refuse_unknown_practices
+from vetl.figures.ask import list_of, refuse_unknown_practices
 from vetl.settings import Settings, load_settings
 
 HOST = "127.0.0.1"

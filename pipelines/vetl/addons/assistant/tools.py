@@ -4,6 +4,8 @@ No tool takes SQL or the path of a file. With a list of practices the file is op
 no question can reach the rows of another practice.
 """
 
+import json
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
@@ -19,22 +21,26 @@ from pydantic import Field
 
 from vetl.cli.explain import question_about
 from vetl.core.errors import VetlError
-from vetl.figures.ask import MetricQuestion, ask, dimensions_of
+from vetl.figures.ask import FRAME, MetricQuestion, ask, describe, dimensions_of, list_of
 from vetl.figures.catalogue import Metric
+from vetl.figures.comparisons import Comparison, conditions, unmatched, with_ids
 from vetl.figures.evidence import Evidence
-from vetl.figures.explain import explain
-from vetl.figures.listing import describe, list_of
-from vetl.publishing.query import reading
+from vetl.figures.explanation import explain
+from vetl.publishing.statements import reading
 
 INSTRUCTIONS = """\
-Figures of veterinary practices, from one published file. Begin with list_metrics; describe says how a metric is
-counted and split. Use ask for every number. Give its definition with it, whether it is final, and as_of, the time
-of the practice's last sync. Repeat the notes. Never compute a rate from rates, and never add values whose
-may_be_added is false: ask again with other dimensions. If ask refuses, say why instead of working around it.
-explain shows the rows behind a figure."""
+Figures of veterinary practices, from one published file. Begin with list_metrics and practices, which has the
+present day of each practice: count "yesterday" and "last week" from it. describe says how a metric is counted and
+split. Use ask for every number; a practice has an id or a name. Give the definition with it, whether it is final,
+and as_of, the time of the practice's last sync. Repeat the notes. Never compute a rate from rates, and never add
+values whose may_be_added is false: ask again with other dimensions. If ask refuses, say why instead of working
+around it. explain shows the rows behind a figure."""
 
 _NAMED = 20
 """The most lists whose evidence is in an answer; those that are certified least far come first."""
+
+_SHORT = 3_900
+"""An explanation has at most so many characters, unless more rows are asked for: an assistant reads all of it."""
 
 By = Annotated[
     list[str] | None,
@@ -56,27 +62,65 @@ class Tools:
     most: int
 
     def list_metrics(self) -> dict[str, Any]:
-        """List the metrics: name, meaning, unit, which direction is better, and the dimensions to split by."""
+        """List the metrics by subject, each with its meaning if its name does not say it, and the dimensions."""
         metrics = list_of(self.file, self.seen())
-        return {
-            "metrics": [
-                {
-                    "name": one.name,
-                    "words": one.words,
-                    "unit": one.unit,
-                    "better": one.better,
-                    "may_be_added": one.additive,
-                    "dimensions": list(dimensions_of(metrics, one)),
-                }
-                for one in metrics.values()
-            ]
-        }
+        subjects: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        for one in metrics.values():
+            named = one.name if _says_it(one) else f"{one.name} ({one.words})"
+            subjects.setdefault((one.mart, dimensions_of(metrics, one)), []).append(named)
+        usual = tuple(FRAME)
+        lines = [f"{_subject(mart, by, usual)}: {', '.join(names)}" for (mart, by), names in subjects.items()]
+        return {"every_metric_splits_by": f"{', '.join(usual)}, unless `only by` says less", "metrics": lines}
+
+    def practices(self) -> dict[str, Any]:
+        """List the practices: id, name, group, the present day there, and the last day that is over."""
+        return self._rows(
+            "practices",
+            "select practice_id, name, group_name, time_zone, today, as_of,"
+            " max(day) filter (where is_over) as last_closed_day"
+            " from marts.practices left join meta.practice_days using (practice_id) group by all order by name",
+        )
+
+    def call_back_list(self, practice: str | None = None) -> dict[str, Any]:
+        """List whom to call back, the most urgent first: ids of clients and what they wanted, no names."""
+        return self._rows(
+            "call_back",
+            "select practice_id, practice_name, urgency, client_id, channel, wanted, reason, contacts, last_at,"
+            " age_hours from marts.call_back_list where {of} order by urgency, practice_id",
+            practice,
+            _NAMED,
+        )
+
+    def forecast(self, practice: str | None = None) -> dict[str, Any]:
+        """Return the calls that are expected by hour in the next days, with the 80 % interval of each hour."""
+        return self._rows(
+            "hours",
+            "select practice_id, day, hour, round(calls_expected, 1) as calls, round(calls_low, 1) as low,"
+            " round(calls_high, 1) as high from marts.calls_forecast where not is_over and {of}"
+            " qualify made_at = max(made_at) over (partition by practice_id) order by day, practice_id, hour",
+            practice,
+            if_none="there is no forecast: `vetl forecast` makes one",
+        )
+
+    def _rows(
+        self, name: str, statement: str, practice: str | None = None, most: int | None = None, *, if_none: str = ""
+    ) -> dict[str, Any]:
+        """Return rows of a mart, at most as many as an answer has."""
+        most = min(most or self.most, self.most)
+        with reading(self.file, self.seen()) as read:
+            chosen = [] if practice is None else with_ids(read, [Comparison("practice", "=", practice)])
+            unmatched(read, "practices", chosen, {"practice": "practice_id"})
+            of = conditions(chosen, {"practice": "practice_id"})
+            found = read(f"{statement.format(of=of)} limit {most + 1}")
+        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows[:most]]
+        notes = [f"only the first {most:,} rows are here"] if len(found.rows) > most else []
+        notes += [if_none] if if_none and not rows else []
+        return _json_value({name: rows, "notes": notes})
 
     def headlines(self) -> dict[str, Any]:
         """Return the unusual facts of now, the costliest first: words, first day, usual value, how sure."""
-        with reading(self.file, self.seen()) as read:
-            found = read("select * from marts.headlines where rank is not null order by rank limit 5")
-        return _json_value({"headlines": [dict(zip(found.columns, row, strict=True)) for row in found.rows]})
+        news = "select * from marts.headlines where rank is not null order by rank"
+        return self._rows("headlines", news, most=5)
 
     def describe(self, metric: str) -> dict[str, Any]:
         """Describe one metric: how it is computed, when it is final, and the values of its dimensions."""
@@ -100,7 +144,7 @@ class Tools:
                 **_definition(answer.metric),
                 "columns": answer.columns,
                 "rows": answer.rows,
-                "notes": answer.notes[:_NAMED],
+                "notes": [*answer.notes, *answer.doubts][:_NAMED],
                 **_evidence(answer.evidence),
             }
         )
@@ -111,11 +155,15 @@ class Tools:
         practice: str | None = None,
         day: Day = None,
         where: Where = None,
+        rows: Annotated[int | None, Field(ge=1, description="How many rows; a few without it")] = None,
     ) -> dict[str, Any]:
         """Show the rows that a figure of a mart counts, what proves them, and what may still change it."""
-        question = replace(question_about(figure, practice), day=day, where=where or (), most=self.most)
+        most = min(rows or _NAMED, self.most)
+        question = replace(question_about(figure, practice), day=day, where=where or (), most=most)
         found = explain(self.file, question, self.seen())
-        return _json_value(
+        columns = zip(*found.rows, strict=True)
+        filled = [place for place, values in enumerate(columns) if set(values) != {None}]
+        answer = _json_value(
             {
                 "figure": figure,
                 "value": found.value,
@@ -124,20 +172,43 @@ class Tools:
                 "rows_agree": found.agrees,
                 "is_final": found.is_final,
                 "may_change": found.may_change[:_NAMED],
-                "revisions": [asdict(one) for one in found.revisions],
-                "columns": found.columns,
-                "rows": found.rows,
+                "revisions": [asdict(one) for one in found.revisions[:_NAMED]],
+                "columns": [found.columns[place] for place in filled],
+                "rows": [[row[place] for place in filled] for row in found.rows],
                 **_evidence(found.certificates),
             }
         )
+        return answer if rows else _shortened(answer)
+
+
+def _says_it(metric: Metric) -> bool:
+    """Return whether the name of a metric is its words."""
+    return re.sub(r"\W+", "_", metric.words.lower()) == metric.name
+
+
+def _subject(mart: str, dimensions: Sequence[str], usual: Sequence[str]) -> str:
+    """Return a mart and the dimensions beside the usual ones, or those of the usual ones that it has."""
+    more = [name for name in dimensions if name not in usual]
+    fewer = [name for name in usual if name in dimensions]
+    only = f", only by {', '.join([*fewer, *more])}" if len(fewer) < len(usual) else ""
+    return mart + (only or (f", also by {', '.join(more)}" if more else ""))
+
+
+def _shortened(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an explanation with so many of its lists, revisions and rows as are read at once."""
+    for part, least in (("evidence", 2), ("revisions", 3), ("rows", 1)):
+        while len(json.dumps(answer, indent=2)) > _SHORT and len(answer[part]) > least:
+            answer[part].pop()
+    return {**answer, "more": "the argument rows shows more rows"}
 
 
 def server(tools: Tools, version: str, **more: Any) -> MCPServer:  # noqa: ANN401 - the SDK's own
     """Return the server with the tools. A question that vetl refuses becomes an error of its tool, in one line."""
-    made = [
-        _tool(function)
-        for function in (tools.list_metrics, tools.headlines, tools.describe, tools.ask, tools.explain)
-    ]
+    functions = (
+        *(tools.list_metrics, tools.practices, tools.headlines, tools.describe),
+        *(tools.ask, tools.explain, tools.call_back_list, tools.forecast),
+    )
+    made = [_tool(function) for function in functions]
     return MCPServer("vetl", version=version, instructions=INSTRUCTIONS, log_level="WARNING", tools=made, **more)
 
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
 
-from vetl.addons.forecast.kept import MEASURES, keep_forecasts
+from vetl.addons.forecast.predictions import MEASURES, Span, calls_by_hour, keep_forecasts, spans
 from vetl.core.errors import ConfigurationError
-from vetl.figures.hours import Span, calls_by_hour, spans
 from vetl.jobs.one_writer import opened
 from vetl.settings import Settings
 

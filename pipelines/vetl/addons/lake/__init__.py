@@ -64,6 +64,6 @@ def problems(settings: "Settings") -> "StatusPart":
 @addon
 def people(settings: "Settings") -> "AddonFiles":
     """Return the lake and the folder of Spark's builds, in which people may stand."""
-    from vetl.addons.lake.people import LakeFiles
+    from vetl.addons.lake.lake_people import LakeFiles
 
     return LakeFiles(settings)

@@ -17,10 +17,10 @@ from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 
+from vetl.addons.lake.lake_tables import LakeTable
 from vetl.addons.lake.settings import LakeSettings
-from vetl.addons.lake.tables import LakeTable
 from vetl.core.errors import Permanent
-from vetl.core.published import SCHEMAS
+from vetl.core.published_file import SCHEMAS
 from vetl.settings import Settings
 from vetl.store.failures import remedy_in
 

@@ -15,7 +15,7 @@ import polars as pl
 from deltalake import CommitProperties, DeltaTable
 
 from vetl.addons.lake.delta import Lake, LakeError, schema_of, sql_types
-from vetl.addons.lake.tables import FOLDER, LakeTable, Partition, among
+from vetl.addons.lake.lake_tables import FOLDER, LakeTable, Partition, among
 
 EXPORTS = LakeTable("control.exports", "", (), FOLDER, has_month=False)
 ROWS_AT_ONCE = 1_000_000

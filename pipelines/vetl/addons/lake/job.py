@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from vetl.addons.lake.lake_tables import private_tables, published_tables
 from vetl.addons.lake.settings import LakeSettings
-from vetl.addons.lake.tables import private_tables, published_tables
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.core.problems import Problem, StatusPart
 from vetl.jobs.build import existing

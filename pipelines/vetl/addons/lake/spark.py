@@ -23,7 +23,7 @@ from vetl.core.errors import BuildFailed, ConfigurationError
 from vetl.jobs.build import dbt_variables, refuse_while_held, treatments
 from vetl.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, state_folder
 from vetl.jobs.one_writer import writing
-from vetl.publishing.publish import Published, publish
+from vetl.publishing.publication import Published, publish
 from vetl.settings import Settings
 from vetl.store import writer_lock
 from vetl.store.connection import PRIVATE

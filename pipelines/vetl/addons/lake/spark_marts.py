@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from vetl.core.published import SCHEMAS
+from vetl.core.published_file import SCHEMAS
 from vetl.store.connection import literal, quoted
 from vetl.store.failures import as_vetl_errors
 

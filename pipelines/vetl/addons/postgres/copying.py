@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from vetl.core.errors import ConfigurationError, VetlError
-from vetl.core.published import DIGESTS, META, SCHEMAS, schema_of
+from vetl.core.published_file import DIGESTS, META, SCHEMAS, schema_of
 from vetl.publishing.opened import opened
 from vetl.store.connection import literal, quoted
 

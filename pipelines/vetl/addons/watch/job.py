@@ -15,7 +15,7 @@ from vetl.core.problems import StatusPart
 from vetl.figures.periods import Series, series
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
-from vetl.publishing.query import query
+from vetl.publishing.statements import query
 from vetl.settings import Settings
 
 WEBHOOK = "webhook"

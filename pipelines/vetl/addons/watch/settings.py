@@ -7,9 +7,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from vetl.core.metric_names import METRIC_NAMES, METRICS_OF_NOW
+from vetl.settings.checked_values import Address, file_path, no_boolean
 from vetl.settings.section import Section
 from vetl.settings.sources import nearest
-from vetl.settings.values import Address, file_path, no_boolean
 
 Number = Annotated[float, BeforeValidator(no_boolean), Field(allow_inf_nan=False)]
 Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=366)]

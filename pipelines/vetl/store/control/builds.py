@@ -1,12 +1,24 @@
-"""Record the builds of the marts, by vetl itself: no model of dbt writes what another one reads."""
+"""Record the builds of the marts, by vetl itself: no model of dbt writes what another one reads.
+
+Find out whether a build would change the marts, because rows changed or time passed a boundary.
+
+Note the days of each table that changed since the last build, in the transaction that changes them.
+
+A build then rebuilds only rows that depend on those days (decision 23). The day of a call is its `call_date`.
+The day of any other row is the UTC day of `created_at`, or null without one.
+"""
 
 from collections.abc import Collection
+from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
 
 import duckdb
+import polars as pl
 
 from vetl.store.connection import attached
+from vetl.store.context import Commit, frame_of, registered_frames
+from vetl.store.tables import RawTable
 
 _ALWAYS = ("runs", "windows", "quarantine", "restatements")
 """The tables of `control` that each sync writes."""
@@ -69,3 +81,97 @@ def doubt(path: Path, fingerprint: str, *, lock_wait_seconds: float) -> None:
         of_vetl = "from duckdb_tables() where schema_name = 'control' and table_name = 'builds'"
         if connection.execute(f"select 1 {of_vetl}").fetchone():  # a file that dbt alone has made has none
             connection.execute("delete from control.builds where fingerprint <> ?", [fingerprint])
+
+
+_NEWS = """
+    select case
+        when build.build_id is null then 'the marts were not built whole yet'
+        when build.fingerprint is distinct from $fingerprint then 'they were made by other definitions'
+        when exists (select 1 from control.changes) then 'rows changed'
+        when build.practices is distinct from
+            (select md5(string_agg(practices::varchar, ';' order by id)) from control.practices)
+            then 'practices were set otherwise'
+        when exists (
+            select 1 from control.quarantine
+            where greatest(first_seen, resolved_at) > build.source_clock
+        ) then 'rows were quarantined or released'
+        when exists (
+            select 1 from control.runs where command = 'reconcile' and source_clock > build.source_clock
+        ) then 'lists were reconciled'
+        when clock.now < build.source_clock then 'the clock of the source went back'
+        else (
+            select min_by(what, next_at) from intermediate.int_time_boundaries where next_at <= clock.now
+        )
+    end
+    from (
+        select max_by(source_clock, started_at) as now from control.runs where source_clock is not null
+    ) as clock
+    left join control.builds as build on build.is_complete
+"""
+
+
+def news(private: Path, fingerprint: str) -> str | None:
+    """Return the first reason why a build would change the marts; `None` if it would not.
+
+    `fingerprint` is that of the dbt project and its variables. Values that grow with every minute, such as the age
+    of an unbooked request, are as of the last build and are no reason for a build.
+    """
+    try:
+        with closing(duckdb.connect(str(private), read_only=True)) as connection:
+            ((answer,),) = connection.execute(_NEWS, {"fingerprint": fingerprint}).fetchall()
+    except duckdb.CatalogException:
+        return "the marts were not built yet"
+    except duckdb.IOException:
+        return "another process holds the warehouse"  # the build then waits for that process
+    return answer
+
+
+_TARGET = "_target"
+
+
+def note_new(commit: Commit, rows: pl.DataFrame) -> None:
+    """Note the days of rows, with all their columns, that are about to be written."""
+    if "call_date" in rows.columns:
+        day = pl.col("call_date")
+    elif commit.table.has("created_at"):
+        day = pl.col("created_at").dt.date()
+    else:
+        day = pl.lit(None, pl.Date())
+    _keep(commit, rows.select("practice_id", day.alias("day")).unique())
+
+
+def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
+    """Note the days of stored rows (`_target`) that are about to change or to be deleted."""
+    if commit.table.has("call_date"):
+        day = "call_date"
+    elif commit.table.has("created_at"):
+        day = "timezone('UTC', created_at)::date"
+    else:
+        day = "null::date"
+    with registered_frames(commit.connection, touched=rows.select(_TARGET)):
+        days = frame_of(
+            commit.connection,
+            f"select distinct practice_id, {day} as day from {commit.table.raw} as stored"
+            f" where stored.rowid in (select {_TARGET} from touched)",
+        )
+    _keep(commit, days)
+
+
+def note_practice(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> None:
+    """Note all days of a practice, after a change that shows in each of its rows."""
+    connection.execute(
+        "insert into control.changes"
+        f" select distinct practice_id, $table, call_date from {table.raw} where practice_id = $practice"
+        " except select * from control.changes",
+        {"practice": practice_id, "table": table.endpoint.table},
+    )
+
+
+def _keep(commit: Commit, days: pl.DataFrame) -> None:
+    with registered_frames(commit.connection, days=days):
+        commit.connection.execute(
+            "insert into control.changes select practice_id, $table, day from days where not exists"
+            " (select 1 from control.changes as known where known.practice_id = days.practice_id"
+            " and known.table_name = $table and known.day is not distinct from days.day)",
+            {"table": commit.table.endpoint.table},
+        )

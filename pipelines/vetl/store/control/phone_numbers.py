@@ -13,7 +13,7 @@ import duckdb
 import phonenumbers
 import polars as pl
 
-from vetl.core.privacy import FAKE_NUMBER
+from vetl.core.published_file import FAKE_NUMBER
 
 _LISTS = (("clients", "phone"), ("appointments", "client_phone"), ("ai_outbound_requests", "contact_number"))
 _CALLS = """

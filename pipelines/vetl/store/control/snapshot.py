@@ -2,6 +2,8 @@
 
 The snapshot is replaced at most once a second and at the end of each command. While a sync runs it may be some
 seconds old; it contains the time when it was written.
+
+The status of one list of one practice, as in the snapshot and in `vetl status --json`.
 """
 
 import json
@@ -12,9 +14,125 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+from pydantic_core import to_json
+
 from vetl.core.errors import WarehouseError
-from vetl.store.control.list_status import ListStatus, list_status_of
+from vetl.endpoints.received import RECEIVED
 from vetl.store.notes import notes_file, read_note, write_note
+
+_RECEIVED = frozenset(endpoint.name for endpoint in RECEIVED)
+FINE = frozenset(("certified", "withdrawn", "received"))
+"""The states of a list that leave the exit code at 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """The outcome of the last sync of a list.
+
+    `finished` is the end of that sync, `last_read` the end of the last sync that read the list without a failure.
+    Both are of this machine's clock.
+    """
+
+    state: str
+    reason: str
+    finished: str
+    last_read: str | None = None
+    command: str = "sync"
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastWindow:
+    """The window of a list that was read last. `finished`: the platform's clock."""
+
+    certified: bool
+    reason: str
+    start: str | None = None
+    end: str | None = None
+    finished: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListStatus:
+    """One list of one practice; instants are ISO 8601, as JSON has them.
+
+    `quarantined` counts all rows in quarantine, `acknowledged` those of them that somebody has acknowledged.
+    `certificate`: the last window. `last_read`: when that window was read, by the platform's clock.
+    """
+
+    practice_id: str
+    practice: str | None = None
+    endpoint: str
+    state: str
+    rows: int = 0
+    open: int = 0
+    certified_through: str | None = None
+    attempt: Attempt | None = None
+    last_read: str | None = None
+    certificate: LastWindow | None = None
+    cursor: dict[str, Any] | None = None
+    quarantined: int = 0
+    acknowledged: int = 0
+    restated: int = 0
+    last_restated: str | None = None
+    last_reconcile: str | None = None
+    drift: tuple[str, ...] = ()
+
+    @property
+    def is_received(self) -> bool:
+        """Return whether the platform sends this list, so that no sync reads it."""
+        return self.endpoint in _RECEIVED
+
+    @property
+    def unacknowledged(self) -> int:
+        """Return the number of rows in quarantine that nobody has acknowledged."""
+        return self.quarantined - self.acknowledged
+
+    @property
+    def has_problem(self) -> bool:
+        """Return whether an operator should look at the list."""
+        return self.state not in FINE or self.unacknowledged > 0
+
+    @property
+    def reason(self) -> str:
+        """Return the reason for the outcome of the last sync of the list."""
+        return self.attempt.reason if self.attempt else ""
+
+    @property
+    def read_at(self) -> datetime | None:
+        """Return when the list was last read without a failure, by this machine's clock.
+
+        It is `None` before the first time. The platform's clock may be hours ahead, and would hide a stale list.
+        """
+        instant = self.attempt.last_read if self.attempt else None
+        return datetime.fromisoformat(instant) if instant else None
+
+    def as_json(self) -> str:
+        """Return the JSON object of this list."""
+        return to_json(self).decode()
+
+
+_LIST = TypeAdapter(ListStatus)
+
+
+def list_status_of(document: Mapping[str, Any]) -> ListStatus:
+    """Read one entry of a snapshot.
+
+    Raises:
+        ValueError: the document is not such an entry.
+    """
+    return _LIST.validate_python(document)
+
+
+def state_without_attempt(endpoint: str, *, has_rows: bool) -> str:
+    """Return the state of a list that no sync has read to its end.
+
+    `partly read`: a first sync is under way, or was killed after it had kept rows.
+    """
+    if endpoint in _RECEIVED:
+        return "received"
+    return "partly read" if has_rows else "not read"
 
 
 @dataclass(frozen=True, slots=True)

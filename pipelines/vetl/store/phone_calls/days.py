@@ -15,18 +15,17 @@ from vetl.core.pages import Changes
 from vetl.core.steps import ReplaceDays
 from vetl.store import drift
 from vetl.store.context import Commit, added, counted, frame_of, registered_frames
-from vetl.store.control import quarantine, restatements
-from vetl.store.extras import extra_digest, grouped_by_new_fields
+from vetl.store.control import bad_rows
 from vetl.store.frames import Typed, joined, with_constant
 from vetl.store.instants import INSTANT
+from vetl.store.merge import TARGET, mark_deleted, touch, write
+from vetl.store.phone_calls.call_times import add_called_at_by_zone, days_between
+from vetl.store.phone_calls.call_values import read_values
+from vetl.store.phone_calls.json_calls import as_days, extra_digest, grouped_by_new_fields
 from vetl.store.phone_calls.matching import DayChanges, compare, with_ordinals
-from vetl.store.phone_calls.records import as_days
-from vetl.store.phone_calls.rows import append, clear_details, stored_rows, with_row_hash
-from vetl.store.phone_calls.times import add_called_at_by_zone, days_between
-from vetl.store.phone_calls.values import read_values
+from vetl.store.phone_calls.stored_calls import append, clear_details, stored_rows, with_row_hash
 from vetl.store.pseudonyms import CALL_IDENTITY, without_words
 from vetl.store.tables import row_hash
-from vetl.store.versions import TARGET, mark_deleted, touch, write
 
 DAY = ("practice_id", "call_date")
 ONE_DAY = timedelta(days=1)
@@ -63,7 +62,7 @@ def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> d
     done.append(counted(inserted=new))
     changes = added(done)
     if any(one.inserted or one.updated or one.deleted for one in changes.values()):
-        done.append(restatements.record_restatements(commit, _sealed(saves), ("call_date",)))
+        done.append(drift.record_restatements(commit, _sealed(saves), ("call_date",)))
     return added([*done, quarantined, drift_notes])
 
 
@@ -141,16 +140,16 @@ def _within(calls: Typed, save: ReplaceDays) -> Typed:
 
 
 def _quarantine(commit: Commit, calls: Typed, saves: Saves) -> dict[str, Changes]:
-    bad = quarantine.numbered(calls.bad)
+    bad = bad_rows.numbered(calls.bad)
     spans: dict[str, tuple[date, date]] = {}
     for practice_id, save in saves:
         first, last = spans.get(practice_id, (save.first_day, save.last_day))
         spans[practice_id] = min(first, save.first_day), max(last, save.last_day)
-    for practice_id in quarantine.holding(commit):
+    for practice_id in bad_rows.holding(commit):
         still_bad = [row.key for row in bad if row.practice_id == practice_id]
         for save in [save for of, save in saves if of == practice_id]:
-            quarantine.resolve_days(commit, practice_id, save.first_day, save.last_day, still_bad)
-    return quarantine.quarantine_rows(commit, [row.within(*spans[row.practice_id]) for row in bad])
+            bad_rows.resolve_days(commit, practice_id, save.first_day, save.last_day, still_bad)
+    return bad_rows.quarantine_rows(commit, [row.within(*spans[row.practice_id]) for row in bad])
 
 
 def _gap(time_zone: str) -> drift.Drift:

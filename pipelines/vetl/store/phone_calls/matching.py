@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from vetl.store.extras import merged_extra
 from vetl.store.frames import EXTRA
-from vetl.store.versions import TARGET
+from vetl.store.merge import TARGET
+from vetl.store.phone_calls.json_calls import merged_extra
 
 ORDINAL = "_ordinal"
 IDENTITY = ("practice_id", "called_at_local", "direction", "phone_number")

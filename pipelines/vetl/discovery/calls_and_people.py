@@ -1,0 +1,268 @@
+"""Check the lists whose parameters the contract shows: phone calls, clients and patients."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+
+from vetl.core.errors import RequestRefused
+from vetl.core.pages import CallsPage, Page, Row
+from vetl.core.row_keys import key_of
+from vetl.core.steps import GetRecords, Plan, ReadCalls, ReadPage, do
+from vetl.discovery.probes import ListKnowledge, ask, recall
+from vetl.discovery.report import Finding
+from vetl.discovery.time_zone import (
+    BESIDE,
+    Pair,
+    check_zone,
+    distinguishing_day,
+    local_minute,
+    pairs,
+    zones_that_fit,
+)
+
+LARGEST_CSV = 5_000
+SPAN = timedelta(days=6)
+ZONE_LOOKS = 6
+"""Most days that are read to distinguish the zones that fit."""
+INTENT_NAMES = ("booking_intent", "wants_booking", "intent", "has_booking_intent", "bookingIntent")
+CLIENT_NAMES = ("client_id", "client", "clientId", "matched_client_id", "service_client_id")
+
+Findings = Plan[list[Finding]]
+
+
+def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
+    """Check the CSV's paging, the filters that the contract describes, and the practice's time zone."""
+    return [
+        *(yield from _csv(knowledge)),
+        *(yield from _strictness(knowledge)),
+        (yield from _intent_filter(knowledge)),
+        (yield from _client_filter(knowledge, rows)),
+        (yield from _zone(knowledge)),
+    ]
+
+
+def _read_page(query: Mapping[str, str]) -> Plan[CallsPage | None]:
+    try:
+        page = yield from do(ReadCalls(query, 0, LARGEST_CSV, lenient=True))
+    except RequestRefused:
+        return None
+    return page
+
+
+def _csv(knowledge: ListKnowledge) -> Findings:
+    endpoint = knowledge.endpoint
+    one = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "0"})
+    two = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "1"})
+    over = yield from _read_page({**knowledge.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
+    json = yield from recall(knowledge, {**knowledge.whole, "per_page": "1"})
+    if one is None or two is None or json is None:
+        remedy = "ask the platform why the CSV is refused; phone calls cannot be read without it"
+        return [Finding(endpoint, "csv", "contradicts", "refused", "format=csv is refused", remedy)]
+    if one.total_count < 2:  # noqa: PLR2004 - two pages are compared
+        return [Finding(endpoint, "csv", "unknown", "", "fewer than two calls")]
+    obeyed = one.rows == two.rows == 1 and (one.frame != two.frame or (yield from _tens_differ(knowledge)))
+    agree = one.total_count == json.total_count or (yield from _totals_agree(knowledge))
+    most = "refused" if over is None else f"cut to {over.per_page}"
+    evidence = f"{'as many' if agree else 'not as many'} calls as in JSON; per_page={LARGEST_CSV + 1} is {most}"
+    if obeyed and agree:
+        return [Finding(endpoint, "csv", "ok", "paged from 0", evidence)]
+    remedy = "ask the platform how the CSV is paged; without it phone calls cannot be read whole"
+    return [
+        Finding(endpoint, "csv", "contradicts", "not paged" if not obeyed else "other total", evidence, remedy)
+    ]
+
+
+def _tens_differ(knowledge: ListKnowledge) -> Plan[bool]:
+    """Compare ten calls with the next ten: the CSV has neither ids nor seconds, so single calls may look alike."""
+    first = yield from _read_page({**knowledge.whole, "per_page": "10", "page": "0"})
+    second = yield from _read_page({**knowledge.whole, "per_page": "10", "page": "1"})
+    return first is not None and second is not None and first.frame != second.frame
+
+
+def _totals_agree(knowledge: ListKnowledge) -> Plan[bool]:
+    """Compare the totals up to three times, because a call may arrive between the two requests."""
+    for _ in range(3):
+        csv = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "0"})
+        json = yield from ask(knowledge, {**knowledge.whole, "per_page": "1"})
+        if csv is not None and json is not None and csv.total_count == json.total_count:
+            return True
+    return False
+
+
+def _strictness(knowledge: ListKnowledge) -> Findings:
+    """Check that another date format and an unknown direction are refused with 400 (contract: Phone calls)."""
+    findings: list[Finding] = []
+    for name, value in (("start_date", "01/31/2026"), ("direction", "vetl_doctor")):
+        page = yield from ask(knowledge, {**knowledge.whole, name: value, **knowledge.smallest})
+        if page is not None:
+            evidence = f"a bad {name} is accepted; the contract says 400"
+            findings.append(Finding(knowledge.endpoint, f"bad {name}", "note", "accepted", evidence))
+    return findings
+
+
+def _intent_filter(knowledge: ListKnowledge) -> Plan[Finding]:
+    """Find the name of the boolean filter, which the contract does not show, by rows of both kinds."""
+    for name in INTENT_NAMES:
+        kinds: list[bool] = []
+        for value in (True, False):
+            page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, name: str(value).lower()})
+            kinds.append(page is not None and all(row.get("booking_intent") is value for row in page.rows))
+            if page is not None and not page.rows:
+                kinds[-1] = False
+        if all(kinds):
+            return Finding(
+                knowledge.endpoint, "intent filter", "ok", name, "true and false show calls of their kind"
+            )
+    return Finding(
+        knowledge.endpoint, "intent filter", "unknown", "", "no name tried is honoured; vetl does not need it"
+    )
+
+
+def _client_filter(knowledge: ListKnowledge, rows: Sequence[Row]) -> Plan[Finding]:
+    """Find the name of the client filter, which the contract does not show, by the calls of two clients."""
+    clients = list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))[:2]
+    for name in CLIENT_NAMES if len(clients) > 1 else ():
+        proven = 0
+        for client in clients:
+            page = yield from ask(knowledge, {**knowledge.whole, **knowledge.largest, name: client})
+            if page is None or not page.rows:
+                break
+            proven += all(str(row.get("client_id")) == client for row in page.rows)
+        if proven == len(clients):
+            return Finding(
+                knowledge.endpoint, "client filter", "ok", name, "two clients show their own calls only"
+            )
+    return Finding(
+        knowledge.endpoint, "client filter", "unknown", "", "no name tried is honoured; vetl does not need it"
+    )
+
+
+def _zone(knowledge: ListKnowledge) -> Plan[Finding]:
+    """Compare calls of the last days, and of days on which the zones that still fit differ."""
+    latest = yield from _latest_day(knowledge)
+    configured = knowledge.reading.time_zone.key
+    if latest is None:
+        return check_zone(knowledge.endpoint, configured, [])
+    calls = yield from _pairs(knowledge, latest - SPAN, latest)
+    seen: set[date] = set()
+    for _ in range(ZONE_LOOKS):
+        zones = zones_that_fit(calls, configured)
+        day = distinguishing_day(zones, knowledge.reading.history_start, latest, seen) if zones else None
+        if day is None:
+            break
+        seen.add(day)
+        calls += yield from _pairs(knowledge, day - BESIDE, day + BESIDE)
+    return check_zone(knowledge.endpoint, configured, calls)
+
+
+def _pairs(knowledge: ListKnowledge, first: date, last: date) -> Plan[list[Pair]]:
+    """Read the calls of some days as JSON and as CSV, and pair them."""
+    days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
+    json = yield from ask(knowledge, {**days, **knowledge.largest})
+    if json is None or not json.rows:
+        return []
+    csv = yield from _read_page({**days, "per_page": str(LARGEST_CSV)})
+    return pairs(json.rows, csv.frame if csv else ())
+
+
+def _latest_day(knowledge: ListKnowledge) -> Plan[date | None]:
+    """Return the day of the newest call in the CSV, or `None` if history holds no call."""
+    reading = knowledge.reading
+    end = reading.local_now.date() + timedelta(days=1)
+    length = SPAN
+    while True:
+        start = max(reading.history_start, end - length)
+        days = {"start_date": start.isoformat(), "end_date": end.isoformat()}
+        page = yield from _read_page({**days, "per_page": "1000"})
+        minutes = [minute for row in page.frame if (minute := local_minute(row))] if page else []
+        if minutes or start == reading.history_start:
+            return max(minutes).date() if minutes else None
+        length *= 8
+
+
+MOST_CLIENTS = 100
+"""Most clients that one search returns (contract: Limits)."""
+A_LETTER = "a"
+NOBODY = "vetl-doctor-nobody"
+SEARCHED = ("name", "email", "phone")
+
+
+def check_clients(ids: Sequence[str]) -> Findings:
+    """Get a client that other rows mention, and search for it by name, email and phone; report no values.
+
+    A search that returns exactly `MOST_CLIENTS` may be cut off, so it does not prove that a client is missing.
+    """
+    got = yield from do(GetRecords(tuple(ids[:1])))
+    client = next((row for row in got.values() if isinstance(row, Mapping)), None)
+    return [_get(ids, client), *(yield from _searches(client)), *(yield from _cut())]
+
+
+def _get(ids: Sequence[str], client: Row | None) -> Finding:
+    if not ids:
+        return Finding("clients", "get", "unknown", "", "no row mentions a client")
+    if client is None:
+        return Finding(
+            "clients", "get", "note", "not found", "a client that a call mentions is not found by its id"
+        )
+    return Finding("clients", "get", "ok", "by id", "a client that a call mentions is there")
+
+
+def _searches(client: Row | None) -> Findings:
+    """Search by each field that the client has, and by a value that nobody has, for contrast."""
+    findings: list[Finding] = []
+    for name in SEARCHED:
+        value = str((client or {}).get(name) or "")
+        if client is None or not value:
+            continue
+        page = yield from _ask({name: value})
+        nobody = yield from _ask({name: NOBODY})
+        findings.append(_search(name, client, page, nobody))
+    return findings
+
+
+def _search(name: str, client: Row, page: Page | None, nobody: Page | None) -> Finding:
+    check = f"search by {name}"
+    if page is None:
+        return Finding("clients", check, "note", "refused", f"a search by {name} is refused; vetl gets by id")
+    if key_of(client) in {key_of(row) for row in page.rows}:
+        if nobody is not None and key_of(client) in {key_of(row) for row in nobody.rows}:
+            evidence = f"a search by a {name} that nobody has finds the client too; vetl gets by id"
+            return Finding("clients", check, "note", "ignored", evidence)
+        return Finding("clients", check, "ok", name, f"finds the client by its {name}, and not by another {name}")
+    cut = len(page.rows) == MOST_CLIENTS
+    evidence = f"finds {len(page.rows)} clients without the client that has this {name}; vetl gets by id"
+    return Finding("clients", check, "note", "possibly cut" if cut else "not found", evidence)
+
+
+def _cut() -> Findings:
+    """Search by a common letter, to see whether results are cut off."""
+    page = yield from _ask({"name": A_LETTER})
+    if page is None:
+        return []
+    if len(page.rows) == MOST_CLIENTS:
+        evidence = f"exactly {MOST_CLIENTS} found: possibly cut off, so vetl gets clients by id"
+        return [Finding("clients", "search", "note", "possibly cut", evidence)]
+    return [Finding("clients", "search", "ok", "whole", f"{len(page.rows)} found, fewer than {MOST_CLIENTS}")]
+
+
+def check_patients(ids: Sequence[str]) -> Findings:
+    """Check that a search by client returns the patients of that client only, for two clients (contract)."""
+    owned = 0
+    for client in ids[:2]:
+        page = yield from _ask({"client_id": client})
+        owned += page is not None and all(str(row.get("client_id")) == client for row in page.rows)
+    if owned == 2:  # noqa: PLR2004 - two contrasting values
+        return [Finding("patients", "client_id", "ok", "client_id", "two clients show their own patients only")]
+    state = "unknown" if len(ids) < 2 else "note"  # noqa: PLR2004 - as above
+    evidence = (
+        "patients of other clients are shown; vetl gets them by id" if state == "note" else "too few clients"
+    )
+    return [Finding("patients", "client_id", state, "", evidence)]
+
+
+def _ask(query: Mapping[str, str]) -> Plan[Page | None]:
+    """Read the whole list, which has no pages; return `None` if the server refuses the query."""
+    try:
+        page = yield from do(ReadPage(query, 0, MOST_CLIENTS, lenient=True))
+    except RequestRefused:
+        return None
+    return page

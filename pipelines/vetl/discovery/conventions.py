@@ -1,0 +1,145 @@
+"""The query conventions of one list on one server, configured or found by discovery.
+
+The contract (Endpoints) does not show the names of the date range, the page and the page size, nor on some lists
+whether pages count from zero. `control.capabilities` stores the results of discovery.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Literal
+
+from vetl.core.endpoint import QueryNames
+from vetl.core.errors import WrongTotal
+from vetl.core.list_read import Result
+from vetl.core.pages import Page, Window
+from vetl.core.row_keys import updated_at
+from vetl.core.steps import ReadPage
+
+Bounds = Literal["instant", "day", "none"]
+UNPROVEN_END = timedelta(hours=36)
+"""Age of a change that an answer certainly includes if no end is known to work. The contract's default end is the
+current date, perhaps its midnight, in a zone up to 12 hours behind UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """Rows of a list may be saved before their pass is proven; `sealed_before` is as in `MergeRows`."""
+
+    sealed_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryConventions:
+    """The parameters of a list and the effects that they are known to have.
+
+    `bounds` is the precision of the date filter, `none` if no start is known to work. `end` and `status` are the
+    results for these parameters; an undecided end is sent, but a certificate does not rely on it. `page_base` is
+    the number of the first page, or `None` if it is unknown: then the first request has no page number, and one
+    more page is read, so that all pages are read in either case. `end_in_days`: the server accepts an end as a day
+    only, even if it accepts a start as an instant. `required` parameters have no effect, but the server refuses
+    the list without them. `lenient`: totals of this list were wrong, so a page that contradicts its total is not
+    requested again. `saving`: a pass saves rows while it is read, if they take much memory.
+    """
+
+    names: QueryNames
+    page_size: int = 100
+    page_base: int | None = 0
+    bounds: Bounds = "instant"
+    end: Result = Result.HONOURED
+    status: Result = Result.HONOURED
+    end_in_days: bool = False
+    required: Mapping[str, str] = field(default_factory=dict[str, str])
+    lenient: bool = False
+    saving: Saving | None = None
+
+    def page(self, window: Window, number: int, *, lenient: bool = False) -> ReadPage:
+        """Return the request for one page of a window; `number` counts from 0."""
+        unnumbered = self.page_base is None and number == 0
+        query = {
+            **self.filters(window),
+            **({} if unnumbered else {self.names.page: str(number + (self.page_base or 0))}),
+            self.names.per_page: str(self.page_size),
+        }
+        return ReadPage(query, number, self.page_size, lenient or self.lenient)
+
+    def count(self, window: Window) -> ReadPage:
+        """Return the smallest request whose answer contains the total of a window."""
+        return replace(self, page_size=1).page(window, 0, lenient=True)
+
+    def filters(self, window: Window) -> dict[str, str]:
+        """Return the query that restricts the list to a window, without a page."""
+        query = dict(self.required)
+        if self.bounds != "none" and window.start is not None:
+            query[self.names.start] = self._bound(window.start, -1)
+        if self.end is not Result.IGNORED and window.end is not None:
+            query[self.names.end] = self._bound(window.end, +1)
+        if window.status is not None:
+            query[self.names.status] = window.status
+        return query
+
+    def _bound(self, bound: datetime | date, outward: int) -> str:
+        """Format a bound in the form that the server accepts."""
+        if not isinstance(bound, datetime):
+            return bound.isoformat()
+        at = bound.astimezone(UTC)
+        if self.bounds == "day" or (self.end_in_days and outward > 0):
+            # The contract does not show the time zone of a day, nor whether the end is included. A day more on
+            # each side costs a few rows that are stored already; a day less would lose rows.
+            return (at.date() + timedelta(days=outward)).isoformat()
+        return at.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+    def closed_bound(self, now: datetime, lag: timedelta) -> datetime:
+        """Return the latest instant before which no row of the list can still appear.
+
+        With day bounds, it is the start of the latest UTC day that has ended in every zone together with the day
+        after it (the last zone is 12 hours behind UTC), so that a widened window includes no day that still grows.
+        If no end is known to work, it is a day and a half ago.
+        """
+        settled = (now - lag).astimezone(UTC).replace(microsecond=0)
+        if self.bounds == "day":
+            return datetime.combine((settled - timedelta(hours=36)).date(), time(), tzinfo=UTC)
+        return settled if self.reaches_now else settled - UNPROVEN_END
+
+    @property
+    def reaches_now(self) -> bool:
+        """Return whether answers include the latest changes, because an end is known to work and is sent."""
+        return self.end is Result.HONOURED
+
+    @property
+    def shortest(self) -> timedelta:
+        """Return the shortest window that the date filter can select."""
+        return timedelta(seconds=2) if self.bounds == "instant" else timedelta(days=1)
+
+
+def has_strays(conventions: QueryConventions, window: Window, page: Page) -> bool:
+    """Return whether a page has a row from outside the window, so that the server ignores the range."""
+    # Days are widened by one, and may begin in any zone.
+    slack = timedelta(days=3) if conventions.bounds == "day" else timedelta(minutes=1)
+    times = [at for row in page.rows if (at := updated_at(row)) is not None]
+    start = window.start if conventions.bounds != "none" else None
+    end = window.end if conventions.reaches_now else None
+    return bool(times) and (
+        (isinstance(start, datetime) and min(times) < start - slack)
+        or (isinstance(end, datetime) and max(times) > end + slack)
+    )
+
+
+def check_page(step: ReadPage, page: Page) -> None:
+    """Raise `WrongTotal` if a page has fewer or more rows than its own total promises, unless `lenient`."""
+    if not step.lenient and (reason := contradiction(page, step.number, step.size)):
+        raise WrongTotal(reason)
+
+
+def contradiction(page: Page, number: int, size: int) -> str | None:
+    """Return the contradiction between a page's rows and its own total, or `None` if the page has none.
+
+    `number` counts from 0, and `size` is the number of rows of a full page.
+    """
+    size = min(size, page.per_page or size)
+    promised = max(0, min(size, page.total_count - number * size))
+    if len(page.rows) == promised:
+        return None
+    return (
+        f"page {number} holds {len(page.rows)} rows, but its own total of {page.total_count} promises {promised}"
+    )

@@ -1,0 +1,286 @@
+"""Publish the marts to the analysts' file: masked, and replaced in one rename.
+
+Notice a build that loses most rows of a mart, before its result replaces the published file.
+
+Record in the notes which build was published, so that the same build is not published twice.
+
+A publication brings nothing if the published file shows the last build, is the same file that was written then,
+and masks the same columns with the same key.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Generator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from secrets import token_hex
+
+import duckdb
+
+from vetl import bundled
+from vetl.core.errors import WarehouseError, cannot_write
+from vetl.core.published_file import DIGESTS, MARTS, SCHEMAS, SharedWords, Treatments, schema_of
+from vetl.core.secrets import is_weak_key
+from vetl.drafts import draft_for
+from vetl.publishing import digests
+from vetl.publishing.digests import digest_inputs
+from vetl.publishing.last_publication import PublicationRecord, identity_of, read_record
+from vetl.publishing.marts import (
+    SHOWN,
+    Columns,
+    Masking,
+    copy_comments,
+    copy_mart,
+    count,
+    marts_of,
+    masked_words,
+)
+from vetl.publishing.retention import keep_before, refuse_foreign, remove_kept, set_mark
+from vetl.publishing.shown_words import Marts, shown_words
+from vetl.store.connection import attach_private, literal
+from vetl.store.failures import as_warehouse_error
+from vetl.store.migrate import refuse_newer
+from vetl.store.notes import write_note
+
+_SCHEME = 3
+"""The version of the masking: since 3, a word is shown if enough people share it, whatever its letters."""
+
+
+def last_build(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """Return the last build in the private file; `None` if it was not complete."""
+    try:
+        rows = connection.execute("select build_id from control.builds where is_complete").fetchall()
+    except duckdb.CatalogException:
+        return None
+    return rows[0][0] if len(rows) == 1 else None
+
+
+def is_published(record: PublicationRecord | None, build: str | None, masking: Masking, published: Path) -> bool:
+    """Return whether the published file shows this build with this masking."""
+    return (
+        record is not None
+        and record.build_id == build
+        and record.file == identity_of(published)
+        and record.masking == _digest(masking)
+    )
+
+
+def write_record(
+    private: Path, build: str | None, masking: Masking, published: Path, masked_words: Mapping[str, int]
+) -> None:
+    """Record a publication."""
+    file = identity_of(published)
+    if build is None or file is None:
+        write_note(private, "publication", None)
+        return
+    record = PublicationRecord(build, _digest(masking), masking.salt, dict(masked_words), file)
+    write_note(private, "publication", asdict(record))
+
+
+def _digest(masking: Masking) -> str:
+    """Return a digest that differs between maskings and does not reveal the key."""
+    text = json.dumps([_SCHEME, masking.columns, masking.key is not None, asdict(masking.shared)], sort_keys=True)
+    return hashlib.scrypt(text.encode(), salt=(masking.key or "").encode(), n=2**14, r=8, p=1, dklen=16).hex()
+
+
+_FEW = 20
+"""A mart with fewer rows may lose them all in an ordinary hour."""
+
+_SHRINKING = frozenset({"calls_forecast", "call_back_list", "unknown_values", "unbooked_requests"})
+"""Marts whose rows go when somebody works through them, or the source mends a value."""
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, file: Path) -> dict[str, int]:
+    """Return the number of rows of each mart in a published file, or none if there is no file."""
+    if not file.exists() or not file.stat().st_size:
+        return {}
+    connection.execute(f"attach {literal(str(file))} as before (read_only)")
+    rows = {name: count(connection, "before", name) for name in marts_of(connection, "before") if name != DIGESTS}
+    connection.execute("detach before")
+    return rows
+
+
+def refuse_lost_rows(before: Mapping[str, int], now: Mapping[str, int], published: Path) -> None:
+    """Compare the numbers of rows by mart."""
+    lost = [
+        name
+        for name in sorted(before.keys() & now.keys() - _SHRINKING)
+        if before[name] >= _FEW and now[name] < before[name] / 2
+    ]
+    if lost:
+        name, more = lost[0], f" and {len(lost) - 1} more marts" if len(lost) > 1 else ""
+        raise WarehouseError(
+            f"{published}: stays as it was: {schema_of(name)}.{name}{more} lost most rows"
+            f" ({before[name]:,} to {now[name]:,}); `vetl publish --accept-loss` publishes them so"
+        )
+
+
+STORAGE_VERSION = "v1.0.0"
+"""The storage version that BI tools with an older DuckDB can open."""
+
+_PUBLISHED_MODE = 0o644
+"""The mode of a file that is published for the first time; its folder may restrict access further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The result of a publication: rows by table, masked columns, and marts left out as unclassified.
+
+    `clear`: columns with personal data that are published as they are, because `vetl.toml` says so.
+    `weak_key`: the key of the hashes can be found by trying.
+    `masked_words`: the number of different values that are masked in each column of words.
+    """
+
+    path: Path
+    tables: Mapping[str, int]
+    masked: tuple[str, ...]
+    left_out: tuple[str, ...]
+    masked_words: Mapping[str, int] = field(default_factory=dict[str, int])
+    clear: tuple[str, ...] = ()
+    weak_key: bool = False
+
+
+def publish(  # noqa: PLR0913 - the settings of a publication
+    private: Path,
+    published: Path,
+    *,
+    pii: Treatments,
+    pii_key: str | None,
+    shared: SharedWords = SharedWords(),  # noqa: B008 - it is frozen
+    keep: int = 1,
+    accept_loss: bool = False,
+    limits: Mapping[str, str] | None = None,
+) -> Published:
+    """Copy the marts of the private file into a new file, check it, and replace the published file by it.
+
+    `pii` has the treatment of the personal columns of every mart; without a key a hash is null. Readers who have
+    the old file open go on reading it. On failure the old file stays and drafts are removed. The last `keep` files
+    stay, with the new one (retention.py). `accept_loss`: publish also if a mart has lost most of its rows. The
+    `limits` are DuckDB's `memory_limit` and `temp_directory` if they differ from its defaults.
+    """
+    published = published.resolve()
+    try:
+        _refuse_what_is_not_published(private, published)
+        with draft_for(published) as draft:
+            masking = Masking(pii, pii_key, shared=shared)
+            return _publish(private, published, draft, masking, keep, limits or {}, accept_loss=accept_loss)
+    except OSError as error:
+        raise WarehouseError(cannot_write(published, error)) from None
+    except duckdb.Error as error:
+        raise as_warehouse_error(error, published, "cannot be published") from None
+
+
+def _publish(
+    private: Path,
+    published: Path,
+    draft: Path,
+    masking: Masking,
+    keep: int,
+    limits: Mapping[str, str],
+    *,
+    accept_loss: bool,
+) -> Published:
+    record = read_record(private)
+    masking = replace(masking, salt=record.salt if record else token_hex(16))
+    # Rows that DuckDB spills are not masked yet, so they are spilled beside the private file.
+    with closing(duckdb.connect(config={"temp_directory": f"{private}.tmp", **limits})) as connection:
+        attach_private(connection, private)
+        refuse_newer(connection, None, bundled.migrations())
+        there = marts_of(connection)
+        marts = {name: columns for name, columns in there.items() if name in masking.columns}
+        if not marts:
+            raise WarehouseError(f"{private}: there is no mart to publish; run `vetl build`")
+        result = Published(
+            published,
+            {},
+            masking.columns_with(marts, {"null", "hash"}),
+            tuple(sorted(there.keys() - marts.keys())),
+            clear=masking.columns_with(marts, {"clear"}),
+            weak_key=masking.key is not None and is_weak_key(masking.key),
+        )
+        build = last_build(connection)
+        if record and is_published(record, build, masking, published):
+            return replace(result, tables=rows_of(connection, published), masked_words=record.masked_words)
+        sources = Marts(connection, marts, masking.columns)
+        words = sorted(shown_words(sources, masking.shared))
+        connection.execute(f"create temp table {SHOWN} as select unnest($words) as word", {"words": words})
+        with _target(connection, draft):
+            _bring(connection, marts, masking)
+            digest_inputs(connection, digests.TARGET)
+            tables = {name: count(connection, "target", name) for name in marts}
+            result = replace(result, tables=tables, masked_words=masked_words(connection))
+        if not accept_loss:
+            refuse_lost_rows(rows_of(connection, published), result.tables, published)
+    _check(draft, result)
+    _put_into_place(draft, published, keep)
+    with suppress(WarehouseError):  # without a record the next publication writes the same file again
+        write_record(private, build, masking, published, result.masked_words)
+    return result
+
+
+def _put_into_place(draft: Path, published: Path, keep: int) -> None:
+    _give_access(draft, published)
+    _sync_to_disk(draft)
+    keep_before(published, keep)
+    draft.replace(published)
+    remove_kept(published, keep)
+    _sync_to_disk(published.parent)
+
+
+@contextmanager
+def _target(connection: duckdb.DuckDBPyConnection, draft: Path) -> Generator[None]:
+    connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(STORAGE_VERSION)})")
+    yield
+    connection.execute("detach target")
+
+
+def _bring(connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], masking: Masking) -> None:
+    """Fill the empty target with these marts."""
+    for schema in SCHEMAS:
+        connection.execute(f"create schema target.{schema}")
+    set_mark(connection, MARTS)
+    digests.begin(connection)
+    for name, columns in marts.items():
+        there = copy_mart(connection, name, columns, masking, with_names="name" in marts.get("practices", ()))
+        digests.digest_whole(connection, name, there)
+    copy_comments(connection, marts)
+
+
+def _check(draft: Path, result: Published) -> None:
+    """Open the new file again and compare its numbers of rows."""
+    with closing(duckdb.connect()) as connection:
+        tables = rows_of(connection, draft)
+    if tables != result.tables:
+        raise WarehouseError(f"{result.path}: the new file does not hold what was written; the old one stays")
+
+
+def _refuse_what_is_not_published(private: Path, published: Path) -> None:
+    """Make sure that the published file may be replaced: vetl published it, and it is not the private file."""
+    if published.exists() and private.exists() and published.samefile(private):
+        raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
+    refuse_foreign(published, *SCHEMAS)
+
+
+def _give_access(draft: Path, published: Path) -> None:
+    """Give the draft the mode and group of the published file, so that the same accounts can read it."""
+    if not published.exists():
+        draft.chmod(_PUBLISHED_MODE)
+        return
+    before = published.stat()
+    mode = stat.S_IMODE(before.st_mode)
+    try:
+        os.chown(draft, -1, before.st_gid)
+    except PermissionError:  # this account is not in that group, and its own group must not read instead
+        mode &= ~stat.S_IRWXG
+    draft.chmod(mode)
+
+
+def _sync_to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,207 @@
+"""Read ids, exact times and client ids of phone calls from the JSON list (contract: Phone calls).
+
+The CSV has none of them. The JSON list is read for days that are new or have changed since its last read, at 100
+rows a page, and its rows are matched to the rows of the CSV day by day. A window is attached only if its distinct
+ids equal an unchanged total. A change in the JSON list alone, such as the merge of two clients, is found by a
+reconcile, which reads the list again for all days with details.
+
+Requests: the pages of those days, at most `PASSES` times if they change; three a day to check that ids are stable.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from vetl.core.errors import RequestRefused
+from vetl.core.list_read import Reading
+from vetl.core.pages import Row, Window, WindowKind
+from vetl.core.row_keys import instant
+from vetl.core.steps import (
+    AttachDetails,
+    CallsHere,
+    CallsPerDay,
+    DaysLackingDetails,
+    Flush,
+    Plan,
+    SideBySide,
+    do,
+)
+from vetl.discovery.conventions import QueryConventions
+from vetl.discovery.identity import IDS, Identity, look
+from vetl.discovery.time_zone import contradiction, pairs_here
+from vetl.reading.call_days import DAY
+from vetl.reading.coverage import DaysCursor
+from vetl.reading.paging import certificate, read_pass
+
+ROWS_AT_ONCE = 1_000
+CLOSE = timedelta(days=3)
+PASSES = 3
+
+
+WITHOUT_IDS = "all calls are read, but new ones lack ids and clients"
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """The result of the details: notes, and the reason in `doubt` if no ids are attached at all.
+
+    `zone_checked`: new calls were compared with the configured time zone; `zone_doubt` is the evidence against it.
+    """
+
+    notes: tuple[str, ...] = ()
+    doubt: str | None = None
+    zone_checked: bool = False
+    zone_doubt: str | None = None
+
+
+def attach(reading: Reading, today: date, *, daily: bool, tried: dict[date, int]) -> Plan[Attached]:
+    """Attach details to the days that lack them; `tried` counts the calls that the JSON list does not contain.
+
+    The last 35 days are read at once, and older days once a day within the budget of `phone_calls.details_budget`
+    requests. Ids that change from read to read are not attached. If the JSON list is refused, no details are
+    attached, and the calls of the CSV stay as they are.
+    """
+    if reading.details == "off":
+        return Attached()
+    try:
+        return (yield from _attach(reading, today, tried, daily=daily))
+    except RequestRefused as refusal:
+        return Attached(doubt=f"the list by ids is refused ({refusal}); {WITHOUT_IDS}")
+
+
+def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: bool) -> Plan[Attached]:
+    recent = max(reading.history_start, today - reading.margins.recent)
+    start = reading.history_start if reading.details == "all" else recent
+    every_day = reading.reconcile != "no"
+    lacking = yield from do((CallsPerDay if every_day else DaysLackingDetails)(start, today + DAY))
+    days = {day: calls for day, calls in lacking.items() if tried.get(day) != calls}
+    ids = yield from _look_at_ids(reading, days, daily=daily)
+    if ids.verdict == "changing":
+        return Attached(doubt=f"{ids.finding}; {WITHOUT_IDS}")
+    listed = yield from _attach_days(reading, days)
+    if daily and reading.details == "recent":
+        yield from _attach_days(reading, (yield from _repeated_hours(reading, recent)))
+        yield from _attach_days(reading, (yield from _older(reading, recent)))
+    yield Flush()
+    still = yield from do(DaysLackingDetails(start, today + DAY))
+    tried.clear()
+    tried.update(still)
+    unexplained = sum(still.values())
+    if not unexplained:
+        return Attached(zone_checked=bool(listed))
+    doubt = (yield from _zone_doubt(reading, listed)) if listed else None
+    note = f"phone_calls: {unexplained} calls are not in the JSON list yet"
+    return Attached((note,), zone_checked=bool(listed), zone_doubt=doubt)
+
+
+def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> Plan[str | None]:
+    """Return the evidence of the latest calls in the JSON list against the configured time zone, if any."""
+    # In a wrong zone a call is stored hours before or after its time, perhaps on the day before or after its own.
+    times = [at.astimezone(reading.time_zone).date() for row in listed if (at := instant(row.get("created_at")))]
+    if not times:
+        return None
+    here = yield from do(CallsHere(min(times) - DAY, max(times) + DAY))
+    return contradiction(reading.time_zone.key, pairs_here(listed, here))
+
+
+def _look_at_ids(reading: Reading, days: Mapping[date, int], *, daily: bool) -> Plan[Identity]:
+    """Check whether calls of the JSON list keep their ids: once a day, and if that is not known."""
+    if not days or (reading.capabilities.get(IDS) == "stable" and not daily):
+        return Identity()
+    window = _packed(days)[-1]
+    try:
+        return (yield from look(conventions(reading), window))
+    except RequestRefused:
+        return (yield from look(conventions(reading), replace(window, start=window.end)))
+
+
+def _repeated_hours(reading: Reading, recent: date) -> Plan[dict[date, int]]:
+    """Return older days that lack details and have one hour twice, which the CSV does not distinguish."""
+    days: dict[date, int] = {}
+    day = reading.history_start
+    while day < recent:
+        if reading.local_midnight(day + DAY) - reading.local_midnight(day) > DAY:
+            lacking = yield from do(DaysLackingDetails(day, day))
+            days.update(lacking)
+        day += DAY
+    return days
+
+
+def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:
+    """Return older days that lack details, the newest first, within the budget."""
+    # The first sync leaves them to the next day, because a user waits for it.
+    if DaysCursor.model_validate(reading.cursor).recent_on is None:
+        return {}
+    lacking = yield from do(DaysLackingDetails(reading.history_start, recent - DAY))
+    budget = reading.details_budget
+    chosen: dict[date, int] = {}
+    for day in sorted(lacking, reverse=True):
+        budget -= 1 + lacking[day] // reading.endpoint.page_size
+        if budget < 0:
+            break
+        chosen[day] = lacking[day]
+    return chosen
+
+
+def _attach_days(reading: Reading, days: Mapping[date, int]) -> Plan[Sequence[Row]]:
+    """Read the details of days and attach them; return the rows of the last window."""
+    windows = _packed(days)
+    read = yield from do(
+        SideBySide([_read_window(conventions(reading), window, last=window is windows[-1]) for window in windows])
+    )
+    return read[-1] if read else ()
+
+
+def conventions(reading: Reading) -> QueryConventions:
+    """Return the conventions of the JSON list of calls."""
+    return QueryConventions(reading.names, page_size=reading.endpoint.page_size)
+
+
+def _packed(days: Mapping[date, int]) -> list[Window]:
+    """Return windows of near days that have a few pages at most."""
+    # A Sunday without a call does not separate its neighbours.
+    windows: list[tuple[date, date]] = []
+    rows = 0
+    for day in sorted(days):
+        if windows and day - windows[-1][1] <= CLOSE and rows + days[day] <= ROWS_AT_ONCE:
+            windows[-1] = (windows[-1][0], day)
+            rows += days[day]
+        else:
+            windows.append((day, day))
+            rows = days[day]
+    return [Window(first, last) for first, last in windows]
+
+
+def _read_window(conventions: QueryConventions, window: Window, *, last: bool) -> Plan[Sequence[Row]]:
+    """Read a window and attach its rows; read it in halves if the server refuses so many days."""
+    try:
+        return (yield from _read_whole(conventions, window, last=last))
+    except RequestRefused:
+        if window.start == window.end:
+            raise
+    earlier, later = _halves(window)
+    yield from _read_window(conventions, earlier, last=False)
+    return (yield from _read_window(conventions, later, last=last))
+
+
+def _halves(window: Window) -> tuple[Window, Window]:
+    first, last = window.start, window.end
+    assert first is not None
+    assert last is not None
+    middle = date.fromordinal((first.toordinal() + last.toordinal()) // 2)
+    return replace(window, end=middle), replace(window, start=middle + DAY)
+
+
+def _read_whole(conventions: QueryConventions, window: Window, *, last: bool) -> Plan[Sequence[Row]]:
+    for attempt in range(PASSES):
+        done = yield from read_pass(conventions, window)
+        if done.whole:
+            assert isinstance(window.start, date)
+            assert isinstance(window.end, date)
+            evidence = certificate(done, WindowKind.DETAILS, retries=attempt)
+            yield AttachDetails(done.rows, window.start, window.end, certificate=evidence)
+            return done.rows if last else ()
+        if done.lie:
+            break
+        del done  # the rows of a pass that proves nothing take memory while the next pass is read
+    return ()

@@ -1,0 +1,364 @@
+"""Read lists with a filter by `updated_at`: booking sessions and appointments (see these in the contract).
+
+Closed windows end before the source's clock and are certified; together they cover the time line from the start of
+history, and this coverage is the cursor. The tail, from the end of the last closed window to a day ahead, is read
+and merged in each sync, so that even the last row is stored; it never moves the cursor.
+
+Requests of a sync without changes: one for the closed window, one for the tail, and those for the open rows (the
+pages of the open status, one for their total, one for each row that has left it). With changes: the pages of both
+windows, and one more if the closed window needs more than a page. At most those of `certified` for each gap in the
+coverage and for the tail. A sync that ends uncertified examines the pagination again, and reads the list once more
+if the result differs.
+
+The contract shows an optional `status` of booking sessions, and not which statuses a list without it has. A server
+may show some of them only. Then the list of each status is read whole in each sync, the status from which rows
+leave by themselves first, so that a row which leaves it meanwhile is in a list that is read later.
+
+Requests for that: four at the first sync, until each final status has rows, at each reconcile, and as long as rows
+are hidden; one more for each status if their totals add up to more than the list. If rows are hidden, the pages of
+the list of each status.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from vetl.core.endpoint import UpdatedWindows
+from vetl.core.errors import RequestRefused
+from vetl.core.list_read import Outcome, Reading, Result
+from vetl.core.pages import Page, Window, WindowKind
+from vetl.core.row_keys import key_of, updated_at
+from vetl.core.steps import (
+    Flush,
+    IdsHere,
+    IdsWithStatus,
+    Learnt,
+    MergeRows,
+    MissingRecords,
+    MoveCursor,
+    Plan,
+    SideBySide,
+    UpdatesOf,
+    do,
+)
+from vetl.discovery.conventions import UNPROVEN_END, QueryConventions, Saving
+from vetl.discovery.examination import find_status
+from vetl.reading import coverage
+from vetl.reading.by_id import get_by_id, strangers_line
+from vetl.reading.certified import Purpose, WindowOutcome, combined, read_window
+from vetl.reading.coverage import WindowsCursor
+from vetl.reading.paging import read_pass, united_ids
+from vetl.reading.whole_list import WHOLE, mark_vanished, read_by_status, read_whole_list, union_evidence
+
+
+def read_updated_windows(
+    reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions
+) -> Plan[Outcome]:
+    """Read the gaps in the coverage, then the tail, then the rows that change without a new `updated_at`."""
+    hiding = yield from find_hidden(conventions, reading, strategy)
+    if hiding is not None:
+        return (yield from read_hidden(hiding, reading, strategy))
+    by_id = strategy.derived_from is not None
+    if conventions.bounds == "none":
+        return (yield from _without_filter(conventions, reading, by_id=by_id))
+    through = conventions.closed_bound(reading.now, reading.margins.closing_lag)
+    closed = yield from _closed_windows(conventions, reading, through)
+    tail = yield from _tail(conventions, reading, through)
+    doubts = list(closed.outcome.doubts)
+    start = reading.local_midnight(reading.history_start)
+    if strategy.derived_from is not None and reading.cursor:
+        doubts += yield from _derived_status(conventions, reading, strategy.derived_from)
+    yield Flush()
+    if reading.reconcile != "no" and closed.outcome.certified and (by_id or conventions.reaches_now):
+        # A row that is missing in a certified tail has vanished, too, and a get by id proves it for any row.
+        proves_tail = by_id or tail.certified
+        until = reading.now + timedelta(days=1) if proves_tail else closed.covered.through(start) or start
+        yield from _vanished(conventions, reading, through, until, closed.outcome.ids | tail.ids, by_id=by_id)
+    reason = "closed windows certified" if not doubts else "; ".join(doubts[:3])
+    certain = closed.covered if tail.certified else closed.certain
+    suspects = (*(("start", "end") if closed.outcome.strays else ()), *(("page", "per_page") if tail.lies else ()))
+    return Outcome(not doubts, certain.through(start), reason, _notes(conventions, reading, by_id=by_id), suspects)
+
+
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """The result of the closed windows.
+
+    `certain` is the part of `covered` that cannot have late rows which only the tail brings.
+    """
+
+    covered: coverage.Coverage[datetime]
+    certain: coverage.Coverage[datetime]
+    outcome: WindowOutcome = field(default_factory=WindowOutcome)
+
+
+def _closed_windows(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[_Closed]:
+    """Read every gap in the coverage, from a little before it, so that late rows are read and counted."""
+    # The source's clock may have been put back; then the coverage behind it is not certain any more.
+    start = reading.local_midnight(reading.history_start)
+    stored = coverage.Coverage(WindowsCursor.model_validate(reading.cursor).covered)
+    covered = stored.until(through)
+    if covered != stored:
+        yield WindowsCursor(covered=covered.spans).move()
+    due = coverage.Coverage(tuple(covered.missing(start, through)))
+    for day in (reading.since, reading.reread_from):
+        if day is not None:
+            due = due.add(reading.local_midnight(day), through)
+    sealed = covered.through(start)
+    closed = _Closed(covered, covered)
+    for gap in due.spans:
+        settled, wants_ids = through - reading.margins.overlap, reading.reconcile != "no"
+        purpose = Purpose(WindowKind.CLOSED, sealed, settled, wants_ids=wants_ids)
+        closed = yield from _close(conventions, gap, reading.margins.overlap, purpose, closed)
+    yield Flush()
+    return closed
+
+
+def _close(
+    conventions: QueryConventions,
+    gap: tuple[datetime, datetime],
+    overlap: timedelta,
+    purpose: Purpose,
+    earlier: _Closed,
+) -> Plan[_Closed]:
+    """Read a gap and the overlap before it.
+
+    The overlap may have got late rows, so it is in doubt until the whole window is certified.
+    """
+    start, end = gap
+    before = doubted = earlier.covered
+    for unread, _ in before.missing(start, end):
+        doubted = doubted.without(unread - overlap, unread)
+    moving = doubted
+
+    def on_certified(part: Window) -> MoveCursor:
+        nonlocal moving
+        assert isinstance(part.start, datetime)
+        assert isinstance(part.end, datetime)
+        moving = moving.add(part.start, part.end)
+        return WindowsCursor(covered=moving.spans).move()
+
+    window = Window(start - overlap, end)
+    outcome = yield from read_window(conventions, window, replace(purpose, on_certified=on_certified))
+    certain = doubted.union(outcome.covered)
+    covered = before if certain == doubted else certain
+    if outcome.certified and covered != covered.union(before):
+        covered = covered.union(before)
+        yield WindowsCursor(covered=covered.spans).move()
+    return _Closed(covered, certain, earlier.outcome + outcome)
+
+
+def _tail(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[WindowOutcome]:
+    """Read from a little before the closed bound to a day ahead; the result may be certified or not."""
+    window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
+    wants_ids = reading.reconcile != "no"
+    purpose = Purpose(WindowKind.TAIL, hidden=not conventions.reaches_now, wants_ids=wants_ids)
+    return (yield from read_window(conventions, window, purpose))
+
+
+def _vanished(
+    conventions: QueryConventions,
+    reading: Reading,
+    through: datetime,
+    until: datetime,
+    seen_ids: frozenset[str],
+    *,
+    by_id: bool,
+) -> Plan[None]:
+    """Read rows a second time that a certified read did not return, then mark the missing ones as deleted.
+
+    If the list has no get by id, the second read is a certified read of the instants at which the rows were last
+    updated, one request for each, or of the whole time again if that is less. It includes the tail, which contains
+    a row that has changed meanwhile.
+    """
+    assert reading.reread_from is not None
+    start = reading.local_midnight(reading.reread_from)
+    here = yield from do(IdsHere("updated_at", start, until))
+    gone = [identity for identity in here if identity not in seen_ids]
+    if gone and by_id:
+        yield from get_by_id(gone, reading.now)
+    elif gone:
+        again = Purpose(WindowKind.SECOND_LOOK, wants_ids=True)
+        most = len(here) // conventions.page_size
+        windows = yield from _around(conventions, gone, start - reading.margins.overlap, through, most)
+        looks = SideBySide([read_window(conventions, item, again) for item in windows])
+        outcome = combined((yield from do(looks)))
+        outcome += yield from _tail(conventions, reading, through)
+        if outcome.certified:
+            yield MissingRecords([item for item in gone if item not in outcome.ids], reading.now)
+    yield Flush()
+
+
+def _around(
+    conventions: QueryConventions, ids: Sequence[str], start: datetime, through: datetime, most: int
+) -> Plan[list[Window]]:
+    """Return short windows around the last updates of these rows, or one window if they would be too many."""
+    # Bounds may be exclusive, and are sent in whole seconds or days, so a window extends that much to each side.
+    beside = conventions.shortest
+    times = yield from do(UpdatesOf(ids))
+    windows: list[Window] = []
+    for at in times:
+        if at is None or len(windows) > most:
+            return [Window(start, through)]
+        last = windows[-1].end if windows else None
+        if isinstance(last, datetime) and at - beside <= last:
+            windows[-1] = replace(windows[-1], end=at + beside)
+        else:
+            windows.append(Window(at - beside, at + beside))
+    return windows
+
+
+def _derived_status(conventions: QueryConventions, reading: Reading, status: str) -> Plan[list[str]]:
+    """Compare the stored rows in `status` with the source's list of that status; return lines about doubts.
+
+    A booking session expires while its `updated_at` stays (contract: Booking session). A session that is missing
+    in the list is got by id, so a list that changes meanwhile costs a request and never a wrong row. If the list
+    is much longer than the open set, the status filter is ignored, and each session is got by id. The first sync
+    has just read every row and compares nothing.
+    """
+    yield Flush()
+    open_here = yield from do(IdsWithStatus((status,)))
+    if not open_here:
+        return []
+    conventions = yield from find_status(reading, conventions)
+    window = replace(reading.whole_history, status=status)
+    listed: set[str] = set()
+    try:
+        total = (yield from do(conventions.count(window))).total_count
+        if total <= 2 * len(open_here) + conventions.page_size:
+            done = yield from read_pass(replace(conventions, saving=Saving()), window)
+            listed = done.keys
+            yield MergeRows(done.rows, done.read_at)
+    except RequestRefused:
+        listed = set()  # a refused status filter is as useless as an ignored one
+    gone = [identity for identity in open_here if identity not in listed]
+    got = yield from get_by_id(gone, reading.now)
+    return [strangers_line(reading.endpoint.name, got.strangers, len(gone))] if got.strangers else []
+
+
+def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> Plan[Outcome]:
+    """Read the list whole in each sync, because the server ignores the start of a range under every name.
+
+    An end is sent if it works. If no end works, the answers may lack rows of the last day and a half. Then the
+    list is certified only up to these rows, and a row counts as vanished only if it cannot be got by its id.
+    """
+    through = reading.now if conventions.reaches_now else reading.now - UNPROVEN_END
+    requested, claimed = Window(end=reading.now + timedelta(days=1)), Window(end=through)
+    whole = yield from read_whole_list(
+        conventions, requested, claimed=WHOLE if conventions.reaches_now else claimed
+    )
+    if conventions.reaches_now:
+        yield from mark_vanished(conventions, whole, requested)
+    elif by_id and reading.reconcile != "no" and whole.certified:
+        yield Flush()
+        here = yield from do(IdsHere())
+        seen_ids = united_ids(whole.passes)
+        yield from get_by_id([identity for identity in here if identity not in seen_ids], reading.now)
+    yield Flush()
+    note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
+    notes = (note, *_notes(conventions, reading, by_id=by_id))
+    return Outcome(whole.certified, through if whole.certified else None, whole.reason, notes)
+
+
+def _notes(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> tuple[str, ...]:
+    if conventions.end is not Result.IGNORED:
+        return ()
+    hidden = "the end of a range is ignored by the server, so rows of the last day and a half may be hidden"
+    note = (
+        f"{reading.endpoint.name}: {hidden}; they are read again at each sync, and certified when they are older"
+    )
+    return (note if by_id else f"{note}. A deletion looks the same and is not marked",)
+
+
+CAPABILITY, HIDES, SHOWS = "without_status", "hides rows", "all rows"
+"""What the warehouse knows of the list without a status, and the two answers."""
+
+ANY_STATUS = ""
+"""The key of the page of the list without a status."""
+
+
+def statuses_of(strategy: UpdatedWindows) -> tuple[str, ...]:
+    """Return the statuses of the list, the one from which rows leave by themselves first."""
+    return (strategy.derived_from, *strategy.final) if strategy.derived_from else ()
+
+
+def find_hidden(
+    conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows
+) -> Plan[QueryConventions | None]:
+    """Return conventions with the name of the status filter if the list hides rows without it, else `None`."""
+    known = reading.capabilities.get(CAPABILITY)
+    is_due = known != SHOWS or reading.reconcile != "no"
+    if not strategy.final or not is_due or conventions.status is Result.IGNORED:
+        return None
+    verdict: str | None = None
+    pages: dict[str, Page] | None = None
+    try:
+        pages = yield from _count_by_status(conventions, reading, strategy)
+        if pages is None:  # the filter may have another name
+            conventions = yield from find_status(reading, conventions)
+            pages = yield from _count_by_status(conventions, reading, strategy)
+        if pages is not None:
+            verdict = yield from _verdict(conventions, pages, strategy)
+    except RequestRefused:
+        verdict = None
+    if verdict is not None and verdict != known:
+        yield Learnt(CAPABILITY, verdict, f"the totals by status are {_totals(pages or {})}")
+    return conventions if (verdict or known) == HIDES else None
+
+
+def _count_by_status(
+    conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows
+) -> Plan[dict[str, Page] | None]:
+    """Return a smallest page of each status and of the whole list; `None` if the filter has no effect."""
+    pages: dict[str, Page] = {}
+    for status in reversed(statuses_of(strategy)):  # so that a row that changes its status counts once
+        pages[status] = yield from do(conventions.count(replace(reading.whole_history, status=status)))
+    whole = yield from do(conventions.count(reading.whole_history))
+    if whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}:
+        return None
+    return {**pages, ANY_STATUS: whole}
+
+
+def _verdict(
+    conventions: QueryConventions, pages: Mapping[str, Page], strategy: UpdatedWindows
+) -> Plan[str | None]:
+    """Return whether the whole list hides rows; `None` if it is not known, because a status has no row yet."""
+    by_status = [page for status, page in pages.items() if status != ANY_STATUS]
+    if sum(page.total_count for page in by_status) <= pages[ANY_STATUS].total_count:
+        return SHOWS if all(pages[status].total_count for status in strategy.final) else None
+    for page in by_status:
+        if page.rows and not (yield from _is_shown(conventions, page)):
+            return HIDES
+    return SHOWS
+
+
+def _totals(pages: Mapping[str, Page]) -> str:
+    return ", ".join(f"{page.total_count} {status or 'without one'}" for status, page in pages.items())
+
+
+def _is_shown(conventions: QueryConventions, page: Page) -> Plan[bool]:
+    """Return whether the first row of a page is in the list without a status, or may be."""
+    row = page.rows[0]
+    at = updated_at(row)
+    if at is None:
+        return True
+    around = Window(at - conventions.shortest, at + conventions.shortest)
+    listed = yield from do(conventions.page(around, 0, lenient=True))
+    return listed.total_count > len(listed.rows) or key_of(row) in {key_of(other) for other in listed.rows}
+
+
+def read_hidden(conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows) -> Plan[Outcome]:
+    """Read the list of each status. The coverage by windows starts again if the server stops hiding rows."""
+    through = reading.now if conventions.reaches_now else reading.now - UNPROVEN_END
+    if reading.cursor:
+        yield WindowsCursor(covered=()).move()
+    whole = yield from read_by_status(conventions, statuses_of(strategy), reading.whole_history)
+    evidence = union_evidence(whole, replace(reading.whole_history, end=through))
+    yield MergeRows((), whole.last.read_at, certificate=evidence)
+    yield Flush()
+    if whole.certified and reading.reconcile != "no":
+        seen = united_ids(whole.passes)
+        here = yield from do(IdsHere())
+        yield from get_by_id([identity for identity in here if identity not in seen], reading.now)
+        yield Flush()
+    return Outcome(whole.certified, through if whole.certified else None, whole.reason)

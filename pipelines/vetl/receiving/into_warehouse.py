@@ -1,0 +1,251 @@
+"""Move deliveries from the inbox into the warehouse, which commits first, so that none is lost or counts twice.
+
+Then records are read by id that webhooks left incomplete: messages that may have changed, outreach that has ended.
+Service reminders have no endpoint, so a lost delivery of a reminder stays lost. The endpoint of outreach requests
+does not return `outcome_detail`.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from vetl.core.endpoint import Endpoint
+from vetl.core.errors import (
+    ContractBroken,
+    RequestRefused,
+    TornAnswer,
+    Unreachable,
+    VetlError,
+)
+from vetl.core.pages import Changes, Row
+from vetl.core.practice import problem_of_id
+from vetl.core.steps import MergeRows, MissingRecords, Save
+from vetl.endpoints import by_name
+from vetl.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
+from vetl.engine.gather import gather
+from vetl.engine.runner import UNKNOWN_ID
+from vetl.partner.webhooks import Channel, Delivery, message, parse_delivery, row
+from vetl.receiving.inbox import Inbox, IsAbout, WaitingDelivery
+from vetl.store.control.bad_rows import BadRow, content_key
+from vetl.store.deliveries import Intake
+
+AT_ONCE = 5_000
+KEPT_FOR = timedelta(days=30)
+"""Time that drained deliveries stay in the inbox, for a warehouse that is restored from a backup."""
+
+EVENTS = {
+    Channel.MESSAGES: MESSAGE_EVENTS,
+    Channel.AI_OUTBOUND: OUTREACH_EVENTS,
+    Channel.SERVICE_REMINDERS: SERVICE_REMINDER_EVENTS,
+}
+
+
+class IntakeStore(Protocol):
+    """The part of the warehouse that this module needs."""
+
+    def take_in(self, run_id: str, intakes: Sequence[Intake]) -> Changes:
+        """Store all intakes in one transaction."""
+        ...
+
+
+def drain(
+    inbox: Inbox, store: IntakeStore, run_id: str, is_about: IsAbout = lambda _practice, _body: False
+) -> tuple[int, Changes]:
+    """Move all waiting deliveries into the warehouse; return their number and their changes.
+
+    Drained deliveries about a forgotten person (`is_about`) are erased from the inbox.
+
+    Raises:
+        InboxError: the inbox cannot be read or written.
+    """
+    moved, changes = 0, Changes()
+    while waiting := inbox.waiting(AT_ONCE):
+        changes += store.take_in(run_id, intakes(waiting))
+        bodies = [(item, item.entry.body.decode(errors="replace")) for item in waiting]
+        # An erased delivery needs no `settle`. If the process ends before, the delivery waits and is stored again.
+        if gone := [item.number for item, body in bodies if is_about(item.entry.practice_id, body)]:
+            inbox.erase(gone)
+        inbox.settle([item.number for item in waiting])
+        moved += len(waiting)
+    inbox.forget(datetime.now(UTC) - KEPT_FOR)
+    return moved, changes
+
+
+def intakes(waiting: Sequence[WaitingDelivery]) -> list[Intake]:
+    """Return deliveries as rows of their tables, in the order of their arrival."""
+    groups: dict[tuple[str, Channel], list[WaitingDelivery]] = {}
+    for item in waiting:
+        groups.setdefault((_practice(item), item.entry.channel), []).append(item)
+    return [intake for group, items in groups.items() for intake in _of_group(*group, items)]
+
+
+def _practice(item: WaitingDelivery) -> str:
+    """Return the practice of a delivery, or an empty text if it is unknown."""
+    # Earlier versions of the receiver stored ids that no practice can have.
+    practice_id = item.entry.practice_id
+    return "" if problem_of_id(practice_id) else practice_id
+
+
+def _of_group(practice_id: str, channel: Channel, items: Sequence[WaitingDelivery]) -> list[Intake]:
+    last = max(item.entry.received_at for item in items)
+    read_items = [(item, parse_delivery(channel, item.entry.body)) for item in items]
+    bad = [_bad(item, problem) for item, delivery in read_items if (problem := _problem(item, delivery))]
+    good = [(item, delivery) for item, delivery in read_items if not _problem(item, delivery)]
+    events = [row(delivery, item.entry.received_at) for item, delivery in good]
+    per_table = [Intake(practice_id, EVENTS[channel], events, last, bad)]
+    if channel is Channel.MESSAGES:
+        per_table.append(Intake(practice_id, MESSAGES, [message(delivery) for _, delivery in good], last))
+    return per_table
+
+
+def _problem(item: WaitingDelivery, delivery: Delivery) -> str | None:
+    return delivery.problem or (None if item.entry.practice_id else "clinic_id: missing")
+
+
+def _bad(item: WaitingDelivery, problem: str) -> BadRow:
+    payload = item.entry.body.decode(errors="backslashreplace")
+    return BadRow(content_key(payload), problem, payload)
+
+
+BUDGET = 500
+"""Most requests per practice and list in one drain; the next drain continues with the longest unread ids."""
+
+IDS_AT_ONCE = 8
+
+FAILURES = 3
+"""Failures of single ids of one list, after which the other ids are left to the next drain."""
+
+
+class RecordSource(Protocol):
+    """The part of `partner.client` that this module needs."""
+
+    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
+        """Return a record by id, or `None` if the platform does not have it."""
+        ...
+
+
+class CatchUpStore(IntakeStore, Protocol):
+    """The part of the warehouse that this module needs."""
+
+    def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
+        """Return the messages that are due to be read by id."""
+        ...
+
+    def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
+        """Return the outreach requests that are due to be read by id."""
+        ...
+
+    def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
+        """Store that these ids were requested now."""
+        ...
+
+    def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
+        """Commit changes of a list."""
+        ...
+
+
+@dataclass(slots=True)
+class Answers:
+    """The answers: rows, ids that the platform does not know, and ids that failed with their errors."""
+
+    rows: list[Row] = field(default_factory=list[Row])
+    unknown: list[str] = field(default_factory=list[str])
+    failed: dict[str, VetlError] = field(default_factory=dict[str, VetlError])
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """The result of one catch-up; `missing` are ids unknown to the platform, `notes` lines about failures."""
+
+    requested: int = 0
+    changes: Changes = field(default_factory=Changes)
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """One catch-up from a source into a warehouse; `now` is the source's clock."""
+
+    source: RecordSource
+    warehouse: CatchUpStore
+    run_id: str
+    now: datetime
+
+    async def messages(self, practice_id: str) -> Caught:
+        """Get the messages that are due."""
+        ids = self.warehouse.due_messages(practice_id, self.now, BUDGET)
+        answers = await self._get(practice_id, MESSAGES, ids)
+        return self._kept_messages(practice_id, ids, answers, answers.unknown)
+
+    async def messages_by_id(self, practice_id: str, ids: Sequence[str]) -> Caught:
+        """Get these messages, even if they are not due; ignore messages that the practice does not have."""
+        answers = await self._get(practice_id, MESSAGES, ids)
+        return self._kept_messages(practice_id, ids, answers, [])
+
+    async def outreach(self, practice_id: str) -> Caught:
+        """Get the outreach requests whose end a webhook reported before a sync read it."""
+        endpoint = by_name("ai_outbound")
+        ids = self.warehouse.due_requests(practice_id, endpoint, self.now, BUDGET)
+        answers = await self._get(practice_id, endpoint, ids)
+        looked = [identity for identity in ids if identity not in answers.unknown]
+        if looked:
+            self.warehouse.keep_looks(practice_id, endpoint, looked, self.now)
+        work: list[Save] = [MergeRows(answers.rows, self.now)] if answers.rows else []
+        if answers.unknown:
+            work.append(MissingRecords(answers.unknown, self.now))
+        changes = self.warehouse.commit(self.run_id, practice_id, endpoint, work) if work else Changes()
+        return Caught(len(ids), changes, tuple(answers.unknown), _notes(practice_id, endpoint, answers))
+
+    def _kept_messages(
+        self, practice_id: str, ids: Sequence[str], answers: Answers, unknown: Sequence[str]
+    ) -> Caught:
+        if answers.failed:
+            self.warehouse.keep_looks(practice_id, MESSAGES, list(answers.failed), self.now)
+        changes = Changes()
+        if answers.rows or unknown:
+            intake = Intake(practice_id, MESSAGES, answers.rows, self.now, read_by_id=True, unknown_ids=unknown)
+            changes = self.warehouse.take_in(self.run_id, [intake])
+        notes = _notes(practice_id, MESSAGES, answers)
+        return Caught(len(ids), changes, tuple(answers.unknown), notes)
+
+    async def _get(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str]) -> Answers:
+        """Get all ids; after `FAILURES` failures of single ids, leave the ids that were not requested yet.
+
+        Raises:
+            VetlError: the sign-in or the practice is refused, or there are too many requests.
+        """
+        turn, answers = asyncio.Semaphore(IDS_AT_ONCE), Answers()
+
+        async def get_in_turn(identity: str) -> None:
+            async with turn:
+                if len(answers.failed) < FAILURES:
+                    await self._get_one(practice_id, endpoint.path_of(practice_id), identity, answers)
+
+        await gather(get_in_turn(identity) for identity in ids)
+        return answers
+
+    async def _get_one(self, practice_id: str, path: str, identity: str, answers: Answers) -> None:
+        try:
+            row = await self.source.record(practice_id, path, identity)
+        except RequestRefused as error:
+            if error.status not in UNKNOWN_ID:
+                answers.failed[identity] = error
+                return
+            row = None
+        except (ContractBroken, TornAnswer, Unreachable) as error:
+            answers.failed[identity] = error
+            return
+        if row is None:
+            answers.unknown.append(identity)
+        else:
+            answers.rows.append(row)
+
+
+def _notes(practice_id: str, endpoint: Endpoint, answers: Answers) -> tuple[str, ...]:
+    if not answers.failed:
+        return ()
+    error = next(iter(answers.failed.values()))
+    return (f"{practice_id}: {len(answers.failed)} of {endpoint.name} not caught up: {error}",)

@@ -1,0 +1,151 @@
+"""Clients and patients, by the ids that other rows mention, under every possible change.
+
+The claim: a list certified through B, the source's clock when the reading began, holds every id that was mentioned
+then, in a version that it had at the refresh age before B or later (a full reconcile: at B or later), unless the
+source did not have it at some time since. No reading costs more than the budget.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule
+from support import certificate_claims as claims
+from support import model_driver
+from support.model_driver import Driver, Killed, reading_of
+from support.model_store import Mentions, People
+from vetl.core.errors import Unreachable
+from vetl.core.list_read import Margins, Outcome, Reconcile
+from vetl.endpoints.clients import CLIENTS
+from vetl.reading.by_id import LOOKS
+from vetl.reading.read_list import read_list
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def sync(
+    source: People, store: Mentions, at: datetime = NOW, reconcile: Reconcile = "no", budget: int = 100
+) -> Outcome:
+    margins = Margins(reference_budget=budget)
+    return model_driver.sync(CLIENTS, source, store, now=at, margins=margins, reconcile=reconcile)
+
+
+def test_a_full_reconcile_beyond_its_budget_says_so_and_the_next_goes_on() -> None:
+    source, store = People("a", "b", "c"), Mentions("a", "b", "c")
+    sync(source, store)
+    for identity in source.rows:
+        source.appear(identity)
+
+    first = sync(source, store, NOW + timedelta(minutes=1), "full", budget=3)
+    second = sync(source, store, NOW + timedelta(minutes=2), "full", budget=3)
+
+    assert "the budget of 3 requests is used up" in first.notes[0]
+    assert store.rows == source.rows
+    assert second.certified
+
+
+def test_a_row_of_another_id_than_was_asked_for_is_not_taken_in_and_the_list_is_uncertain() -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    source.answers = {"b": [{"id": "b-17", "name": "b"}]}
+
+    outcome = sync(source, store)
+
+    assert not outcome.certified
+    assert outcome.reason == "clients: 1 of 2 rows came back under another id than the requested one"
+    assert set(store.rows) == {"a"}
+
+
+def test_an_id_that_always_fails_keeps_no_other_row_from_the_store() -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    source.answers = {"a": [Unreachable("GET clients/a: 500 Internal Server Error")]}
+
+    with pytest.raises(Unreachable, match=r"500 .*; 1 of 2 ids could not be read, the others are stored"):
+        sync(source, store)
+
+    assert set(store.rows) == {"b"}
+
+
+IDS = st.sampled_from(["a", "b", "c", "d", "e"])
+EVENTS = st.tuples(st.sampled_from(["mention", "appear", "delete"]), IDS)
+
+
+class Clients(RuleBasedStateMachine):
+    """Clients appear, are renamed, vanish, and are mentioned by other rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.source, self.store = People("a", "b"), Mentions("a")
+
+    @rule(event=EVENTS)
+    def happens(self, event: tuple[str, str]) -> None:
+        kind, identity = event
+        if kind == "mention":
+            self.store.mention(identity)
+        elif kind == "appear":
+            self.source.appear(identity)
+        elif identity in self.source.rows:
+            self.source.remove(identity)
+
+    @rule(hours=st.sampled_from([1, 50, 170]))
+    def time_passes(self, hours: int) -> None:
+        self.source.now += timedelta(hours=hours)
+
+    @rule(
+        reconcile=st.sampled_from(["no", "full"]),
+        motion=st.lists(EVENTS, max_size=4),
+        killed_at=st.none() | st.integers(1, 8),
+        budget=st.sampled_from([0, 1, 3, 100]),
+    )
+    def read(
+        self, reconcile: Reconcile, motion: Sequence[tuple[str, str]], killed_at: int | None, budget: int
+    ) -> None:
+        """Read once; before each request one thing happens, for ever."""
+        begun = self.source.requests
+
+        def move() -> None:
+            if self.source.requests - begun == killed_at:
+                raise Killed
+            if motion:
+                self.happens(motion[self.source.requests % len(motion)])
+
+        self.source.move = move
+        self._read(reconcile, budget)
+
+    def _read(self, reconcile: Reconcile, budget: int) -> Outcome | None:
+        source, store = self.source, self.store
+        margins = Margins(reference_budget=budget)
+        reading = reading_of(CLIENTS, source, store, margins=margins, reconcile=reconcile)
+        ids, begun, outcome = store.mentioned | store.read_at.keys() | store.absent.keys(), source.requests, None
+        store.missing = set()
+        with suppress(Killed):
+            outcome = Driver(source, store, Random(0)).run(read_list(reading))
+        source.move = lambda: None
+        requests = source.requests - begun
+        assert requests <= min(budget, LOOKS * len(ids))
+        claims.assert_nothing_is_invented(source, store)
+        claims.assert_no_false_deletion(source, store.missing, reading.now)
+        if outcome and outcome.through:
+            since = reading.now - (timedelta() if reconcile == "full" else reading.margins.refresh_after)
+            for identity, versions in claims.there(source, since, source.now):
+                if identity in ids:
+                    claims.assert_no_older_than(source, store, versions[0], identity, f"{reading}")
+        return outcome
+
+    def teardown(self) -> None:
+        """The source rests: a full reconcile makes the store equal to it, and a reading after it costs nothing."""
+        self.source.now += timedelta(minutes=1)
+        assert self._read("full", 100)
+        ids = self.store.read_at.keys() | self.store.absent.keys()
+        assert self.store.mentioned == set()
+        assert {key: row for key, row in self.source.rows.items() if key in ids} == self.store.rows
+        begun = self.source.requests
+        assert self._read("no", 100)
+        assert self.source.requests == begun
+
+
+TestClients = Clients.TestCase
+TestClients.settings = settings(stateful_step_count=12)

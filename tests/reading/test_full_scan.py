@@ -1,0 +1,172 @@
+"""Lists without a date filter, read while tasks and requests run through their life; and rows that vanish.
+
+A full reconcile finds rows that vanished at the source without a trace, with a second read.
+"""
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Literal
+
+import pytest
+from support.model_driver import Driver, each_list, sync, sync_whole
+from support.model_source import START, Manners, ModelSource
+from support.model_store import ModelStore
+from vetl.core.endpoint import Endpoint
+from vetl.discovery.conventions import QueryConventions, Saving
+from vetl.endpoints.ai_outbound import AI_OUTBOUND
+from vetl.endpoints.appointments import APPOINTMENTS
+from vetl.endpoints.staff_tasks import STAFF_TASKS
+from vetl.reading import paging
+from vetl.reading.paging import MOST_KEPT, kept_rows, read_pass
+from vetl.reading.whole_list import WHOLE, read_whole_list
+
+FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def filled(kind: Manners, rows: int) -> tuple[ModelSource, ModelStore]:
+    source, apart = ModelSource(Random(5), kind), (START - FIRST) / rows
+    return source.fill(rows, FIRST, apart, "pending", "completed", "completed"), ModelStore()
+
+
+def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_updated_first() -> None:
+    source, store = filled(Manners(order="updated_desc", largest_page=100), 300)
+    source.touch("r00007")
+    sync(STAFF_TASKS, source, store)
+    source.now += timedelta(hours=1)
+    final = next(identity for identity, row in source.rows.items() if row["status"] == "completed")
+    source.touch(final, title="edited")
+    before = source.requests
+
+    sync(STAFF_TASKS, source, store)
+
+    assert source.rows == store.rows
+    assert source.requests - before == 4
+
+
+def test_rows_of_many_pages_are_saved_while_a_pass_goes_on() -> None:
+    """The pass keeps ids and times of them."""
+    source, store = filled(Manners(order="id", largest_page=100), 3 * MOST_KEPT)
+    conventions = QueryConventions(STAFF_TASKS.names, saving=Saving())
+
+    whole = Driver(source, store, source.rng).run(read_whole_list(conventions))
+
+    assert whole.certified
+    assert source.rows == store.rows
+    assert kept_rows(whole.last.pages) <= MOST_KEPT
+    assert {"id", "created_at", "updated_at"} in [set(row) for row in whole.last.evidence]
+
+
+def test_rows_that_are_wanted_together_end_a_pass_that_has_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paging, "MOST_TOGETHER", 100)
+    source, store = filled(Manners(largest_page=5), 300)
+
+    done = Driver(source, store, source.rng).run(read_pass(QueryConventions(STAFF_TASKS.names), WHOLE))
+
+    assert not done.whole
+    assert done.finding == "its pages have more than 100 rows"
+
+
+def test_a_list_that_cannot_be_paged_deep_is_not_certified_and_says_why() -> None:
+    """It has no date filter, so there is no narrower window to read instead."""
+    source, store = filled(Manners(deepest=2), 60)
+
+    outcome = sync(STAFF_TASKS, source, store)
+
+    assert not outcome.certified
+    assert "page 3 is refused (400)" in outcome.reason
+    assert len(store.rows) == 30
+
+
+@pytest.mark.parametrize("order", ["id", "updated_desc"])
+def test_a_list_that_hides_final_tasks_unless_asked_for_them_is_read_by_status(
+    order: Literal["id", "updated_desc"],
+) -> None:
+    """The contract does not show which statuses a list without a status has."""
+    source, store = filled(Manners(order=order, default_status="pending"), 60)
+
+    for _ in range(3):
+        sync_whole(STAFF_TASKS, source, store)
+        sync_whole(STAFF_TASKS, source, store, reconcile="full")
+        source.now += timedelta(hours=1)
+        opened, final = (
+            [identity for identity, row in source.rows.items() if row["status"] == status]
+            for status in ("pending", "completed")
+        )
+        source.touch(opened[0], status="completed")
+        source.touch(final[0], status="pending")
+        source.add(status="canceled")
+        source.remove(opened[1])
+
+
+def test_a_request_open_for_long_is_got_by_id() -> None:
+    source, store = filled(Manners(order="created_desc", largest_page=100), 500)
+    for row in source.rows.values():
+        row["status"] = "completed"
+    source.touch("r00003", status="in_progress")
+    sync(AI_OUTBOUND, source, store)
+    source.now += timedelta(days=30)
+    sync(AI_OUTBOUND, source, store)
+    source.touch("r00003", status="completed")
+
+    sync_whole(AI_OUTBOUND, source, store)
+
+
+def test_a_list_that_hides_final_requests_unless_asked_for_them_is_read_by_status() -> None:
+    """The contract does not show which statuses a list without a status has."""
+    source, store = ModelSource(Random(7), Manners(order="created_desc", default_status="received")), ModelStore()
+    statuses = ("completed", "received", "queued", "in_progress")
+    source.fill(60, START - timedelta(days=59), timedelta(days=1), *statuses)
+
+    sync_whole(AI_OUTBOUND, source, store)
+
+
+def of_hours(rows: int) -> ModelSource:
+    source = ModelSource(Random(5), Manners(order="created_desc"))
+    source.fill(rows, START - timedelta(days=9), timedelta(hours=1), "completed")
+    source.now += timedelta(days=2)
+    return source
+
+
+@each_list("appointments", "booking_sessions", "ai_outbound")
+@pytest.mark.parametrize("gone", [(0, 1, 2), (50,), (10, 80, 199)])
+def test_a_reconcile_costs_one_request_more_for_each(endpoint: Endpoint, gone: tuple[int, ...]) -> None:
+    source, store = of_hours(200), ModelStore()
+    sync(endpoint, source, store)
+    before = source.requests
+    sync(endpoint, source, store, reconcile="full")
+    undisturbed = source.requests - before
+    for number in gone:
+        del source.rows[f"r{number:05d}"]
+    before = source.requests
+
+    sync_whole(endpoint, source, store, reconcile="full")
+    assert len(store.missing) == len(gone)
+    assert source.requests - before <= undisturbed + len(gone) + 2
+
+
+def test_if_most_rows_have_vanished_the_time_is_read_again_at_once() -> None:
+    source, store = of_hours(200), ModelStore()
+    sync(APPOINTMENTS, source, store)
+    for number in range(0, 200, 2):
+        del source.rows[f"r{number:05d}"]
+    before = source.requests
+
+    sync_whole(APPOINTMENTS, source, store, reconcile="full")
+    assert source.requests - before < 60
+
+
+def test_a_row_that_is_back_at_the_second_look_has_not_vanished() -> None:
+    source, store = of_hours(40), ModelStore()
+    sync(APPOINTMENTS, source, store)
+    hidden, answers = source.rows.pop("r00007"), iter(range(10**6))
+    back = 4
+
+    def come_back() -> None:
+        if next(answers) == back:
+            source.rows["r00007"] = hidden
+
+    source.move = come_back
+    sync(APPOINTMENTS, source, store, reconcile="full")
+
+    assert store.missing == set()
+    assert "r00007" in store.rows
