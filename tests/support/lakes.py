@@ -12,10 +12,11 @@ from vetl.settings import Settings, WarehouseSettings, settings_class
 
 def lake_settings(folder: Path, place: Path | str, *, raw: bool = True, **options: Any) -> Settings:
     """Return settings of the warehouse in a folder with this lake."""
-    return settings_class()(
-        warehouse=WarehouseSettings(path=folder / "vetl.duckdb", published=folder / "analytics.duckdb"),
-        lake=LakeSettings(path=str(place), raw=raw, **options),
-    )
+    sections: dict[str, Any] = {
+        "warehouse": WarehouseSettings(path=folder / "vetl.duckdb", published=folder / "analytics.duckdb"),
+        "lake": LakeSettings(path=str(place), raw=raw, **options),
+    }
+    return settings_class()(**sections)
 
 
 def table_of(settings: Settings, name: str) -> DeltaTable:

@@ -99,7 +99,7 @@ def test_eight_writers_that_are_killed_lose_nothing_and_show_no_halves(tmp_path:
         for kill in range(WRITERS):
             time.sleep(random.uniform(0.1, 0.6))
             number = random.choice([one for one, process in running.items() if process.is_alive()] or [0])
-            os.kill(running[number].pid, signal.SIGKILL)
+            running[number].kill()
             running[number].join()
             running[number] = started(folders[number], 20 + kill * ROUNDS)
         for process in running.values():

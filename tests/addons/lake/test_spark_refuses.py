@@ -2,6 +2,7 @@
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.processes import free_port
@@ -14,10 +15,11 @@ from vetl.settings import WarehouseSettings, settings_class
 
 
 def begin_build(folder: Path, master: str) -> BuildResult:
-    settings = settings_class()(
-        warehouse=WarehouseSettings(path=folder / "vetl.duckdb"),
-        spark=SparkSettings(master=master, scratch=folder / "spark"),
-    )
+    sections: dict[str, Any] = {
+        "warehouse": WarehouseSettings(path=folder / "vetl.duckdb"),
+        "spark": SparkSettings(master=master, scratch=folder / "spark"),
+    }
+    settings = settings_class()(**sections)
     return dbt_on_spark(settings, folder / "work")
 
 

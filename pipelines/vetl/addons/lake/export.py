@@ -18,7 +18,7 @@ from vetl.addons.lake.delta import Lake, LakeError, schema_of, sql_types
 from vetl.addons.lake.lake_tables import FOLDER, LakeTable, Partition, among
 
 EXPORTS = LakeTable("control.exports", "", (), FOLDER, has_month=False)
-ROWS_AT_ONCE = 1_000_000
+ROWS_AT_ONCE = 500_000
 """Rows of a commit, if they are of several practices: those of one are always replaced together."""
 
 NOTED_EACH = 30
@@ -85,7 +85,7 @@ class Export:
         self.result = Exported(lake.location)
 
     def update(self, connection: duckdb.DuckDBPyConnection, tables: Iterable[LakeTable]) -> None:
-        """Bring these tables up to date, each by a commit for at most about a million rows.
+        """Bring these tables up to date, each by a commit for about half a million rows.
 
         Raises:
             LakeError: the lake cannot be read or written.
