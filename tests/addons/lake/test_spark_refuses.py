@@ -9,6 +9,7 @@ from support.processes import free_port
 from vetl.addons.lake.delta import LakeError
 from vetl.addons.lake.settings import SparkSettings
 from vetl.addons.lake.spark import dbt_on_spark
+from vetl.cli import app
 from vetl.core.errors import BuildFailed
 from vetl.jobs.dbt_process import BuildResult
 from vetl.settings import WarehouseSettings, settings_class
@@ -34,3 +35,13 @@ def test_a_master_that_does_not_answer_is_named_without_its_token(scheme: str, t
 def test_one_of_several_masters_is_enough(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(LakeError, match="has no raw tables yet"):
         begin_build(tmp_path, f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}")
+
+
+def test_an_unknown_engine_is_refused_and_spark_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("vetl.toml").touch()
+
+    assert app.execute(["build", "--engine", "flink"]) == 2
+    assert capsys.readouterr().err == "vetl: --engine flink: known are duckdb, spark\n"

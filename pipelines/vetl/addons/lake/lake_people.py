@@ -48,7 +48,7 @@ class LakeFiles(AddonFiles):
                 continue
             yield from (f"{lake.place(name)}/{path}" for path in lake.dead_files(name, {practice}))
             with lake.in_one_line(), duckdb.connect() as connection:
-                connection.register("rows", table.to_pyarrow_dataset(partitions=[("practice_id", "=", practice)]))
+                connection.register("rows", table.to_pyarrow_dataset())
                 columns = {column: kind for column, kind, *_ in connection.execute("describe rows").fetchall()}
                 if mentioned(
                     connection, "rows", columns, person, mentions, is_of_clients=name.endswith(".clients")
