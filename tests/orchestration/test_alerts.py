@@ -99,7 +99,7 @@ def test_alerts_are_told_apart_by_cause_and_end_with_a_word(
 
 def test_of_an_unexpected_exception_only_its_kind_is_sent() -> None:
     with dg.DagsterInstance.ephemeral() as instance:
-        assert alert_of(fail(instance, ValueError("+1 555 0100"))).failures == ("broken: ValueError",)
+        assert alert_of(fail(instance, ValueError("+1 555 0100")))[0].failures == ("broken: ValueError",)
 
 
 def test_an_alert_is_sent_by_e_mail() -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from support import warm_dbt
 from support.dagster_site import BIN, ROOT
 from support.deliveries import body_of, message
 from support.practice_site import site
@@ -21,10 +20,9 @@ from support.small_project import few_models
 from vetl.addons.act.dagster import ACTS
 from vetl.endpoints import REGISTRY
 from vetl.engine import runner
-from vetl.orchestration import dbt
-from vetl.orchestration.keys import raw_key
+from vetl.orchestration.lists import Again, run_config
 from vetl.orchestration.location import vetl_definitions
-from vetl.orchestration.read_config import Again, run_config
+from vetl.orchestration.resources import raw_key
 from vetl.partner.webhooks import Channel
 from vetl.publishing.statements import query
 from vetl.receiving.inbox import Entry, Inbox
@@ -137,12 +135,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
 
 
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Place]:
-    program, find = warm_dbt.program(tmp_path), shutil.which
-
-    def which(name: str, mode: int = os.F_OK | os.X_OK, path: str | None = None) -> str | None:
-        return str(program) if name == "dbt" else find(name, mode, path)
-
-    monkeypatch.setattr(dbt.shutil, "which", which)
     home = tmp_path / "dagster"
     home.mkdir()
     shutil.copy(ROOT / "deploy/dagster.yaml", home)

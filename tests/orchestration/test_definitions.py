@@ -10,10 +10,10 @@ import pytest
 from vetl.core.endpoint import Endpoint
 from vetl.endpoints import REGISTRY
 from vetl.orchestration.checks import LIST_CHECKS
-from vetl.orchestration.dbt import manifest_of, reason_of
-from vetl.orchestration.keys import WRITER_POOL, raw_key
-from vetl.orchestration.practices import PRACTICES
+from vetl.orchestration.dbt import manifest_of
+from vetl.orchestration.lists import PRACTICES
 from vetl.orchestration.raw_tables import ELSEWHERE
+from vetl.orchestration.resources import WRITER_POOL, raw_key
 from vetl.settings import Settings, WarehouseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,27 +42,6 @@ def test_a_manifest_that_a_full_disk_cut_off_is_written_again(tmp_path: Path) ->
 
     again = json.loads(manifest_of(settings).read_text("utf-8"))
     assert again["nodes"].keys() == json.loads(whole)["nodes"].keys()
-
-
-LONG = "The dbt CLI process with command\n\n`dbt build --vars {...}`\n\nfailed with exit code `2`. Check it"
-LOGGED = "\n\nErrors parsed from dbt logs:\n\n[\x1b[31mERROR\x1b[0m]\n  the profile is wrong"
-WITHOUT_ROOM = "\n\nErrors parsed from dbt logs:\n\n[Errno 28] No space left on device"
-FULL = "{folder}: dbt could not write: the disk is full; make room and run it again"
-
-
-@pytest.mark.parametrize(
-    ("error", "room", "words"),
-    [
-        (LONG + LOGGED, 0, "[ERROR] the profile is wrong"),
-        (LONG, 0, "dbt ended before it ran a model; its output is in the log of this run"),
-        (LONG + LOGGED, 2**63, FULL),
-        (LONG + WITHOUT_ROOM, 0, FULL),
-    ],
-)
-def test_a_dbt_without_results_says_why_without_its_command_line(
-    error: str, room: int, words: str, tmp_path: Path
-) -> None:
-    assert reason_of(error, tmp_path, room) == words.format(folder=tmp_path)
 
 
 def test_it_loads_without_a_warning(definitions: dg.Definitions) -> None:

@@ -54,7 +54,6 @@ def test_it_syncs_builds_and_publishes(finished: FinishedRun) -> None:
     assert finished.recorded["success"], finished.recorded["log"]
     published = finished.events_of("published/analytics")[None]
     assert "| practices | 2 |" in published["marts"]
-    assert "at most" in published["calls_of_28_days"]
     assert finished.published.exists()
 
 

@@ -11,10 +11,9 @@ from vetl.core.errors import Unreachable, VetlError
 from vetl.core.pages import Changes
 from vetl.core.results import EndpointResult, State, SyncResult
 from vetl.orchestration import lists
-from vetl.orchestration.keys import raw_key
-from vetl.orchestration.lists import list_assets
-from vetl.orchestration.practices import NAME
+from vetl.orchestration.lists import NAME, list_assets
 from vetl.orchestration.raw_tables import RawTables
+from vetl.orchestration.resources import raw_key
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)

@@ -9,11 +9,10 @@ import pytest
 from support.deliveries import body_of, message
 from support.practice_site import practice_tables, vetl_resource
 from support.warehouse_with_rows import ask
-from vetl.orchestration.practices import NAME, practices_sensor
-from vetl.orchestration.raw_tables import RawTables
-from vetl.orchestration.received import received_tables
+from vetl.orchestration.lists import NAME
+from vetl.orchestration.raw_tables import RawTables, received_tables
 from vetl.orchestration.resources import VetlResource
-from vetl.orchestration.sensors import inbox_sensors
+from vetl.orchestration.schedules import inbox_sensors, practices_sensor
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings.schedule import ScheduleSettings

@@ -240,7 +240,17 @@ def assert_default(section: str, key: str, documented: object, defaults: dict[st
     default: Any = project_default(key) if section == "definitions" else defaults[section][key]
     if key in WITHOUT_DEFAULT or f"{section}.{key}" in WITHOUT_DEFAULT:
         return
-    paths = {"path", "published", "inbox", "scratch", "ledger", "stop_file", "passwords", "audit"}
+    paths = {
+        "path",
+        "published",
+        "inbox",
+        "scratch",
+        "ledger",
+        "stop_file",
+        "passwords",
+        "audit",
+        "marks",
+    }
     if key in paths and isinstance(default, str):
         assert default.endswith(str(documented))
     else:

@@ -96,14 +96,11 @@ def checkout_with_estimates(folder: Path) -> Path:
 
 
 DAGSTER = """
-import json, shutil, sys
+import json, sys
 import dagster as dg
 from vetl.definitions import vetl_definitions
 from vetl.jobs import dbt_process
-from vetl.orchestration import dbt
-dbt_process.COMMAND = (sys.argv[2],)
-find = shutil.which
-dbt.shutil.which = lambda name, **more: sys.argv[2] if name == "dbt" else find(name, **more)
+dbt_process.COMMAND = tuple(sys.argv[2:])
 job = vetl_definitions(sys.argv[1]).resolve_job_def("everything")
 with dg.DagsterInstance.ephemeral() as instance:
     result = job.execute_in_process(instance=instance, raise_on_error=False)
@@ -123,13 +120,13 @@ with dg.DagsterInstance.ephemeral() as instance:
     }
 print(json.dumps(told, default=str))
 """
-"""The job of the schedules, without partitions, as a tick starts it; `dbt` is the forked one."""
+"""The job of the schedules, without partitions, as a tick starts it; dbt is the forked one."""
 
 
 def run_everything(checkout: Path, config: Path) -> dict[str, Any]:
     """Run that job in a process of its own, which imports the checkout; return its events."""
     done = subprocess.run(
-        [sys.executable, "-c", DAGSTER, str(config), str(warm_dbt.program(checkout))],
+        [sys.executable, "-c", DAGSTER, str(config), *warm_dbt.command()],
         env={**os.environ, "PYTHONPATH": str(checkout / "pipelines")},
         cwd=checkout,
         capture_output=True,

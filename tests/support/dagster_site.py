@@ -19,7 +19,7 @@ from support.practice_site import write_settings
 from support.processes import answers, free_port, graphql, postgres, running, until
 from support.sandbox_settings import credentials
 from vetl.endpoints import REGISTRY
-from vetl.orchestration.practices import NAME
+from vetl.orchestration.lists import NAME
 from vetl_sandbox.clock import START
 
 ROOT = Path(__file__).parents[2]

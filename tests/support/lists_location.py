@@ -5,9 +5,9 @@ import os
 import dagster as dg
 from vetl.orchestration.checks import check_lists
 from vetl.orchestration.lists import list_assets
-from vetl.orchestration.practices import practices_sensor
 from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.resources import VetlResource
+from vetl.orchestration.schedules import practices_sensor
 
 lists = list_assets(RawTables({"nodes": {}, "sources": {}}))
 defs = dg.Definitions(

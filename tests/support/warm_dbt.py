@@ -1,7 +1,6 @@
 """dbt for tests that are not about its start: see `support.warm_dbt_server`."""
 
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Generator, Mapping
@@ -46,14 +45,6 @@ def warm_dbt() -> Generator[None]:
 
 def command() -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", str(HERE / "warm_dbt_client.py"), os.environ[ADDRESS])
-
-
-def program(folder: Path) -> Path:
-    """Return a program that starts dbt, for those who start it by its name."""
-    file = folder / "dbt-of-tests"
-    file.write_text(f'#!/bin/sh\nexec {shlex.join(command())} "$@"\n')
-    file.chmod(0o755)
-    return file
 
 
 def dbt(*arguments: str, folder: Path, environment: Mapping[str, str]) -> Done:

@@ -132,7 +132,7 @@ def _thresholds(view: View) -> None:
         line = episode.line.partition(", out since")[0]
         st.warning(f"{plain(line)}; out since {view.words.day(episode.began)}", icon=":material/notifications:")
     if len(out) > NAMED_AT_MOST:
-        st.caption(f"{view.words.number(len(out) - NAMED_AT_MOST)} more are outside of a threshold: `vetl watch`.")
+        st.caption(f"{view.words.number(len(out) - NAMED_AT_MOST)} more are outside of a threshold.")
 
 
 def _sentences(view: View, found: Sequence[Score]) -> None:

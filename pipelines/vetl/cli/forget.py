@@ -1,7 +1,7 @@
 """`vetl forget`: remove a person from all files that vetl keeps; counts stay the same."""
 
 import sys
-from functools import partial
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -9,11 +9,12 @@ import typer
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Practice, Verbose
 from vetl.cli.output import configure_logs
-from vetl.cli.run import build_and_publish
+from vetl.cli.run import shown
 from vetl.cli.terminal import count, mention, print_json, print_line, say
 from vetl.core.errors import WrongUse
 from vetl.forgetting.job import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
 from vetl.jobs.one_writer import writing
+from vetl.run import built_and_published
 from vetl.settings import Settings, load_settings
 from vetl.store.forget_plan import COPIES
 
@@ -37,7 +38,10 @@ def forget(
     if not yes and not _agreed(settings, practice, client):
         mention("nothing was changed")
         return 0
-    build = partial(build_and_publish, full_refresh=True, quiet=as_json)
+
+    def build(settings: Settings) -> Mapping[str, Any]:
+        return shown(built_and_published(settings, full_refresh=True), settings, quiet=as_json)
+
     with writing(settings):
         forgotten = forget_person(settings, practice, client, build)
     if as_json:

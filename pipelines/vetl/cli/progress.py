@@ -110,7 +110,7 @@ def showing_nodes() -> Generator[Advance]:
         return
     with _bars() as bars:
         task = bars.add_task("building", total=None, mark=" ", unit="models and tests", practices="")
-        yield lambda done, total: bars.update(task, completed=done, total=total)
+        yield lambda done, total: bars.update(task, completed=done, total=total or None)
 
 
 @contextmanager

@@ -14,12 +14,11 @@ from vetl.cli.output import configure_logs
 from vetl.cli.terminal import mention, print_json, say, short
 from vetl.cli.times import local, zone
 from vetl.cli.views import show_published
-from vetl.core.errors import PublicationHeld, WrongUse
+from vetl.core.errors import WrongUse
 from vetl.jobs.build import publish_marts, roll_back_published
 from vetl.publishing.extract import extract
 from vetl.publishing.last_publication import release as release_hold
-from vetl.publishing.publication import Published
-from vetl.settings import Settings, load_settings
+from vetl.settings import load_settings
 
 app = Commands()
 
@@ -68,7 +67,8 @@ def publish(
         print_json({"exit_code": 0, "published": asdict(published)})
     else:
         show_published(published)
-    _tell(settings)
+    for line in hooks.after_publication(settings):  # it fails no publication
+        say(line)
     return 0
 
 
@@ -88,20 +88,3 @@ def _publish_for(group: str, target: Path | None, *, as_json: bool) -> int:
     else:
         mention(f"Wrote {len(practices)} practices, {sum(rows.values()):,} rows: {short(file)}")
     return 0
-
-
-def publish_unless_held(settings: Settings) -> tuple[Published | None, int]:
-    """Publish the marts. If a rolled-back file is kept, return no result and exit code 3."""
-    try:
-        published = publish_marts(settings)
-    except PublicationHeld as hold:
-        say(f"not published: {hold}")
-        return None, hold.exit_code
-    _tell(settings)
-    return published, 0
-
-
-def _tell(settings: Settings) -> None:
-    """Have the addons use the new file; it fails no publication."""
-    for line in hooks.after_publication(settings):
-        say(line)

@@ -3,7 +3,7 @@
 import csv
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -33,7 +33,6 @@ __all__ = [
 
 MANY_PRACTICES = 5
 """With more practices than this, a table has a row for each practice: 30 practices have 210 lists."""
-NUMBERS = (int, float)
 GAP = 2
 """Spaces between columns."""
 WIDEST_WORD = 30
@@ -53,8 +52,8 @@ class TableColumn:
     """A column of a table.
 
     If the terminal is too narrow, columns are hidden, those with the highest `hide_rank` first. A column of rank 0
-    is never hidden, and any other is hidden too if all its cells are empty. A column is wrapped down to
-    `min_width` before it is hidden.
+    is never hidden, and any other is hidden too if all its cells are empty. A column with a `min_width` is wrapped
+    down to it before it is hidden.
     """
 
     name: str
@@ -124,71 +123,43 @@ def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence
         console.width = 10_000
     if title:
         console.print(Text(title, style="bold"))
-    candidates = [index for index in range(len(named)) if not terminal or _is_filled(named[index], index, cells)]
-    widths = _widths(named, candidates, cells, console.width)
+    if not rows:
+        return
+    filled = [
+        index
+        for index, column in enumerate(named)
+        if not (terminal and column.hide_rank) or any(row[index] for row in cells)
+    ]
+    shown = _fitting(named, filled, cells, console.width)
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
-    for index, width in widths.items():
-        numeric = bool(rows) and all(isinstance(row[index], (*NUMBERS, type(None))) for row in rows)
+    for index in shown:
+        numeric = all(isinstance(row[index], (int, float, type(None))) for row in rows)
         name = Text(named[index].name, style="bold")
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold", width=width)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in cells:
-        table.add_row(*(Text(row[index], style=STATES.get(row[index], "")) for index in widths))
-    if rows:
-        console.print(table)
-    hidden = ", ".join(named[index].name for index in candidates if index not in widths)
-    if hidden and rows:
-        console.print(Text(f"not shown at this width: {hidden}", style="dim"))
+        table.add_row(*(Text(row[index], style=STATES.get(row[index], "")) for index in shown))
+    console.print(table)
+    if hidden := [named[index].name for index in filled if index not in shown]:
+        console.print(Text(f"not shown at this width: {', '.join(hidden)}", style="dim"))
 
 
-def _is_filled(column: TableColumn, index: int, rows: Sequence[Sequence[str]]) -> bool:
-    return not column.hide_rank or not rows or any(row[index] for row in rows)
-
-
-def _widths(
-    columns: Sequence[TableColumn], candidates: Sequence[int], rows: Sequence[Sequence[str]], width: int
-) -> dict[int, int]:
-    """Return the width of each visible column by its index. Only `candidates` can be visible.
-
-    Columns with a `hide_rank` are hidden, in its order, until the rest fits; a narrower one may still fit. If no
-    column has one (the answer to a query), columns are wrapped between words, and the last columns are hidden only
-    if words would be broken.
-    """
-    cells = [[column.name, *(row[index] for row in rows)] for index, column in enumerate(columns)]
-    whole = [max(len(line) for cell in column for line in (*cell.splitlines(), "")) for column in cells]
-    least = [
-        min(WIDEST_WORD, max(len(word) for cell in column for word in (*cell.split(), ""))) for column in cells
-    ]
-    hide_ranks = {index: column.hide_rank for index, column in enumerate(columns) if column.hide_rank}
-    needed = [
-        min(full, max(words, column.min_width)) if column.min_width else full
-        for full, words, column in zip(whole, least, columns, strict=True)
-    ]
-    needed = needed if hide_ranks else least
-    hide_ranks = hide_ranks or {index: index for index in range(1, len(columns))}
-    visible = _visible(candidates, hide_ranks, needed, width, keep_order=needed is least)
-    spare = width - sum(least[index] + GAP for index in visible) + GAP
-    widths: dict[int, int] = {}
-    for index in visible:
-        widths[index] = least[index] + max(0, min(whole[index] - least[index], spare))
-        spare -= widths[index] - least[index]
-    return widths
-
-
-def _visible(
-    candidates: Sequence[int],
-    hide_ranks: Mapping[int, int],
-    needed: Sequence[int],
-    width: int,
-    *,
-    keep_order: bool,
+def _fitting(
+    columns: Sequence[TableColumn], filled: Sequence[int], rows: Sequence[Sequence[str]], width: int
 ) -> list[int]:
-    """Return the columns that fit, the least `hide_rank` first; with `keep_order`, none after a hidden one."""
-    room = width + GAP - sum(needed[index] + GAP for index in candidates if index not in hide_ranks)
-    visible = [index for index in candidates if index not in hide_ranks]
-    for index in sorted(set(candidates) - set(visible), key=hide_ranks.__getitem__):
-        if needed[index] + GAP <= room:
-            visible.append(index)
-            room -= needed[index] + GAP
-        elif keep_order:
-            break
-    return sorted(visible)
+    """Return the columns that fit, those with the least `hide_rank` first; rich wraps them between words.
+
+    If no column has a rank (the answer to a query), the last ones are hidden, and only if words would be broken.
+    """
+    has_ranks = any(column.hide_rank for column in columns)
+    room, shown = width + GAP, list[int]()
+    for index in sorted(filled, key=lambda index: columns[index].hide_rank):
+        column, values = columns[index], [columns[index].name, *(row[index] for row in rows)]
+        whole = max(len(line) for value in values for line in (*value.splitlines(), ""))
+        word = min(WIDEST_WORD, max(len(word) for value in values for word in (*value.split(), "")))
+        least = word if not has_ranks else min(whole, max(word, column.min_width)) if column.min_width else whole
+        room -= least + GAP
+        if room >= 0 or not (column.hide_rank or (shown and not has_ranks)):
+            shown.append(index)
+        elif has_ranks:
+            room += least + GAP  # a narrower column may still fit
+    return sorted(shown)

@@ -1,7 +1,7 @@
 """Build and publish the marts, for commands and Dagster's assets."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +17,10 @@ from vetl.jobs.dbt_process import (
     TABLES_ONLY,
     Advance,
     BuildResult,
-    dbt_build,
+    Nodes,
+    dbt_nodes,
     fingerprint,
+    last_of,
 )
 from vetl.jobs.headlines import find_headlines
 from vetl.jobs.one_writer import opened, writing
@@ -30,6 +32,7 @@ from vetl.publishing.publication import Published
 from vetl.publishing.publication import publish as publish_file
 from vetl.publishing.retention import roll_back
 from vetl.settings import Settings
+from vetl.store.connection import attached
 from vetl.store.control import builds
 from vetl.store.control.activity import read_activity, recorded
 from vetl.store.control.builds import news
@@ -40,18 +43,24 @@ WEAK_KEY = (
 )
 
 
-def build_marts(
+def build_marts(settings: Settings, advance: Advance = lambda _done, _total: None, **how: Any) -> BuildResult:  # noqa: ANN401 - as `building`
+    """Run `building` to its end, and return the result."""
+    return last_of(building(settings, **how), advance)
+
+
+def building(
     settings: Settings,
     *,
     full_refresh: bool = False,
     all_tests: bool = True,
-    advance: Advance = lambda _done, _total: None,
+    with_views: bool = False,
+    select: Sequence[str] = (),
     now: Callable[[], float] = time.monotonic,
-) -> BuildResult:
+) -> Nodes:
     """Build the marts from the committed rows; wait for another writer for at most `lock_wait_seconds`.
 
     Without `all_tests` only models are made that hang on changed rows, and only published ones are tested
-    (`options_of`).
+    (`options_of`). With `select` only these models and tests are run, and the build counts for no others.
 
     Raises:
         BuildFailed: dbt could not start the build; a failed node is in the result instead.
@@ -60,34 +69,25 @@ def build_marts(
     existing(settings)
     treatments(settings)
     with writing(settings):
-        return _built(settings, full_refresh=full_refresh, all_tests=all_tests, advance=advance, now=now)
-
-
-def _built(
-    settings: Settings, *, full_refresh: bool, all_tests: bool, advance: Advance, now: Callable[[], float]
-) -> BuildResult:
-    path = settings.warehouse.path
-    deadline = now() + settings.warehouse.lock_wait_seconds
-    hooks.before_build(settings)
-    begun: Begun | None = None
-    while True:
-        begun = ready_for_dbt(settings, max(0.0, deadline - now()), full_refresh=full_refresh, before=begun)
-        try:
-            result = dbt_build(
-                path,
-                advance=advance,
-                variables=dbt_variables(settings),
-                extra=options_of(begun, all_tests=all_tests),
-                limits=duckdb_limits(settings),
-            )
-        except WarehouseBusy:
-            # Another program, such as DuckDB's shell, opened the file between the check and dbt's start.
-            if now() >= deadline:
-                raise
-        else:
-            if not result.failures and not result.skipped:
-                finish_build(settings, begun)
-            return replace(result, because=begun.because)
+        deadline = now() + settings.warehouse.lock_wait_seconds
+        hooks.before_build(settings)
+        begun: Begun | None = None
+        while True:
+            begun = ready_for_dbt(settings, max(0.0, deadline - now()), full_refresh=full_refresh, before=begun)
+            extra = options_of(begun, all_tests=all_tests, with_views=with_views, select=select)
+            limits, variables = duckdb_limits(settings), dbt_variables(settings)
+            try:
+                result = yield from dbt_nodes(
+                    settings.warehouse.path, variables=variables, extra=extra, limits=limits
+                )
+            except WarehouseBusy:
+                # Another program, such as DuckDB's shell, opened the file between the check and dbt's start.
+                if now() >= deadline:
+                    raise
+            else:
+                if not result.failures and not result.skipped and not select:
+                    finish_build(settings, begun)
+                return replace(result, because=begun.because)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +109,16 @@ class Begun:
         return f"what hangs on the time{''.join(f', {name}' for name in lists)}"
 
 
-def options_of(begun: Begun, *, all_tests: bool, with_views: bool = False) -> tuple[str, ...]:
+def options_of(
+    begun: Begun, *, all_tests: bool, with_views: bool = False, select: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Return dbt's options: all models and tests if requested or if the build before failed.
 
     So a build with fewer tests never publishes marts that the build before refused (decision 18). Otherwise
     those models are made that hang on changed sources, `with_views` or without.
     """
+    if select:
+        return (*DATA_ONLY, "--indirect-selection", "empty", "--select", *select)
     if all_tests or begun.changed is None:
         return (*DATA_ONLY, *(["--full-refresh"] if begun.is_full else []))
     if with_views:
@@ -184,29 +188,27 @@ def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published
     """
     existing(settings)
     refuse_while_held(settings)
-    with writing(settings), recorded(settings.warehouse.path, "publication", "publish"):
-        return _publish_marts(settings, accept_loss=accept_loss)
-
-
-def _publish_marts(settings: Settings, *, accept_loss: bool) -> Published:
-    warehouse = settings.warehouse
-    key = warehouse.pii_key
-    published = publish_file(
-        warehouse.path,
-        warehouse.published,
-        pii=treatments(settings),
-        pii_key=key.get_secret_value() if key else None,
-        shared=settings.privacy.shared,
-        keep=warehouse.keep,
-        accept_loss=accept_loss,
-        limits=duckdb_limits(settings),
-    )
-    if warehouse.contacts:
-        write_contacts(warehouse.path, warehouse.published)
-    else:
-        remove_contacts(warehouse.published)
-    _publish_parquet(settings)
-    return published
+    warehouse, key = settings.warehouse, settings.warehouse.pii_key
+    with writing(settings), recorded(warehouse.path, "publication", "publish"):
+        # Wait for a program that has the file open, such as DuckDB's shell.
+        with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds):
+            pass
+        published = publish_file(
+            warehouse.path,
+            warehouse.published,
+            pii=treatments(settings),
+            pii_key=key.get_secret_value() if key else None,
+            shared=settings.privacy.shared,
+            keep=warehouse.keep,
+            accept_loss=accept_loss,
+            limits=duckdb_limits(settings),
+        )
+        if warehouse.contacts:
+            write_contacts(warehouse.path, warehouse.published)
+        else:
+            remove_contacts(warehouse.published)
+        _publish_parquet(settings)
+        return published
 
 
 def treatments(settings: Settings) -> dict[str, dict[str, Treatment]]:
@@ -304,14 +306,6 @@ def ready_for_dbt(
         if numbers and changed is not None:
             changed |= {"control.phone_numbers"}
         return Begun(made_with, is_full, changed)
-
-
-def wait_for_writer(settings: Settings, seconds: float) -> None:
-    """Wait until no other process holds the warehouse."""
-    with writing(settings, seconds):
-        if settings.warehouse.path.exists():
-            with opened(settings, seconds):
-                pass
 
 
 def existing(settings: Settings) -> None:

@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from vetl.publishing.statements import query
 from vetl.store.failures import busy_in, remedy_in
 from vetl.store.writer_lock import held_descriptors
 
-Advance = Callable[[int, int], None]
+Advance = Callable[[int, int], object]
 """Called with the number of finished nodes and the number of all nodes."""
 
 COMMAND: tuple[str, ...] = (
@@ -35,8 +35,6 @@ PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")
 """Only the tests of published models; other tests have a tag in dbt_project.yml (decision 18)."""
 TABLES_ONLY = ("config.materialized:view", "catalogue", "metrics", "--indirect-selection", "empty")
 """Without views, `catalogue` and `metrics`, which only change with the project or its variables."""
-OWN_VARIABLES = ("VETL_", "DBT_")
-"""The prefixes of variables that dbt gets from vetl alone."""
 _FAILED = frozenset({"error", "fail", "runtime error"})
 _ROWS = re.compile(r"Got (\d+) results?, configured to")
 _MESSAGE_LENGTH = 300
@@ -62,18 +60,32 @@ class BuildResult:
         return 1 if self.failures else 0
 
 
+@dataclass(frozen=True, slots=True)
+class NodeDone:
+    """A node that dbt has finished, the number of finished and of all nodes, and dbt's event about it."""
+
+    done: int
+    total: int
+    event: dict[str, Any]
+
+
+Nodes = Generator[NodeDone, None, "BuildResult"]
+"""A build that runs: its nodes as they are done, and its result."""
+
+
 @dataclass(slots=True)
 class _Log:
-    """The errors and deprecations in dbt's JSON log."""
+    """The exit code of dbt, and the errors and deprecations in its JSON log."""
 
+    exit_code: int = 0
     errors: list[str] = field(default_factory=list)
     deprecations: list[str] = field(default_factory=list)
 
-    def take(self, event: dict[str, Any], advance: Advance) -> None:
+    def take(self, event: dict[str, Any]) -> Generator[NodeDone]:
         info, data = event.get("info", {}), event.get("data", {})
         name, level = info.get("name", ""), info.get("level")
         if name.endswith("Result") and "index" in data:
-            advance(data["index"], data.get("total") or data.get("num_models") or data["index"])
+            yield NodeDone(data["index"], data.get("total") or data.get("num_models") or data["index"], event)
         elif level == "error" and name == "MainEncounteredError":
             self.errors.append(one_line(info.get("msg", "").removeprefix("Encountered an error:")))
         elif level == "warn" and not name.startswith(("RunResult", "Log")):
@@ -85,25 +97,34 @@ def state_folder(warehouse: Path) -> Path:
     return warehouse.with_name(f"{warehouse.name}.dbt")
 
 
-def results_file(warehouse: Path) -> Path:
-    """Return the file to which dbt writes the results of the nodes."""
-    return state_folder(warehouse) / "target" / "run_results.json"
-
-
 def log_file(warehouse: Path) -> Path:
     """Return the file in which dbt logs warnings and errors."""
     return state_folder(warehouse) / "logs" / "dbt.log"
 
 
-def dbt_build(
+def dbt_build(warehouse: Path, *, advance: Advance, **how: Any) -> BuildResult:  # noqa: ANN401 - as `dbt_nodes`
+    """Run `dbt_nodes` to its end, and return the result."""
+    return last_of(dbt_nodes(warehouse, **how), advance)
+
+
+def last_of(nodes: Nodes, advance: Advance) -> BuildResult:
+    """Run a build to its end, and return its result."""
+    while True:
+        try:
+            node = next(nodes)
+        except StopIteration as end:
+            return end.value
+        advance(node.done, node.total)
+
+
+def dbt_nodes(
     warehouse: Path,
     *,
-    advance: Advance,
     variables: Mapping[str, Any] | None = None,
     command: Sequence[str] = (),
     extra: Sequence[str] = DATA_ONLY,
     limits: Mapping[str, str] | None = None,
-) -> BuildResult:
+) -> Nodes:
     """Build and test every model over the warehouse; `variables` override those of the project.
 
     `command` starts dbt instead of `COMMAND`, `extra` are further options of dbt, and `limits` are DuckDB's limits
@@ -112,33 +133,23 @@ def dbt_build(
     Raises:
         BuildFailed: dbt failed before it ran a node.
     """
-    results_file(warehouse).unlink(missing_ok=True)
+    results = state_folder(warehouse) / "target" / "run_results.json"
+    results.unlink(missing_ok=True)
     log = _Log()
-    code = _run(warehouse, ["build", *extra, *as_options(variables or {})], log, advance, command, limits)
+    yield from _run(warehouse, ["build", *extra, *as_options(variables or {})], log, command, limits)
     for error in log.errors:
         if busy := busy_in(error, warehouse):
             raise busy
-    run = _results(warehouse)
+    try:
+        run = json.loads(results.read_text("utf-8"))
+    except (FileNotFoundError, ValueError):  # a full disk cuts it off
+        run = None
     if log.errors or run is None:
-        why = log.errors[0] if log.errors else f"dbt ended with exit code {code}"
+        why = log.errors[0] if log.errors else f"dbt ended with exit code {log.exit_code}"
         # The error of a full disk is a number alone, so the line names the folder that dbt writes.
         why = f"{state_folder(warehouse)}: {why}" if "Errno" in why else why
         raise BuildFailed(f"{why}{remedy_in(why)}")
     return _summary(warehouse, run, tuple(dict.fromkeys(log.deprecations)))
-
-
-def failures_of(warehouse: Path) -> tuple[str, ...]:
-    """Return a line for each node that failed in the last build, or none if dbt ran no node."""
-    run = _results(warehouse)
-    return _summary(warehouse, run, ()).failures if run else ()
-
-
-def _results(warehouse: Path) -> dict[str, Any] | None:
-    """Return the results of the last build; `None` if dbt did not write them, or a full disk cut them off."""
-    try:
-        return json.loads(results_file(warehouse).read_text("utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
 
 
 def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Path:
@@ -148,15 +159,10 @@ def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Pa
         BuildFailed: the project does not parse.
     """
     log = _Log()
-    code = _run(warehouse, ["parse", *as_options(variables or {})], log, lambda _done, _total: None)
-    if code:
-        raise BuildFailed(log.errors[0] if log.errors else f"dbt parse ended with exit code {code}")
+    list(_run(warehouse, ["parse", *as_options(variables or {})], log))
+    if log.exit_code:
+        raise BuildFailed(log.errors[0] if log.errors else f"dbt parse ended with exit code {log.exit_code}")
     return state_folder(warehouse) / "target" / "manifest.json"
-
-
-def as_variables(limits: Mapping[str, str]) -> dict[str, str]:
-    """Return DuckDB's settings as the environment variables of dbt's profile."""
-    return {f"VETL_{name}".upper(): value for name, value in limits.items()}
 
 
 def as_options(variables: Mapping[str, Any]) -> list[str]:
@@ -175,13 +181,8 @@ def environment(warehouse: Path) -> dict[str, str]:
     Variables of dbt in the shell, which may be for another project, would change a build: with `DBT_EMPTY=1` every
     table is empty. Other variables of vetl contain secrets.
     """
-    others = {name: value for name, value in os.environ.items() if not name.startswith(OWN_VARIABLES)}
-    return {**others, **known_to_dbt(warehouse)}
-
-
-def known_to_dbt(warehouse: Path) -> dict[str, str]:
-    """Return vetl's variables for dbt: the file."""
-    return {"VETL_WAREHOUSE__PATH": str(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+    others = {name: value for name, value in os.environ.items() if not name.startswith(("VETL_", "DBT_"))}
+    return {**others, "VETL_WAREHOUSE__PATH": str(warehouse), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
 
 
 def without_values(message: str) -> str:
@@ -217,35 +218,20 @@ def _run(
     warehouse: Path,
     arguments: Sequence[str],
     log: _Log,
-    advance: Advance,
     start: Sequence[str] = (),
     limits: Mapping[str, str] | None = None,
-) -> int:
-    state, project = state_folder(warehouse), bundled.dbt_project()
+) -> Generator[NodeDone]:
+    state, project = state_folder(warehouse), str(bundled.dbt_project())
     state.mkdir(parents=True, exist_ok=True)
-    command = [
-        *(start or COMMAND),
-        # A full log file has every statement, and takes a tenth of the time of a build with few changes.
-        "--no-version-check",
-        "--no-use-colors",
-        "--log-format",
-        "json",
-        "--log-level-file",
-        "warn",
-        *arguments,
-        "--project-dir",
-        str(project),
-        "--profiles-dir",
-        str(project),
-        "--target-path",
-        str(state / "target"),
-        "--log-path",
-        str(state / "logs"),
-    ]
+    # A full log file has every statement, and takes a tenth of the time of a build with few changes.
+    flags = ["--no-version-check", "--no-use-colors", "--log-format", "json", "--log-level-file", "warn"]
+    places = ["--project-dir", project, "--profiles-dir", project]
+    places += ["--target-path", str(state / "target"), "--log-path", str(state / "logs")]
+    profile = {f"VETL_{name}".upper(): value for name, value in (limits or {}).items()}
     with subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
-        command,
+        [*(start or COMMAND), *flags, *arguments, *places],
         cwd=state,
-        env={**environment(warehouse), **as_variables(limits or {})},
+        env={**environment(warehouse), **profile},
         # If this process is killed, dbt continues, so the lock of the warehouse must stay until dbt has ended.
         pass_fds=held_descriptors(),
         stdout=subprocess.PIPE,
@@ -253,17 +239,12 @@ def _run(
         text=True,
     ) as process:
         try:
-            for event in _events(process):
-                log.take(event, advance)
-            return process.wait()
+            for line in process.stdout or ():
+                if line.startswith("{"):
+                    yield from log.take(json.loads(line))
+            log.exit_code = process.wait()
         finally:
             process.kill()  # if vetl was interrupted; it has no effect on a process that has ended
-
-
-def _events(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
-    for line in process.stdout or ():
-        if line.startswith("{"):
-            yield json.loads(line)
 
 
 def _summary(warehouse: Path, run: dict[str, Any], deprecations: tuple[str, ...]) -> BuildResult:

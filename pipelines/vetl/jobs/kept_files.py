@@ -92,5 +92,6 @@ def _places(settings: Settings) -> dict[str, Path]:
         "contacts": contacts_file(published),
         "inbox": settings.webhooks.inbox,
         "dashboard-audit": settings.dashboard.audit,
+        "dashboard-marks": settings.dashboard.marks,
         **{name: path for keeper in hooks.people(settings) for name, path in keeper.files.items()},
     }

@@ -17,14 +17,14 @@ from dagster_shared.error import SerializableErrorInfo
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.orchestration.checks import CAUSES
-from vetl.orchestration.resources import VetlResource
+from vetl.orchestration.resources import VetlResource, sensor_status
 from vetl.settings.schedule import AlertSettings, ScheduleSettings
 
 _STATE = "vetl/alerts"
 """The key of the causes that were sent, in Dagster's store of cursors: JSON, by job, with the time of each."""
 
 _MOST_LINES = 20
-
+_NO_STEP = "the run ended before any step"
 _NUMBERS = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?|(?<=PID )\d+|\d[\d.,]*(?= [a-z])")
 """Times, ages and counts, which differ each time the same thing fails."""
 
@@ -77,7 +77,7 @@ def alerts_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.Sen
     @dg.run_failure_sensor(
         name="alerts",
         minimum_interval_seconds=30,
-        default_status=_status(schedule),
+        default_status=sensor_status(schedule),
         description="Sends an alert for each failed run, as [alerts] configures.",
     )
     def alerts(context: dg.RunFailureSensorContext, vetl: VetlResource) -> dg.SkipReason | None:
@@ -94,30 +94,26 @@ def well_again_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg
         name="well_again",
         run_status=dg.DagsterRunStatus.SUCCESS,
         minimum_interval_seconds=30,
-        default_status=_status(schedule),
+        default_status=sensor_status(schedule),
         description="Says that a job succeeds again after an alert about it.",
     )
     def well_again(context: dg.RunStatusSensorContext, vetl: VetlResource) -> dg.SkipReason | None:
         run, sent = context.dagster_run, _sent(context.instance)
         if run.job_name not in sent:
             return dg.SkipReason(f"no alert is open about {run.job_name}")
-        over = _lines_of(sent.pop(run.job_name))
-        _send([*channels(vetl.settings().alerts), *more], Alert(run.job_name, run.run_id, over, is_over=True))
+        over = Alert(run.job_name, run.run_id, _lines_of(sent.pop(run.job_name)), is_over=True)
+        _send([*channels(vetl.settings().alerts), *more], over)
         _keep(context.instance, sent)
         return None
 
     return well_again
 
 
-def _status(schedule: ScheduleSettings) -> dg.DefaultSensorStatus:
-    return dg.DefaultSensorStatus.RUNNING if schedule.start else dg.DefaultSensorStatus.STOPPED
-
-
 def _report(context: dg.RunFailureSensorContext, used: Sequence[Channel], hours: float) -> dg.SkipReason | None:
     """Send the causes that are new or due again, and those that are over although the run failed."""
     if not used:
         return dg.SkipReason("no channel is configured in [alerts]")
-    alert, (causes, judged) = alert_of(context), causes_of(context)
+    alert, causes, judged = alert_of(context)
     sent, now = _sent(context.instance), time.time()
     before = sent.get(alert.job, {})
     over = {cause for cause in before.keys() - causes if cause.partition(": ")[0] in judged}
@@ -145,37 +141,24 @@ def _lines_of(causes: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(causes))[:_MOST_LINES]
 
 
-def causes_of(context: dg.RunFailureSensorContext) -> tuple[set[str], set[str]]:
-    """Return the causes of a failed run, and the steps whose checks were run to their end.
+def alert_of(context: dg.RunFailureSensorContext) -> tuple[Alert, set[str], set[str]]:
+    """Return the alert for a failed run, its causes, and the steps whose checks were run to their end.
 
     A cause is `step: check practice` of a check, else the step and its words.
     """
-    causes, judged = set[str](), set[str]()
+    lines, causes, judged = list[str](), set[str](), set[str]()
     for event in context.get_step_failure_events():
-        data = event.step_failure_data
-        own = data.user_failure_data
+        own, step = event.step_failure_data.user_failure_data, str(event.step_key)
+        words = (own.description if own else None) or _kind(event.step_failure_data.error) or "failed"
+        lines.append(f"{step}: {words}")
         named = own.metadata.get(CAUSES) if own else None
         if named is not None and isinstance(named.value, list):
-            causes |= {f"{event.step_key}: {cause}" for cause in named.value}
-            judged.add(str(event.step_key))
+            causes |= {f"{step}: {cause}" for cause in named.value}
+            judged.add(step)
         else:
-            words = (own.description if own else None) or _kind(data.error) or "failed"
-            causes.add(f"{event.step_key}: {_NUMBERS.sub('#', words)}")
-    return causes or {"the run ended before any step"}, judged
-
-
-def alert_of(context: dg.RunFailureSensorContext) -> Alert:
-    """Return the alert for a failed run, with a line for each failed step."""
-    lines: list[str] = []
-    for event in context.get_step_failure_events():
-        data = event.step_failure_data
-        description = data.user_failure_data.description if data.user_failure_data else None
-        lines.append(f"{event.step_key}: {description or _kind(data.error) or 'failed'}")
-    return Alert(
-        context.dagster_run.job_name,
-        context.dagster_run.run_id,
-        tuple(lines) or ("the run ended before any step",),
-    )
+            causes.add(f"{step}: {_NUMBERS.sub('#', words)}")
+    run = context.dagster_run
+    return Alert(run.job_name, run.run_id, tuple(lines) or (_NO_STEP,)), causes or {_NO_STEP}, judged
 
 
 def _kind(error: SerializableErrorInfo | None) -> str | None:

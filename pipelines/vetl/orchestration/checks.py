@@ -1,26 +1,30 @@
-"""Checks of the lists, after each run and every hour without one. Warnings block nothing, errors fail the run.
+"""Checks of the lists and of the published file, after each run and every hour without one.
 
-A check covers a list of all practices and names those that fail it. A freshness policy of Dagster's would judge
-the list as a whole, and one fresh practice would hide 499 stale ones.
+Warnings block nothing, errors fail the run. A check of a list covers all practices and names those that fail it. A
+freshness policy of Dagster's would judge the list as a whole, and one fresh practice would hide 499 stale ones. No
+check needs a lock.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
 
+from vetl import bundled
 from vetl.core.endpoint import Endpoint
+from vetl.core.errors import VetlError, WarehouseError
 from vetl.endpoints import REGISTRY
-from vetl.orchestration.keys import raw_key
-from vetl.orchestration.list_status import list_statuses
 from vetl.orchestration.metadata import table
-from vetl.orchestration.resources import VetlResource, as_failures
+from vetl.orchestration.resources import PUBLISHED, VetlResource, as_failures, raw_key
+from vetl.publishing.statements import query
 from vetl.settings import Settings
 from vetl.settings.mart_definitions import OpeningHours
 from vetl.settings.schedule import open_hours
-from vetl.store.control.snapshot import ListStatus
+from vetl.store.control.activity import Activity, read_activity
+from vetl.store.control.snapshot import Attempt, ListStatus, read_snapshot
 
 Row = tuple[object, ...]
 
@@ -45,22 +49,21 @@ class Verdict:
 
     def result(self, key: dg.AssetKey, name: str) -> dg.AssetCheckResult:
         """Return the result in Dagster's form."""
-        severity = dg.AssetCheckSeverity.ERROR if self.is_error else dg.AssetCheckSeverity.WARN
-        metadata = (
-            {"found": table(self.columns, self.rows), "count": len(self.rows)} if self.rows else {"count": 0}
-        )
         return dg.AssetCheckResult(
             passed=not self.rows,
             asset_key=key,
             check_name=name,
-            severity=severity,
-            metadata=metadata,
+            severity=dg.AssetCheckSeverity.ERROR if self.is_error else dg.AssetCheckSeverity.WARN,
+            metadata={
+                **({"found": table(self.columns, self.rows)} if self.rows else {}),
+                "count": len(self.rows),
+            },
             description=self.line() or None,
         )
 
-    def causes(self, check: str) -> dict[str, Any]:
-        """Return the metadata with the causes of an alert: the check and each practice, without an age."""
-        return {CAUSES: dg.MetadataValue.json(sorted({f"{check} {row[0]}" for row in self.rows}))}
+    def causes(self, check: str) -> list[str]:
+        """Return the causes of an alert: the check and each practice, without an age."""
+        return sorted({f"{check} {row[0]}" for row in self.rows})
 
     def line(self) -> str:
         """Return the first rows in one line, for the page of the check."""
@@ -74,6 +77,11 @@ def _in_words(column: str, value: object) -> str:
     if isinstance(value, str):
         return value
     return f"{column} {value:%Y-%m-%d %H:%M} UTC" if isinstance(value, datetime) else f"{value} {column}"
+
+
+def failure(message: str, causes: Iterable[str]) -> dg.Failure:
+    """Return the failure of a step whose checks failed, with the causes of its alert."""
+    return dg.Failure(message, metadata={CAUSES: dg.MetadataValue.json(sorted(causes))}, allow_retries=False)
 
 
 def certified(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
@@ -90,14 +98,14 @@ def fresh(lists: Sequence[ListStatus], settings: Settings, now: datetime) -> Ver
     usual = settings.definitions.opening_hours or USUAL_HOURS
     own = settings.definitions.opening_hours_by_practice or {}
     ages = [
-        (item, open_hours(item.read_at, now, zones[item.practice_id], own.get(item.practice_id, usual)))
+        (open_hours(item.read_at, now, zones[item.practice_id], own.get(item.practice_id, usual)), item)
         for item in lists
         if item.read_at is not None
     ]
-    stale = sorted(
-        (pair for pair in ages if pair[1] > settings.schedule.stale_after_hours), key=lambda pair: -pair[1]
-    )
-    rows = [(item.practice_id, item.read_at, round(age, 1)) for item, age in stale]
+    stale = [pair for pair in ages if pair[0] > settings.schedule.stale_after_hours]
+    rows = [
+        (item.practice_id, item.read_at, round(age, 1)) for age, item in sorted(stale, key=lambda pair: -pair[0])
+    ]
     return Verdict(("practice", "last read", "opening hours since"), rows, is_error=bool(rows))
 
 
@@ -109,16 +117,17 @@ def quarantined(lists: Sequence[ListStatus], _settings: Settings, _now: datetime
 
 def known_fields(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
     """The list has exactly the fields of the contract. New fields are kept in `_extra`."""
-    return _drift(lists, lambda departure: not departure.startswith("new_value"))
+    return _drift(lists, of_values=False)
 
 
 def known_values(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
     """Enumerations have only values of the contract. Unknown values are kept unchanged."""
-    return _drift(lists, lambda departure: departure.startswith("new_value"))
+    return _drift(lists, of_values=True)
 
 
-def _drift(lists: Sequence[ListStatus], counts: Callable[[str], bool]) -> Verdict:
-    rows = [(item.practice_id, departure) for item in lists for departure in item.drift if counts(departure)]
+def _drift(lists: Sequence[ListStatus], *, of_values: bool) -> Verdict:
+    every = [(item.practice_id, departure) for item in lists for departure in item.drift]
+    rows = [row for row in every if row[1].startswith("new_value") == of_values]
     return Verdict(("practice", "departure from the contract"), rows)
 
 
@@ -151,16 +160,12 @@ def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> I
             yield verdict.result(key.asset_key, name)
             errors += [(endpoint.name, name, verdict)] if verdict.is_error else []
     if errors:
-        causes = {f"{name} {row[0]}" for _, name, verdict in errors for row in verdict.rows}
-        raise dg.Failure(
-            "\n".join(_failures(errors)),
-            metadata={CAUSES: dg.MetadataValue.json(sorted(causes))},
-            allow_retries=False,
-        )
+        causes = {cause for _, name, verdict in errors for cause in verdict.causes(name)}
+        raise failure("\n".join(_failures(errors)), causes)
 
 
 def list_verdicts(settings: Settings) -> Iterator[tuple[Endpoint, str, Verdict]]:
-    """Yield the result of every check of every list. No lock is needed."""
+    """Yield the result of every check of every list."""
     now, lists = datetime.now(UTC), list_statuses(settings)
     for endpoint in REGISTRY:
         ours = [item for item in lists if item.endpoint == endpoint.name]
@@ -183,3 +188,132 @@ def _failures(errors: Sequence[tuple[str, str, Verdict]]) -> Iterator[str]:
         yield f"{practice}: {many} not {name}; {lists[0]}"
     if len(found) > _LINES:
         yield f"and {len(found) - _LINES} more; the checks show them"
+
+
+def list_statuses(settings: Settings) -> list[ListStatus]:
+    """Return the lists of configured practices that a sync has tried; nothing before the first sync."""
+    snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
+    configured = {practice.id for practice in settings.practices}
+    sync = read_activity(settings.warehouse.path, "sync")
+    return [
+        _failed_since(item, item.attempt, sync)
+        for item in (snapshot.lists if snapshot else ())
+        if item.practice_id in configured and item.attempt
+    ]
+
+
+def _failed_since(item: ListStatus, attempt: Attempt, sync: Activity | None) -> ListStatus:
+    """Return a list as failed if a later sync failed as a whole, since such a sync records no attempt."""
+    if not sync or sync.outcome != "failed" or not sync.finished_at:
+        return item
+    if datetime.fromisoformat(sync.finished_at) < datetime.fromisoformat(attempt.finished):
+        return item
+    return replace(item, state="failed", attempt=replace(attempt, reason=sync.error or "the last sync failed"))
+
+
+_FEWER = """
+select practice_id, endpoint, source_count, warehouse_count from meta.proof
+where warehouse_count < source_count order by source_count - warehouse_count desc
+"""
+"""Only missing rows are a problem: a list may grow between two counts at the source."""
+
+_SILENT = """
+with days as (
+    select practice_id, day, sum(calls) as calls from marts.booking_intent_daily group by all
+), weeks as (
+    select practice_id, today - 1 as last_day, today - 1 - 7 * ago::integer as day
+    from marts.practices, range(1, 9) as before(ago) where history_start <= today - 1 - 7 * ago::integer
+), usual as (
+    select practice_id, last_day, median(coalesce(calls, 0)) as calls
+    from weeks left join days using (practice_id, day) group by all
+)
+select usual.practice_id, usual.last_day, usual.calls from usual
+left join days on days.practice_id = usual.practice_id and days.day = usual.last_day
+where isodow(usual.last_day) <= 6 and usual.calls >= 3 and coalesce(days.calls, 0) = 0
+order by usual.calls desc
+"""
+
+
+def _asking(sql: str, *columns: str) -> Callable[[Settings], Verdict]:
+    def verdict(settings: Settings) -> Verdict:
+        """Ask the published file; if it cannot be read, the check fails."""
+        try:
+            return Verdict(columns, query(settings.warehouse.published, sql).rows)
+        except WarehouseError as error:
+            return Verdict(("error",), [(str(error),)])
+
+    return verdict
+
+
+PUBLISHED_CHECKS: dict[str, tuple[str, Callable[[Settings], Verdict]]] = {
+    "equals_source": (
+        "No list has fewer rows than the source counted at the last complete read.",
+        _asking(_FEWER, "practice", "list", "rows at the source", "rows published"),
+    ),
+    "volume": (
+        "Every practice had a call on its last working day, if it usually has calls on that weekday.",
+        _asking(_SILENT, "practice", "day", "usual calls"),
+    ),
+}
+"""The checks of the published file, to which addons add theirs: a description, and the function that judges."""
+
+
+def check_published() -> dg.AssetChecksDefinition:
+    """Return the checks of the published file with those of addons."""
+
+    @dg.multi_asset_check(
+        name="check_published",
+        can_subset=True,
+        specs=[
+            dg.AssetCheckSpec(name, asset=PUBLISHED, description=description)
+            for name, (description, _) in PUBLISHED_CHECKS.items()
+        ],
+    )
+    def check(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
+        """Run the checks. Failures are warnings, because none of them proves a fault."""
+        settings = vetl.settings()
+        for name, (_, judge) in PUBLISHED_CHECKS.items():
+            if dg.AssetCheckKey(PUBLISHED, name) in context.selected_asset_check_keys:
+                yield judge(settings).result(PUBLISHED, name)
+
+    return check
+
+
+def checked_if_it_fails(settings: Settings, events: Iterable[Any]) -> Iterator[Any]:
+    """Yield the events of a step. If the step fails, run the checks of the steps after it first.
+
+    Dagster skips the steps after it, and counts a check that was planned and did not run as a failure without a
+    reason.
+    """
+    try:
+        yield from events
+    except Exception:
+        yield from lists_now(settings)
+        yield from published_now(settings)
+        raise
+
+
+def lists_now(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
+    """Run the checks of the lists in a step that ends early."""
+    with suppress(VetlError):
+        for endpoint, name, verdict in list_verdicts(settings):
+            yield _evaluation(verdict.result(raw_key(endpoint.table), name))
+
+
+def published_now(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
+    """Run the checks of the published file in a step that ends early."""
+    for name, (_, judge) in PUBLISHED_CHECKS.items():
+        yield _evaluation(judge(settings).result(PUBLISHED, name))
+
+
+def _evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
+    assert result.asset_key
+    assert result.check_name
+    return dg.AssetCheckEvaluation(
+        asset_key=result.asset_key,
+        check_name=result.check_name,
+        passed=result.passed,
+        metadata=result.metadata,
+        severity=result.severity,
+        description=result.description,
+    )

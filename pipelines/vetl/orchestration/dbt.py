@@ -1,72 +1,32 @@
-"""The dbt project as assets: one for each model, with its tests as checks."""
+"""The dbt project as assets, one for each model with its tests as checks, and the published file."""
 
 import json
-import os
-import re
-import shutil
 import sys
-import time
 import warnings
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from dagster_dbt import (
-    DagsterDbtTranslator,
-    DagsterDbtTranslatorSettings,
-    DbtCliInvocation,
-    DbtCliResource,
-    DbtProject,
-    dbt_assets,
-)
+from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, DbtProject, dbt_assets
+from dagster_dbt.core.dbt_cli_event import DbtCoreCliEventMessage
 
-from vetl import bundled
-from vetl.core.errors import MAKE_ROOM
+from vetl import bundled, hooks
 from vetl.core.published_file import SCHEMAS
-from vetl.forgetting.job import build_in_full, finish_forgettings
-from vetl.jobs.build import (
-    Begun,
-    dbt_variables,
-    duckdb_limits,
-    existing,
-    finish_build,
-    is_up_to_date,
-    options_of,
-    ready_for_dbt,
-)
-from vetl.jobs.dbt_process import (
-    OWN_VARIABLES,
-    as_options,
-    as_variables,
-    dbt_parse,
-    failures_of,
-    known_to_dbt,
-    one_line,
-    results_file,
-    state_folder,
-)
+from vetl.jobs.build import dbt_variables, is_up_to_date, publish_marts
+from vetl.jobs.dbt_process import NodeDone, dbt_parse, state_folder
 from vetl.jobs.one_writer import writing
-from vetl.orchestration.checks_now import checked_if_it_fails, published_now
-from vetl.orchestration.keys import WRITER_POOL
-from vetl.orchestration.lock_wait import wait_for_lock
-from vetl.orchestration.metadata import code_in, documented_in
+from vetl.orchestration.checks import checked_if_it_fails, published_now
+from vetl.orchestration.lists import reads_again
+from vetl.orchestration.metadata import code_in, documented_in, table
 from vetl.orchestration.raw_tables import owners
-from vetl.orchestration.read_config import reads_again
-from vetl.orchestration.resources import VetlResource, as_failures
+from vetl.orchestration.resources import PUBLISHED, WRITER_POOL, VetlResource, as_failures
+from vetl.run import Events, built, forgotten
 from vetl.settings import Settings
-from vetl.store.control.activity import recorded
-from vetl.store.failures import busy_in, remedy_in
 from vetl.store.forget_plan import read_plans
 
 ONLY_NEWS = ("everything", "drain")
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
-
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_LOGGED = "Errors parsed from dbt logs:"
-_ROOM = 1024 * 1024
-"""Bytes without which dbt cannot write its own files."""
 
 _UP_TO_DATE = "No new data; the published file is up to date."
 _BROKEN = "{rows} rows fail this test. The published file stays as it was; `vetl build` lists the failed tests."
@@ -122,70 +82,53 @@ def dbt_models(manifest: Path) -> dg.AssetsDefinition:
             pool=WRITER_POOL,
             dagster_dbt_translator=_Translator(),
         )
-        def models(context: dg.AssetExecutionContext, dbt: DbtCliResource, vetl: VetlResource) -> Iterator[Any]:
+        def models(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
             settings = vetl.settings()
-            yield from checked_if_it_fails(settings, _built(context, dbt, settings, manifest))
+            yield from checked_if_it_fails(settings, _built(context, settings, manifest))
 
     return models
 
 
-def _built(
-    context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings, manifest: Path
+def _built(context: dg.AssetExecutionContext, settings: Settings, manifest: Path) -> Iterator[Any]:
+    """Continue forgettings, then build and test, as `vetl run` does."""
+    only_news = context.run.job_name in ONLY_NEWS
+    with as_failures():
+        if only_news and not read_plans(settings.warehouse.path) and is_up_to_date(settings):
+            context.log.info(_UP_TO_DATE)
+            yield from published_now(settings)  # the step of the published file is skipped with its checks
+            return
+        chosen = _selected(context, json.loads(manifest.read_text("utf-8")))
+        all_tests = not only_news or reads_again(context.run)
+        with writing(settings):
+            yield from _asset_events(context, forgotten(settings), manifest)
+            events = built(settings, all_tests=all_tests, with_views=True, select=chosen)
+            yield from _asset_events(context, events, manifest, of_selection=bool(chosen))
+
+
+def _asset_events(
+    context: dg.AssetExecutionContext, events: Events, manifest: Path, *, of_selection: bool = False
 ) -> Iterator[Any]:
-    """Build and test, as soon as no other process holds the warehouse."""
-    with as_failures():
-        is_forgetting = bool(read_plans(settings.warehouse.path))
-    if context.run.job_name in ONLY_NEWS and not is_forgetting and _is_up_to_date(settings):
-        context.log.info(_UP_TO_DATE)
-        yield from published_now(settings)  # the step of the published file is skipped with its checks
-        return
-    deadline = time.monotonic() + settings.warehouse.lock_wait_seconds
-    with as_failures():
-        existing(settings)
-    with as_failures():
-        wait_for_lock(settings, context.log.info)
-    with ExitStack() as lock:
-        with as_failures():
-            lock.enter_context(writing(settings))
-            for forgotten in finish_forgettings(settings, build_in_full):
-                rest = f"still mentioned in {', '.join(forgotten.left)}" if forgotten.left else "is complete"
-                context.log.info("the forgetting of %s %s", forgotten.pseudonym, rest)
-        begun: Begun | None = None
-        while True:
-            with as_failures():
-                wait_for_lock(settings, context.log.info, max(0.0, deadline - time.monotonic()))
-                begun = ready_for_dbt(settings, max(0.0, deadline - time.monotonic()), before=begun)
-            with recorded(settings.warehouse.path, "build", "build") as recorder:
-                invocation = _started(context, dbt, settings, manifest, begun)
-                yield from (_of_asset(event) for event in invocation.stream())
-                if invocation.is_successful():
-                    if not _is_selection(context):
-                        finish_build(settings, begun)
-                    return
-                why = failures_of(settings.warehouse.path) or (
-                    reason_of(str(invocation.get_error()), state_folder(settings.warehouse.path)),
-                )
-                recorder.error = f"{why[0]} (Dagster's run {context.run.run_id})"
-            # Another program may have opened the file before dbt did. Nothing was built, so wait again.
-            if not _was_locked_out(invocation, settings.warehouse.path) or time.monotonic() >= deadline:
-                raise dg.Failure("\n".join(why), allow_retries=False)
+    """Yield the materializations and check results of a build.
 
-
-def reason_of(error: str, folder: Path, room: int = _ROOM) -> str:
-    """Return why dbt failed without results of its models, from dagster-dbt's error and the disk of dbt's folder.
-
-    That error begins with dbt's whole command line, which fills a page. On a disk with fewer free bytes than
-    `room` dbt cannot write its own files, and its other words are consequences of that.
+    With the context of the step dagster-dbt makes results of planned tests only, and no job of vetl plans tests.
     """
-    logged = error.partition(_LOGGED)[2]
-    if shutil.disk_usage(folder).free < room or remedy_in(logged):
-        return f"{folder}: dbt could not write: the disk is full{MAKE_ROOM}"
-    without_colours = one_line(_COLOUR.sub("", logged))
-    return without_colours or "dbt ended before it ran a model; its output is in the log of this run"
+    for event in events:
+        if isinstance(event, NodeDone):
+            if event.event:
+                sys.stdout.write(f"{event.event['info']['msg']}\n")
+                message = DbtCoreCliEventMessage(raw_event=event.event, event_history_metadata={})
+                made = message.to_default_asset_events(manifest, _Translator(), context if of_selection else None)
+                yield from map(_of_step, made)
+        elif event.kind == "forgotten":
+            left = event.result.left
+            rest = f"still mentioned in {', '.join(left)}" if left else "is complete"
+            context.log.info("the forgetting of %s %s", event.result.pseudonym, rest)
+        elif event.kind == "built" and event.result.failures:
+            raise dg.Failure("\n".join(event.result.failures), allow_retries=False)
 
 
-def _of_asset(event: Any) -> Any:  # noqa: ANN401 - any event of dagster-dbt
-    """Return an event of dbt as an event of this step, since dbt was started without the step's context."""
+def _of_step(event: Any) -> Any:  # noqa: ANN401 - any event of dagster-dbt
+    """Return an event of dagster-dbt as an event of this step."""
     if isinstance(event, dg.AssetMaterialization):
         return dg.MaterializeResult(asset_key=event.asset_key, metadata=event.metadata)
     if isinstance(event, dg.AssetCheckEvaluation | dg.AssetCheckResult) and not event.passed:
@@ -201,59 +144,18 @@ def _of_asset(event: Any) -> Any:  # noqa: ANN401 - any event of dagster-dbt
     return event
 
 
-def _is_up_to_date(settings: Settings) -> bool:
-    """Return whether the published file already has the marts that a build would make."""
-    with as_failures():
-        return is_up_to_date(settings)
-
-
-def _started(
-    context: dg.AssetExecutionContext, dbt: DbtCliResource, settings: Settings, manifest: Path, begun: Begun
-) -> DbtCliInvocation:
-    """Start dbt on all models, or on the models and checks that a user has selected."""
-    warehouse = settings.warehouse.path
-    target = results_file(warehouse).parent
-    with as_failures():
-        hourly = context.run.job_name in ONLY_NEWS and not reads_again(context.run)
-        tests = options_of(begun, all_tests=not hourly, with_views=True)
-    results_file(warehouse).unlink(missing_ok=True)
-    with _environment(
-        {**known_to_dbt(warehouse), **as_variables(duckdb_limits(settings)), "DBT_TARGET_PATH": os.fspath(target)}
-    ):
-        command = ["build", *tests, *as_options(dbt_variables(settings))]
-        if _is_selection(context):
-            return dbt.cli(command, context=context, target_path=target, raise_on_error=False)
-        # With the step's context dagster-dbt would run only planned tests, and no job of vetl plans tests.
-        return dbt.cli(
-            command,
-            manifest=manifest,
-            dagster_dbt_translator=_Translator(),
-            target_path=target,
-            raise_on_error=False,
-        )
-
-
-def _is_selection(context: dg.AssetExecutionContext) -> bool:
-    """Return whether a user has selected models or checks. Jobs of vetl build all models and plan no check."""
-    chosen = len(context.selected_asset_keys) < len(context.assets_def.node_keys_by_output_name)
-    return chosen or bool(context.selected_asset_check_keys)
-
-
-def _was_locked_out(invocation: DbtCliInvocation, warehouse: Path) -> bool:
-    return busy_in(str(invocation.get_error()), warehouse) is not None
-
-
-def dbt_resource() -> dg.ResourceDefinition:
-    """Return the dbt of this interpreter on the shipped project; its paths do not show in the launchpad."""
-    project = os.fspath(bundled.dbt_project())
-    beside_python = shutil.which("dbt", path=os.fspath(Path(sys.executable).parent))
-    dbt = DbtCliResource(
-        project_dir=project,
-        profiles_dir=project,
-        dbt_executable=beside_python or "dbt",
-        global_config_flags=["--no-version-check"],
-    )
-    return dg.ResourceDefinition.hardcoded_resource(dbt)
+def _selected(context: dg.AssetExecutionContext, manifest: Mapping[str, Any]) -> list[str]:
+    """Return the models and tests that a user has selected; none for jobs, which build all and plan no check."""
+    checks = context.selected_asset_check_keys
+    if not checks and len(context.selected_asset_keys) == len(context.assets_def.node_keys_by_output_name):
+        return []
+    translator = _Translator()
+    models = [
+        node["name"]
+        for node in manifest["nodes"].values()
+        if node["resource_type"] == "model" and translator.get_asset_key(node) in context.selected_asset_keys
+    ]
+    return [*models, *(key.name for key in checks)]
 
 
 def mart_keys(models: dg.AssetsDefinition) -> list[dg.AssetKey]:
@@ -282,20 +184,37 @@ def _is_whole(manifest: Path) -> bool:
     return True
 
 
-@contextmanager
-def _environment(wanted: Mapping[str, str]) -> Generator[None]:
-    """Replace vetl's and dbt's variables in the environment with `wanted` until the block ends.
+def published_file(marts: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
+    """Return the asset of the published file, which is replaced once all marts are built."""
 
-    dagster-dbt starts dbt with the environment of this process: see `vetl.jobs.dbt_process.environment`.
-    """
-    before = dict(os.environ)
-    for name in before:
-        if name.startswith(OWN_VARIABLES):
-            del os.environ[name]
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name in wanted:
-            os.environ.pop(name, None)
-        os.environ.update(before)
+    @dg.asset(
+        key=PUBLISHED,
+        deps=list(marts),
+        description="Only the marts, with personal data masked. One rename replaces the file: never half built.",
+        group_name="published",
+        owners=["team:analytics"],
+        kinds={"duckdb"},
+        pool=WRITER_POOL,
+    )
+    def published(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
+        settings = vetl.settings()
+        yield from checked_if_it_fails(settings, _replaced(context, settings))
+
+    return published
+
+
+def _replaced(context: dg.AssetExecutionContext, settings: Settings) -> Iterator[dg.MaterializeResult[Any]]:
+    """Replace the published file and have the addons use it."""
+    with as_failures():
+        result = publish_marts(settings)
+    for line in hooks.after_publication(settings):
+        context.log.warning(line)
+    yield dg.MaterializeResult(
+        metadata={
+            "path": dg.MetadataValue.path(settings.warehouse.published),
+            "tables": len(result.tables),
+            "rows": sum(result.tables.values()),
+            "bytes": settings.warehouse.published.stat().st_size,
+            "marts": table(("mart", "rows"), sorted(result.tables.items())),
+        }
+    )

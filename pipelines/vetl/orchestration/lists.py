@@ -1,4 +1,4 @@
-"""The lists of the platform as assets, one for each declaration, read by one step.
+"""The lists of the platform as assets, one for each declaration, partitioned by practice and read by one step.
 
 It is one step because the lists of a practice are read at the same time over one sign-in. A run without partitions
 reads all practices, and records an event of its own only for a practice with changes: 500 practices without
@@ -7,31 +7,84 @@ changes are seven events, not 3,500.
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from enum import Enum
 from typing import Any
 
 import dagster as dg
+from pydantic import Field, field_validator
 
+from vetl import bundled
 from vetl.core.endpoint import ByReference, Endpoint
 from vetl.core.errors import ConfigurationError
-from vetl.core.results import EndpointResult, Progress, SyncResult, Waiting
+from vetl.core.results import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
 from vetl.endpoints import REGISTRY
 from vetl.jobs.sync import run_sync
-from vetl.orchestration.checks_now import checked_if_it_fails, lists_now, published_now
-from vetl.orchestration.keys import WRITER_POOL, raw_key
-from vetl.orchestration.list_status import rows_of_tables
-from vetl.orchestration.lock_wait import Log, wait_for_lock
+from vetl.orchestration.checks import checked_if_it_fails, lists_now, published_now
 from vetl.orchestration.metadata import practice_metadata, run_totals
-from vetl.orchestration.practices import PRACTICES, add_missing_partitions, partitions_of
 from vetl.orchestration.raw_tables import RawTables
-from vetl.orchestration.read_config import Read
-from vetl.orchestration.resources import VetlResource, as_failures
+from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures, raw_key
 from vetl.settings import Settings
+from vetl.store.control.snapshot import read_snapshot
+
+NAME = "practice"
+PRACTICES = dg.DynamicPartitionsDefinition(name=NAME)
+"""The practices of `vetl.toml`; `schedules.practices_sensor` keeps them equal to it."""
 
 RETRIES = dg.RetryPolicy(max_retries=2, delay=30)
 """Retries if no list could be read at all. A single failed list is not retried: the next run reads it."""
 
 _LOG_EVERY_SECONDS = 15
+
+
+class Again(Enum):
+    """How much certified history is read again."""
+
+    no = "no"
+    recent = "recent"
+    full = "full"
+
+
+class Read(dg.Config):
+    """Practices, lists and days to read. By default everything new of every practice."""
+
+    practices: list[str] = Field(
+        default=[],
+        description="Ids of practices, as in vetl.toml. Empty: all, or those whose partitions were selected.",
+    )
+    lists: list[str] = Field(
+        default=[],
+        description=f"Names of lists. Empty: all. The lists are {', '.join(item.name for item in REGISTRY)}.",
+    )
+    since: str = Field(
+        default="",
+        description="A day, such as 2025-01-31, from which everything is read again. Empty: only new rows.",
+    )
+    reconcile: Again = Field(
+        default=Again.no,
+        description="Read history again, compare and repair: the last 35 days (recent) or all history (full).",
+    )
+
+    @field_validator("since")
+    @classmethod
+    def _day(cls, text: str) -> str:
+        if text:
+            date.fromisoformat(text)
+        return text
+
+
+def run_config(again: Again) -> dict[str, Any]:
+    """Return the configuration of a run that reads history again, as `again` says."""
+    return {"ops": {"sync": {"config": {"reconcile": again.name}}}}
+
+
+def reads_again(run: dg.DagsterRun) -> bool:
+    """Return whether this run reads history again, as nightly and weekly runs do."""
+    config: Any = run.run_config
+    read = config.get("ops", {}).get("sync", {}).get("config", {})
+    return read.get("reconcile", Again.no.name) != Again.no.name
 
 
 def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
@@ -46,7 +99,7 @@ def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.Asse
 
         @dg.multi_asset(
             name="sync",
-            specs=[_spec(endpoint, tables) for endpoint in REGISTRY],
+            specs=[tables.raw_table(item).merge_attributes(metadata=_mentioned(item)) for item in REGISTRY],
             partitions_def=PRACTICES,
             backfill_policy=dg.BackfillPolicy.single_run(),
             can_subset=True,
@@ -60,6 +113,18 @@ def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.Asse
     return sync
 
 
+def _mentioned(endpoint: Endpoint) -> dict[str, Any]:
+    """Return the columns that mention the ids by which a list is read.
+
+    These are dependencies of columns, not of assets: if one partitioned asset depends on another, Dagster requires
+    a partition, and a run for all practices has none.
+    """
+    if not isinstance(endpoint.strategy, ByReference):
+        return {}
+    mentions = [dg.TableColumnDep(raw_key(table), column) for table, column in endpoint.strategy.mentions]
+    return {"dagster/column_lineage": dg.TableColumnLineage({endpoint.key[0]: mentions})}
+
+
 def _synced(
     context: dg.AssetExecutionContext, config: Read, settings: Settings, *, is_last: bool
 ) -> Iterator[Any]:
@@ -71,9 +136,12 @@ def _synced(
     started = time.monotonic()
     with as_failures(may_retry=not is_last):
         result = _read_selected(context, config, settings, wanted)
-    if _nothing_was_read(result) and not is_last:
+    # A retry may help if every list failed as with a platform that is down.
+    if result.results and all(item.retryable for item in result.results) and not is_last:
         raise dg.Failure("; ".join({f"{item.practice_id}: {item.reason}": None for item in result.results}))
-    add_missing_partitions(context.instance, settings)
+    known = set(context.instance.get_dynamic_partitions(NAME))
+    missing = [practice.id for practice in settings.practices if practice.id not in known]
+    context.instance.add_dynamic_partitions(NAME, missing)  # events refer to them
     read = [endpoint for endpoint in wanted if any(item.endpoint == endpoint.name for item in result.results)]
     yield from _materialized(context, settings, read, result, round(time.monotonic() - started, 2))
     if len(read) < len(wanted):
@@ -86,7 +154,7 @@ def _read_selected(
     context: dg.AssetExecutionContext, config: Read, settings: Settings, wanted: Sequence[Endpoint]
 ) -> SyncResult:
     """Read the lists and practices that the run and its configuration select."""
-    practices = _practices(config, settings, partitions_of(context), context.log.info)
+    practices = _practices(context, config, settings)
     names = [item.name for item in wanted if not config.lists or item.name in config.lists]
     unknown = set(config.lists) - {item.name for item in REGISTRY}
     if unknown or not names:
@@ -95,58 +163,60 @@ def _read_selected(
         )
     if practices == []:
         return SyncResult("", None, ())
-    wait_for_lock(settings, context.log.info)
     return run_sync(
         settings,
         practices=practices,
         endpoints=names,
-        since=config.first_day,
-        progress=_Progress(context.log.info),
+        since=date.fromisoformat(config.since) if config.since else None,
+        progress=_logging(context.log.info),
         reconcile=config.reconcile.value,
     )
 
 
-def _practices(config: Read, settings: Settings, partitions: Sequence[str] | None, log: Log) -> list[str] | None:
+def _practices(context: dg.AssetExecutionContext, config: Read, settings: Settings) -> list[str] | None:
     """Return the practices to read, `None` for all. Partitions that `vetl.toml` no longer has are skipped."""
-    if partitions is None:
+    if not _is_partitioned(context):
         return config.practices or None
     configured = {practice.id for practice in settings.practices}
-    retired = [name for name in partitions if name not in configured]
+    retired = [name for name in context.partition_keys if name not in configured]
     if retired:
-        log(f"skipped, because vetl.toml no longer has them: {', '.join(retired)}")
-    return [
-        name for name in partitions if name in configured and (not config.practices or name in config.practices)
-    ]
+        context.log.info("skipped, because vetl.toml no longer has them: %s", ", ".join(retired))
+    chosen = [name for name in context.partition_keys if name in configured]
+    return [name for name in chosen if not config.practices or name in config.practices]
 
 
-class _Progress:
-    """Logs progress every 15 seconds, because a step that is silent for an hour looks dead."""
+def _is_partitioned(context: dg.AssetExecutionContext) -> bool:
+    """Return whether a run is for selected practices, and not for all."""
+    return context.has_partition_key or context.has_partition_key_range
 
-    def __init__(self, log: Log) -> None:
-        self._log = log
-        self._rows: dict[tuple[str, str], int] = {}
-        self._logged_at = time.monotonic()
 
-    def __call__(self, progress: Progress | Waiting) -> None:
+def _logging(log: Callable[[str], None]) -> ReportProgress:
+    """Return a function that logs progress every 15 seconds, because a step silent for an hour looks dead."""
+    rows: dict[tuple[str, str], int] = {}
+    logged_at = [time.monotonic()]
+
+    def report(progress: Progress | Waiting) -> None:
         if isinstance(progress, Waiting):
             if progress.what:
-                self._log(progress.what)
+                log(progress.what)
             return
-        self._rows[progress.practice_id, progress.endpoint] = progress.done
-        if time.monotonic() - self._logged_at >= _LOG_EVERY_SECONDS:
-            self._logged_at = time.monotonic()
-            self._log(f"{sum(self._rows.values())} rows of {len(self._rows)} lists read so far")
+        rows[progress.practice_id, progress.endpoint] = progress.done
+        if time.monotonic() - logged_at[0] >= _LOG_EVERY_SECONDS:
+            logged_at[0] = time.monotonic()
+            log(f"{sum(rows.values())} rows of {len(rows)} lists read so far")
+
+    return report
 
 
 def _materialized(
     context: dg.AssetExecutionContext,
     settings: Settings,
-    read: Iterable[Endpoint],
+    read: Sequence[Endpoint],
     result: SyncResult,
     seconds: float,
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Yield the materialization of each list that was read, and record those of its practices."""
-    for_all = partitions_of(context) is None
+    for_all = not _is_partitioned(context)
     rows = rows_of_tables(settings) if for_all else {}
     for endpoint in read:
         key = raw_key(endpoint.table)
@@ -162,9 +232,13 @@ def _materialized(
         yield dg.MaterializeResult(asset_key=key, metadata=totals)
 
 
-def _nothing_was_read(result: SyncResult) -> bool:
-    """Return whether every list failed in a way that a retry may cure, such as a platform that is down."""
-    return bool(result.results) and all(item.retryable for item in result.results)
+def rows_of_tables(settings: Settings) -> dict[str, int]:
+    """Return the rows of the table of each list, of every practice, also of those that a run did not read."""
+    snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
+    rows: Counter[str] = Counter()
+    for item in snapshot.lists if snapshot else ():
+        rows[item.endpoint] += item.rows
+    return dict(rows)
 
 
 def _has_changes(item: EndpointResult) -> bool:
@@ -172,19 +246,3 @@ def _has_changes(item: EndpointResult) -> bool:
     return item.state != "certified" or bool(
         changes.inserted or changes.updated or changes.deleted or changes.quarantined
     )
-
-
-def _spec(endpoint: Endpoint, tables: RawTables) -> dg.AssetSpec:
-    return tables.raw_table(endpoint).merge_attributes(metadata=_mentioned(endpoint))
-
-
-def _mentioned(endpoint: Endpoint) -> dict[str, Any]:
-    """Return the columns that mention the ids by which a list is read.
-
-    These are dependencies of columns, not of assets: if one partitioned asset depends on another, Dagster requires
-    a partition, and a run for all practices has none.
-    """
-    if not isinstance(endpoint.strategy, ByReference):
-        return {}
-    mentions = [dg.TableColumnDep(raw_key(table), column) for table, column in endpoint.strategy.mentions]
-    return {"dagster/column_lineage": dg.TableColumnLineage({endpoint.key[0]: mentions})}

@@ -8,17 +8,12 @@ import dagster as dg
 
 from vetl import hooks
 from vetl.orchestration.alerts import Channel, alerts_sensor, well_again_sensor
-from vetl.orchestration.checks import check_lists
-from vetl.orchestration.dbt import dbt_models, dbt_resource, manifest_of, mart_keys
+from vetl.orchestration.checks import check_lists, check_published
+from vetl.orchestration.dbt import dbt_models, manifest_of, mart_keys, published_file
 from vetl.orchestration.lists import list_assets
-from vetl.orchestration.practices import practices_sensor
-from vetl.orchestration.published import published_file
-from vetl.orchestration.published_checks import check_published
-from vetl.orchestration.raw_tables import RawTables
-from vetl.orchestration.received import received_tables
+from vetl.orchestration.raw_tables import RawTables, received_tables
 from vetl.orchestration.resources import VetlResource
-from vetl.orchestration.schedules import jobs, schedules
-from vetl.orchestration.sensors import inbox_sensors
+from vetl.orchestration.schedules import inbox_sensors, jobs, practices_sensor, schedules
 
 
 def vetl_definitions(
@@ -52,7 +47,7 @@ def vetl_definitions(
             alerts_sensor(settings.schedule, channels),
             well_again_sensor(settings.schedule, channels),
         ],
-        resources={"vetl": vetl, "dbt": dbt_resource()},
+        resources={"vetl": vetl},
         # In several processes the steps would only wait for each other's lock on the warehouse.
         executor=dg.in_process_executor,
     )

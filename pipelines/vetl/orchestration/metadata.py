@@ -1,7 +1,7 @@
 """Metadata of assets and checks: numbers, which Dagster plots over time, and tables with the worst rows first."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import metadata
 from os import fspath
 from pathlib import Path
@@ -16,7 +16,17 @@ MOST_LINES = 50
 """The most rows of a table. Dagster keeps every table with its event for ever."""
 
 _WORST_FIRST = ("failed", "uncertified", "withdrawn", "certified")
-_BARS = "▁▂▃▄▅▆▇█"
+_NUMBERS: dict[str, Callable[[EndpointResult], int]] = {
+    "rows": lambda item: item.rows,
+    "new": lambda item: item.changes.inserted,
+    "changed": lambda item: item.changes.updated,
+    "deleted": lambda item: item.changes.deleted,
+    "restated": lambda item: item.changes.restated,
+    "quarantined": lambda item: item.changes.quarantined,
+    "requests": lambda item: item.requests,
+    "retries": lambda item: item.retries,
+    "bytes": lambda item: item.bytes,
+}
 
 
 def practice_metadata(item: EndpointResult) -> dict[str, Any]:
@@ -26,7 +36,7 @@ def practice_metadata(item: EndpointResult) -> dict[str, Any]:
     """
     through = item.certified_through
     return {
-        **{f"practice/{name}": number for name, number in _numbers([item]).items()},
+        **{f"practice/{name}": number(item) for name, number in _NUMBERS.items()},
         "state": item.state,
         **({"reason": item.reason} if item.state != "certified" else {}),
         **({"certified_through": dg.MetadataValue.timestamp(through)} if through else {}),
@@ -42,73 +52,26 @@ def run_totals(results: Sequence[EndpointResult], rows: int | None, seconds: flo
     through = [item.certified_through for item in results if item.state != "withdrawn"]
     certain = min((instant for instant in through if instant), default=None) if all(through) else None
     notes = [f"{item.practice_id}: {note}" for item in results for note in item.notes]
-    numbers = _numbers(results)
+    lines = [
+        (item.practice_id, item.state, *(number(item) for number in _NUMBERS.values()), item.reason)
+        for item in sorted(results, key=_rank)
+    ]
     return {
         **({} if rows is None else {"dagster/row_count": rows}),
-        **{name: number for name, number in numbers.items() if name != "rows"},
+        **{name: sum(map(number, results)) for name, number in _NUMBERS.items() if name != "rows"},
         "seconds": seconds,
         "practices": len(results),
         **{state: sum(item.state == state for item in results) for state in _WORST_FIRST},
         "certified_through": dg.MetadataValue.timestamp(certain) if certain else dg.MetadataValue.null(),
-        "by_practice": table(_COLUMNS, [_row(item) for item in worst_first(results)]),
+        "by_practice": table(("practice", "state", *_NUMBERS, "reason"), lines),
         **({"notes": bullets(notes)} if notes else {}),
     }
 
 
-_COLUMNS = (
-    "practice",
-    "state",
-    "rows",
-    "new",
-    "changed",
-    "deleted",
-    "quarantined",
-    "requests",
-    "retries",
-    "bytes",
-    "reason",
-)
-
-
-def _row(item: EndpointResult) -> tuple[object, ...]:
-    changes = item.changes
-    return (
-        item.practice_id,
-        item.state,
-        item.rows,
-        changes.inserted,
-        changes.updated,
-        changes.deleted,
-        changes.quarantined,
-        item.requests,
-        item.retries,
-        item.bytes,
-        item.reason,
-    )
-
-
-def _numbers(results: Sequence[EndpointResult]) -> dict[str, int]:
-    return {
-        "rows": sum(item.rows for item in results),
-        "new": sum(item.changes.inserted for item in results),
-        "changed": sum(item.changes.updated for item in results),
-        "deleted": sum(item.changes.deleted for item in results),
-        "restated": sum(item.changes.restated for item in results),
-        "quarantined": sum(item.changes.quarantined for item in results),
-        "requests": sum(item.requests for item in results),
-        "retries": sum(item.retries for item in results),
-        "bytes": sum(item.bytes for item in results),
-    }
-
-
-def worst_first(results: Iterable[EndpointResult]) -> list[EndpointResult]:
-    """Sort by state, failures first, then by the number of changes."""
-
-    def rank(item: EndpointResult) -> tuple[int, int, str]:
-        changed = item.changes.inserted + item.changes.updated + item.changes.deleted
-        return _WORST_FIRST.index(item.state), -changed, item.practice_id
-
-    return sorted(results, key=rank)
+def _rank(item: EndpointResult) -> tuple[int, int, str]:
+    """Return the place in the table: failures first, then the most changes."""
+    changed = item.changes.inserted + item.changes.updated + item.changes.deleted
+    return _WORST_FIRST.index(item.state), -changed, item.practice_id
 
 
 def code_in(file: Path) -> dict[str, Any]:
@@ -139,13 +102,3 @@ def bullets(lines: Sequence[str]) -> dg.MarkdownMetadataValue:
     """Return a list of at most `MOST_LINES` lines."""
     items = "".join(f"- {line}\n" for line in lines[:MOST_LINES])
     return dg.MetadataValue.md(items + (f"- {len(lines) - MOST_LINES} more\n" if len(lines) > MOST_LINES else ""))
-
-
-def chart(values: Mapping[str, float]) -> dg.MarkdownMetadataValue:
-    """Return a small bar for each value, in order, with the first and the last name below."""
-    if not values:
-        return dg.MetadataValue.md("no data yet")
-    highest = max(values.values()) or 1
-    bars = "".join(_BARS[round(value / highest * (len(_BARS) - 1))] for value in values.values())
-    first, last = next(iter(values)), list(values)[-1]
-    return dg.MetadataValue.md(f"`{bars}`\n\n{first} to {last}, at most {highest:g}")

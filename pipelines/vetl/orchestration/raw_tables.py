@@ -1,6 +1,6 @@
-"""Raw tables as dbt's manifest describes them: its sources, and the groups and owners of its models."""
+"""The raw tables as assets: those of lists, of webhooks, and vetl's own records."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from inspect import getfile
 from pathlib import Path
 from typing import Any
@@ -8,9 +8,13 @@ from typing import Any
 import dagster as dg
 
 from vetl.core.endpoint import Endpoint
+from vetl.endpoints.received import RECEIVED
 from vetl.jobs.dbt_process import one_line
-from vetl.orchestration.keys import raw_key
-from vetl.orchestration.metadata import code_in, documented_in
+from vetl.jobs.drain import run_drain
+from vetl.orchestration.checks import checked_if_it_fails
+from vetl.orchestration.metadata import bullets, code_in, documented_in
+from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures, raw_key
+from vetl.settings import Settings
 from vetl.store.tables import BOOKKEEPING
 
 ELSEWHERE = "lists"
@@ -72,3 +76,34 @@ def owners(node: Mapping[str, Any]) -> list[str]:
     """Return the owner that dbt's `meta` names in Dagster's form: an e-mail address, or `team:name`."""
     owner = {**node.get("meta", {}), **node.get("config", {}).get("meta", {})}.get("owner")
     return [owner if "@" in owner else f"team:{owner}"] if owner else []
+
+
+def received_tables(tables: RawTables) -> dg.AssetsDefinition:
+    """Return the raw tables of deliveries, and of messages, which are fetched by id; one step fills them all."""
+
+    @dg.multi_asset(
+        name="drain_webhooks",
+        specs=[tables.raw_table(endpoint) for endpoint in RECEIVED],
+        pool=WRITER_POOL,
+    )
+    def drain_webhooks(vetl: VetlResource) -> Iterator[Any]:
+        """Drain the inbox of webhooks into raw, and read messages by id."""
+        settings = vetl.settings()
+        yield from checked_if_it_fails(settings, _drained(settings))
+
+    return drain_webhooks
+
+
+def _drained(settings: Settings) -> Iterator[dg.MaterializeResult[Any]]:
+    """Drain the inbox. If a message cannot be fetched, a note names it, and the next drain fetches it."""
+    with as_failures():
+        result = run_drain(settings)
+    metadata = {
+        "deliveries": result.deliveries,
+        "asked_by_id": result.requested,
+        "new": result.changes.inserted,
+        "quarantined": result.changes.quarantined,
+        "notes": bullets([*result.notes, *result.changes.drift]),
+    }
+    for endpoint in RECEIVED:
+        yield dg.MaterializeResult(asset_key=raw_key(endpoint.table), metadata=metadata)

@@ -1,8 +1,10 @@
-"""The resource with the settings, and vetl's errors as Dagster's."""
+"""What all definitions share: keys, the pool of writers, the settings, and vetl's errors as Dagster's."""
 
 import os
-from collections.abc import Generator
+import sys
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 
 import dagster as dg
@@ -10,6 +12,23 @@ import dagster as dg
 from vetl.core.errors import Transient, VetlError
 from vetl.jobs.logs import configure_logs
 from vetl.settings import Settings, load_settings
+from vetl.settings.schedule import ScheduleSettings
+
+PUBLISHED = dg.AssetKey(["published", "analytics"])
+WRITER_POOL = "warehouse_writer"
+"""The pool of steps that write: DuckDB takes one writer. With `concurrency: pools: {granularity: op,
+default_limit: 1}` in `dagster.yaml`, runs queue for the pool; without it, the second writer waits
+`lock_wait_seconds` for the file."""
+
+
+def raw_key(table: str) -> dg.AssetKey:
+    """Return the key of a raw table, the same as dagster-dbt derives from the dbt source `partner`."""
+    return dg.AssetKey(["partner", table])
+
+
+def sensor_status(settings: ScheduleSettings) -> dg.DefaultSensorStatus:
+    """Return `STOPPED` unless `vetl.toml` starts the schedules."""
+    return dg.DefaultSensorStatus.RUNNING if settings.start else dg.DefaultSensorStatus.STOPPED
 
 
 class VetlResource(dg.ConfigurableResource[None]):
@@ -20,9 +39,9 @@ class VetlResource(dg.ConfigurableResource[None]):
 
     config: str | None = None
 
-    def setup_for_execution(self, context: dg.InitResourceContext) -> None:  # noqa: ARG002 - Dagster's signature
-        """Log to standard error, which Dagster collects. Only the owner may read the files that vetl writes."""
-        configure_logs(1)
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+        """Log to standard error, warnings also to the run. Only the owner may read the files that vetl writes."""
+        configure_logs(1, _RunLog(context.log.info) if context.log else None)
         os.umask(0o077)
 
     def settings(self) -> Settings:
@@ -33,6 +52,20 @@ class VetlResource(dg.ConfigurableResource[None]):
         """
         with as_failures():
             return load_settings(Path(self.config) if self.config else None)
+
+
+class _RunLog(StringIO):
+    """Standard error, with warnings as events of a run too, such as whom a step waits for."""
+
+    def __init__(self, log: Callable[[str], None]) -> None:
+        super().__init__()
+        self._log = log
+
+    def write(self, text: str, /) -> int:
+        """Write a line."""
+        if text.startswith("warning: "):
+            self._log(text.removeprefix("warning: ").rstrip())
+        return sys.stderr.write(text)
 
 
 @contextmanager

@@ -1,25 +1,21 @@
-"""The jobs, and their schedules from the cron expressions in `[schedule]`."""
+"""The jobs, their schedules from the cron lines of `[schedule]`, and the sensors beside them."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
 from dagster import AssetSelection
 
+from vetl.core.errors import InboxError
 from vetl.orchestration.checks import check_lists
-from vetl.orchestration.keys import PUBLISHED
-from vetl.orchestration.read_config import Again, run_config
+from vetl.orchestration.lists import NAME, PRACTICES, Again, run_config
+from vetl.orchestration.resources import PUBLISHED, VetlResource, sensor_status
+from vetl.receiving.inbox import read_backlog
 from vetl.settings.schedule import OFF, ScheduleSettings
 
 EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
-UNFINISHED = [
-    dg.DagsterRunStatus.QUEUED,
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-    dg.DagsterRunStatus.CANCELING,
-]
+UNFINISHED = [status for status in dg.DagsterRunStatus if status.value not in {"SUCCESS", "FAILURE", "CANCELED"}]
 
 
 def jobs(
@@ -67,22 +63,15 @@ Config = Callable[[], dict[str, Any] | dg.SkipReason]
 
 def schedules(settings: ScheduleSettings) -> list[dg.ScheduleDefinition]:
     """Return a schedule for each line that is not `off`."""
-    lines: dict[str, tuple[str, str, Config, str]] = {
-        "hourly": (settings.hourly, EVERYTHING, partial(run_config, Again.no), "Read new rows of every list."),
-        "nightly": (
-            *(settings.nightly, EVERYTHING, partial(run_config, Again.recent)),
-            "Read the last 35 days again, and repair.",
-        ),
-        "weekly": (
-            *(settings.weekly, EVERYTHING, partial(run_config, Again.full)),
-            "Read all history again, and repair.",
-        ),
-        "watch": (settings.watch, WATCH, dict, "Run the checks, even if nothing else runs."),
-    }
+
+    def reading(name: str, cron: str, again: Again, description: str) -> list[dg.ScheduleDefinition]:
+        return schedule(settings, name, cron, EVERYTHING, lambda: run_config(again), description)
+
     return [
-        tick
-        for name, (cron, job, config, description) in lines.items()
-        for tick in schedule(settings, name, cron, job, config, description)
+        *reading("hourly", settings.hourly, Again.no, "Read new rows of every list."),
+        *reading("nightly", settings.nightly, Again.recent, "Read the last 35 days again, and repair."),
+        *reading("weekly", settings.weekly, Again.full, "Read all history again, and repair."),
+        *schedule(settings, "watch", settings.watch, WATCH, dict, "Run the checks, even if nothing else runs."),
     ]
 
 
@@ -99,10 +88,11 @@ def schedule(
         cron_schedule=cron,
         execution_timezone=settings.time_zone,
         description=description,
-        default_status=default_status(settings),
+        default_status=dg.DefaultScheduleStatus(sensor_status(settings).value),
     )
     def tick(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        busy = dg.RunsFilter(job_name=job, tags={"dagster/schedule_name": name}, statuses=UNFINISHED)
+        tags = {"dagster/schedule_name": name}
+        busy = dg.RunsFilter(job_name=job, tags=tags, statuses=UNFINISHED)
         if earlier := context.instance.get_runs(busy, limit=1):
             return dg.SkipReason(f"run {earlier[0].run_id} of the previous tick is not done yet")
         found = config()
@@ -111,6 +101,46 @@ def schedule(
     return [tick]
 
 
-def default_status(settings: ScheduleSettings) -> dg.DefaultScheduleStatus:
-    """Return `STOPPED` unless `vetl.toml` starts the schedules, because they read from the platform."""
-    return dg.DefaultScheduleStatus.RUNNING if settings.start else dg.DefaultScheduleStatus.STOPPED
+def inbox_sensors(settings: ScheduleSettings) -> list[dg.SensorDefinition]:
+    """Return the sensor of the inbox; none if `inbox_seconds` is 0."""
+
+    @dg.sensor(
+        name="inbox",
+        job_name=DRAIN,
+        minimum_interval_seconds=settings.inbox_seconds,
+        default_status=sensor_status(settings),
+        description="Drains the inbox when webhooks wait in it. A failed drain is tried again each hour.",
+    )
+    def inbox(vetl: VetlResource) -> dg.RunRequest | dg.SkipReason:
+        """Read only the inbox, so that a locked warehouse delays nothing."""
+        try:
+            backlog = read_backlog(vetl.settings().webhooks.inbox)
+        except InboxError as error:
+            return dg.SkipReason(str(error))
+        if not backlog.waiting:
+            return dg.SkipReason("the inbox is empty")
+        return dg.RunRequest(run_key=f"{backlog.last}-{datetime.now(UTC):%Y%m%dT%H}")
+
+    return [inbox] if settings.inbox_seconds else []
+
+
+@dg.sensor(
+    name="practices",
+    minimum_interval_seconds=60,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Keeps the partitions equal to vetl.toml. The rows of a removed practice stay.",
+)
+def practices_sensor(context: dg.SensorEvaluationContext, vetl: VetlResource) -> dg.SensorResult | dg.SkipReason:
+    """Compare the partitions with the settings; no request to the platform and no lock is needed."""
+    partitions = context.instance.get_dynamic_partitions(NAME)
+    configured = [practice.id for practice in vetl.settings().practices]
+    added = [name for name in configured if name not in set(partitions)]
+    retired = [name for name in partitions if name not in set(configured)]
+    if not added and not retired:
+        return dg.SkipReason(f"{len(partitions)} practices, the same as in vetl.toml")
+    return dg.SensorResult(
+        dynamic_partitions_requests=[
+            *([PRACTICES.build_add_request(added)] if added else []),
+            *([PRACTICES.build_delete_request(retired)] if retired else []),
+        ]
+    )

@@ -16,11 +16,10 @@ from vetl.addons.act.act_status import act_status
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.mirror import mirror_ledger
 from vetl.addons.act.settings import ActSchedule, ActSettings
-from vetl.orchestration.checks import Verdict
-from vetl.orchestration.keys import WRITER_POOL
-from vetl.orchestration.lock_wait import retry_while_locked, wait_for_lock
+from vetl.jobs.one_writer import writing
+from vetl.orchestration.checks import Verdict, failure
 from vetl.orchestration.metadata import bullets, table
-from vetl.orchestration.resources import VetlResource, as_failures
+from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from vetl.orchestration.schedules import schedule
 from vetl.settings import Settings
 
@@ -48,11 +47,11 @@ class ActConfig(dg.Config):
     kinds={"python", "sqlite"},
     pool=WRITER_POOL,
 )
-def ledger_of_acts(context: dg.AssetExecutionContext, vetl: VetlResource) -> dg.MaterializeResult[Any]:
+def ledger_of_acts(vetl: VetlResource) -> dg.MaterializeResult[Any]:
     """Copy the ledger into the private file, for the marts."""
     settings = vetl.settings()
     with as_failures():
-        retry_while_locked(settings, context.log.info, lambda: mirror_ledger(settings))
+        mirror_ledger(settings)
         return dg.MaterializeResult(metadata={**act_status(settings).counts})
 
 
@@ -68,7 +67,6 @@ def apply_plan(context: dg.OpExecutionContext, config: ActConfig, vetl: VetlReso
         context.log.info("Skipped: act.enabled is false")
         return
     with as_failures():
-        wait_for_lock(settings, context.log.info)
         result = apply_acts(settings, config.digest)
     held = Counter(item.reason for item in result.held_back)
     metadata = {
@@ -96,8 +94,7 @@ def config_of_a_plan(settings: Settings) -> dict[str, Any] | dg.SkipReason:
     """Make a plan for a tick of `[schedule] act`, and return the configuration of the run that applies it."""
     if not ActSettings.of(settings).enabled:
         return dg.SkipReason("act.enabled is false")
-    with as_failures():
-        wait_for_lock(settings, lambda _: None, _PATIENCE_OF_A_TICK)
+    with as_failures(), writing(settings, _PATIENCE_OF_A_TICK):
         plan = plan_acts(settings, None)
     return {"ops": {apply_plan.name: {"config": {"digest": plan.digest}}}}
 
@@ -119,11 +116,7 @@ def check_acts(vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
         verdict = known(vetl.settings(), datetime.now(UTC))
     yield verdict.result(ACTS, KNOWN)
     if verdict.is_error:
-        raise dg.Failure(
-            f"acts are not known for longer than a day: {verdict.line()}",
-            metadata=verdict.causes(KNOWN),
-            allow_retries=False,
-        )
+        raise failure(f"acts are not known for longer than a day: {verdict.line()}", verdict.causes(KNOWN))
 
 
 def definitions(settings: Settings, vetl: VetlResource) -> dg.Definitions:

@@ -4,10 +4,8 @@ import dagster as dg
 
 from vetl.addons.forecast.job import forecast
 from vetl.addons.forecast.settings import ForecastSchedule
-from vetl.orchestration.keys import WRITER_POOL
-from vetl.orchestration.lock_wait import wait_for_lock
 from vetl.orchestration.metadata import table
-from vetl.orchestration.resources import VetlResource, as_failures
+from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from vetl.orchestration.schedules import schedule
 from vetl.settings import Settings
 
@@ -23,7 +21,6 @@ def predict_calls(context: dg.OpExecutionContext, vetl: VetlResource) -> None:
     """
     with as_failures():
         settings = vetl.settings()
-        wait_for_lock(settings, context.log.info)
         done = forecast(settings)
     context.add_output_metadata(
         {

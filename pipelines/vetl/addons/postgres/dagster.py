@@ -3,7 +3,7 @@
 import dagster as dg
 
 from vetl.addons.postgres.settings import PublishSettings
-from vetl.orchestration.keys import PUBLISHED
+from vetl.orchestration.resources import PUBLISHED
 from vetl.settings import Settings
 
 

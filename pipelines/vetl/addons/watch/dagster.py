@@ -5,14 +5,13 @@ import dagster as dg
 from vetl.addons.watch.job import judge
 from vetl.addons.watch.watching import line
 from vetl.core.errors import VetlError
-from vetl.orchestration.checks import Verdict
-from vetl.orchestration.published_checks import add_check
+from vetl.orchestration.checks import PUBLISHED_CHECKS, Verdict
 from vetl.settings import Settings
 
 
 def definitions() -> dg.Definitions:
     """Add the check."""
-    add_check("thresholds", "No practice is outside of a threshold of [watch].", outside)
+    PUBLISHED_CHECKS["thresholds"] = ("No practice is outside of a threshold of [watch].", outside)
     return dg.Definitions()
 
 
