@@ -98,6 +98,12 @@ def draw(view: View) -> None:
         )
 
 
+def people_to_call(view: View) -> int:
+    """Return how many people the page shows first: the same number stands on Overview."""
+    asked = dict.fromkeys(("contact", "wanted", "ended", "marked_too"))
+    return int(view.ask(COUNT, {**asked, "tries": 1, **parameters_of(view.marks)}).item())
+
+
 def _worth(view: View) -> None:
     table = view.ask(WORTH)
     if table.is_empty():
