@@ -3,7 +3,7 @@
 import dagster as dg
 
 from vetl.addons.lake.settings import LakeSettings
-from vetl.orchestration.keys import PUBLISHED
+from vetl.orchestration.resources import PUBLISHED
 from vetl.settings import Settings
 
 
