@@ -14,7 +14,7 @@ from typing import Literal
 
 from vetl.core.list_read import Key
 from vetl.core.pages import Page, Row
-from vetl.core.row_keys import instant, key_of, updated_at
+from vetl.core.row_keys import key_of, updated_at
 from vetl.core.steps import Plan
 from vetl.discovery.conventions import Bounds
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES
@@ -35,9 +35,8 @@ from vetl.discovery.probes import (
     still_contrasts,
     whole_bounds,
 )
-from vetl.discovery.report import Finding
+from vetl.discovery.report import Finding, Findings
 
-Findings = Plan[list[Finding]]
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
 """The usual end of each start."""
@@ -193,8 +192,7 @@ def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False)
         knowledge.proven.add("end")
         return name_finding(knowledge, "end", configured, evidence)
     knowledge.whole = start
-    return Finding(
-        knowledge.endpoint,
+    return knowledge.finding(
         "end",
         "ignored",
         "none",
@@ -278,16 +276,14 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
         knowledge.names = replace(knowledge.names, start=name)
         knowledge.whole = knowledge.required = {name: whole_bounds(knowledge.reading, form)[0]}
     elif refused:
-        return Finding(
-            knowledge.endpoint,
+        return knowledge.finding(
             "start",
             "contradicts",
             "none",
             f"{name} is refused, and so are every other name tried and a request without a start",
             f"ask the platform for its name and set start in [partner.parameters.{knowledge.endpoint}]",
         )
-    return Finding(
-        knowledge.endpoint,
+    return knowledge.finding(
         "start",
         "ignored",
         "none",
@@ -298,7 +294,7 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
 
 def _too_few(knowledge: ListKnowledge, key: Key) -> Finding:
     name = str(getattr(knowledge.names, key))
-    return Finding(knowledge.endpoint, key, "unknown", name, "the list is empty since history_start")
+    return knowledge.finding(key, "unknown", name, "the list is empty since history_start")
 
 
 SECOND = timedelta(seconds=1)
@@ -309,11 +305,11 @@ Timed = tuple[Row, datetime]
 Contains = Plan[bool | None]
 
 
-def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row], column: str = "updated_at") -> Findings:
+def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
     """Read ranges of a second around single rows, then ranges that start or end at a row. `rows` are a sample."""
-    timed = timed_rows(rows, column)
+    timed = timed_rows(rows)
     if not timed or not {"start", "end"} <= knowledge.proven:
-        return [Finding(knowledge.endpoint, "bounds", "unknown", "", "no row with a time to try them on")]
+        return [knowledge.finding("bounds", "unknown", "", "no row with a time to try them on")]
     if knowledge.bounds == "instant" and (yield from granularity(knowledge, timed)) != "instant":
         knowledge.bounds = "day"
     if knowledge.bounds == "instant":
@@ -325,9 +321,9 @@ def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row], column: str = "u
     return (yield from _day_bounds(knowledge, timed))
 
 
-def timed_rows(rows: Sequence[Row], column: str = "updated_at") -> list[Timed]:
+def timed_rows(rows: Sequence[Row]) -> list[Timed]:
     """Return the rows whose time can be parsed, each with its time."""
-    return [(row, at) for row in rows if (at := instant(row.get(column))) is not None]
+    return [(row, at) for row in rows if (at := updated_at(row)) is not None]
 
 
 def is_clear_of_midnights(at: datetime) -> bool:
@@ -378,14 +374,14 @@ def _day_bounds(knowledge: ListKnowledge, timed: Sequence[tuple[Row, datetime]])
         if inside is not None:
             whose = "UTC" if inside == (utc > local) else "practice"
             evidence = "by a row whose UTC day is not its practice-local day"
-            return [*findings, Finding(knowledge.endpoint, "days", "note", whose, evidence)]
-    return [*findings, Finding(knowledge.endpoint, "days", "unknown", "", "no row on two different days")]
+            return [*findings, knowledge.finding("days", "note", whose, evidence)]
+    return [*findings, knowledge.finding("days", "unknown", "", "no row on two different days")]
 
 
 def _bounds_finding(knowledge: ListKnowledge, start: bool | None, end: bool | None, evidence: str) -> Finding:  # noqa: FBT001
     shape = {True: "[]", False: "()", None: "??"}
     interval = f"{knowledge.bounds} {shape[start][0]}{shape[end][1]}"
-    return Finding(knowledge.endpoint, "bounds", "note", interval, evidence)
+    return knowledge.finding("bounds", "note", interval, evidence)
 
 
 def _range(start: datetime, end: datetime) -> tuple[str, str]:

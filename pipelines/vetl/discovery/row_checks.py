@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -16,14 +15,12 @@ from vetl.core.row_keys import instant, key_of
 from vetl.core.steps import Plan
 from vetl.discovery.parameter_names import STATUS_NAMES
 from vetl.discovery.probes import SLIGHT, TWICE, ListKnowledge, ask, bisected, name_finding, recall
-from vetl.discovery.report import Finding
+from vetl.discovery.report import Finding, Findings
 from vetl.partner.answers import redact
 
 ENOUGH = 3
 """Distinct times that are needed to recognise an order."""
 SHOWN = 5
-
-Findings = Plan[list[Finding]]
 
 
 def check_contents(knowledge: ListKnowledge, page: Page, record: type[BaseModel]) -> Findings:
@@ -39,7 +36,7 @@ def check_total_pages(knowledge: ListKnowledge, page: Page, *, promised: bool) -
     if present != promised:
         answer = "there" if present else "missing"
         evidence = "the contract says otherwise; vetl uses total_count alone"
-        yield Finding(knowledge.endpoint, "total_pages", "note", answer, evidence)
+        yield knowledge.finding("total_pages", "note", answer, evidence)
 
 
 def _order(knowledge: ListKnowledge, rows: Sequence[Row], *, stable: bool) -> Finding:
@@ -52,7 +49,7 @@ def _order(knowledge: ListKnowledge, rows: Sequence[Row], *, stable: bool) -> Fi
     order = " or ".join(orders) or "none that shows"
     evidence = f"{len(rows)} rows; " + ("twice the same" if stable else "another order the second time")
     state = "unknown" if len(rows) < ENOUGH else "note"
-    return Finding(knowledge.endpoint, "order", state, order if state == "note" else "", evidence)
+    return knowledge.finding("order", state, order if state == "note" else "", evidence)
 
 
 def _is_sorted(rows: Sequence[Row], column: str, *, falling: bool) -> bool:
@@ -70,7 +67,7 @@ def drift(endpoint: str, rows: Sequence[Row], record: type[BaseModel]) -> Iterat
         examples = ", ".join(redact(name) for name in strange[:SHOWN])
         yield Finding(endpoint, "fields", "note", examples, "unknown to the contract; kept in _extra")
     for name, field in fields.items():
-        values = next((set(item.values) for item in _annotations(field) if isinstance(item, KnownValues)), None)
+        values = next((set(item.values) for item in field.metadata if isinstance(item, KnownValues)), None)
         if values is None:
             continue
         strange_values = {str(row[name]) for row in rows if row.get(name) is not None} - values
@@ -79,10 +76,6 @@ def drift(endpoint: str, rows: Sequence[Row], record: type[BaseModel]) -> Iterat
             yield Finding(
                 endpoint, f"values of {name}", "note", examples, "unknown to the contract; kept as they are"
             )
-
-
-def _annotations(field: Any) -> Sequence[Any]:  # noqa: ANN401 - pydantic's FieldInfo
-    return field.metadata
 
 
 NO_STATUS = "vetl_doctor"
@@ -95,7 +88,7 @@ def check_statuses(
     configured = knowledge.names.status
     plain = yield from recall(knowledge, knowledge.whole)
     if plain is None or not plain.total_count:
-        return [Finding(knowledge.endpoint, "status", "unknown", configured, "the list is empty")]
+        return [knowledge.finding("status", "unknown", configured, "the list is empty")]
     tried = _contrasting(plain, statuses, column)
     evidence = yield from _evidence(knowledge, plain, configured, tried, column)
     if (
@@ -163,12 +156,11 @@ def _unknown_status(knowledge: ListKnowledge) -> Plan[Finding]:
         answer, evidence = "everything", "a status that does not exist shows every row"
     else:
         answer, evidence = "nothing", "a status that does not exist shows no row"
-    return Finding(knowledge.endpoint, "unknown status", "note", answer, evidence)
+    return knowledge.finding("unknown status", "note", answer, evidence)
 
 
 def _ignored(knowledge: ListKnowledge) -> Finding:
-    return Finding(
-        knowledge.endpoint,
+    return knowledge.finding(
         "status",
         "ignored",
         "none",

@@ -121,8 +121,7 @@ def utf8(body: bytes, headers: Headers) -> bytes:
 def read_json(body: bytes, headers: Headers, label: str) -> Decoded:
     """Return the JSON value of a body.
 
-    Raises:
-        TornAnswer: it has too many values, or it is not JSON; the message then describes the body.
+    Raise `TornAnswer` if it has too many values, or it is not JSON; the message then describes the body.
     """
     undeclared = body.startswith(_WIDE) and not charset(headers).startswith(("utf-16", "utf-32"))
     body = utf8(body, headers)
@@ -154,7 +153,7 @@ def likeness(body: bytes, headers: Headers) -> str:
 
 
 def _integer(text: str) -> float:
-    """Return a whole number; one of thousands of digits is infinite, as `1e400` is, and not the loss of a page."""
+    # A number of thousands of digits is infinite, as `1e400` is, and not the loss of a page.
     return int(text) if len(text) <= _MOST_DIGITS else math.inf
 
 

@@ -75,12 +75,9 @@ class Wire:
         """Send a request; return the status, the headers in lower case, and the body.
 
         A whole answer may take `patience` seconds, but at least `timeout_seconds` and at most `PATIENCE` times
-        that.
-
-        Raises:
-            Unreachable: there is no connection, or no answer in time.
-            TornAnswer: the answer is cut off, cannot be decompressed, or has no end.
-            RequestRefused: the address is too long for HTTP clients.
+        that. Raise `Unreachable` if there is no connection, or no answer in time; `TornAnswer` if the answer is
+        cut off, cannot be decompressed, or has no end; `RequestRefused` if the address is too long for HTTP
+        clients.
         """
         deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
         transport = self._idle.pop() if self._idle else self._open()
@@ -95,7 +92,8 @@ class Wire:
                     extensions=self._extensions,
                 )
                 response = await transport.handle_async_request(message)
-                received = _lower(response.headers)
+                raw = response.headers.raw
+                received = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
                 assert isinstance(response.stream, httpx.AsyncByteStream)
                 try:
                     body = await read_body(response.stream, received, largest=request.largest, label=label)
@@ -113,10 +111,6 @@ class Wire:
             else:
                 await transport.aclose()
         return response.status_code, received, body
-
-
-def _lower(headers: httpx.Headers) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers.raw}
 
 
 def _explain(error: Exception, label: str) -> NoReturn:

@@ -215,8 +215,7 @@ class DaysPurpose:
 def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[str | None]:
     """Read the calls of `[start, end)` and replace its days; return the reason if they are not certified.
 
-    Raises:
-        ContractBroken: the answer has calls of other days, so the date filter is not honoured.
+    Raise `ContractBroken` if the answer has calls of other days, so the date filter is not honoured.
     """
     try:
         page = yield from _settled_look(strategy, start, end, purpose)
@@ -364,12 +363,8 @@ def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Plan[Seq
             )
             for number in range(len(pages), min(most, len(pages) + PAGES_AT_ONCE))
         ]
-        pages += yield from do(SideBySide([_ask(step) for step in steps]))
+        pages += yield from do(SideBySide([do(step) for step in steps]))
     return pages
-
-
-def _ask(step: ReadCalls) -> Plan[CallsPage]:
-    return (yield from do(step))
 
 
 def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Plan[str | None]:

@@ -25,57 +25,42 @@ from vetl.receiving.inbox import Backlog, Entry, Full, GroupCommit
 from vetl.receiving.trust import Refused, Trust
 
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_GAUGES = {
+    "vetl_webhook_waiting_for_commit": "Deliveries that wait for a commit.",
+    "vetl_inbox_commits": "Commits since the start.",
+    "vetl_inbox_readable": "1 while the inbox can be read.",
+    "vetl_inbox_waiting": "Deliveries that wait for `vetl webhooks drain`.",
+    "vetl_inbox_oldest_seconds": "Seconds that the oldest of them has waited.",
+}
 
 
-class Metrics:
-    """The counts of one process since its start, and the state of its inbox."""
+class Metrics(Collector):
+    """The counts of one process since its start, and the state of its inbox at the time of the question."""
 
     def __init__(self, inbox: GroupCommit, backlog: Callable[[], Backlog]) -> None:
+        self._inbox, self._backlog = inbox, backlog
         self.registry = CollectorRegistry()
-        self._deliveries = Counter(
-            "vetl_webhook_deliveries",
-            "Requests to the webhook addresses, by their result.",
-            ["channel", "result"],
-            registry=self.registry,
-        )
-        self._seconds = Histogram(
-            "vetl_webhook_seconds",
-            "From the request's head to its answer.",
-            buckets=_BOUNDS,
-            registry=self.registry,
-        )
-        self.registry.register(_InboxState(inbox, backlog))
+        words = "Requests to the webhook addresses, by their result."
+        labels = ["channel", "result"]
+        self._deliveries = Counter("vetl_webhook_deliveries", words, labels, registry=self.registry)
+        words = "From the request's head to its answer."
+        self._seconds = Histogram("vetl_webhook_seconds", words, buckets=_BOUNDS, registry=self.registry)
+        self.registry.register(self)
 
     def count(self, channel: str, result: str, seconds: float) -> None:
         """Count a finished request; `result` is a word such as kept or refused, never a value of the body."""
         self._deliveries.labels(channel, result).inc()
         self._seconds.observe(seconds)
 
-
-class _InboxState(Collector):
-    """The state of the inbox at the time of the question."""
-
-    def __init__(self, inbox: GroupCommit, backlog: Callable[[], Backlog]) -> None:
-        self._inbox = inbox
-        self._backlog = backlog
-
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield each value."""
-        try:
+        """Yield each value of the inbox."""
+        values: list[float] = [self._inbox.waiting, self._inbox.commits, 0]
+        with suppress(InboxError):
             backlog = self._backlog()
-        except InboxError:
-            backlog = None
-        yield _gauge("vetl_webhook_waiting_for_commit", "Deliveries that wait for a commit.", self._inbox.waiting)
-        yield _gauge("vetl_inbox_commits", "Commits since the start.", self._inbox.commits)
-        yield _gauge("vetl_inbox_readable", "1 while the inbox can be read.", backlog is not None)
-        if backlog is not None:
             age = (datetime.now(UTC) - backlog.oldest).total_seconds() if backlog.oldest else 0
-            yield _gauge("vetl_inbox_waiting", "Deliveries that wait for `vetl webhooks drain`.", backlog.waiting)
-            yield _gauge("vetl_inbox_oldest_seconds", "Seconds that the oldest of them has waited.", age)
-
-
-def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
-    return GaugeMetricFamily(name, meaning, float(value))
+            values = [*values[:2], 1, backlog.waiting, age]
+        for (name, meaning), value in zip(_GAUGES.items(), values, strict=False):
+            yield GaugeMetricFamily(name, meaning, value)
 
 
 _log = structlog.stdlib.get_logger("vetl.webhooks")
@@ -110,18 +95,13 @@ BUSY = RequestOutcome("busy", 503, "not stored; send it again")
 
 
 def application(
-    trust: Callable[[], Trust],
-    inbox: GroupCommit,
-    backlog: Callable[[], Backlog],
-    *,
-    bounds: Bounds | None = None,
-    now: Callable[[], float] = time.monotonic,
+    trust: Callable[[], Trust], inbox: GroupCommit, backlog: Callable[[], Backlog], *, bounds: Bounds | None = None
 ) -> Starlette:
     """Return the ASGI application, which closes the inbox's writer at shutdown.
 
     `trust` is called for each delivery, because secrets are rotated while the receiver runs.
     """
-    receiver = Receiver(trust, inbox, backlog, bounds or Bounds(), now)
+    receiver = Receiver(trust, inbox, Metrics(inbox, backlog), bounds or Bounds())
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -147,28 +127,20 @@ def application(
     return app
 
 
+@dataclass(frozen=True, slots=True)
 class Receiver:
     """The routes of the receiver."""
 
-    def __init__(
-        self,
-        trust: Callable[[], Trust],
-        inbox: GroupCommit,
-        backlog: Callable[[], Backlog],
-        bounds: Bounds,
-        now: Callable[[], float],
-    ) -> None:
-        self._trust = trust
-        self._inbox = inbox
-        self._bounds = bounds
-        self._now = now
-        self._metrics = Metrics(inbox, backlog)
+    _trust: Callable[[], Trust]
+    _inbox: GroupCommit
+    _metrics: Metrics
+    _bounds: Bounds
 
     async def receive(self, channel: Channel, request: Request) -> Response:
         """Answer one delivery."""
-        started = self._now()
+        started = time.monotonic()
         verdict = await self._judge(channel, request)
-        self._metrics.count(channel, verdict.result, self._now() - started)
+        self._metrics.count(channel, verdict.result, time.monotonic() - started)
         headers = {"Retry-After": "2"} if verdict is BUSY else None
         answer = {"success": verdict.status == KEPT.status, "message": verdict.message}
         return JSONResponse(answer, verdict.status, headers)
@@ -195,7 +167,9 @@ class Receiver:
         signature, trust = request.headers.get(SIGNATURE_HEADER), self._trust()
         if signature is None and not trust.unsigned:
             return self._refuse(channel, request, "not signed")
-        if signature is None and not _is_json(request):
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        # A page in a browser may send a form or plain text to any server, but JSON only if the server allows it.
+        if signature is None and media_type != "application/json":
             return NOT_JSON
         signing = Signing(trust.secrets)
         try:
@@ -241,9 +215,7 @@ class Receiver:
             return GONE
         return bytes(body)
 
-    def _refuse(
-        self, channel: Channel, request: Request, why: str, status: int = Refused.status
-    ) -> RequestOutcome:
+    def _refuse(self, channel: Channel, request: Request, why: str, status: int = 401) -> RequestOutcome:
         source = request.client.host if request.client else "?"
         _say(logging.WARNING, "refused", channel=channel.value, source=source, why=why)
         return RequestOutcome("refused", status, why)
@@ -253,9 +225,3 @@ def _say(level: int, event: str, **fields: Any) -> None:  # noqa: ANN401 - struc
     """Log a line; ignore a failure of the log, perhaps on a full disk, which must not change the answer."""
     with suppress(OSError, ValueError):
         _log.log(level, event, **fields)
-
-
-def _is_json(request: Request) -> bool:
-    """Return whether a request is JSON."""
-    # A page in a browser may send a form or plain text to any server, but JSON only if the server allows it.
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
