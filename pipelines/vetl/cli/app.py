@@ -53,9 +53,6 @@ def _enter(folder: Path | None, config: Path | None) -> None:
 
     A relative `config` starts at `folder`. Its path is put into the environment, so that child processes read the
     same file.
-
-    Raises:
-        WrongUse: the folder cannot be entered.
     """
     if folder:
         try:

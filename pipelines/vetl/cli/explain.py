@@ -95,11 +95,7 @@ def _list_columns(file: Path | None, *, as_json: bool) -> int:
 
 
 def question_about(figure: str, practice: str | None) -> CellQuestion:
-    """Return the question about a figure such as `booking_intent_daily.calls`.
-
-    Raises:
-        WrongUse: it is not a mart and a column.
-    """
+    """Return the question about a figure such as `booking_intent_daily.calls`."""
     mart, dot, column = figure.removeprefix("marts.").removeprefix("meta.").partition(".")
     if not (mart and dot and column):
         raise WrongUse(f"{figure}: must be a mart and a column, such as booking_intent_daily.calls")

@@ -52,11 +52,7 @@ def forget(
 
 
 def _agreed(settings: Settings, practice: str, client: str) -> bool:
-    """Ask for confirmation on a terminal, on standard error: standard output is for the report.
-
-    Raises:
-        WrongUse: standard input is not a terminal.
-    """
+    """Ask for confirmation on a terminal, on standard error: standard output is for the report."""
     if not sys.stdin.isatty():
         raise WrongUse("forget cannot be undone: add --yes to do it, or --dry-run to see what it would change")
     say(_rehearsal_text(rehearse(settings, practice, client), practice, client))

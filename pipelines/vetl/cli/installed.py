@@ -99,11 +99,7 @@ def dbt(context: typer.Context) -> int:
 
 
 def _without_variables(arguments: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """Return the arguments without `--vars`, and its variables: dbt takes the last `--vars` alone.
-
-    Raises:
-        WrongUse: the value is no mapping.
-    """
+    """Return the arguments without `--vars`, and its variables: dbt takes the last `--vars` alone."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--vars", default="{}")
     try:

@@ -103,11 +103,7 @@ class Conversation:
     as_lines: bool = False
 
     def answer(self, typed: str) -> None:
-        """Run a statement or a command.
-
-        Raises:
-            WrongUse: there is no such command, mart or question.
-        """
+        """Run a statement or a command."""
         command, _, name = typed.rstrip(";").partition(" ")
         match command:
             case ".tables":

@@ -52,12 +52,7 @@ class Backup:
 
 
 def back_up(settings: Settings, folder: Path) -> Backup:
-    """Copy all that vetl keeps into a folder that is new, empty, or has a backup that did not end.
-
-    Raises:
-        WrongUse: the folder has other files, or a whole backup.
-        VetlError: a file cannot be copied; the folder counts as no backup.
-    """
+    """Copy all that vetl keeps into a folder that is new, empty, or has a backup that did not end."""
     existing(settings)
     folder = folder.absolute()
     with writing(settings):
@@ -75,11 +70,7 @@ def back_up(settings: Settings, folder: Path) -> Backup:
 
 
 def read_backup(folder: Path) -> Backup:
-    """Return the backup in a folder, after its files were compared with their checksums.
-
-    Raises:
-        BackupError: there is no whole backup, or a file of it was changed.
-    """
+    """Return the backup in a folder, after its files were compared with their checksums."""
     folder = folder.absolute()
     try:
         document = json.loads((folder / MANIFEST).read_text("utf-8"))
@@ -106,11 +97,7 @@ def _read(folder: Path, document: Any) -> Backup | None:  # noqa: ANN401 - any J
 
 
 def check(folder: Path, file: BackedUpFile) -> None:
-    """Compare a file of a backup with its checksum.
-
-    Raises:
-        BackupError: it is missing or differs.
-    """
+    """Compare a file of a backup with its checksum."""
     try:
         found = _hash(folder / file.name)
     except OSError as error:

@@ -61,10 +61,6 @@ def building(
 
     Without `all_tests` only models are made that hang on changed rows, and only published ones are tested
     (`options_of`). With `select` only these models and tests are run, and the build counts for no others.
-
-    Raises:
-        BuildFailed: dbt could not start the build; a failed node is in the result instead.
-        ConfigurationError: `[privacy]` names a column that is not personal.
     """
     existing(settings)
     treatments(settings)
@@ -181,10 +177,6 @@ def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published
     """Replace the published file by the current marts, then the files that are published beside it.
 
     `accept_loss`: also if a mart has lost most of its rows.
-
-    Raises:
-        ConfigurationError: `[privacy]` names a column that is not personal.
-        PublicationHeld: the published file was rolled back, and the rollback is not released.
     """
     existing(settings)
     refuse_while_held(settings)
@@ -212,20 +204,12 @@ def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published
 
 
 def treatments(settings: Settings) -> dict[str, dict[str, Treatment]]:
-    """Return the treatments of the personal columns of every mart by `[privacy]`.
-
-    Raises:
-        ConfigurationError: `[privacy]` names a column that is not personal.
-    """
+    """Return the treatments of the personal columns of every mart by `[privacy]`."""
     return settings.privacy.treatments(personal_columns(bundled.dbt_project()))
 
 
 def published_clear(settings: Settings) -> list[str]:
-    """Return a line with the personal columns that are published as they are, if there are any.
-
-    Raises:
-        ConfigurationError: `[privacy]` names a column that is not personal.
-    """
+    """Return a line with the personal columns that are published as they are, if there are any."""
     clear = [
         f"{mart}.{column}"
         for mart, columns in treatments(settings).items()
@@ -267,11 +251,7 @@ def roll_back_published(settings: Settings) -> Hold:
 
 
 def refuse_while_held(settings: Settings) -> None:
-    """Refuse a publication after a rollback.
-
-    Raises:
-        PublicationHeld: the published file was rolled back, and the rollback is not released.
-    """
+    """Refuse a publication after a rollback."""
     record = read_hold(settings.warehouse.path)
     if record:
         published = settings.warehouse.published

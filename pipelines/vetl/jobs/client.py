@@ -13,11 +13,7 @@ from vetl.store.notes import read_note, write_note
 
 
 def partner_client(settings: Settings) -> PartnerClient:
-    """Return a client that records beside the warehouse that its credentials were accepted once.
-
-    Raises:
-        ConfigurationError: the address or the credentials are not set, or would be sent without encryption.
-    """
+    """Return a client that records beside the warehouse that its credentials were accepted once."""
     login, partner = settings.login(), settings.partner
     account = Account(
         login.base_url, login.username, login.password, login.role, allow_plain_http=partner.allow_plain_http
@@ -37,11 +33,7 @@ def partner_client(settings: Settings) -> PartnerClient:
 
 
 def query_names(settings: Settings) -> dict[str, QueryNames]:
-    """Return the query parameters of every list by its name.
-
-    Raises:
-        ConfigurationError: `[partner.parameters]` names a list that does not exist.
-    """
+    """Return the query parameters of every list by its name."""
     names = [endpoint.name for endpoint in REGISTRY]
     unknown = [name for name in settings.partner.parameters if name not in names]
     if unknown:

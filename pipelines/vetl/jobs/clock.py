@@ -15,11 +15,7 @@ QUIET = timedelta(days=4)
 
 
 def refuse_future_starts(client: PartnerClient, practices: Sequence[Practice], clock: datetime) -> None:
-    """Refuse a `history_start` in the future, because an empty history would be certified.
-
-    Raises:
-        ConfigurationError: a practice has such a `history_start`.
-    """
+    """Refuse a `history_start` in the future, because an empty history would be certified."""
     # If the platform's clock is ahead of the plausible time, the later one counts, as either may be right.
     latest = max(clock, client.clock.doubted or clock)
     for practice in practices:

@@ -136,11 +136,6 @@ def run_doctor(
     """Examine the source, store the observations in the warehouse, and correct the file `config` if there is one.
 
     After a correction the checks run again, with the corrected values, before anything is written.
-
-    Raises:
-        ConfigurationError: a practice or list is unknown, the sign-in is refused, a `history_start` is in the
-            future, or `config` cannot be written.
-        Unreachable: the platform cannot be signed in to.
     """
     chosen = [practice.id for practice in chosen_practices(settings, practices)]
     started = datetime.now(UTC)

@@ -38,10 +38,6 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
 
     The exit code is 3 if a body was quarantined, a request failed, or no practice has a message of `messages`. If
     no platform is configured, nothing is got by id.
-
-    Raises:
-        ConfigurationError: there are `messages`, but no platform or no practice is configured.
-        InboxError: the inbox cannot be read or written.
     """
     if messages:
         settings.login()

@@ -52,11 +52,7 @@ def acknowledge(
     endpoints: Sequence[str] | None = None,
     row_keys: Sequence[str] | None = None,
 ) -> tuple[list[QuarantinedRow], list[QuarantinedRow]]:
-    """Mark the rows of these practices, lists and ids as known; return them and the rows that are not marked.
-
-    Raises:
-        WrongUse: no such row is in quarantine.
-    """
+    """Mark the rows of these practices, lists and ids as known; return them and the rows that are not marked."""
     existing(settings)
     with writing(settings), opened(settings) as warehouse:
         rows = warehouse.quarantined_rows()
@@ -74,11 +70,7 @@ def acknowledge(
 
 
 def retry(settings: Settings, progress: ReportProgress) -> Retried:
-    """Store rows in quarantine again: calls by a new read of their days, other rows from their stored bytes.
-
-    Raises:
-        Unreachable: calls are to be read again and the platform does not answer.
-    """
+    """Store rows in quarantine again: calls by a new read of their days, other rows from their stored bytes."""
     existing(settings)
     with writing(settings):
         return _retried(settings, progress)

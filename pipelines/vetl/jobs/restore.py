@@ -37,11 +37,7 @@ class Restored:
 
 
 def restore(settings: Settings, folder: Path) -> Restored:
-    """Verify the backup in a folder, then put it in the place of what vetl keeps now.
-
-    Raises:
-        BackupError: there is no whole backup, a file of it was changed, or a file cannot be replaced.
-    """
+    """Verify the backup in a folder, then put it in the place of what vetl keeps now."""
     with writing(settings, restoring=True):
         backup = read_backup(folder)
         stayed = [file for file in kept_files(settings) if file.name.endswith(STAYS) and _is_usable(file.path)]

@@ -38,13 +38,7 @@ def run_sync(
     progress: ReportProgress,
     reconcile: Reconcile = "no",
 ) -> SyncResult:
-    """Sync the warehouse with the source; `reconcile` reads history again although it is certified.
-
-    Raises:
-        ConfigurationError: an unknown practice or endpoint is named, the credentials are refused, or a practice's
-            `history_start` is in the future.
-        Unreachable: the platform cannot be signed in to.
-    """
+    """Sync the warehouse with the source; `reconcile` reads history again although it is certified."""
     order = Order(
         practices=chosen_practices(settings, practices),
         endpoints=chosen_endpoints(endpoints),
@@ -139,11 +133,7 @@ def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
 
 
 def chosen_practices(settings: Settings, names: Sequence[str] | None) -> Sequence[Practice]:
-    """Return the configured practices with these ids, or all practices without ids.
-
-    Raises:
-        ConfigurationError: no practice is configured, or a named practice is not.
-    """
+    """Return the configured practices with these ids, or all practices without ids."""
     practices_by_id = {practice.id: practice for practice in settings.practices}
     if not practices_by_id:
         raise ConfigurationError("practices: none is configured; add them to vetl.toml, which `vetl init` writes")
@@ -158,11 +148,7 @@ def chosen_practices(settings: Settings, names: Sequence[str] | None) -> Sequenc
 
 
 def chosen_endpoints(names: Sequence[str] | None) -> Sequence[Endpoint]:
-    """Return the lists with these names in the order of reading, or all lists without names.
-
-    Raises:
-        ConfigurationError: there is no such list.
-    """
+    """Return the lists with these names in the order of reading, or all lists without names."""
     endpoints_by_name = {endpoint.name: endpoint for endpoint in REGISTRY}
     unknown = [name for name in names or () if name not in endpoints_by_name]
     if unknown:
