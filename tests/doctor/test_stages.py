@@ -5,7 +5,7 @@ import pytest
 from support.platform_and_settings import Clinic
 from vetl.cli.app import execute
 from vetl.discovery.row_checks import order_of_stages
-from vetl.jobs.doctor import proposed_stages
+from vetl.jobs.checkup import proposed_stages
 
 TASKS = ("--endpoint", "staff_tasks")
 

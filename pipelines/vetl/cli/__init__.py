@@ -1,1 +1,1 @@
-"""The command line, a file for each command. Mistakes are `VetlError`s, which `app` turns into a line and an exit code."""
+"""The command line, a file for each command. `app` makes a line and an exit code of a mistake, a `VetlError`."""

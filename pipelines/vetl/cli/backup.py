@@ -8,12 +8,12 @@ import typer
 
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
-from vetl.cli.output import configure_logs
+from vetl.cli.output import configure_logs, mention, say
 from vetl.cli.progress import waiting
-from vetl.cli.terminal import count, mention, print_json, print_line, say, short, this_command
-from vetl.jobs.backup import Backup, back_up
+from vetl.cli.terminal import count, print_json, print_line, short, this_command
+from vetl.jobs.backups import Backup, back_up
+from vetl.jobs.backups import restore as put_back
 from vetl.jobs.kept_files import MADE_AGAIN
-from vetl.jobs.restore import restore as put_back
 from vetl.settings import load_settings
 
 _MEGABYTE = 1_000_000

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from vetl import bundled
 from vetl.cli.commands import Commands
 from vetl.cli.options import Browse
-from vetl.cli.terminal import say
+from vetl.cli.output import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.practice import Practice
 from vetl.settings import Settings, load_settings, published_file

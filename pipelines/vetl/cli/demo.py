@@ -18,10 +18,10 @@ from vetl.cli.commands import Commands
 from vetl.cli.dashboard import dashboard, has_dashboard
 from vetl.cli.demo_webhooks import a_day_passes, advance, receiver
 from vetl.cli.options import AsJson, Browse, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.output import configure_logs, mention
 from vetl.cli.run import run_everything
 from vetl.cli.sandbox import Platform, sandbox_process
-from vetl.cli.terminal import count, mention, print_json, short, this_command
+from vetl.cli.terminal import count, print_json, short, this_command
 from vetl.cli.views import as_records, show_answer
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.publishing.statements import query

@@ -9,22 +9,13 @@ import typer
 
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Lists, Practices, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.output import configure_logs, say
 from vetl.cli.progress import showing_lists
-from vetl.cli.terminal import (
-    TableColumn,
-    count,
-    print_aside,
-    print_json,
-    print_line,
-    print_table,
-    say,
-    this_command,
-)
+from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, this_command
 from vetl.core.errors import ConfigurationError
 from vetl.discovery.report import Report, State
 from vetl.jobs.build import published_clear, weak_key
-from vetl.jobs.doctor import proposed_stages, run_doctor
+from vetl.jobs.checkup import proposed_stages, run_doctor
 from vetl.settings import load_settings
 from vetl.settings.places import exposed
 from vetl.settings.sources import DEFAULT_FILE, Sources

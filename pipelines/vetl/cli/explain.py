@@ -12,7 +12,8 @@ import typer
 from vetl.cli.commands import Commands
 from vetl.cli.metric import AllEvidence, in_one_line, published_file, show_evidence
 from vetl.cli.options import AsJson, OtherFile, Style, Where
-from vetl.cli.terminal import TableColumn, count, print_aside, print_csv, print_json, print_line, print_table, say
+from vetl.cli.output import say
+from vetl.cli.terminal import TableColumn, count, print_aside, print_csv, print_json, print_line, print_table
 from vetl.core.errors import WarehouseBusy, WrongUse
 from vetl.core.published_file import schema_of
 from vetl.core.text import text

@@ -8,9 +8,9 @@ import typer
 
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Practice, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.output import configure_logs, mention, say
 from vetl.cli.run import shown
-from vetl.cli.terminal import count, mention, print_json, print_line, say
+from vetl.cli.terminal import count, print_json, print_line
 from vetl.core.errors import WrongUse
 from vetl.forgetting.job import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
 from vetl.jobs.one_writer import writing

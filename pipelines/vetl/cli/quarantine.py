@@ -8,14 +8,14 @@ import typer
 
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Lists, Practices, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.output import configure_logs, mention, say
 from vetl.cli.progress import showing_lists
-from vetl.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
+from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_table
 from vetl.cli.times import local, zone
 from vetl.core.errors import WrongUse
-from vetl.jobs.quarantine import acknowledge as mark_as_known
-from vetl.jobs.quarantine import quarantined_rows
-from vetl.jobs.quarantine import retry as take_in_again
+from vetl.jobs.quarantined_rows import acknowledge as mark_as_known
+from vetl.jobs.quarantined_rows import quarantined_rows
+from vetl.jobs.quarantined_rows import retry as take_in_again
 from vetl.settings import load_settings
 from vetl.store.control.bad_rows import QuarantinedRow
 

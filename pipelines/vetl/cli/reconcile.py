@@ -6,11 +6,11 @@ import typer
 
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Practices, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.output import configure_logs, mention
 from vetl.cli.progress import showing_lists
-from vetl.cli.terminal import count, mention, print_json
+from vetl.cli.terminal import count, print_json
 from vetl.cli.views import show_sync
-from vetl.jobs.build import existing
+from vetl.jobs.one_writer import existing
 from vetl.jobs.sync import run_sync
 from vetl.settings import load_settings
 

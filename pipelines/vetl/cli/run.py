@@ -10,9 +10,9 @@ import typer
 from vetl.cli.commands import Commands
 from vetl.cli.lake import build_on_spark
 from vetl.cli.options import AsJson, Lists, Practices, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.output import configure_logs, mention, say
 from vetl.cli.progress import showing_lists, showing_nodes
-from vetl.cli.terminal import mention, print_json, say
+from vetl.cli.terminal import print_json
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
 from vetl.jobs.dbt_process import Advance, NodeDone
 from vetl.jobs.sync import run_sync

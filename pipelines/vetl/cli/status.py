@@ -13,19 +13,11 @@ from rich.console import Console
 
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Practices
-from vetl.cli.terminal import (
-    TableColumn,
-    count,
-    print_aside,
-    print_json,
-    print_line,
-    print_table,
-    say,
-    short,
-)
+from vetl.cli.output import say
+from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, short
 from vetl.cli.times import WHOLE_DAYS, ago, in_words, local, zone
 from vetl.core.errors import WrongUse
-from vetl.jobs.status import StatusReport, read_status
+from vetl.jobs.status_report import StatusReport, read_status
 from vetl.settings import Settings, load_settings
 from vetl.store.control.snapshot import ListStatus
 

@@ -13,23 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from vetl.cli.output import OUTPUT, keep, mention, say
+from vetl.cli.output import OUTPUT, keep
 from vetl.core.text import cell, json_text, text
-
-__all__ = [
-    "MANY_PRACTICES",
-    "TableColumn",
-    "count",
-    "mention",
-    "print_aside",
-    "print_csv",
-    "print_json",
-    "print_line",
-    "print_table",
-    "say",
-    "short",
-    "this_command",
-]
 
 MANY_PRACTICES = 5
 """With more practices than this, a table has a row for each practice: 30 practices have 210 lists."""

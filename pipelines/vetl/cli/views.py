@@ -6,17 +6,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from vetl.cli.output import say
 from vetl.cli.status import masked_words_in_words
-from vetl.cli.terminal import (
-    MANY_PRACTICES,
-    TableColumn,
-    count,
-    print_aside,
-    print_line,
-    print_table,
-    say,
-    short,
-)
+from vetl.cli.terminal import MANY_PRACTICES, TableColumn, count, print_aside, print_line, print_table, short
 from vetl.cli.times import WHOLE_DAYS, local, zone
 from vetl.core.pages import Changes
 from vetl.core.practice import Practice

@@ -6,8 +6,8 @@ import typer
 
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Verbose
-from vetl.cli.output import configure_logs
-from vetl.cli.terminal import print_json, say
+from vetl.cli.output import configure_logs, say
+from vetl.cli.terminal import print_json
 from vetl.receiving.serving import serve as serve_receiver
 from vetl.settings import load_settings
 
@@ -60,8 +60,8 @@ def drain(
     """Move received webhooks into the warehouse."""
     # Deliveries stay in the inbox until the first sync has created the warehouse.
     from vetl.cli.views import show_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
-    from vetl.jobs.build import existing  # noqa: PLC0415
     from vetl.jobs.drain import run_drain  # noqa: PLC0415
+    from vetl.jobs.one_writer import existing  # noqa: PLC0415
 
     configure_logs(verbose)
     settings = load_settings()

@@ -1,1 +1,1 @@
-"""The work of commands and of Dagster's steps. Every function raises `VetlError`s: one line with the place and a remedy."""
+"""The work of commands and of Dagster's steps. A mistake is a `VetlError`: one line with place and remedy."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vetl import bundled, hooks
-from vetl.core.errors import PublicationHeld, WarehouseBusy, WarehouseError
+from vetl.core.errors import PublicationHeld, WarehouseBusy
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
 from vetl.core.published_file import Treatment
 from vetl.core.secrets import KEY_CHARACTERS, is_weak_key
@@ -23,7 +23,7 @@ from vetl.jobs.dbt_process import (
     last_of,
 )
 from vetl.jobs.headlines import find_headlines
-from vetl.jobs.one_writer import opened, writing
+from vetl.jobs.one_writer import existing, opened, writing
 from vetl.publishing.contacts import remove_contacts, write_contacts
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.last_publication import Hold, hold, read_hold
@@ -286,9 +286,3 @@ def ready_for_dbt(
         if numbers and changed is not None:
             changed |= {"control.phone_numbers"}
         return Begun(made_with, is_full, changed)
-
-
-def existing(settings: Settings) -> None:
-    """Check that there is a warehouse."""
-    if not settings.warehouse.path.exists():
-        raise WarehouseError(f"{settings.warehouse.path}: there is no warehouse yet; run `vetl sync` first")

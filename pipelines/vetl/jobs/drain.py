@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from secrets import token_hex
 from typing import Any
 
 from vetl.core.errors import ConfigurationError, VetlError, WarehouseError
 from vetl.core.pages import Changes
-from vetl.jobs.client import partner_client
-from vetl.jobs.one_writer import opened
+from vetl.jobs.one_writer import new_run_id, opened
+from vetl.jobs.platform import partner_client
 from vetl.jobs.sync import chosen_practices
 from vetl.receiving.inbox import Inbox
 from vetl.receiving.into_warehouse import CatchUp, Caught, drain
@@ -43,7 +42,7 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
         settings.login()
         chosen_practices(settings, None)
     started = datetime.now(UTC)
-    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    run_id = new_run_id(started)
     with (
         Inbox.open(settings.webhooks.inbox) as inbox,
         opened(settings) as warehouse,

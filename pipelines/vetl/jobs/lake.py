@@ -1,7 +1,7 @@
 """Export the lake: raw, history and control of the private file as Parquet for other engines."""
 
-from vetl.jobs.build import existing, ready_for_dbt
-from vetl.jobs.one_writer import writing
+from vetl.jobs.build import ready_for_dbt
+from vetl.jobs.one_writer import existing, writing
 from vetl.settings import Settings
 from vetl.store.lake.export import Exported, export_marts, export_private, read_manifest
 from vetl.store.lake.storage import S3Access, Storage

@@ -6,7 +6,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from secrets import token_hex
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError, VetlError
@@ -15,9 +14,8 @@ from vetl.core.practice import Practice
 from vetl.core.results import ReportProgress, SyncResult
 from vetl.endpoints import REGISTRY
 from vetl.engine.runner import Order, Run, sync
-from vetl.jobs.client import partner_client, query_names
-from vetl.jobs.clock import believed_clock, refuse_future_starts
-from vetl.jobs.one_writer import writing
+from vetl.jobs.one_writer import new_run_id, writing
+from vetl.jobs.platform import believed_clock, partner_client, query_names, refuse_future_starts
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings
 from vetl.store import instants
@@ -87,7 +85,7 @@ async def _recorded(
 ) -> SyncResult:
     """Run the sync, and write its row in `control.runs` in any case."""
     started = datetime.now(UTC)
-    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    run_id = new_run_id(started)
     warehouse.start_run(run_id, started, "sync" if order.reconcile == "no" else "reconcile")
     exit_code, summary = 1, {}
     try:

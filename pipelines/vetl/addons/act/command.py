@@ -17,17 +17,8 @@ from vetl.addons.act.plan_file import plan_json
 from vetl.addons.act.settings import ActSettings
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Practices, Verbose
-from vetl.cli.output import configure_logs
-from vetl.cli.terminal import (
-    TableColumn,
-    count,
-    mention,
-    print_aside,
-    print_json,
-    print_line,
-    print_table,
-    say,
-)
+from vetl.cli.output import configure_logs, mention, say
+from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table
 from vetl.cli.times import local, zone
 from vetl.settings import load_settings
 

@@ -10,8 +10,8 @@ from vetl.addons.letters.job import preview
 from vetl.addons.letters.job import report as send_letters
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
-from vetl.cli.output import configure_logs
-from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, say, short
+from vetl.cli.output import configure_logs, say
+from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
 from vetl.settings import load_settings
 
 COLUMNS = ("reader", "by", "week", "state", TableColumn("note", 1))

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from vetl.core.endpoint import Endpoint
@@ -23,10 +22,9 @@ from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather
 from vetl.engine.runner import Order, Run, StepRunner
-from vetl.jobs.client import partner_client, query_names
-from vetl.jobs.clock import refuse_future_starts
 from vetl.jobs.doctor_settings import corrected, mend, overridden, proven
-from vetl.jobs.one_writer import opened
+from vetl.jobs.one_writer import new_run_id, opened
+from vetl.jobs.platform import partner_client, query_names, refuse_future_starts
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
 from vetl.partner.client import PartnerClient
 from vetl.publishing.statements import query
@@ -139,7 +137,7 @@ def run_doctor(
     """
     chosen = [practice.id for practice in chosen_practices(settings, practices)]
     started = datetime.now(UTC)
-    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    run_id = new_run_id(started)
     report, notes = _checked(settings, chosen, endpoints, run_id, progress)
     corrections: list[tuple[str, Finding]] = []
     for _ in range(ROUNDS if config else 0):
