@@ -1,7 +1,8 @@
 """`vetl quarantine`: list rejected rows, acknowledge them, or retry them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Lists, Practices, Verbose
 from vetl.cli.output import configure_logs, mention, say
 from vetl.cli.progress import showing_lists
-from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_table
+from vetl.cli.terminal import TableColumn, count, print_aside, print_items, print_json
 from vetl.cli.times import local, zone
 from vetl.core.errors import WrongUse
 from vetl.jobs.quarantined_rows import acknowledge as mark_as_known
@@ -19,16 +20,17 @@ from vetl.jobs.quarantined_rows import retry as take_in_again
 from vetl.settings import load_settings
 from vetl.store.control.bad_rows import QuarantinedRow
 
-COLUMNS = (
-    "practice",
-    "list",
-    "row",
-    "reason",
-    TableColumn("since", 2),
-    TableColumn("acknowledged", 1),
-    TableColumn("payload", 3),
-)
-
+COLUMNS: dict[str | TableColumn, Callable[[QuarantinedRow], object]] = {
+    "practice": attrgetter("practice_id"),
+    "list": attrgetter("endpoint"),
+    "row": attrgetter("row_key"),
+    "reason": attrgetter("reason"),
+    TableColumn("since", 2): lambda row: local(row.first_seen),
+    TableColumn("acknowledged", 1): lambda row: (
+        f"{local(row.acknowledged_at)}: {row.acknowledged_reason}" if row.acknowledged_at else ""
+    ),
+    TableColumn("payload", 3): attrgetter("payload"),
+}
 
 app = Commands()
 
@@ -97,18 +99,6 @@ def retry(as_json: AsJson = False, verbose: Verbose = 0) -> int:
 
 
 def _show_rows(rows: Sequence[QuarantinedRow]) -> None:
-    cells = [
-        (
-            row.practice_id,
-            row.endpoint,
-            row.row_key,
-            row.reason,
-            local(row.first_seen),
-            f"{local(row.acknowledged_at)}: {row.acknowledged_reason}" if row.acknowledged_at else "",
-            row.payload,
-        )
-        for row in rows
-    ]
-    print_table(f"{count(len(cells), 'row')} in quarantine", COLUMNS, cells)
+    print_items(f"{count(len(rows), 'row')} in quarantine", COLUMNS, rows)
     if rows:
         print_aside(f"times in {zone()}")
