@@ -126,6 +126,7 @@ def _news(codes: Sequence[int], settings: Settings) -> Events:
 
 def built_and_published(settings: Settings, **how: bool) -> Events:
     """Build the marts; publish them only if every node was built, so that analysts never see half a build."""
+    existing(settings)
     with writing(settings):
         for event in built(settings, **how):
             yield event
