@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Lists, Practices, Verbose
-from vetl.cli.output import configure_logs, say
+from vetl.cli.options import AsJson, Lists, Practices
+from vetl.cli.output import say
 from vetl.cli.progress import showing_lists
 from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, this_command
 from vetl.core.errors import ConfigurationError
@@ -45,10 +45,8 @@ def doctor(
     write: Annotated[bool, typer.Option("--write", help="Correct vetl.toml; comments and order stay.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Also show the checks that passed.")] = False,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Compare the settings with the platform; --write corrects them."""
-    configure_logs(verbose)
     config = _file_to_mend() if write else None
     settings = load_settings()
     clear = published_clear(settings)

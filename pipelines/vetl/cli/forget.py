@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Practice, Verbose
-from vetl.cli.output import configure_logs, mention, say
+from vetl.cli.options import AsJson, Practice
+from vetl.cli.output import mention, say
 from vetl.cli.run import shown
 from vetl.cli.terminal import count, print_json, print_line
 from vetl.core.errors import WrongUse
@@ -28,10 +28,8 @@ def forget(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the rows to change; change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed if there is no terminal.")] = False,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Remove a person from everything that vetl keeps."""
-    configure_logs(verbose)
     settings = load_settings()
     if dry_run:
         return _show_rehearsal(settings, practice, client, as_json=as_json)

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Lists, Practices, Verbose
-from vetl.cli.output import configure_logs, mention, say
+from vetl.cli.options import AsJson, Lists, Practices
+from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists
 from vetl.cli.terminal import TableColumn, count, print_aside, print_items, print_json
 from vetl.cli.times import local, zone
@@ -43,7 +43,6 @@ app = Commands()
 )
 def list_rows(as_json: AsJson = False) -> int:
     """List rejected rows with the reason and the payload."""
-    configure_logs(0)
     rows = quarantined_rows(load_settings())
     if as_json:
         print_json({"exit_code": 0, "held": [asdict(row) for row in rows]})
@@ -85,9 +84,8 @@ def acknowledge(
 
 
 @app.command(examples="vetl quarantine retry")
-def retry(as_json: AsJson = False, verbose: Verbose = 0) -> int:
+def retry(as_json: AsJson = False) -> int:
     """Retry rejected rows."""
-    configure_logs(verbose)
     with showing_lists() as report:
         retried = take_in_again(load_settings(), report)
     if as_json:

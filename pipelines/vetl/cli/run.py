@@ -9,8 +9,8 @@ import typer
 
 from vetl.cli.commands import Commands
 from vetl.cli.lake import build_on_spark
-from vetl.cli.options import AsJson, Lists, Practices, Verbose
-from vetl.cli.output import configure_logs, mention, say
+from vetl.cli.options import AsJson, Lists, Practices
+from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import print_json
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
@@ -42,10 +42,8 @@ def sync(
         ),
     ] = None,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Read new and changed rows into the private warehouse."""
-    configure_logs(verbose)
     settings = load_settings()
     with showing_lists(len(practice or settings.practices)) as progress:
         result = run_sync(
@@ -71,10 +69,8 @@ def build(
         Literal["duckdb", "spark"], typer.Option(help="duckdb builds from the private file, spark from the lake.")
     ] = "duckdb",
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Build the marts with dbt, then publish."""
-    configure_logs(verbose)
     if engine == "spark":
         return build_on_spark(as_json=as_json)
     settings = load_settings()
@@ -90,9 +86,8 @@ def build(
         vetl -C /srv/vetl run --quiet --log-file vetl.log
         vetl run --practice loc-001 --json"""
 )
-def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 0) -> int:
+def run(practice: Practices = None, as_json: AsJson = False) -> int:
     """Sync, build and publish, as a schedule does."""
-    configure_logs(verbose)
     report = run_everything(load_settings(), practice, quiet=as_json)
     if as_json:
         print_json(report)

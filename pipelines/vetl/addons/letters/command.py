@@ -10,7 +10,7 @@ from vetl.addons.letters.job import preview
 from vetl.addons.letters.job import report as send_letters
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
-from vetl.cli.output import configure_logs, say
+from vetl.cli.output import say
 from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
 from vetl.settings import load_settings
 
@@ -36,7 +36,6 @@ def report(
     as_json: AsJson = False,
 ) -> int:
     """Send each reader the letter about the last closed week, once."""
-    configure_logs(0)
     settings = load_settings()
     if folder:
         files = preview(settings, folder, to or ())
