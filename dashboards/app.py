@@ -14,6 +14,7 @@ from board.published import MissingError, Published, UnreadableError, age_in_day
 from board.scope import choose, scope_line
 from board.style import ICON, STYLE
 from board.words import plain, words_for
+from vetl.core.errors import LedgerError
 
 SECONDS_BETWEEN_LOOKS = 15
 OLD_DAYS = 2  # a file that was published so many days ago gets a warning
@@ -47,13 +48,13 @@ def main() -> None:
         file, words = now_published(config.published, who.practices), words_for(st.context.locale)
         address, notes = follow(page.path), st.empty()
         st.session_state.view = View(
-            file, choose(file, words, page.lists), words, config.audit, who.name, config.watch
+            file, choose(file, words, page.lists), words, config.audit, who.name, config.watch, config.marks
         )
         entry.run()
         address_notes = write(address)
         if address_notes:
             notes.warning("  \n".join(address_notes))
-    except (UnreadableError, MissingError, AuditError) as error:
+    except (UnreadableError, MissingError, AuditError, LedgerError) as error:
         st.error(str(error))
 
 

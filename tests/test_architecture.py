@@ -15,6 +15,7 @@ PACKAGE = ROOT / "pipelines" / "vetl"
 
 ONLY_IMPORTER = {
     "httpx": ("partner",),
+    "deltalake": ("addons/lake",),
     "duckdb": ("store", "publishing", "figures", "forgetting", "addons"),
     "polars": ("store", "figures", "headlines", "addons"),
     "statsforecast": ("addons/forecast",),
@@ -37,7 +38,7 @@ ONLY_IMPORTER = {
         "addons/watch/notice_ledger.py",
     ),
     "pluggy": ("hooks.py",),
-    "pyspark": ("jobs/spark_session.py",),
+    "pyspark": ("addons/lake/spark_session.py",),
 }
 """Third-party packages, and the parts of `vetl` that may import each of them, by the beginning of a path."""
 
@@ -148,6 +149,7 @@ IMPORTS = {
         "engine",
         "notices",
         "jobs",
+        "forgetting",
         "cli",
         "orchestration",
         "drafts",

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vetl.addons.letters.letter_uncertain import largest_part
+from vetl.core.noise import largest_part
 
 
 def number(value: float, digits: int) -> str:

@@ -23,6 +23,7 @@ class Config:
     passwords: Path | None = None
     audit: Path | None = None
     watch: Path | None = None
+    marks: Path | None = None
     session_hours: float = 12
     is_made_up: bool = False
 
@@ -41,6 +42,7 @@ def read_config() -> Config:
         _path("VETL_DASHBOARD__PASSWORDS"),
         _path("VETL_DASHBOARD__AUDIT"),
         _path("VETL_WATCH__LEDGER"),
+        _path("VETL_DASHBOARD__MARKS"),
         float(os.environ.get("VETL_DASHBOARD__SESSION_HOURS") or 12),
         bool(os.environ.get("VETL_DASHBOARD__MADE_UP")),
     )

@@ -24,7 +24,8 @@ class Figure:
     """A share (`part` of `whole`), or without `whole` a count or hours.
 
     `now` and `before` are the same sums of the practices that are in both periods: only these are compared.
-    `window` names the days after which the figure changes no more, if it has such days.
+    `window` names the days after which the figure changes no more, if it has such days. `weeks` are its values
+    of the last closed weeks.
     """
 
     label: str
@@ -37,6 +38,7 @@ class Figure:
     of: str = ""
     is_hours: bool = False
     window: str | None = None
+    weeks: Sequence[float] = ()
 
     @property
     def difference(self) -> float | None:
@@ -162,6 +164,7 @@ def _figure(view: View, figure: Figure) -> None:
         "off" if chance else _COLOURS[figure.better],
         help=_help(view, figure, shows_change=bool(delta)),
         delta_arrow="off" if chance else "auto",
+        chart_data=figure.weeks or None,
     )
     st.caption(_basis(view, figure, closed))
 

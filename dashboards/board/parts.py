@@ -25,7 +25,7 @@ Column = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The file, the scope and the words of a page; who looks, the log of people shown, the ledger of `[watch]`."""
+    """The file, the scope and the words of a page, who looks, and the files of `[watch]`, audit and marks."""
 
     file: Published
     scope: Scope
@@ -33,6 +33,7 @@ class View:
     audit: Path | None = None
     user: str = ""
     watch: Path | None = None
+    marks: Path | None = None
 
     def ask(
         self, sql: str, more: Mapping[str, Any] | None = None, *, before: bool = False, lasting: bool = False

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
-from vetl.addons.letters.letter_uncertain import Ends, largest_part
-from vetl.core.noise import Counts, Outlier, distance, is_far, share_interval
+from vetl.core.noise import Counts, Ends, Outlier, distance, is_far, largest_part, share_interval
 from vetl.core.noise import outliers as outliers_of
 
 from board.figures import Figure

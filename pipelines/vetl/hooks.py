@@ -68,6 +68,10 @@ class Hooks:
         """Return, by the heading of the help and the name of the command, its module and the line about it."""
 
     @_hook
+    def engines(self) -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
+        """Return, by the name for `vetl build --engine`, a module with `build(*, as_json) -> exit code`."""
+
+    @_hook
     def definitions(self, settings: Any, vetl: Any, tables: Any) -> "dg.Definitions":  # pyright: ignore[reportReturnType]
         """Return jobs, schedules, sensors, assets and checks for Dagster."""
 
@@ -128,6 +132,11 @@ def commands() -> Iterator[tuple[str, str, str, str]]:
     """Yield heading, name, module and line of each command of the addons."""
     for some in _answers("commands"):
         yield from ((title, name, *more) for title, group in some.items() for name, more in group.items())
+
+
+def engines() -> dict[str, str]:
+    """Return the modules of the addons that build the marts, by the name of their engine."""
+    return {name: module for some in _answers("engines") for name, module in some.items()}
 
 
 def definitions(settings: Any, vetl: Any, tables: Any) -> "list[dg.Definitions]":

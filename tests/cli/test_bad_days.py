@@ -151,7 +151,7 @@ def test_a_forgetting_that_a_full_disk_ended_is_ended_by_the_next_run(
     assert status(capfd)[0] == 0
 
 
-EVERY_FILE = f"[warehouse]\ncontacts = true\nparquet = true\n[lake]\npath = '{WAREHOUSE.parent}/lake'\n"
+EVERY_FILE = "[warehouse]\ncontacts = true\nparquet = true\n"
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -229,7 +229,6 @@ def test_a_file_beside_the_published_one_stays_on_a_full_disk(
 @pytest.mark.parametrize(
     ("command", "place"),
     [
-        (("lake", "export"), "warehouse/data/lake"),
         (("publish", "--for", "East"), "warehouse/data/analytics.east.duckdb"),
     ],
 )
@@ -239,7 +238,6 @@ def test_other_commands_leave_no_part_of_a_file_on_a_full_disk(
     site.add(f"group = 'East'\n{EVERY_FILE}")
 
     assert place in line_on_a_full_disk(capfd, *command)
-    left = [path for path in Path(place).rglob("*") if path.is_file()] if place != "warehouse/data/lake" else []
+    left = [path for path in Path(place).rglob("*") if path.is_file()]
     assert [*left, *Path(place).rglob(".*"), *Path(place).parent.glob(".*drafts*")] == []
-    assert not Path(place, "manifest.json").exists()
     assert site.vetl(*command) == 0

@@ -131,7 +131,7 @@ def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
         finally:
             raise ValueError("the connection is closed")
 
-    monkeypatch.setattr("vetl.cli.lake.run_export", fails)
+    monkeypatch.setattr("vetl.addons.lake.command.run_export", fails)
 
     assert app.execute(["lake", "export"]) == 130
     assert capsys.readouterr().err == "vetl: interrupted. Progress saved; run again to continue\n"

@@ -29,7 +29,7 @@ SHOWN_ELSEWHERE = {
     "vetl dashboard": "tests/dashboard/test_access.py",
     "vetl dbt ls": "tests/cli/test_cli_usage.py",
     "vetl demo": "tests/cli/test_cli_end_to_end.py",
-    "vetl lake export": "tests/store/test_lake.py",
+    "vetl lake export": "tests/addons/lake/test_lake.py",
     "vetl act": "tests/addons/act/test_act_commands.py",
     "vetl mcp": "tests/addons/assistant/test_assistant.py",
     "vetl reconcile": "tests/cli/test_cli_end_to_end.py",

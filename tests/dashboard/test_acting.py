@@ -31,11 +31,18 @@ def with_acts(published: Path, folder: Path, *days: tuple[int, int, int, int, bo
 
 def text(page: AppTest) -> str:
     assert not page.exception
-    return " ".join(str(item.value) for item in (*page.markdown, *page.info))
+    return " ".join(str(item.value) for item in (*page.header, *page.markdown, *page.info))
 
 
-def test_nothing_is_claimed_before_vetl_has_acted(opened: Open) -> None:
-    assert "vetl has acted for none of these practices" in text(opened("call-back"))
+PLAN, EFFECT = "Staff tasks by vetl: the last plan", "What it brings"
+
+
+def test_a_practice_for_which_vetl_never_acted_has_no_parts_about_it(opened: Open) -> None:
+    said = text(opened("call-back"))
+
+    assert "Not on the list" in said
+    assert PLAN not in said
+    assert EFFECT not in said
 
 
 @pytest.mark.parametrize(("booked", "is_chance"), [(30, False), (12, True)])
@@ -69,7 +76,7 @@ def test_the_last_plan_is_shown_with_its_words_for_the_chosen_practices(
         for of in ("loc-001", "loc-002")
     )
     plan = ActPlan(acts, (HeldBack("loc-001", "e-9", "holdout"),), (), ())
-    assert "`vetl act plan` makes a plan" in text(opened("call-back", file))
+    assert PLAN not in text(opened("call-back", file))
 
     write_plan(file, plan, now)
     page = opened("call-back", file, practice="loc-001")
@@ -85,5 +92,6 @@ def test_the_last_plan_is_shown_with_its_words_for_the_chosen_practices(
         if len(table.value.columns) == 2 and "reason" in table.value
     ]
     assert reasons == [["Left alone to compare with"]]
+    assert PLAN in text(page)
     plan_file(file).write_text("[]", "utf-8")
-    assert "`vetl act plan` makes a plan" in text(opened("call-back", file))
+    assert PLAN not in text(opened("call-back", file))

@@ -151,6 +151,28 @@ def test_outreach_and_its_suppressions(opened: Open, ask: Ask, days: tuple[date,
     }
 
 
+def test_a_card_shows_its_last_weeks(opened: Open, ask: Ask) -> None:
+    page = opened()
+    weeks = ask(
+        """select sum(answered_inbound_calls) / sum(inbound_calls) as answered from marts.practice_weekly
+           where week + 6 < (select min(today) from marts.practices) group by week order by week desc limit 13"""
+    )
+
+    shown = page.metric[0].proto.chart_data
+    assert page.metric[0].label == "Calls answered"
+    assert list(shown) == pytest.approx([value for (value,) in reversed(weeks)])
+    assert all(card.proto.chart_data for card in page.metric)
+
+
+def test_overview_and_call_back_have_one_number_of_people_to_call(opened: Open) -> None:
+    (line,) = (str(item.value) for item in opened("call-back").markdown if "to call back" in str(item.value))
+    labels = [str(getattr(link, "label", "")) for link in opened().get("page_link")]
+    links = [label for label in labels if "to call back" in label]
+
+    assert links
+    assert line.split(" to call back")[0].strip("*") == links[0].split(" ")[0].strip("*")
+
+
 def test_clients_to_call_back_are_those_of_the_list(opened: Open, ask: Ask) -> None:
     still_open = "from marts.call_back_list where reason not in ('declined', 'resolved')"
     [(people,)] = ask(f"select count(*) {still_open}")

@@ -33,11 +33,11 @@ def test_the_hours_of_next_week_and_the_days_are_the_sums_of_the_predictions(ope
     assert page.info[-1].value == "No predicted day is over yet."
 
 
-def test_without_a_forecast_the_page_names_the_command(opened: Open, copied: Copied) -> None:
+def test_without_a_forecast_the_page_says_so(opened: Open, copied: Copied) -> None:
     page = opened("phones", copied("delete from marts.calls_forecast"))
 
     assert not page.exception
-    assert any("`vetl forecast` makes one" in info.value for info in page.info)
+    assert any("There is no forecast yet" in info.value for info in page.info)
 
 
 @pytest.fixture

@@ -292,8 +292,10 @@ def test_few_calls_prove_nothing(count: int) -> None:
 
 def test_calls_that_look_alike_are_left_out() -> None:
     record = {"created_at": "2026-01-15T17:00:30Z", "phone_number": "+15550100", "duration_seconds": 61}
-    row = {"Date": "2026-01-15 12:00", "Phone Number": "+15550100", "Duration": "1:01"}
+    local = datetime(2026, 1, 15, 12)  # noqa: DTZ001 - practice-local
+    blank = dict.fromkeys(("direction", "client_name", "patient_name", "summary"))
+    row = {**blank, "called_at_local": local, "phone_number": "+15550100", "duration_seconds": 61}
 
-    assert pairs([record], [row]) == [(WINTER, datetime(2026, 1, 15, 12))]  # noqa: DTZ001 - practice-local
+    assert pairs([record], [row]) == [(WINTER, local)]
     assert pairs([record, record], [row]) == []
     assert pairs([record], [row, row]) == []

@@ -18,6 +18,7 @@ from support.mart_builds import build_marts_untested
 from support.sandbox_settings import changed, synced
 from support.warehouse_with_rows import ask
 from vetl.addons.act.plan_file import plan_file
+from vetl.addons.lake.settings import SparkSettings
 from vetl.addons.watch.settings import WatchSettings
 from vetl.cli import app, forget
 from vetl.jobs.build import publish_marts
@@ -109,7 +110,10 @@ def leave_remains(settings: Settings, person: dict[str, str]) -> None:
         connection.commit()
     shown = {"practice_id": PRACTICE, "client_id": person["id"]}
     settings.dashboard.audit.write_text(json.dumps({"user": "ada", "people": [shown]}) + "\n", "utf-8")
-    for folder in (settings.spark.scratch / "build", settings.warehouse.path.with_name("vetl.duckdb.tmp")):
+    for folder in (
+        SparkSettings.of(settings).scratch / "build",
+        settings.warehouse.path.with_name("vetl.duckdb.tmp"),
+    ):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "part").write_text(person["email"], "utf-8")
 

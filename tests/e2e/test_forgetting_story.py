@@ -21,11 +21,11 @@ from support.mart_builds import build_marts_untested
 from support.sandbox_settings import synced
 from support.small_project import few_models
 from support.warehouse_with_rows import ask
+from vetl.addons.lake.job import run_export
 from vetl.core.errors import WarehouseError
 from vetl.core.list_read import Reconcile
 from vetl.jobs.build import publish_marts
 from vetl.jobs.drain import run_drain
-from vetl.jobs.lake import run_export
 from vetl.jobs.quarantined_rows import retry
 from vetl.settings import Settings
 from vetl.store.forget_plan import read_plans

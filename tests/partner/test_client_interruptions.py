@@ -217,9 +217,7 @@ def test_a_page_is_read_however_it_is_framed(stage: Stage, reply: Reply) -> None
 
 
 @pytest.mark.parametrize(
-    "torn",
-    [old(BODY[:-9]), chunked(BODY[:-9]), chunked(BODY, ended=False)],
-    ids=["closed", "short", "unended"],
+    "torn", [old(BODY[:-9]), chunked(BODY[:-9]), chunked(BODY, ended=False)], ids=["closed", "short", "unended"]
 )
 def test_a_page_that_breaks_off_without_a_length_is_read_again(stage: Stage, torn: Reply) -> None:
     stage.server.answers(torn, chunked(BODY))

@@ -8,15 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
-from support.scripted_server import (
-    HeldTime,
-    ReceivedRequest,
-    Reply,
-    Stage,
-    one,
-    reply_error,
-    reply_page,
-)
+from support.scripted_server import HeldTime, ReceivedRequest, Reply, Stage, one, reply_error, reply_page
 from vetl.core.errors import RateLimited, Transient, Unreachable
 from vetl.core.pages import Page
 from vetl.partner.client import PartnerClient

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from support.deliveries import body_of, message, outreach, reminder
 from support.drain_side import NOW, Side
 from support.examples import examples
-from support.lakes import storage
+from support.lakes import lake_settings, rows_of
+from vetl.addons.lake.job import run_export
 from vetl.core.errors import InboxError
 from vetl.core.practice import problem_of_id
 from vetl.endpoints import REGISTRY
@@ -20,7 +21,6 @@ from vetl.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, 
 from vetl.partner.webhooks import message as message_of
 from vetl.receiving.inbox import Entry, Inbox, WaitingDelivery
 from vetl.receiving.into_warehouse import intakes
-from vetl.store.lake.export import export_private
 from vetl.store.warehouse import Warehouse
 
 
@@ -251,5 +251,7 @@ def test_no_id_of_a_practice_stops_the_export_of_the_lake(side: Side, tmp_path: 
     ]
     assert side.rows("select count(*) from control.quarantine") == [(2 * (len(IDS) - len(possible)),)]
     side.warehouse.close()
-    assert export_private(side.path, storage(tmp_path / "lake"), lock_wait_seconds=0).rows > 0
+    lake = lake_settings(side.path.parent, tmp_path / "lake")
+    run_export(lake.model_copy(update={"warehouse": lake.warehouse.model_copy(update={"path": side.path})}))
+    assert {row["practice_id"] for row in rows_of(lake, "raw.messages")} == {*possible, "loc-001"}
     side.warehouse = Warehouse.open(side.path, REGISTRY, lock_wait_seconds=0)

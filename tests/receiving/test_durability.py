@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from http.client import HTTPException
 from itertools import count
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import pytest
 import structlog
@@ -184,7 +184,7 @@ def on_disk(path: Path) -> set[str]:
 
 
 def test_deliveries_that_arrive_during_a_commit_share_the_next_one() -> None:
-    inbox = HeldInbox()
+    inbox: Any = HeldInbox()
 
     async def scenario() -> None:
         writer = GroupCommit(inbox)
@@ -202,7 +202,7 @@ def test_deliveries_that_arrive_during_a_commit_share_the_next_one() -> None:
 
 
 def test_more_than_can_wait_is_refused_at_once() -> None:
-    inbox = HeldInbox()
+    inbox: Any = HeldInbox()
 
     async def scenario() -> None:
         writer = GroupCommit(inbox, capacity=1)
@@ -225,7 +225,7 @@ def test_an_unforeseen_failure_of_the_inbox_is_reported_at_once() -> None:
             raise MemoryError(len(entries))
 
     async def scenario() -> None:
-        writer = GroupCommit(Broken())
+        writer = GroupCommit(cast("Any", Broken()))
         with pytest.raises(InboxError, match="MemoryError"):
             await asyncio.wait_for(writer.keep(entry(0)), 5)
         await writer.close()

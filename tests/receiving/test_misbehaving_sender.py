@@ -77,10 +77,7 @@ def side(tmp_path: Path) -> Iterator[Side]:
 
 @pytest.mark.parametrize(
     ("faults", "refusals"),
-    [
-        ([WebhookFault("wrong_practice", share=0.2), *HOSTILE], {401, 403}),
-        (UNRELIABLE, set[int]()),
-    ],
+    [([WebhookFault("wrong_practice", share=0.2), *HOSTILE], {401, 403}), (UNRELIABLE, set[int]())],
     ids=["hostile", "unreliable"],
 )
 def test_in_the_end_raw_equals_the_platform(

@@ -118,9 +118,7 @@ def status_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return json.loads(capsys.readouterr().out)
 
 
-def test_status_shows_waiting_and_quarantined_deliveries(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_status_shows_waiting_and_quarantined_deliveries(capsys: pytest.CaptureFixture[str]) -> None:
     receive(body_of(message("m-1")), b"not JSON")
 
     before = status_of(capsys)

@@ -18,7 +18,7 @@ from support.month_of_events import PRACTICES, play_month
 from vetl.endpoints import REGISTRY
 from vetl.jobs.build import build_marts, publish_marts
 from vetl.jobs.logs import configure_logs
-from vetl.settings import Settings, WarehouseSettings
+from vetl.settings import WarehouseSettings, settings_class
 from vetl.store.warehouse import Warehouse
 
 _KEY = SecretStr("4f0c1d2e3b5a69788796a5b4c3d2e1f0")
@@ -57,13 +57,12 @@ def _compare(warehouse: Path, python: Path, folder: Path, master: str) -> int:
     copy = Path(shutil.copy(warehouse, folder))
     with Warehouse.open(copy, REGISTRY, lock_wait_seconds=0):
         pass  # a warehouse of an earlier version is migrated
-    settings = Settings(
+    settings = settings_class()(
         warehouse=WarehouseSettings(path=copy, published=folder / "analytics.duckdb", pii_key=_KEY)
     )
     here = build_marts(settings, full_refresh=True)
     publish_marts(settings)
     there = build(settings, python, folder / "spark", master)
-    _say(f"{warehouse}: {there.files} files in the lake")
     _say(f"dbt build on Spark: {there.result.succeeded} succeeded in {there.result.seconds:.0f} s")
     failures = [*here.failures, *there.result.failures]
     unlike = list(_unequal(copy, there.tables))

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from vetl.addons.lake.job import run_export
+from vetl.addons.lake.settings import LakeSettings, SparkSettings
+from vetl.addons.lake.spark import dbt_on_spark, publish_from
 from vetl.jobs.dbt_process import PUBLISHED_ONLY, Advance, BuildResult, state_folder
-from vetl.jobs.lake import run_export
-from vetl.jobs.spark import dbt_on_spark, publish_from
 from vetl.settings import Settings
-from vetl.settings.lake import LakeSettings, SparkSettings
 
 _DEFAULTS = {
     "spark.driver.memory": "2g",
@@ -45,7 +45,6 @@ for name in sys.argv[2:]:
 class SparkBuild:
     """A finished build. `tables` contains `<schema>.db/<name>/*.parquet`, `published` the masked marts."""
 
-    files: int
     result: BuildResult
     tables: Path
     published: Path
@@ -70,11 +69,11 @@ def build(
     on_spark = settings.model_copy(
         update={
             "warehouse": warehouse,
-            "lake": LakeSettings(path=str(scratch / "lake"), marts=str(scratch / "marts")),
+            "lake": LakeSettings(path=str(scratch / "lake"), raw=True),
             "spark": SparkSettings(master=master, scratch=scratch),
         }
     )
-    exported = run_export(on_spark)
+    run_export(on_spark)
     work = scratch / "build"
     selected = ("--select", *(f"+{model}" for model in models), *_TESTS_OF_MARTS) if models else ()
     result = dbt_on_spark(on_spark, work, python=str(python), extra=selected, advance=advance)
@@ -82,7 +81,7 @@ def build(
         _write_views(python, work, master)
     if not result.failures and not models:
         publish_from(on_spark, work)
-    return SparkBuild(exported.files, result, work / "tables", warehouse.published)
+    return SparkBuild(result, work / "tables", warehouse.published)
 
 
 def write_defaults(folder: Path, more: Mapping[str, str] = MappingProxyType({})) -> Path:

@@ -27,7 +27,8 @@ processes.set_forkserver_preload(
     [
         "support.quiet_end",
         "support.concurrent_commands",
-        *(f"vetl.cli.{name}" for name in ("forget", "lake", "quarantine", "reconcile", "run", "webhooks")),
+        *(f"vetl.cli.{name}" for name in ("forget", "quarantine", "reconcile", "run", "webhooks")),
+        "vetl.addons.lake.command",
         "vetl.jobs.drain",
     ]
 )

@@ -42,7 +42,7 @@ def settings_that_keep_everything(platform: vetl_sandbox.Handle, folder: Path, d
         settings_for(platform, folder, days),
         warehouse={"contacts": True, "parquet": True, "lock_wait_seconds": 60, "keep": 3},
         webhooks={"inbox": folder / "inbox.sqlite"},
-        lake={"path": str(folder / "lake")},
+        lake={"path": str(folder / "lake"), "raw": True},
         watch={"ledger": folder / "watch.sqlite"},
         dashboard={"audit": folder / "audit.log"},
         spark={"scratch": folder / "scratch"},

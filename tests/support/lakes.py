@@ -1,69 +1,47 @@
-"""A reader's view of a lake: the files of its manifest, and nothing else."""
+"""A lake of a small warehouse, and its rows as a reader sees them."""
 
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-from support.killed_sync import processes
-from vetl.store.lake.export import export_private, read_manifest
-from vetl.store.lake.manifest import Manifest
-from vetl.store.lake.storage import S3Access, Storage
+import duckdb
+from deltalake import DeltaTable
+from vetl.addons.lake.delta import Lake
+from vetl.addons.lake.settings import LakeSettings
+from vetl.settings import Settings, WarehouseSettings, settings_class
 
 
-def storage(lake: Path) -> Storage:
-    return Storage(str(lake), S3Access())
+def lake_settings(folder: Path, place: Path | str, *, raw: bool = True, **options: Any) -> Settings:
+    """Return settings of the warehouse in a folder with this lake."""
+    sections: dict[str, Any] = {
+        "warehouse": WarehouseSettings(path=folder / "vetl.duckdb", published=folder / "analytics.duckdb"),
+        "lake": LakeSettings(path=str(place), raw=raw, **options),
+    }
+    return settings_class()(**sections)
 
 
-def manifest(lake: Path) -> Manifest:
-    stored = read_manifest(storage(lake))
-    assert stored is not None
-    return stored
+def table_of(settings: Settings, name: str) -> DeltaTable:
+    table = Lake.of(settings).opened(name)
+    assert table is not None, name
+    return table
 
 
-def rows(lake: Path, listed: Manifest, table: str) -> list[dict[str, Any]]:
-    """Return the rows of a table in a manifest's files, checked for their length, in a fixed order."""
-    parts: list[pa.Table] = []
-    for file in listed.files:
-        if file.table == table:
-            assert (lake / file.path).stat().st_size == file.bytes
-            part = pq.ParquetFile(lake / file.path).read()
-            assert part.num_rows == file.rows
-            parts.append(part)
-    return sorted(pa.concat_tables(parts).to_pylist(), key=str)
+def rows_of(settings: Settings, name: str) -> list[dict[str, Any]]:
+    """Return the rows of a table, in a fixed order."""
+    return sorted(table_of(settings, name).to_pyarrow_table().to_pylist(), key=str)
 
 
-class Dying(Storage):
-    """A lake whose writer is killed (SIGKILL) after so many steps."""
-
-    steps = 0
-
-    def put(self, draft: Path, path: str) -> None:
-        self._step()
-        super().put(draft, path)
-
-    def remove(self, path: str) -> None:
-        self._step()
-        super().remove(path)
-
-    def _step(self) -> None:
-        if self.steps == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        self.steps -= 1
+def versions(settings: Settings) -> dict[str, int]:
+    """Return the version of each table of a lake in a folder."""
+    place = Path(Lake.of(settings).location)
+    tables = sorted(log.parent for log in place.glob("*/*/_delta_log"))
+    return {f"{table.parent.name}.{table.name}": DeltaTable(table).version() for table in tables}
 
 
-def export_until_killed(warehouse: Path, lake: Path, steps: int) -> bool:
-    """Export in a process of its own. Return whether it was killed."""
-    process = processes.Process(target=_export, args=(warehouse, lake, steps))
-    process.start()
-    process.join()
-    assert process.exitcode in (0, -signal.SIGKILL)
-    return process.exitcode != 0
-
-
-def _export(warehouse: Path, lake: Path, steps: int) -> None:
-    dying = Dying(str(lake), S3Access())
-    dying.steps = steps
-    export_private(warehouse, dying, lock_wait_seconds=0)
+def differing(connection: duckdb.DuckDBPyConnection, one: str, other: str) -> int:
+    """Return the number of rows that only one of two relations has; columns are compared by name."""
+    names = ", ".join(f'"{name}"' for name, *_ in connection.execute(f"describe from {one}").fetchall())
+    sides = [f"select {names} from {relation}" for relation in (one, other)]
+    [(number,)] = connection.execute(
+        f"select count(*) from (({sides[0]} except all {sides[1]}) union all ({sides[1]} except all {sides[0]}))"
+    ).fetchall()
+    return number

@@ -27,21 +27,19 @@ WEEKS = f"""
     select date_trunc('week', day)::date as week, sum(acts)::bigint as acts, sum(held_out)::bigint as held_out
     from marts.{DAILY} where {IN_PERIOD} group by week order by week
 """
-OFF = "vetl has acted for none of these practices. `vetl act plan` shows what it would do; it is off unless set."
 ANY = f"select count(*) from marts.{DAILY} where {CHOSEN}"
-NO_PLAN = "`vetl act plan` makes a plan, which is shown here to the account that made it."
 Difference = tuple[float | None, float | None, float | None]
 COUNTED = ("acts", "acts_booked", "held_out", "held_out_booked")
 
 
 def draw(view: View) -> None:
-    """Draw the page."""
-    with part("Staff tasks by vetl: the last plan"):
+    """Draw the parts for which there is something: a plan, and acts."""
+    with part():
         _plan(view)
-    with part("What it brings"):
+    with part():
         if not view.ask(ANY).item():
-            st.info(OFF)
             return
+        st.header("What it brings", anchor=False)
         _effect(view)
     with part("What became of the acts"):
         table = view.ask(ENDS)
@@ -70,8 +68,8 @@ def _plan(view: View) -> None:
     """Show the acts of the last plan in their words, and how many requests are held back."""
     plan = read_plan(view.file.path, tuple(practice.id for practice in view.scope.chosen))
     if plan is None:
-        st.info(NO_PLAN)
         return
+    st.header("Staff tasks by vetl: the last plan", anchor=False)
     count = view.words.count(len(plan.acts), "act", "acts")
     st.markdown(f"**{count}** by the plan of {view.words.moment(plan.planned_at)} UTC, digest `{plan.digest}`.")
     note_people(view.audit, view.user, "call-back", plan.acts, named=True)
@@ -79,7 +77,7 @@ def _plan(view: View) -> None:
     if len(plan.held_back):
         st.caption("Booking requests that are held back, by reason (docs/act.md).")
         draw_table(charts.worded(plan.held_back, "reason"), "Booking requests that are held back, by reason")
-    st.caption("`vetl act apply` with the digest does this, unless the plan no longer fits the data.")
+    st.caption("Whoever runs vetl applies it by its digest, unless the plan no longer fits the data.")
 
 
 def _effect(view: View) -> None:

@@ -1,15 +1,19 @@
 """The clients to call back: a work list, and the booking requests that are not on it, with the reason."""
 
+from pathlib import Path
+
 import polars as pl
 import streamlit as st
+from vetl.core.errors import LedgerError
 
 from board.address import pick, pick_number
 from board.audit import note_people
 from board.charts import worded
 from board.downloads import download
+from board.marks import LATEST, MARKS, Marks, parameters_of
 from board.parts import View, draw_by_value, draw_chart, draw_table, part
 from board.scope import CHOSEN
-from board.words import label, named
+from board.words import label, named, plain
 
 MOST = 1000
 """Rows of the list that are shown and downloaded; the most urgent rows come first."""
@@ -19,6 +23,11 @@ OPEN = "($ended = 'all' or reason is null or reason not in ('declined', 'resolve
 """Whoever declined, or whose call settled it, is on the list of the mart, but nobody has to call them back."""
 CONTACTS = ("call", "online", "outreach", "task")
 WITHIN = f"{CHOSEN} and ($contact is null or channel = $contact)"
+MARKED = {"all": "Done and not needed too"}
+UNMARKED = "($marked_too = 'all' or mark is null or mark = 'no_answer' or marked_at < listed.last_at)"
+"""A mark holds until the client tries again."""
+NEXT = 3
+"""So many people are shown with their buttons."""
 CHOICES = f"select distinct wanted from marts.call_back_list where {CHOSEN} and wanted is not null order by wanted"
 WHO = {
     True: (
@@ -32,14 +41,18 @@ LIST = """
     select listed.practice_id, listed.urgency, listed.episode_id, {who}, listed.wanted,
            timezone(practices.time_zone, listed.last_at) as last_tried, listed.contacts as times_tried,
            round(listed.age_hours / 24, 1) as age_days,
-           listed.channel, listed.reason, listed.last_contact_id
+           listed.channel, listed.reason, listed.last_contact_id, unanswered, mark
     from marts.call_back_list as listed join marts.practices using (practice_id) {known}
-    where {within} and {open} and ($wanted is null or wanted = $wanted) and contacts >= $tries
-    order by listed.urgency, listed.last_at desc, practices.name limit {most}
+         left join {latest} as marked using (practice_id, episode_id)
+    where {within} and {open} and {unmarked} and ($wanted is null or wanted = $wanted) and contacts >= $tries
+    order by mark is not distinct from 'no_answer' and marked_at >= listed.last_at, listed.urgency,
+             listed.last_at desc, practices.name
+    limit {most}
 """
 COUNT = f"""
-    select count(*) as people from marts.call_back_list
-    where {WITHIN} and {OPEN} and ($wanted is null or wanted = $wanted) and contacts >= $tries
+    select count(*) as people from marts.call_back_list as listed
+         left join {LATEST} as marked using (practice_id, episode_id)
+    where {WITHIN} and {OPEN} and {UNMARKED} and ($wanted is null or wanted = $wanted) and contacts >= $tries
 """
 NOT_ON_IT = f"""
     select not_actionable_because, count(*) as booking_requests
@@ -67,7 +80,7 @@ def draw(view: View) -> None:
     )
     with part():
         _work_list(view, contact)
-    with part("What they may be worth"):
+    with part():
         _worth(view)
     with part("Not on the list"):
         st.caption(
@@ -85,11 +98,17 @@ def draw(view: View) -> None:
         )
 
 
+def people_to_call(view: View) -> int:
+    """Return how many people the page shows first: the same number stands on Overview."""
+    asked = dict.fromkeys(("contact", "wanted", "ended", "marked_too"))
+    return int(view.ask(COUNT, {**asked, "tries": 1, **parameters_of(view.marks)}).item())
+
+
 def _worth(view: View) -> None:
     table = view.ask(WORTH)
     if table.is_empty():
-        st.caption("No value of a visit is assumed here: `[definitions] visit_value` in `vetl.toml` sets a range.")
         return
+    st.header("What they may be worth", anchor=False)
     words, sums = view.words, table.sum().row(0, named=True)
     low, high = (words.number(sums[name]) for name in ("assumed_value_low", "assumed_value_high"))
     st.markdown(
@@ -112,12 +131,17 @@ def _work_list(view: View, contact: str | None) -> None:
         wanted = pick("wanted", "Wanted", {name: named(name) for name in offered}, empty="Anything")
         tries = pick_number("tries", "Tried at least", 1, 99)
         ended = pick("ended", "Last contact ended", ENDED, empty="Still open")
-    asked = {"contact": contact, "wanted": wanted, "tries": tries, "ended": ended}
+        marked_too = pick("marked", "Marked", MARKED, empty="Not yet")
+    chosen = {"contact": contact, "wanted": wanted, "tries": tries, "ended": ended, "marked_too": marked_too}
+    asked = {**chosen, **parameters_of(view.marks)}
     people = view.ask(COUNT, asked).item()
     who, contacts = WHO[view.file.names_people]
-    people_shown = view.ask(LIST.format(who=who, known=contacts, within=WITHIN, open=OPEN, most=MOST), asked)
+    parts = {"within": WITHIN, "open": OPEN, "unmarked": UNMARKED, "latest": LATEST}
+    people_shown = view.ask(LIST.format(who=who, known=contacts, most=MOST, **parts), asked)
     note_people(view.audit, view.user, "call-back", people_shown, named=view.file.names_people)
     table = view.named(people_shown.drop("episode_id"))
+    nobody = [name for name in ("unanswered", "mark") if table.get_column(name).is_null().all()]
+    table = table.drop(nobody)
     first = [name for name in ("name", "phone_number", "wanted", "pet", "last_tried") if name in table.columns]
     table = table.select(*first, pl.exclude(*first))
     table = table.drop(name for name in ("phone_number", "pet") if table.get_column(name).is_null().all())
@@ -128,6 +152,10 @@ def _work_list(view: View, contact: str | None) -> None:
     st.markdown(f"**{words.number(people)} to call back**, the most urgent first, whatever the period.")
     if people > len(table):
         st.caption(f"The first {words.number(len(table))} are shown: choose a practice, or what was wanted.")
+    if view.marks:
+        if failure := st.session_state.pop("not_marked", None):
+            st.error(f"The mark was not kept: {plain(failure)}")
+        _next_up(view, people_shown)
     # The download keeps the values of the mart.
     draw_table(worded(table, "wanted", "channel", "reason"), "People to call back, the most urgent first")
     download(table, "call-back-list")
@@ -136,3 +164,26 @@ def _work_list(view: View, contact: str | None) -> None:
     with st.expander("What it counts"):
         for name in ("urgency", "reason", "age_hours", "wanted"):
             st.markdown(f"**{label(name)}**: {view.define(('call_back_list', name))}")
+
+
+def _next_up(view: View, people: pl.DataFrame) -> None:
+    """Draw the next people to ring, each with a number to dial and buttons for how the call ended."""
+    practices = {practice.id: practice.name for practice in view.scope.chosen}
+    for one in people.head(NEXT).iter_rows(named=True):
+        key = (one["practice_id"], one["episode_id"])
+        number = one["phone_number"] if str(one["phone_number"]).startswith("+") else None
+        dial = f"[{plain(number)}](tel:{number})" if number else None
+        who = one.get("name") or f"Client {one['client_id']}" if one["client_id"] else "Unknown client"
+        details = [dial, plain(practices[one["practice_id"]]), named(one["wanted"]), plain(one["pet"] or "")]
+        with st.container(horizontal=True, vertical_alignment="center", border=True, key=f"next-{'-'.join(key)}"):
+            st.markdown(f"**{plain(who)}**  \n{' · '.join(text for text in details if text)}")
+            for mark, title in MARKS.items():
+                st.button(title, key=f"{mark}-{'-'.join(key)}", on_click=_mark, args=(view, *key, mark))
+
+
+def _mark(view: View, practice_id: str, episode_id: str, mark: str) -> None:
+    try:
+        with Marks.open(view.marks or Path()) as marks:
+            marks.add(practice_id, episode_id, mark, view.user)
+    except LedgerError as error:
+        st.session_state.not_marked = str(error)

@@ -61,7 +61,7 @@ WEEKS = f"""
     from marts.calls_forecast_scores where {CHOSEN} and measure = 'calls' group by week order by week
 """
 _MANY = 5
-NONE = "There is no forecast yet: `vetl forecast` makes one from eight weeks of calls."
+NONE = "There is no forecast yet: it needs eight weeks of calls, and whoever runs vetl turns it on."
 
 
 def draw(view: View) -> None:

@@ -98,7 +98,7 @@ def _stages(view: View) -> None:
     table = view.ask(STAGES)
     placed = charts.worded(table, "stage").filter(pl.col("position").is_not_null())
     if placed.is_empty() and not table.is_empty():
-        st.info("The order of the stages is not known yet: vetl learns it from sessions that it sees move on.")
+        st.info("The order of the steps is not set here, so nothing says at which one people leave.")
         chart = charts.bars(charts.worded(table, "stage"), "left_here", "stage")
     else:
         long = placed.with_columns((pl.col("reached") - pl.col("continued")).alias("left_here"))

@@ -33,7 +33,7 @@ RULES = f"""
            count(*) filter (where is_followed) / count(*) as followed_share
     from marts.service_reminders where {IN_PERIOD} group by status order by reminders desc, status
 """
-NONE = "None in this period. Messages and reminders come by webhooks: `vetl webhooks` receives them."
+NONE = "None in this period. Messages and reminders come by webhooks, which whoever runs vetl turns on."
 
 
 def draw(view: View) -> None:

@@ -1,7 +1,9 @@
 """The figures of a Monday morning, the practices beside each other, and whom to call back."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import polars as pl
 import streamlit as st
@@ -10,6 +12,7 @@ from board import charts
 from board.address import pick_at_once
 from board.figures import compared, figures
 from board.freshness import NAMED_AT_MOST
+from board.pages.call_back import people_to_call
 from board.parts import View, draw_chart, part
 from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS_NOTE, closed
 from board.scorecard import (
@@ -46,6 +49,17 @@ WEEKS = """
           and week between date_trunc('week', $since::date) and date_trunc('week', $until::date + 1)::date - 7
     group by week order by week
 """
+SPARK = """
+    select week, sum(answered_inbound_calls) as answered, sum(inbound_calls) as calls,
+           sum(booked_within_7_days) as callers, sum(new_booking_callers) as wanted, sum(completed) as completed,
+           sum(sessions) as sessions, sum(booked) as booked, sum(contacted) as contacted,
+           sum(leaks - anonymous_not_booked) as people, sum(anonymous_not_booked) as anonymous
+    from marts.practice_weekly
+    where practice_id in (select unnest($practices))
+          and week between $through::date - 7 * 13 - 6 and $through::date - 6
+    group by week order by week
+"""
+"""The counts of the figures by week, of the 13 weeks that are over."""
 HEADLINES = f"""
     select measure, words, people, practice_id from marts.headlines
     where {CHOSEN} and rank is not null order by rank limit 5
@@ -63,8 +77,6 @@ PAGE_OF = {
     "": "phones",
 }
 """The page of a headline by the beginning of its measure; all others are about calls."""
-TO_CALL_BACK = f"select count(*) from marts.call_back_list where {CHOSEN}"
-
 MOST_SENTENCES = 5
 """Outliers in words: more than these nobody reads."""
 
@@ -102,26 +114,29 @@ def _headlines(view: View) -> None:
 
 def _figures(view: View, found: Sequence[Score]) -> None:
     requests = compared(view, "booking_requests_daily", REQUESTS)
-    callers = "callers, each once a day"
-    figures(
-        view,
-        [
-            figure(view, found, "answered", "inbound calls"),
-            figure(view, found, "callers", callers),
-            figure(view, found, "online", "sessions"),
-            figure(view, found, "outreach", "contacted"),
-            requests.count(
-                "People not booked", "people", "known people", better="less", by="not_booked", window="request"
-            ),
-            requests.count(
-                "Visitors left", "anonymous", "unknown online", better="less", by="not_booked", window="request"
-            ),
-        ],
-    )
+    not_booked: dict[str, Any] = {"better": "less", "by": "not_booked", "window": "request"}
+    tiles = {
+        ("answered", "calls"): figure(view, found, "answered", "inbound calls"),
+        ("callers", "wanted"): figure(view, found, "callers", "callers, each once a day"),
+        ("completed", "sessions"): figure(view, found, "online", "sessions"),
+        ("booked", "contacted"): figure(view, found, "outreach", "contacted"),
+        ("people", None): requests.count("People not booked", "people", "known people", **not_booked),
+        ("anonymous", None): requests.count("Visitors left", "anonymous", "unknown online", **not_booked),
+    }
+    weeks = view.ask(SPARK, {"through": view.scope.read_through})
+    figures(view, [replace(tile, weeks=_weekly(view, weeks, *of, tile.window)) for of, tile in tiles.items()])
     st.caption(
         "A caller who calls on two days counts on both. Visitors who left the online booking are unknown unless "
         "they book, so they are no people to compare with callers."
     )
+
+
+def _weekly(view: View, weeks: pl.DataFrame, some: str, whole: str | None, window: str | None) -> list[float]:
+    """Return the values by week, up to the last week that changes no more."""
+    closed = view.scope.read_through - timedelta(days=view.scope.windows[window] + 6 if window else 6)
+    of = pl.when(pl.col(whole) > 0).then(pl.col(whole).cast(pl.Float64)) if whole else 1
+    value = pl.col(some).cast(pl.Float64) / of
+    return weeks.filter(pl.col("week") <= closed).select(value.drop_nulls()).to_series().to_list()
 
 
 def _thresholds(view: View) -> None:
@@ -132,11 +147,11 @@ def _thresholds(view: View) -> None:
         line = episode.line.partition(", out since")[0]
         st.warning(f"{plain(line)}; out since {view.words.day(episode.began)}", icon=":material/notifications:")
     if len(out) > NAMED_AT_MOST:
-        st.caption(f"{view.words.number(len(out) - NAMED_AT_MOST)} more are outside of a threshold: `vetl watch`.")
+        st.caption(f"{view.words.number(len(out) - NAMED_AT_MOST)} more are outside of a threshold.")
 
 
 def _sentences(view: View, found: Sequence[Score]) -> None:
-    people, change = view.ask(TO_CALL_BACK).item(), largest_change(view, found)
+    people, change = people_to_call(view), largest_change(view, found)
     if change:
         st.markdown(change)
     if people:

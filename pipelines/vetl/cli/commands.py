@@ -46,7 +46,6 @@ GROUPS = {
         "forget": ("forget", "Remove a person from everything that vetl keeps."),
         "backup": ("backup", "Copy all that vetl keeps into a folder, and verify the copy."),
         "restore": ("backup", "Verify a backup, and put it in the place of what vetl keeps."),
-        "lake": ("lake", "Export the private file as Parquet, for other engines."),
         "sandbox": ("sandbox", "Run a made-up platform on this machine."),
         "dbt": ("installed", "Run dbt on vetl's models and warehouse: vetl dbt ls."),
         "dagster": ("installed", "Run Dagster on vetl's definitions: vetl dagster dev."),

@@ -126,6 +126,7 @@ def _users(effective: DashboardSettings, practices: Sequence[Practice]) -> dict[
         "VETL_DASHBOARD__USERS": json.dumps(users) if users else "",
         "VETL_DASHBOARD__PASSWORDS": str(effective.passwords) if users else "",
         "VETL_DASHBOARD__AUDIT": str(effective.audit) if users else "",
+        "VETL_DASHBOARD__MARKS": str(effective.marks),
         "VETL_DASHBOARD__SESSION_HOURS": str(effective.session_hours),
     }
 

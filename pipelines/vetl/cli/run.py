@@ -3,22 +3,27 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
+from vetl import hooks
 from vetl.cli.commands import Commands
-from vetl.cli.lake import build_on_spark
 from vetl.cli.options import AsJson, Lists, Practices
 from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import print_json
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
+from vetl.core.errors import WrongUse
 from vetl.jobs.dbt_process import Advance, NodeDone
 from vetl.jobs.sync import run_sync
 from vetl.run import Event, Events, built_and_published, report_of
 from vetl.run import run as one_run
 from vetl.settings import Settings, load_settings
+
+DUCKDB = "duckdb"
+"""The engine that builds the marts in the private file."""
 
 app = Commands()
 
@@ -66,13 +71,13 @@ def build(
         bool, typer.Option("--full-refresh", help="Rebuild incremental models from scratch.")
     ] = False,
     engine: Annotated[
-        Literal["duckdb", "spark"], typer.Option(help="duckdb builds from the private file, spark from the lake.")
-    ] = "duckdb",
+        str, typer.Option(help=f"{DUCKDB} builds from the private file; others: {', '.join(hooks.engines())}.")
+    ] = DUCKDB,
     as_json: AsJson = False,
 ) -> int:
     """Build the marts with dbt, then publish."""
-    if engine == "spark":
-        return build_on_spark(as_json=as_json)
+    if engine != DUCKDB:
+        return build_with(engine, as_json=as_json)
     settings = load_settings()
     report = shown(built_and_published(settings, full_refresh=full_refresh), settings, quiet=as_json)
     if as_json:
@@ -92,6 +97,14 @@ def run(practice: Practices = None, as_json: AsJson = False) -> int:
     if as_json:
         print_json(report)
     return report["exit_code"]
+
+
+def build_with(engine: str, *, as_json: bool) -> int:
+    """Build the marts with the engine of an addon; return the exit code."""
+    engines = hooks.engines()
+    if engine not in engines:
+        raise WrongUse(f"--engine {engine}: known are {', '.join((DUCKDB, *engines))}")
+    return import_module(engines[engine]).build(as_json=as_json)
 
 
 def run_everything(settings: Settings, practices: Sequence[str] | None = None, *, quiet: bool) -> dict[str, Any]:

@@ -14,7 +14,6 @@ VetlError
 │   ├── WarehouseError       the file cannot be opened or written, or a newer vetl wrote it
 │   │   ├── WarehouseBusy    another process has locked the file
 │   │   └── PublicationHeld  the published file was rolled back, and the rollback is not released
-│   ├── LakeError            the lake cannot be read or written
 │   ├── InboxError           the file of received webhooks cannot be opened, read or written
 │   ├── LedgerError          the ledger of acts or of notices cannot be opened, read or written
 │   └── BuildFailed          dbt could not build the marts; the published file stays as it was
@@ -169,10 +168,6 @@ class PublicationHeld(WarehouseError):
     """The published file was rolled back and stays as it is until the rollback is released."""
 
     exit_code = 3
-
-
-class LakeError(Permanent):
-    """The lake cannot be read or written; the files in its manifest stay."""
 
 
 class InboxError(Permanent):

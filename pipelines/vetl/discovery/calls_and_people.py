@@ -9,15 +9,7 @@ from vetl.core.row_keys import key_of
 from vetl.core.steps import GetRecords, Plan, ReadCalls, ReadPage, do
 from vetl.discovery.probes import ListKnowledge, ask, recall
 from vetl.discovery.report import Finding
-from vetl.discovery.time_zone import (
-    BESIDE,
-    Pair,
-    check_zone,
-    distinguishing_day,
-    local_minute,
-    pairs,
-    zones_that_fit,
-)
+from vetl.discovery.time_zone import BESIDE, Pair, check_zone, distinguishing_day, pairs, zones_that_fit
 
 LARGEST_CSV = 5_000
 SPAN = timedelta(days=6)
@@ -34,8 +26,8 @@ def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
     return [
         *(yield from _csv(knowledge)),
         *(yield from _strictness(knowledge)),
-        (yield from _intent_filter(knowledge)),
-        (yield from _client_filter(knowledge, rows)),
+        (yield from _filter(knowledge, "intent filter", INTENT_NAMES, "booking_intent", ("true", "false"))),
+        (yield from _filter(knowledge, "client filter", CLIENT_NAMES, "client_id", clients_in(rows)[:2])),
         (yield from _zone(knowledge)),
     ]
 
@@ -49,25 +41,24 @@ def _read_page(query: Mapping[str, str]) -> Plan[CallsPage | None]:
 
 
 def _csv(knowledge: ListKnowledge) -> Findings:
-    endpoint = knowledge.endpoint
     one = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "0"})
     two = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "1"})
     over = yield from _read_page({**knowledge.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
     json = yield from recall(knowledge, {**knowledge.whole, "per_page": "1"})
     if one is None or two is None or json is None:
         remedy = "ask the platform why the CSV is refused; phone calls cannot be read without it"
-        return [Finding(endpoint, "csv", "contradicts", "refused", "format=csv is refused", remedy)]
+        return [knowledge.finding("csv", "contradicts", "refused", "format=csv is refused", remedy)]
     if one.total_count < 2:  # noqa: PLR2004 - two pages are compared
-        return [Finding(endpoint, "csv", "unknown", "", "fewer than two calls")]
+        return [knowledge.finding("csv", "unknown", "", "fewer than two calls")]
     obeyed = one.rows == two.rows == 1 and (one.frame != two.frame or (yield from _tens_differ(knowledge)))
     agree = one.total_count == json.total_count or (yield from _totals_agree(knowledge))
     most = "refused" if over is None else f"cut to {over.per_page}"
     evidence = f"{'as many' if agree else 'not as many'} calls as in JSON; per_page={LARGEST_CSV + 1} is {most}"
     if obeyed and agree:
-        return [Finding(endpoint, "csv", "ok", "paged from 0", evidence)]
+        return [knowledge.finding("csv", "ok", "paged from 0", evidence)]
     remedy = "ask the platform how the CSV is paged; without it phone calls cannot be read whole"
     return [
-        Finding(endpoint, "csv", "contradicts", "not paged" if not obeyed else "other total", evidence, remedy)
+        knowledge.finding("csv", "contradicts", "not paged" if not obeyed else "other total", evidence, remedy)
     ]
 
 
@@ -95,45 +86,28 @@ def _strictness(knowledge: ListKnowledge) -> Findings:
         page = yield from ask(knowledge, {**knowledge.whole, name: value, **knowledge.smallest})
         if page is not None:
             evidence = f"a bad {name} is accepted; the contract says 400"
-            findings.append(Finding(knowledge.endpoint, f"bad {name}", "note", "accepted", evidence))
+            findings.append(knowledge.finding(f"bad {name}", "note", "accepted", evidence))
     return findings
 
 
-def _intent_filter(knowledge: ListKnowledge) -> Plan[Finding]:
-    """Find the name of the boolean filter, which the contract does not show, by rows of both kinds."""
-    for name in INTENT_NAMES:
-        kinds: list[bool] = []
-        for value in (True, False):
-            page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, name: str(value).lower()})
-            kinds.append(page is not None and all(row.get("booking_intent") is value for row in page.rows))
-            if page is not None and not page.rows:
-                kinds[-1] = False
-        if all(kinds):
-            return Finding(
-                knowledge.endpoint, "intent filter", "ok", name, "true and false show calls of their kind"
-            )
-    return Finding(
-        knowledge.endpoint, "intent filter", "unknown", "", "no name tried is honoured; vetl does not need it"
-    )
-
-
-def _client_filter(knowledge: ListKnowledge, rows: Sequence[Row]) -> Plan[Finding]:
-    """Find the name of the client filter, which the contract does not show, by the calls of two clients."""
-    clients = list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))[:2]
-    for name in CLIENT_NAMES if len(clients) > 1 else ():
+def _filter(
+    knowledge: ListKnowledge, check: str, names: Sequence[str], column: str, values: Sequence[str]
+) -> Plan[Finding]:
+    """Find the name of a filter, which the contract does not show: two values show their own calls only."""
+    for name in names if len(values) > 1 else ():
         proven = 0
-        for client in clients:
-            page = yield from ask(knowledge, {**knowledge.whole, **knowledge.largest, name: client})
+        for value in values:
+            page = yield from ask(knowledge, {**knowledge.whole, **knowledge.largest, name: value})
             if page is None or not page.rows:
                 break
-            proven += all(str(row.get("client_id")) == client for row in page.rows)
-        if proven == len(clients):
-            return Finding(
-                knowledge.endpoint, "client filter", "ok", name, "two clients show their own calls only"
-            )
-    return Finding(
-        knowledge.endpoint, "client filter", "unknown", "", "no name tried is honoured; vetl does not need it"
-    )
+            proven += all(_text(row.get(column)) == value for row in page.rows)
+        if proven == len(values):
+            return knowledge.finding(check, "ok", name, "two values show their own calls only")
+    return knowledge.finding(check, "unknown", "", "no name tried is honoured; vetl does not need it")
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _zone(knowledge: ListKnowledge) -> Plan[Finding]:
@@ -173,10 +147,15 @@ def _latest_day(knowledge: ListKnowledge) -> Plan[date | None]:
         start = max(reading.history_start, end - length)
         days = {"start_date": start.isoformat(), "end_date": end.isoformat()}
         page = yield from _read_page({**days, "per_page": "1000"})
-        minutes = [minute for row in page.frame if (minute := local_minute(row))] if page else []
-        if minutes or start == reading.history_start:
-            return max(minutes).date() if minutes else None
+        days_here = [row["called_at_local"].date() for row in page.frame] if page else []
+        if days_here or start == reading.history_start:
+            return max(days_here, default=None)
         length *= 8
+
+
+def clients_in(rows: Sequence[Row]) -> list[str]:
+    """Return the client ids that rows mention, each once."""
+    return list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))
 
 
 MOST_CLIENTS = 100

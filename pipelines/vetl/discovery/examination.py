@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 from vetl.core.endpoint import ByReference, DateWindows, KnownValues, QueryNames
 from vetl.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
 from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
-from vetl.core.pages import Page, Row, Window
+from vetl.core.pages import Page, Window
 from vetl.core.steps import Learnt, Plan, ReadPage
-from vetl.discovery.calls_and_people import check_calls, check_clients, check_patients
+from vetl.discovery.calls_and_people import check_calls, check_clients, check_patients, clients_in
 from vetl.discovery.capability_store import (
     after,
     capabilities_of,
@@ -47,8 +47,7 @@ class Examination:
 def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examination]:
     """Run all checks of one list. `clients` are the ids that rows of other lists mention.
 
-    Raises:
-        PracticeRefused: the platform answers nothing for this practice.
+    Raise `PracticeRefused` if the platform answers nothing for this practice.
     """
     endpoint = reading.endpoint
     try:
@@ -108,11 +107,9 @@ def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Discove
 
     Requests: six at a first sync of a server that behaves as configured, three of which are pages of the read;
     about 20 at other servers; none once all parameters are decided. Each sync spends two to four requests on a
-    list that is empty or fits one page, and six on a list whose date range the server ignores.
-
-    Raises:
-        ConfigurationError: the list cannot be read whole, because the server ignores a parameter that this needs.
-        RequestRefused: the list does not exist, or the server refuses every form of the query.
+    list that is empty or fits one page, and six on a list whose date range the server ignores. Raise
+    `ConfigurationError` if the list cannot be read whole, because the server ignores a parameter that this needs;
+    `RequestRefused` if the list does not exist, or the server refuses every form of the query.
     """
     before, look = capabilities_of(reading, doubts), FirstLook()
     if not doubts and all(item.result is Result.UNDECIDED for item in before.parameters.values()):
@@ -245,8 +242,3 @@ def _statuses(reading: Reading) -> tuple[str, ...]:
     field = reading.endpoint.record.model_fields.get("status")
     annotations = field.metadata if field else ()
     return next((item.values for item in annotations if isinstance(item, KnownValues)), ())
-
-
-def clients_in(rows: Sequence[Row]) -> list[str]:
-    """Return the client ids that rows mention, each once."""
-    return list(dict.fromkeys(str(row["client_id"]) for row in rows if row.get("client_id") is not None))

@@ -71,7 +71,7 @@ def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Plan[list
     configured = knowledge.names.page
     first = yield from recall(knowledge, {**knowledge.whole, **knowledge.smallest})
     if first is None or first.total_count <= len(first.rows):
-        return [Finding(knowledge.endpoint, "page", "unknown", configured, "all rows are on one page")]
+        return [knowledge.finding("page", "unknown", configured, "all rows are on one page")]
     most = min(ROWS_COMPARED, knowledge.page_size or ROWS_COMPARED)
     rows = str(max(1, min(most, first.total_count // 3)))
     size = dict.fromkeys(knowledge.smallest, rows)
@@ -93,7 +93,7 @@ def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Plan[list
         return [_unturned(knowledge)]
     if numbers.base is None:
         evidence = "the list moves, or rows with equal sort keys change places: its pages prove no numbering"
-        return [Finding(knowledge.endpoint, "page", "unknown", configured, evidence)]
+        return [knowledge.finding("page", "unknown", configured, evidence)]
     knowledge.page_base = numbers.base
     knowledge.names = replace(knowledge.names, page=numbers.name)
     knowledge.proven.add("page")
@@ -101,7 +101,7 @@ def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Plan[list
     state = "note" if numbers.base else "ok"
     findings = [
         name_finding(knowledge, "page", configured, evidence),
-        Finding(knowledge.endpoint, "first page", state, str(knowledge.page_base), evidence),
+        knowledge.finding("first page", state, str(knowledge.page_base), evidence),
     ]
     return [*findings, (yield from _beyond(knowledge, first))] if knowledge.thorough else findings
 
@@ -110,18 +110,17 @@ def _beyond(knowledge: ListKnowledge, first: Page) -> Plan[Finding]:
     number = first.total_count + BEYOND
     page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, knowledge.names.page: str(number)})
     if page is None:
-        return Finding(knowledge.endpoint, "beyond the end", "note", "refused", f"page {number} is refused")
+        return knowledge.finding("beyond the end", "note", "refused", f"page {number} is refused")
     if page.rows:
         evidence = f"page {number} repeats rows"
-        return Finding(knowledge.endpoint, "beyond the end", "note", "repeats", evidence)
+        return knowledge.finding("beyond the end", "note", "repeats", evidence)
     agrees = "the same" if page.total_count == first.total_count else "another"
     evidence = f"page {number} is empty and has {agrees} total"
-    return Finding(knowledge.endpoint, "beyond the end", "ok", "empty", evidence)
+    return knowledge.finding("beyond the end", "ok", "empty", evidence)
 
 
 def _unturned(knowledge: ListKnowledge) -> Finding:
-    return Finding(
-        knowledge.endpoint,
+    return knowledge.finding(
         "page",
         "contradicts",
         "none",
@@ -132,9 +131,7 @@ def _unturned(knowledge: ListKnowledge) -> Finding:
 
 
 def find_pages(
-    names: Sequence[str],
-    ask: Ask,
-    order: Callable[[Sequence[str]], Plan[Sequence[str]]] | None = None,
+    names: Sequence[str], ask: Ask, order: Callable[[Sequence[str]], Plan[Sequence[str]]] | None = None
 ) -> Plan[PageNumbers]:
     """Return the first name that turns pages, or `IGNORED` if every page repeats the first under each name.
 
@@ -245,7 +242,7 @@ def check_size(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     configured = knowledge.names.per_page
     plain = yield from recall(knowledge, knowledge.whole)
     if plain is None or plain.total_count < 2:  # noqa: PLR2004 - pages of one and two rows are compared
-        return [Finding(knowledge.endpoint, "per_page", "unknown", configured, "fewer than two rows")]
+        return [knowledge.finding("per_page", "unknown", configured, "fewer than two rows")]
     default = plain.per_page or len(plain.rows)
     name = yield from _name(knowledge, plain, fixed=fixed)
     if name is None:
@@ -313,7 +310,7 @@ def _limits(knowledge: ListKnowledge, name: str, default: int) -> Plan[Finding]:
     knowledge.page_size = most
     knowledge.largest = {name: str(most)}
     if not knowledge.thorough:
-        return Finding(knowledge.endpoint, "page size", "note", f"{default} to {most}", f"a page holds {most}")
+        return knowledge.finding("page size", "note", f"{default} to {most}", f"a page holds {most}")
     over = yield from ask(knowledge, {**knowledge.whole, name: str(LARGEST + 1)})
     if over is None:
         beyond = f"{LARGEST + 1} is refused"
@@ -321,7 +318,7 @@ def _limits(knowledge: ListKnowledge, name: str, default: int) -> Plan[Finding]:
         beyond = f"{page_size} are given"
     else:
         beyond = f"{LARGEST + 1} is cut to {page_size}"
-    return Finding(knowledge.endpoint, "page size", "note", f"{default} to {most}", f"default {default}; {beyond}")
+    return knowledge.finding("page size", "note", f"{default} to {most}", f"default {default}; {beyond}")
 
 
 def _most(knowledge: ListKnowledge, name: str, default: int) -> Plan[int]:
@@ -348,8 +345,7 @@ def _page_size_of(page: Page, requested: int) -> int:
 
 
 def _ignored(knowledge: ListKnowledge, default: int) -> Finding:
-    return Finding(
-        knowledge.endpoint,
+    return knowledge.finding(
         "per_page",
         "ignored",
         "none",

@@ -11,7 +11,7 @@ from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page
 from vetl.core.steps import Plan, ReadPage, do
 from vetl.discovery.conventions import Bounds
-from vetl.discovery.report import Correction, Finding
+from vetl.discovery.report import Correction, Finding, State
 
 PageProbe = Plan[Page | None]
 Query = Mapping[str, str]
@@ -63,12 +63,23 @@ class ListKnowledge:
         """Return the name of the list."""
         return self.reading.endpoint.name
 
+    def finding(
+        self,
+        check: str,
+        state: State,
+        found: str,
+        evidence: str,
+        remedy: str = "",
+        correction: Correction | None = None,
+    ) -> Finding:
+        """Return a finding about this list."""
+        return Finding(self.endpoint, check, state, found, evidence, remedy, correction)
+
 
 def ask(knowledge: ListKnowledge, query: Query) -> PageProbe:
     """Read one page; return `None` if the server refuses this query.
 
-    Raises:
-        PracticeRefused: the server answers nothing for this practice.
+    Raise `PracticeRefused` if the server answers nothing for this practice.
     """
     answer: Page | RequestRefused
     try:
@@ -116,8 +127,7 @@ def refusal_of(knowledge: ListKnowledge, query: Query) -> Plan[RequestRefused | 
 def fields_at_fault(knowledge: ListKnowledge) -> Plan[Sequence[str]]:
     """Return the parameters that the server names as missing when the query is empty.
 
-    Raises:
-        NotFound, RequestRefused: the server has no such list.
+    Raise `NotFound` or `RequestRefused` if the server has no such list.
     """
     refusal = yield from refusal_of(knowledge, {})
     if refusal is None:
@@ -144,9 +154,8 @@ def name_finding(knowledge: ListKnowledge, key: Key, configured: str, evidence: 
     """Return the finding for a proven name: the configured one, or a correction."""
     name = str(getattr(knowledge.names, key))
     if name == configured:
-        return Finding(knowledge.endpoint, key, "ok", name, evidence)
-    return Finding(
-        knowledge.endpoint,
+        return knowledge.finding(key, "ok", name, evidence)
+    return knowledge.finding(
         key,
         "contradicts",
         name,

@@ -193,8 +193,7 @@ def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False)
         knowledge.proven.add("end")
         return name_finding(knowledge, "end", configured, evidence)
     knowledge.whole = start
-    return Finding(
-        knowledge.endpoint,
+    return knowledge.finding(
         "end",
         "ignored",
         "none",
@@ -278,16 +277,14 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
         knowledge.names = replace(knowledge.names, start=name)
         knowledge.whole = knowledge.required = {name: whole_bounds(knowledge.reading, form)[0]}
     elif refused:
-        return Finding(
-            knowledge.endpoint,
+        return knowledge.finding(
             "start",
             "contradicts",
             "none",
             f"{name} is refused, and so are every other name tried and a request without a start",
             f"ask the platform for its name and set start in [partner.parameters.{knowledge.endpoint}]",
         )
-    return Finding(
-        knowledge.endpoint,
+    return knowledge.finding(
         "start",
         "ignored",
         "none",
@@ -298,7 +295,7 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
 
 def _too_few(knowledge: ListKnowledge, key: Key) -> Finding:
     name = str(getattr(knowledge.names, key))
-    return Finding(knowledge.endpoint, key, "unknown", name, "the list is empty since history_start")
+    return knowledge.finding(key, "unknown", name, "the list is empty since history_start")
 
 
 SECOND = timedelta(seconds=1)
@@ -313,7 +310,7 @@ def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row], column: str = "u
     """Read ranges of a second around single rows, then ranges that start or end at a row. `rows` are a sample."""
     timed = timed_rows(rows, column)
     if not timed or not {"start", "end"} <= knowledge.proven:
-        return [Finding(knowledge.endpoint, "bounds", "unknown", "", "no row with a time to try them on")]
+        return [knowledge.finding("bounds", "unknown", "", "no row with a time to try them on")]
     if knowledge.bounds == "instant" and (yield from granularity(knowledge, timed)) != "instant":
         knowledge.bounds = "day"
     if knowledge.bounds == "instant":
@@ -378,14 +375,14 @@ def _day_bounds(knowledge: ListKnowledge, timed: Sequence[tuple[Row, datetime]])
         if inside is not None:
             whose = "UTC" if inside == (utc > local) else "practice"
             evidence = "by a row whose UTC day is not its practice-local day"
-            return [*findings, Finding(knowledge.endpoint, "days", "note", whose, evidence)]
-    return [*findings, Finding(knowledge.endpoint, "days", "unknown", "", "no row on two different days")]
+            return [*findings, knowledge.finding("days", "note", whose, evidence)]
+    return [*findings, knowledge.finding("days", "unknown", "", "no row on two different days")]
 
 
 def _bounds_finding(knowledge: ListKnowledge, start: bool | None, end: bool | None, evidence: str) -> Finding:  # noqa: FBT001
     shape = {True: "[]", False: "()", None: "??"}
     interval = f"{knowledge.bounds} {shape[start][0]}{shape[end][1]}"
-    return Finding(knowledge.endpoint, "bounds", "note", interval, evidence)
+    return knowledge.finding("bounds", "note", interval, evidence)
 
 
 def _range(start: datetime, end: datetime) -> tuple[str, str]:

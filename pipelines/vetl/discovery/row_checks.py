@@ -39,7 +39,7 @@ def check_total_pages(knowledge: ListKnowledge, page: Page, *, promised: bool) -
     if present != promised:
         answer = "there" if present else "missing"
         evidence = "the contract says otherwise; vetl uses total_count alone"
-        yield Finding(knowledge.endpoint, "total_pages", "note", answer, evidence)
+        yield knowledge.finding("total_pages", "note", answer, evidence)
 
 
 def _order(knowledge: ListKnowledge, rows: Sequence[Row], *, stable: bool) -> Finding:
@@ -52,7 +52,7 @@ def _order(knowledge: ListKnowledge, rows: Sequence[Row], *, stable: bool) -> Fi
     order = " or ".join(orders) or "none that shows"
     evidence = f"{len(rows)} rows; " + ("twice the same" if stable else "another order the second time")
     state = "unknown" if len(rows) < ENOUGH else "note"
-    return Finding(knowledge.endpoint, "order", state, order if state == "note" else "", evidence)
+    return knowledge.finding("order", state, order if state == "note" else "", evidence)
 
 
 def _is_sorted(rows: Sequence[Row], column: str, *, falling: bool) -> bool:
@@ -95,7 +95,7 @@ def check_statuses(
     configured = knowledge.names.status
     plain = yield from recall(knowledge, knowledge.whole)
     if plain is None or not plain.total_count:
-        return [Finding(knowledge.endpoint, "status", "unknown", configured, "the list is empty")]
+        return [knowledge.finding("status", "unknown", configured, "the list is empty")]
     tried = _contrasting(plain, statuses, column)
     evidence = yield from _evidence(knowledge, plain, configured, tried, column)
     if (
@@ -163,12 +163,11 @@ def _unknown_status(knowledge: ListKnowledge) -> Plan[Finding]:
         answer, evidence = "everything", "a status that does not exist shows every row"
     else:
         answer, evidence = "nothing", "a status that does not exist shows no row"
-    return Finding(knowledge.endpoint, "unknown status", "note", answer, evidence)
+    return knowledge.finding("unknown status", "note", answer, evidence)
 
 
 def _ignored(knowledge: ListKnowledge) -> Finding:
-    return Finding(
-        knowledge.endpoint,
+    return knowledge.finding(
         "status",
         "ignored",
         "none",

@@ -1,64 +1,13 @@
 """Derive the time zone of a practice from JSON `created_at` and the local minutes of the CSV."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from vetl.core.pages import CallsPage
 from vetl.core.row_keys import instant
 from vetl.core.zones import names, offset_at, zone
 from vetl.discovery.report import Correction, Finding
-from vetl.partner.calls_csv import COLUMNS, DATE_FORMAT, Cell, unhumanise
-
-MATCHED = ("Phone Number", "Client", "Patient", "Direction", "Duration", "Summary")
-"""Columns by which a row is recognised; the time is left out, because its zone is the open question."""
-
-_CELLS = {column.header: column.cell for column in COLUMNS}
-_JSON = {column.header: column.json for column in COLUMNS}
-
-
-def parse_plainly(answer: Any, **_: object) -> CallsPage:  # noqa: ANN401 - any answer and options that `store` takes
-    """Return one page with its rows as dictionaries by column name in `frame`."""
-    text = io.StringIO(answer.body.decode("utf-8", "replace"), newline="")
-    rows = list(csv.DictReader(text))
-    return CallsPage(rows, len(rows), answer.total_count, answer.page, answer.per_page, answer.server_time)
-
-
-def recognised_by(row: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values that a CSV row shares with its JSON record."""
-    return tuple(_normalized(header, row.get(header) or "") for header in MATCHED)
-
-
-def recognised_by_record(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the values that a JSON record shares with its CSV row."""
-    values = (record.get(_JSON[header]) for header in MATCHED)
-    return tuple(
-        _duration(value) if header == "Duration" else _normalized(header, "" if value is None else str(value))
-        for header, value in zip(MATCHED, values, strict=True)
-    )
-
-
-def local_minute(row: Mapping[str, str]) -> datetime | None:
-    """Parse the Date column; return `None` if it cannot be parsed."""
-    try:
-        return datetime.strptime((row.get("Date") or "").strip(), DATE_FORMAT)  # noqa: DTZ007 - local by contract
-    except ValueError:
-        return None
-
-
-def _normalized(header: str, text: str) -> str:
-    return (unhumanise(text) or "") if _CELLS[header] is Cell.LABEL else text.strip()
-
-
-def _duration(seconds: object) -> str:
-    if not isinstance(seconds, int):
-        return ""
-    minutes, rest = divmod(seconds, 60)
-    return f"{minutes}:{rest:02}"
-
 
 ENOUGH = 5
 """Calls that must agree before a zone is believed."""
@@ -90,26 +39,12 @@ Pair = tuple[datetime, datetime]
 """One call: its instant, cut to the minute, and its practice-local minute as the CSV shows it."""
 
 
-def pairs(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, str]]) -> list[Pair]:
-    """Pair CSV rows with JSON records; leave out rows and records that another one resembles."""
-    seen = list(rows)
-    times = {recognised_by(row): local_minute(row) for row in seen}
-    alike = Counter(recognised_by(row) for row in seen)
-    listed = [(recognised_by_record(record), instant(record.get("created_at"))) for record in records]
-    twice = Counter(key for key, _ in listed)
-    calls: list[Pair] = []
-    for key, at in listed:
-        local = times.get(key)
-        if at is not None and local is not None and alike[key] == twice[key] == 1:
-            calls.append((at.replace(second=0, microsecond=0), local))
-    return calls
-
-
 _ALIKE = ("direction", "client_name", "patient_name", "phone_number", "duration_seconds", "summary")
+"""Columns by which a call is recognised; the time is left out, because its zone is the open question."""
 
 
-def pairs_here(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]]) -> list[Pair]:
-    """Pair stored calls, by raw column (`steps.CallsHere`), with JSON records."""
+def pairs(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]]) -> list[Pair]:
+    """Pair calls of the CSV, by raw column, with JSON records; leave out those that another one resembles."""
     here = [(tuple(row[name] for name in _ALIKE), row["called_at_local"]) for row in rows]
     listed = [(tuple(_hashable(record.get(name)) for name in _ALIKE), record) for record in records]
     times, alike = dict(here), Counter(key for key, _ in (*here, *listed))

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
-from vetl.core.errors import ContractBroken, TornAnswer, Unreachable, VetlError
+from vetl.core.errors import ContractBroken, RequestRefused, TornAnswer, Unreachable, VetlError
 from vetl.core.pages import Row
 
 A = TypeVar("A")
@@ -12,9 +12,10 @@ A = TypeVar("A")
 AT_ONCE = 16
 """Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
 
-ONE_ID_ALONE = (Unreachable, TornAnswer, ContractBroken)
+UNKNOWN_ID = (400, 404, 410, 422)
+"""Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
+ONE_ID_ALONE = (Unreachable, TornAnswer, ContractBroken, RequestRefused)
 """Errors that may be about a single id: a platform may fail on one broken record each time."""
-
 SOME_FAILURES = 3
 """So many ids of one step may fail, and one more for each ten answers. If more do, the platform fails."""
 
@@ -40,27 +41,25 @@ def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
 async def rows_by_id(
     ids: Sequence[str], look_up: Callable[[str], Awaitable[Row | None]]
 ) -> dict[str, Row | VetlError | None]:
-    """Return the rows with these ids.
+    """Return the answer for each id: its row, `None` if there is no such row, or the error of its request.
 
-    An id has `None` if there is no such row, and the error if its request failed while most others were answered.
-
-    Raises:
-        VetlError: too many requests failed.
+    If too many requests fail, the other ids are not requested and have no answer.
     """
     turn = asyncio.Semaphore(AT_ONCE)
-    answers = failures = 0
+    answers: dict[str, Row | VetlError | None] = {}
+    failures = 0
 
-    async def get(identity: str) -> Row | VetlError | None:
-        nonlocal answers, failures
+    async def get(identity: str) -> None:
+        nonlocal failures
         async with turn:
+            if failures > SOME_FAILURES + (len(answers) - failures) // 10:
+                return
             try:
-                row = await look_up(identity)
+                answers[identity] = await look_up(identity)
             except ONE_ID_ALONE as error:
-                failures += 1
-                if failures > SOME_FAILURES + answers // 10:
-                    raise
-                return error
-            answers += 1
-            return row
+                unknown = isinstance(error, RequestRefused) and error.status in UNKNOWN_ID
+                failures += not unknown
+                answers[identity] = None if unknown else error
 
-    return dict(zip(ids, await gather(get(identity) for identity in ids), strict=True))
+    await gather(get(identity) for identity in ids)
+    return answers

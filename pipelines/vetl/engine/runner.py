@@ -60,9 +60,6 @@ PRACTICES_AT_ONCE = 32
 """More practices share each statement of the writer if more of them wait for it. With 12 at once, a sync of
 a scheduled tick costs a third more."""
 
-UNKNOWN_ID = (400, 404, 410, 422)
-"""Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
-
 UNKNOWN_WORDS = (400, 422)
 """Statuses of a list whose query parameters have other names on this server. `vetl doctor` finds those names."""
 
@@ -197,7 +194,7 @@ class StepRunner:
             case ReadCalls():
                 return await self._read_calls(step)
             case GetRecords():
-                return await rows_by_id(step.ids, self._get_record)
+                return await self._get_records(step)
             case SideBySide():
                 return await self._side_by_side(step)
             case Flush():
@@ -225,16 +222,12 @@ class StepRunner:
         self._expected.note(step, page)
         self._run.clock = max(self._run.clock, page.server_time)
 
-    async def _get_record(self, identity: str) -> Row | None:
-        """Return one row, `None` if the source refuses to look up its id: the rest of the list is still read."""
-        try:
-            row = await self._run.source.record(self._practice.id, self._path, identity)
-        except RequestRefused as error:
-            if error.status not in UNKNOWN_ID:
-                raise
-            row = None
-        self._run.answered.add(self._practice.id)
-        return row
+    async def _get_records(self, step: GetRecords) -> Mapping[str, Row | VetlError | None]:
+        look_up = partial(self._run.source.record, self._practice.id, self._path)
+        answers = await rows_by_id(step.ids, look_up)
+        if not all(isinstance(answer, VetlError) for answer in answers.values()):
+            self._run.answered.add(self._practice.id)
+        return answers
 
     async def _side_by_side(self, step: SideBySide[A]) -> list[A]:
         turn = asyncio.Semaphore(step.at_once)
@@ -361,8 +354,7 @@ async def _unheard(run: Run, practice: Practice) -> Exception | None:
 async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> EndpointResult:
     """Read one list. An error fails this list of this practice and no other.
 
-    Raises:
-        BrokenPipeError: the reader of the progress is gone.
+    Raise `BrokenPipeError` if the reader of the progress is gone.
     """
     runner = StepRunner(run, practice, endpoint)
     try:

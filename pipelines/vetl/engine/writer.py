@@ -103,8 +103,8 @@ class Writer:
     async def commit(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> Changes:
         """Commit the saves of this list in one transaction and return the changes.
 
-        Raises:
-            Exception: saves of this list cannot be stored, these or earlier ones; those of other lists are stored.
+        Raise `Exception` if saves of this list cannot be stored, these or earlier ones; those of other lists are
+        stored.
         """
         return await self._done(self._saved, (practice_id, endpoint, saves))
 

@@ -16,7 +16,6 @@ from vetl.drafts import rewrite_log
 from vetl.forgetting.residue import remove_leftovers, residue
 from vetl.jobs.drain import run_drain
 from vetl.jobs.kept_files import derived_folders, kept_files
-from vetl.jobs.lake import renew_lakes
 from vetl.jobs.one_writer import existing, opened
 from vetl.publishing.last_publication import release
 from vetl.publishing.parquet import write_parquet
@@ -133,17 +132,16 @@ def _steps(settings: Settings, build: Build, practice_id: str | None, client_id:
     if built["exit_code"]:
         return [_unfinished(settings, plan, built) for plan in _last(plans, practice_id, client_id)]
     removed += remove_kept(settings.warehouse.published)  # the file that the build has just replaced
-    renewed = [place for keeper in hooks.people(settings) for place in keeper.renew()]
     if settings.warehouse.parquet and settings.warehouse.published.exists():
         write_parquet(settings.warehouse.published, 1)
     plans = _noted(settings, plans, STEPS[3])
-    lakes = [*renewed, *renew_lakes(settings)]
+    renewed = [place for keeper in hooks.people(settings) for place in keeper.renew()]
     plans = _noted(settings, plans, STEPS[4])
     remove_leftovers(settings)
     done: list[Forgetting] = []
     for plan in _last(plans, practice_id, client_id):
         left = residue(settings, plan.person, _mentions(settings, plan.person))
-        done.append(_forgetting(plan, removed, lakes, left, built))
+        done.append(_forgetting(plan, removed, renewed, left, built))
         # If a value is left, no step counts as finished.
         others = [other for other in plans if other != plan]
         plans = [*others, plan.again(left)] if left else others

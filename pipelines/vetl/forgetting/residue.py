@@ -3,21 +3,17 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from vetl import hooks
 from vetl.core.errors import WarehouseError
 from vetl.forgetting.search import elsewhere, in_bytes, in_parquet, in_private, in_published, in_text, texts_of
 from vetl.jobs.kept_files import searched_files
-from vetl.jobs.lake import lake_of_marts, private_lake
 from vetl.publishing.contacts import contacts_file
 from vetl.publishing.parquet import parquet_folder
 from vetl.publishing.retention import kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.store.forget_plan import notes_without_plans
-from vetl.store.lake.export import read_manifest
-from vetl.store.lake.storage import Storage
 from vetl.store.mentions import Mentions
 from vetl.store.notes import notes_file
 from vetl.store.person import Person
@@ -29,7 +25,6 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
 
     Raises:
         InboxError: the inbox cannot be read.
-        LakeError: a lake cannot be read.
     """
     seconds = settings.warehouse.lock_wait_seconds
     left: list[str] = []
@@ -39,8 +34,6 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
         left += [f"{file}: {table}" for table in in_published(file, person, mentions)]
     for file in _parquet_files(settings):
         left += [str(file)] * in_parquet(file, person, mentions)
-    for storage in (private_lake(settings), lake_of_marts(settings)):
-        left += _in_lake(storage, settings, person, mentions)
     if settings.webhooks.inbox.exists():
         with Inbox.open(settings.webhooks.inbox) as inbox:
             left += [str(settings.webhooks.inbox)] * bool(
@@ -54,8 +47,7 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
 def remove_leftovers(settings: Settings) -> None:
     """Remove drafts and temporary rows of processes that have ended."""
     path, published = settings.warehouse.path, settings.warehouse.published.resolve()
-    for ended in (path.with_name(f"{path.name}.tmp"), path.with_name(f"{path.name}.lake")):
-        shutil.rmtree(ended, ignore_errors=True)
+    shutil.rmtree(path.with_name(f"{path.name}.tmp"), ignore_errors=True)
     for folder, names in ((path.parent, [path.name]), (published.parent, _published_names(settings))):
         for name in names:
             for draft in folder.glob(f".{name}.*"):
@@ -82,19 +74,6 @@ def _published_files(settings: Settings) -> list[Path]:
 
 def _parquet_files(settings: Settings) -> list[Path]:
     return sorted(parquet_folder(settings.warehouse.published).rglob("*.parquet"))
-
-
-def _in_lake(storage: Storage, settings: Settings, person: Person, mentions: Mentions) -> Iterator[str]:
-    if read_manifest(storage) is None:
-        return
-    for path in storage.paths(""):
-        content = storage.read(path) or b""
-        with NamedTemporaryFile(dir=settings.warehouse.path.parent, prefix=".vetl-scan.") as copy:
-            copy.write(content)
-            copy.flush()
-            is_left = bool(_not_elsewhere(settings, person, in_bytes(Path(copy.name), texts_of(person))))
-            if is_left or (path.endswith(".parquet") and in_parquet(Path(copy.name), person, mentions)):
-                yield f"{storage.location}/{path}"
 
 
 def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:

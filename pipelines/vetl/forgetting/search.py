@@ -78,7 +78,7 @@ def in_parquet(file: Path, person: Person, mentions: Mentions) -> bool:
     with as_vetl_errors(file), closing(duckdb.connect()) as connection:
         source = f"read_parquet({literal(str(file))}, hive_partitioning = false)"
         columns = {name: kind for name, kind, *_ in connection.execute(f"describe from {source}").fetchall()}
-        return _mentioned(connection, source, columns, person, mentions, is_of_clients=False)
+        return mentioned(connection, source, columns, person, mentions, is_of_clients=False)
 
 
 def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_seconds: float) -> set[str]:
@@ -113,7 +113,7 @@ def _in_tables(
     connection: duckdb.DuckDBPyConnection, database: str, person: Person, mentions: Mentions
 ) -> Iterator[str]:
     for table, name, columns in _tables(connection, database):
-        if _mentioned(connection, name, columns, person, mentions, is_of_clients=table.endswith(".clients")):
+        if mentioned(connection, name, columns, person, mentions, is_of_clients=table.endswith(".clients")):
             yield table
 
 
@@ -133,7 +133,7 @@ def _tables(connection: duckdb.DuckDBPyConnection, database: str) -> list[tuple[
     ]
 
 
-def _mentioned(
+def mentioned(
     connection: duckdb.DuckDBPyConnection,
     source: str,
     columns: dict[str, str],

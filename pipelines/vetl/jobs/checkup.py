@@ -10,14 +10,13 @@ from typing import Any
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import PracticeRefused, VetlError, unforeseen
-from vetl.core.pages import Changes
+from vetl.core.pages import CallsPage, Changes
 from vetl.core.practice import Practice
 from vetl.core.results import Progress, ReportProgress, Waiting
 from vetl.core.steps import Learnt, Question, Save
 from vetl.discovery.examination import Examination, check_practice, examine
 from vetl.discovery.report import Examined, Finding, Report
 from vetl.discovery.row_checks import MOVES, order_of_stages
-from vetl.discovery.time_zone import parse_plainly
 from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather
@@ -27,9 +26,12 @@ from vetl.jobs.one_writer import new_run_id, opened
 from vetl.jobs.platform import partner_client, query_names, refuse_future_starts
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
 from vetl.partner.client import PartnerClient
+from vetl.partner.protocol import CsvAnswer
 from vetl.publishing.statements import query
 from vetl.settings import Settings, load_settings
 from vetl.store.instants import AHEAD, differing, doubt
+from vetl.store.phone_calls.call_values import read_values
+from vetl.store.phone_calls.csv_frames import parse_calls
 
 ROUNDS = 3
 """Most corrections of one value. A first check has few calls; the checks after it have those that it asked for."""
@@ -216,9 +218,16 @@ async def _examine(
         clock = await client.sign_in()
         refuse_future_starts(client, order.practices, clock)
         # No row is stored, so rows are no measure of progress; the lines name the practice.
-        run = Run(run_id, order, client, notes, parse_plainly, clock, partial(_waiting_only, progress))
+        run = Run(run_id, order, client, notes, _as_rows, clock, partial(_waiting_only, progress))
         practices = await visit(run, client)
         return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
+
+
+def _as_rows(answer: CsvAnswer, *, lenient: bool, days: tuple[date, date] | None) -> CallsPage:
+    """Parse a page of the CSV, with its calls as dictionaries by raw column in `frame`."""
+    page = parse_calls(answer, lenient=lenient, days=days)
+    (values,) = read_values([page.frame])
+    return replace(page, frame=values.frame.to_dicts())
 
 
 def proposed_stages(settings: Settings) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The one list of the files that vetl keeps: what a backup has, and what a forgetting rewrites and searches."""
+"""The one list of the files that vetl keeps: those of a backup, which a forgetting rewrites and searches."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from vetl.publishing.parquet import parquet_folder
 from vetl.publishing.retention import kept
 from vetl.settings import Settings
 
-_NO_DATA = (".lock", ".tmp", ".dbt", ".lake", ".wal", ".restoring", "-wal", "-shm", "-journal")
+_NO_DATA = (".lock", ".tmp", ".dbt", ".wal", ".restoring", "-wal", "-shm", "-journal")
 """Ends of names beside the private file: locks, drafts, dbt's state, logs."""
 
 PRIVATE, PUBLISHED = "private", "published"
@@ -21,7 +21,7 @@ _BESIDE = re.compile(rf"({PRIVATE}|{PUBLISHED})((?:\.[A-Za-z0-9_]+)+)")
 MADE_AGAIN = (
     "the settings and secrets (vetl.toml, .env, [dashboard] passwords), which belong elsewhere",
     "dbt's state and the folder of [warehouse] parquet, which the next build makes",
-    "the lake",
+    "the tables that addons write elsewhere, which they bring up to date",
 )
 """What a backup does not have."""
 
@@ -46,12 +46,10 @@ def kept_files(settings: Settings) -> list[KeptFile]:
 def derived_folders(settings: Settings) -> list[Path]:
     """Return the folders of files that are made from the kept ones, and may be removed at any time."""
     path = settings.warehouse.path
-    beside = [path.with_name(f"{path.name}{end}") for end in (".tmp", ".lake")]
     return [
-        *beside,
+        path.with_name(f"{path.name}.tmp"),
         state_folder(path),
         parquet_folder(settings.warehouse.published),
-        settings.spark.scratch / "build",
         *(folder for keeper in hooks.people(settings) for folder in keeper.derived),
     ]
 
@@ -94,5 +92,6 @@ def _places(settings: Settings) -> dict[str, Path]:
         "contacts": contacts_file(published),
         "inbox": settings.webhooks.inbox,
         "dashboard-audit": settings.dashboard.audit,
+        "dashboard-marks": settings.dashboard.marks,
         **{name: path for keeper in hooks.people(settings) for name, path in keeper.files.items()},
     }

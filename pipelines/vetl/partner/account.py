@@ -64,10 +64,9 @@ def is_this_machine(host: str) -> bool:
 def checked_base_url(base_url: str, *, allow_plain_http: bool = False) -> str:
     """Return `base_url` without its trailing slash.
 
-    Raises:
-        ConfigurationError: it is not an http(s) address, it has credentials, a query or a fragment, or it is plain
-            http to another machine. Credentials would override the bearer token, a query would become part of the
-            path, and plain http would send the password in clear. The message shows no part of the address.
+    Raise `ConfigurationError` if it is not an http(s) address, it has credentials, a query or a fragment, or it is
+    plain http to another machine. Credentials would override the bearer token, a query would become part of the
+    path, and plain http would send the password in clear. The message shows no part of the address.
     """
     try:
         parts = urlsplit(base_url)
@@ -91,8 +90,7 @@ def checked_base_url(base_url: str, *, allow_plain_http: bool = False) -> str:
 def checked_practice_id(practice_id: str) -> str:
     """Return the id if the `X-Client-Id` header can carry it.
 
-    Raises:
-        ConfigurationError: it is empty, or has a character that is not printable ASCII.
+    Raise `ConfigurationError` if it is empty, or has a character that is not printable ASCII.
     """
     if not _HEADER_VALUE.fullmatch(practice_id):
         raise ConfigurationError(

@@ -121,8 +121,7 @@ def utf8(body: bytes, headers: Headers) -> bytes:
 def read_json(body: bytes, headers: Headers, label: str) -> Decoded:
     """Return the JSON value of a body.
 
-    Raises:
-        TornAnswer: it has too many values, or it is not JSON; the message then describes the body.
+    Raise `TornAnswer` if it has too many values, or it is not JSON; the message then describes the body.
     """
     undeclared = body.startswith(_WIDE) and not charset(headers).startswith(("utf-16", "utf-32"))
     body = utf8(body, headers)

@@ -78,10 +78,8 @@ def unhumanise(label: str) -> str | None:
 def render(record: Row, time_zone: ZoneInfo) -> dict[str, Value]:
     """Return the values that a JSON record would have as a row of the CSV, by raw column, to match the two.
 
-    Empty text is null, because a CSV writes both alike. Times are cut to the practice-local minute.
-
-    Raises:
-        BadRecord: the record does not fit its model; the message names the fields, not their values.
+    Empty text is null, because a CSV writes both alike. Times are cut to the practice-local minute. Raise
+    `BadRecord` if the record does not fit its model; the message names the fields, not their values.
     """
     try:
         call = PhoneCall.model_validate(record)

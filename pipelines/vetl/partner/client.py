@@ -105,20 +105,13 @@ class PartnerClient:
     async def sign_in(self) -> datetime:
         """Sign in and return the platform's time (aware UTC).
 
-        Raises:
-            SignInRefused: the credentials are not accepted.
-            ConfigurationError: there is no platform at `base_url`.
-            Unreachable: it does not answer.
+        Raise `SignInRefused` if the credentials are not accepted; `ConfigurationError` if there is no platform at
+        `base_url`; `Unreachable` if it does not answer.
         """
         return (await self._session.sign_in()).server_time
 
     async def page(
-        self,
-        practice_id: str,
-        path: str,
-        query: Query,
-        *,
-        check: Callable[[Page], None] = accept,
+        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = accept
     ) -> Page:
         """Return one page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
 
@@ -133,13 +126,7 @@ class PartnerClient:
 
         return await self._send(practice_id, protocol.list_request(path, query), decipher)
 
-    async def calls(
-        self,
-        practice_id: str,
-        query: Query,
-        *,
-        parse: Callable[[CsvAnswer], CallsPage],
-    ) -> CallsPage:
+    async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], CallsPage]) -> CallsPage:
         """Return one page of the phone-call CSV. If `parse` raises `TornAnswer`, the page is read again."""
 
         def decipher(answer: Answer, requests: int) -> CallsPage:
@@ -174,12 +161,9 @@ class PartnerClient:
 
         A request that is not `repeatable` is sent once, whatever the answer: a platform or a proxy may answer 401,
         403 or 429 after it has made the change. `per_minute` is a separate quota (contract: Limits), apart from
-        that of the reads.
-
-        Raises:
-            RequestRefused: the platform refuses; `fields` has every field that its validation names.
-            PracticeRefused, Transient, ContractBroken: the platform may or may not have made the change; the
-                message says so.
+        that of the reads. Raise `RequestRefused` if the platform refuses; `fields` has every field that its
+        validation names; `PracticeRefused`, `Transient` or `ContractBroken` if the platform may or may not have
+        made the change; the message says so.
         """
 
         def read(answer: Answer, _: int) -> T:

@@ -90,8 +90,7 @@ async def pages(
 def typed(model: type[T], label: str, row: Row) -> T:
     """Return a record as its model. Unknown fields and enum values are accepted.
 
-    Raises:
-        ContractBroken: a field does not fit the contract; the message names the field and not its value.
+    Raise `ContractBroken` if a field does not fit the contract; the message names the field and not its value.
     """
     try:
         return model.model_validate(row)
@@ -138,12 +137,9 @@ class PartnerPractice:
     async def send_message(self, message: NewMessage | Fields) -> Sent:
         """Contract: Create a message. The platform sends it at once, from 8am to 9pm in the practice's local time.
 
-        If the outcome of an attempt is unknown, it is repeated only if the message has a `reference_id`.
-
-        Raises:
-            NotSent: the message breaks a limit of the contract.
-            RequestRefused: the status is 400, and the platform sent nothing; `fields` names every problem, with
-                `None` for the sending hours.
+        If the outcome of an attempt is unknown, it is repeated only if the message has a `reference_id`. Raise
+        `NotSent` if the message breaks a limit of the contract; `RequestRefused` if the status is 400, and the
+        platform sent nothing; `fields` names every problem, with `None` for the sending hours.
         """
         new = checked(NewMessage, "messages", message)
         body = new.model_dump_json(exclude_none=True).encode()
@@ -197,8 +193,7 @@ class PartnerPractice:
     ) -> CsvAnswer:
         """Contract: List phone calls, CSV. Return one page of up to 5000 calls as bytes.
 
-        Raises:
-            TornAnswer: the page has fewer rows than its own headers promise, in every attempt.
+        Raise `TornAnswer` if the page has fewer rows than its own headers promise, in every attempt.
         """
         days = {"start_date": as_text(start_date), "end_date": as_text(end_date)}
         query = {name: value for name, value in days.items() if value}
@@ -237,8 +232,7 @@ class PartnerPractice:
     async def create_appointment(self, appointment: NewAppointment | Fields) -> Appointment:
         """Contract: Create an appointment. It is never repeated, because no key makes a repetition safe.
 
-        Raises:
-            NotSent: the fields identify no client or no patient.
+        Raise `NotSent` if the fields identify no client or no patient.
         """
         new = checked(NewAppointment, "appointments", appointment)
         return await self._create(Appointment, "appointments", new)
@@ -271,8 +265,7 @@ class PartnerPractice:
     ) -> list[Client]:
         """Contract: Clients and patients. If there are 100 clients, further ones may be missing.
 
-        Raises:
-            NotSent: name, email and phone are all missing.
+        Raise `NotSent` if name, email and phone are all missing.
         """
         query = {key: value for key, value in (("name", name), ("email", email), ("phone", phone)) if value}
         if not query:
@@ -288,8 +281,7 @@ class PartnerPractice:
     async def patients(self, client_id: str, *, name: str | None = None) -> list[Patient]:
         """Contract: Clients and patients, the patients of a client.
 
-        Raises:
-            NotSent: the client's id is empty.
+        Raise `NotSent` if the client's id is empty.
         """
         if not client_id:
             raise NotSent("patients: not sent: client_id is required", fields=(("client_id", "is required"),))

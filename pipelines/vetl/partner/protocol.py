@@ -141,11 +141,8 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
 
     The total may also be in the header that the contract shows for the CSV. `content` may be null, because some
     servers write an empty array like that, also beyond the last page; it may be missing if the total is zero. A
-    reader compares the rows with the total.
-
-    Raises:
-        TornAnswer: the envelope says `success: false`.
-        ContractBroken: no envelope, no `content`, no usable `total_count`, or more rows than a page can have.
+    reader compares the rows with the total. Raise `TornAnswer` if the envelope says `success: false`;
+    `ContractBroken` if no envelope, no `content`, no usable `total_count`, or more rows than a page can have.
     """
     data = payload(answer, document)
     if plain and isinstance(data, list):
@@ -178,11 +175,9 @@ def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
     """Return one page of the phone-call CSV (contract: List phone calls), without a look at its rows.
 
     The body decides and not its content type, because a CSV may come as text/plain or as an octet stream. If the
-    total is zero, the line of column names may be missing, too.
-
-    Raises:
-        TornAnswer: the body is empty, HTML or an error envelope.
-        ContractBroken: the body is JSON although CSV was requested, or there is no `X-Total-Count`.
+    total is zero, the line of column names may be missing, too. Raise `TornAnswer` if the body is empty, HTML or
+    an error envelope; `ContractBroken` if the body is JSON although CSV was requested, or there is no
+    `X-Total-Count`.
     """
     headers, body = answer.headers, answer.body
     total = count(headers.get("x-total-count"))
@@ -203,9 +198,8 @@ def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
 def whole_rows(page: CsvAnswer) -> int:
     """Return the number of rows of a CSV page below its column names.
 
-    Raises:
-        TornAnswer: the page has fewer rows than its headers promise.
-        ContractBroken: the page cannot be read as CSV.
+    Raise `TornAnswer` if the page has fewer rows than its headers promise; `ContractBroken` if the page cannot be
+    read as CSV.
     """
     text = StringIO(page.body.decode("utf-8", "replace"), newline="")
     try:
@@ -222,9 +216,8 @@ def whole_rows(page: CsvAnswer) -> int:
 def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSON value
     """Return `data` of the envelope `{success, data, message}`; if `success` is missing, the status counts.
 
-    Raises:
-        TornAnswer: `success` is false in spite of the status; for a read this is temporary.
-        ContractBroken: there is no such envelope.
+    Raise `TornAnswer` if `success` is false in spite of the status; for a read this is temporary; `ContractBroken`
+    if there is no such envelope.
     """
     envelope = document.value
     if not isinstance(envelope, dict) or not {"success", "data"} & set(envelope):
@@ -245,8 +238,7 @@ def is_failure(envelope: dict[str, Any]) -> bool:
 def done(answer: Answer) -> None:
     """Accept the answer to a deletion, whose `data` may be missing (contract: Staff tasks, Delete).
 
-    Raises:
-        TornAnswer: the body is not JSON, or `success` is false.
+    Raise `TornAnswer` if the body is not JSON, or `success` is false.
     """
     if answer.body.strip():
         document = answer.json()
@@ -320,11 +312,9 @@ def refusal(answer: Answer) -> VetlError:
 def token_of(answer: Answer) -> str:
     """Return the access token of a sign-in (contract: Sign-in); errors quote nothing of the answer.
 
-    Raises:
-        SignInRefused: username, password and role are not accepted.
-        ConfigurationError: there is no sign-in at this address.
-        Transient: the platform is not available now, or its answer is incomplete.
-        ContractBroken: a success has no usable token.
+    Raise `SignInRefused` if username, password and role are not accepted; `ConfigurationError` if there is no
+    sign-in at this address; `Transient` if the platform is not available now, or its answer is incomplete;
+    `ContractBroken` if a success has no usable token.
     """
     if answer.status in _SIGN_IN_REFUSED:
         raise _sign_in_refused(answer)

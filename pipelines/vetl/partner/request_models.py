@@ -44,8 +44,7 @@ Moment = Annotated[datetime, AfterValidator(_zoned)]
 class Outgoing(BaseModel):
     """Part of a request; a field that is not in the contract is an error.
 
-    Raises:
-        NotSent: a limit of the contract is broken; the error names every wrong field, relative to this part.
+    Raise `NotSent` if a limit of the contract is broken; the error names every wrong field, relative to this part.
     """
 
     model_config = ConfigDict(
@@ -221,8 +220,7 @@ class StaffTaskChanges(Outgoing):
 def checked(model: type[T], label: str, content: T | Mapping[str, Any]) -> T:
     """Return a checked model from a model or from its fields.
 
-    Raises:
-        NotSent: a limit of the contract is broken; the error names every wrong field by its dotted path.
+    Raise `NotSent` if a limit of the contract is broken; the error names every wrong field by its dotted path.
     """
     try:
         return model.model_validate(content)

@@ -49,10 +49,8 @@ class SignIn:
     async def __call__(self) -> Token:
         """Return a new token.
 
-        Raises:
-            SignInRefused: the credentials are not accepted.
-            ConfigurationError: there is no platform at the address.
-            Transient, ContractBroken: the attempts are used up.
+        Raise `SignInRefused` if the credentials are not accepted; `ConfigurationError` if there is no platform at
+        the address; `Transient` or `ContractBroken` if the attempts are used up.
         """
         account, budget = self._account, self._budget()
         request = sign_in_request(account.username, account.password.get_secret_value(), account.role)

@@ -15,6 +15,7 @@ from typing import Any
 from vetl.core.endpoint import is_exact
 from vetl.core.pages import Row
 from vetl.core.practice import problem_of_id
+from vetl.partner.models import ServiceReminderEvent
 
 SIGNATURE_HEADER = "X-Webhook-Signature"
 
@@ -162,20 +163,12 @@ def content_hash(payload: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
-_REMINDER_FIELDS = (
-    "practice_id",
-    "practice_name",
-    "id",
-    "client_id",
-    "remote_client_id",
-    "patient_id",
-    "remote_patient_id",
-    "notification_rule_name",
-    "due_at",
-    "reminders",
-    "group_status",
-    "custom_fields",
-)
+_REMINDER_FIELDS = {"practice_id", *ServiceReminderEvent.model_fields} - {
+    "content_hash",
+    "timestamp",
+    "body",
+    "received_at",
+}
 
 
 def _key(channel: Channel, payload: Mapping[str, Any]) -> tuple[str, tuple[str | None, ...]]:

@@ -75,12 +75,9 @@ class Wire:
         """Send a request; return the status, the headers in lower case, and the body.
 
         A whole answer may take `patience` seconds, but at least `timeout_seconds` and at most `PATIENCE` times
-        that.
-
-        Raises:
-            Unreachable: there is no connection, or no answer in time.
-            TornAnswer: the answer is cut off, cannot be decompressed, or has no end.
-            RequestRefused: the address is too long for HTTP clients.
+        that. Raise `Unreachable` if there is no connection, or no answer in time; `TornAnswer` if the answer is
+        cut off, cannot be decompressed, or has no end; `RequestRefused` if the address is too long for HTTP
+        clients.
         """
         deadline = min(PATIENCE * self._seconds, max(self._seconds, patience))
         transport = self._idle.pop() if self._idle else self._open()

@@ -29,14 +29,14 @@ class Got:
 def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[Got]:
     """Get rows by id and merge them; store an id as missing if the source lacks it in `looks` requests.
 
-    Raises:
-        VetlError: a few ids could not be read; all other rows are stored.
+    Raise `VetlError` if a few ids could not be read; all other rows are stored.
     """
     answers = yield from do(GetRecords(ids))
     requests = len(answers)
     for _ in range(looks - 1):
         again = [identity for identity, row in answers.items() if row is None]
-        answers |= yield from do(GetRecords(again))
+        certain = {identity: row for identity, row in answers.items() if row is not None}
+        answers = {**certain, **(yield from do(GetRecords(again)))}
         requests += len(again)
     failed = [row for row in answers.values() if isinstance(row, VetlError)]
     rows = {identity: row for identity, row in answers.items() if isinstance(row, Mapping)}
@@ -47,7 +47,8 @@ def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[
         yield MissingRecords(missing, read_at)
     if failed:
         yield Flush()
-        failed[0].add_note(f"; {len(failed)} of {len(ids)} ids could not be read, the others are stored")
+        unread = len(ids) - len(rows) - len(missing)
+        failed[0].add_note(f"; {unread} of {len(ids)} ids could not be read, the others are stored")
         raise failed[0]
     return Got(strangers, requests)
 

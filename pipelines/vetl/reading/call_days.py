@@ -215,8 +215,7 @@ class DaysPurpose:
 def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[str | None]:
     """Read the calls of `[start, end)` and replace its days; return the reason if they are not certified.
 
-    Raises:
-        ContractBroken: the answer has calls of other days, so the date filter is not honoured.
+    Raise `ContractBroken` if the answer has calls of other days, so the date filter is not honoured.
     """
     try:
         page = yield from _settled_look(strategy, start, end, purpose)

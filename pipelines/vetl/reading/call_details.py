@@ -16,19 +16,10 @@ from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Reading
 from vetl.core.pages import Row, Window, WindowKind
 from vetl.core.row_keys import instant
-from vetl.core.steps import (
-    AttachDetails,
-    CallsHere,
-    CallsPerDay,
-    DaysLackingDetails,
-    Flush,
-    Plan,
-    SideBySide,
-    do,
-)
+from vetl.core.steps import AttachDetails, CallsHere, CallsPerDay, DaysLackingDetails, Flush, Plan, SideBySide, do
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.identity import IDS, Identity, look
-from vetl.discovery.time_zone import contradiction, pairs_here
+from vetl.discovery.time_zone import contradiction, pairs
 from vetl.reading.call_days import DAY
 from vetl.reading.coverage import DaysCursor
 from vetl.reading.paging import certificate, read_pass
@@ -101,7 +92,7 @@ def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> Plan[str | None]:
     if not times:
         return None
     here = yield from do(CallsHere(min(times) - DAY, max(times) + DAY))
-    return contradiction(reading.time_zone.key, pairs_here(listed, here))
+    return contradiction(reading.time_zone.key, pairs(listed, here))
 
 
 def _look_at_ids(reading: Reading, days: Mapping[date, int], *, daily: bool) -> Plan[Identity]:

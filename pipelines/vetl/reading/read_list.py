@@ -20,9 +20,8 @@ from vetl.reading.updated_windows import read_updated_windows
 def read_list(reading: Reading) -> Plan[Outcome]:
     """Run the strategy of a list.
 
-    Raises:
-        ConfigurationError, RequestRefused: the server refuses the list in every form.
-        WrongUse: the endpoint has no list.
+    Raise `ConfigurationError` or `RequestRefused` if the server refuses the list in every form; `WrongUse` if the
+    endpoint has no list.
     """
     match reading.endpoint.strategy:
         case DateWindows() as strategy:

@@ -33,27 +33,13 @@ from vetl.core.endpoint import FullScan, NewestFirst
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Outcome, Reading
 from vetl.core.pages import Certificate, Page, Row, Window, WindowKind
-from vetl.core.row_keys import evidence_of, instant, key_of, updated_at
-from vetl.core.steps import (
-    Flush,
-    IdsHere,
-    IdsWithStatus,
-    Learnt,
-    MergeRows,
-    Plan,
-    do,
-)
+from vetl.core.row_keys import instant, key_of, updated_at
+from vetl.core.steps import Flush, IdsHere, IdsWithStatus, Learnt, MergeRows, Plan, do
 from vetl.discovery.conventions import QueryConventions, Saving, contradiction
 from vetl.discovery.examination import find_status
 from vetl.reading.by_id import get_by_id
 from vetl.reading.coverage import TopCursor, WholeCursor
-from vetl.reading.paging import (
-    has_fallen,
-    most_followed,
-    read_page,
-    read_pass,
-    read_promised,
-)
+from vetl.reading.paging import has_fallen, most_followed, read_page, read_pass, read_promised
 from vetl.reading.whole_list import WHOLE, Counts, compare_totals, complete, read_whole_list
 
 LOOK_BACK = timedelta(days=7)
@@ -65,7 +51,7 @@ def read_newest_first(reading: Reading, strategy: NewestFirst, conventions: Quer
     """Read from the top down to stored rows and prove the result by the totals, or else read the list whole."""
     # If the base of the page numbers is unknown, a page may be the page before it, so its order proves nothing.
     for _ in range(ATTEMPTS if conventions.page_base is not None else 0):
-        descent = yield from _descend(conventions, _horizon(reading))
+        descent = yield from _descend(conventions, "created_at", _horizon(reading))
         if not descent.ordered:
             break
         if has_fallen(descent.totals):
@@ -98,6 +84,7 @@ def _horizon(reading: Reading) -> datetime | None:
 class _Descent:
     """The state of a read from the top; `lied`: the last page does not have the rows that its total promises."""
 
+    column: str
     seen: set[str] = field(default_factory=set[str])
     lowest: datetime | None = None
     ordered: bool = True
@@ -125,21 +112,21 @@ class _Descent:
         self.lied = contradicts or (len(self.seen) == seen_before and seen_before < page.total_count)
 
     def _meet_row(self, row: Row) -> None:
-        created_at = instant(row.get("created_at"))
+        at = instant(row.get(self.column))
         if key_of(row) in self.seen:
             return
         self.seen.add(key_of(row))
-        if created_at is None or (self.lowest is not None and created_at > self.lowest):
+        if at is None or (self.lowest is not None and at > self.lowest):
             self.ordered = False
-        self.lowest = created_at or self.lowest
+        self.lowest = at or self.lowest
 
 
-def _descend(conventions: QueryConventions, horizon: datetime | None) -> Plan[_Descent]:
+def _descend(conventions: QueryConventions, column: str, horizon: datetime | None) -> Plan[_Descent]:
     """Read pages from the top, one after another, because a shift could hide a row between concurrent reads.
 
-    A list that grows almost as fast as it is read counts as unordered.
+    The read ends below `horizon` in `column`. A list that grows almost as fast as it is read counts as unordered.
     """
-    descent = _Descent()
+    descent = _Descent(column)
     page: Page | None = None
     while True:
         page = yield from (
@@ -263,7 +250,9 @@ def _read_top(
     reading: Reading, cursor: WholeCursor, conventions: QueryConventions, strategy: FullScan
 ) -> Plan[Outcome | None]:
     """Read from the top down to the first stored row; return `None` if that does not show every change."""
-    if not (yield from _reaches_the_known(conventions, _known_through(reading, cursor))):
+    descent = yield from _descend(conventions, "updated_at", _known_through(reading, cursor))
+    # If a row was deleted, the rows below it moved up, perhaps past the next page.
+    if not descent.ordered or descent.lied or has_fallen(descent.totals):
         return None
     if not (yield from _totals_agree(reading, conventions, strategy)):
         return None
@@ -275,31 +264,6 @@ def _read_top(
 def _totals_agree(reading: Reading, conventions: QueryConventions, strategy: FullScan) -> Plan[bool]:
     yield Flush()
     return (yield from compare_totals(reading, conventions, strategy.statuses)).agree
-
-
-def _reaches_the_known(conventions: QueryConventions, through: datetime | None) -> Plan[bool]:
-    """Read from the top until a row is older than `through`; return whether every change was read.
-
-    It was not if the order is broken, or if a row was deleted: the rows below it move up, perhaps past the next
-    page.
-    """
-    totals: list[int] = []
-    rows: list[Row] = []
-    seen: set[str] = set()
-    page: Page | None = None
-    while not totals or len(totals) < most_followed(conventions, totals[0]):
-        page = yield from (
-            read_promised(conventions, WHOLE, len(totals), page) if page else read_page(conventions, WHOLE, 0)
-        )
-        yield MergeRows(page.rows, page.server_time)
-        totals.append(page.total_count)
-        fresh = {key_of(row) for row in page.rows} - seen
-        seen |= fresh
-        rows += map(evidence_of, page.rows)
-        times = [at for row in page.rows if (at := updated_at(row)) is not None]
-        if not fresh or (times and through and min(times) < through) or len(rows) >= page.total_count:
-            return _never_rises(rows) and not has_fallen(totals)
-    return False
 
 
 def _never_rises(rows: Sequence[Row], name: str = "updated_at") -> bool:

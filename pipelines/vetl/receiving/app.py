@@ -25,57 +25,42 @@ from vetl.receiving.inbox import Backlog, Entry, Full, GroupCommit
 from vetl.receiving.trust import Refused, Trust
 
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_GAUGES = {
+    "vetl_webhook_waiting_for_commit": "Deliveries that wait for a commit.",
+    "vetl_inbox_commits": "Commits since the start.",
+    "vetl_inbox_readable": "1 while the inbox can be read.",
+    "vetl_inbox_waiting": "Deliveries that wait for `vetl webhooks drain`.",
+    "vetl_inbox_oldest_seconds": "Seconds that the oldest of them has waited.",
+}
 
 
-class Metrics:
-    """The counts of one process since its start, and the state of its inbox."""
+class Metrics(Collector):
+    """The counts of one process since its start, and the state of its inbox at the time of the question."""
 
     def __init__(self, inbox: GroupCommit, backlog: Callable[[], Backlog]) -> None:
+        self._inbox, self._backlog = inbox, backlog
         self.registry = CollectorRegistry()
-        self._deliveries = Counter(
-            "vetl_webhook_deliveries",
-            "Requests to the webhook addresses, by their result.",
-            ["channel", "result"],
-            registry=self.registry,
-        )
-        self._seconds = Histogram(
-            "vetl_webhook_seconds",
-            "From the request's head to its answer.",
-            buckets=_BOUNDS,
-            registry=self.registry,
-        )
-        self.registry.register(_InboxState(inbox, backlog))
+        words = "Requests to the webhook addresses, by their result."
+        labels = ["channel", "result"]
+        self._deliveries = Counter("vetl_webhook_deliveries", words, labels, registry=self.registry)
+        words = "From the request's head to its answer."
+        self._seconds = Histogram("vetl_webhook_seconds", words, buckets=_BOUNDS, registry=self.registry)
+        self.registry.register(self)
 
     def count(self, channel: str, result: str, seconds: float) -> None:
         """Count a finished request; `result` is a word such as kept or refused, never a value of the body."""
         self._deliveries.labels(channel, result).inc()
         self._seconds.observe(seconds)
 
-
-class _InboxState(Collector):
-    """The state of the inbox at the time of the question."""
-
-    def __init__(self, inbox: GroupCommit, backlog: Callable[[], Backlog]) -> None:
-        self._inbox = inbox
-        self._backlog = backlog
-
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield each value."""
-        try:
+        """Yield each value of the inbox."""
+        values: list[float] = [self._inbox.waiting, self._inbox.commits, 0]
+        with suppress(InboxError):
             backlog = self._backlog()
-        except InboxError:
-            backlog = None
-        yield _gauge("vetl_webhook_waiting_for_commit", "Deliveries that wait for a commit.", self._inbox.waiting)
-        yield _gauge("vetl_inbox_commits", "Commits since the start.", self._inbox.commits)
-        yield _gauge("vetl_inbox_readable", "1 while the inbox can be read.", backlog is not None)
-        if backlog is not None:
             age = (datetime.now(UTC) - backlog.oldest).total_seconds() if backlog.oldest else 0
-            yield _gauge("vetl_inbox_waiting", "Deliveries that wait for `vetl webhooks drain`.", backlog.waiting)
-            yield _gauge("vetl_inbox_oldest_seconds", "Seconds that the oldest of them has waited.", age)
-
-
-def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
-    return GaugeMetricFamily(name, meaning, float(value))
+            values = [*values[:2], 1, backlog.waiting, age]
+        for (name, meaning), value in zip(_GAUGES.items(), values, strict=False):
+            yield GaugeMetricFamily(name, meaning, value)
 
 
 _log = structlog.stdlib.get_logger("vetl.webhooks")

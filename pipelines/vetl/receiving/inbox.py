@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from vetl.core.errors import InboxError
 from vetl.partner.webhooks import Channel
@@ -81,8 +81,7 @@ class Backlog:
 def read_backlog(path: Path) -> Backlog:
     """Return the backlog of the inbox at this path, without a write; it is empty if there is no inbox.
 
-    Raises:
-        InboxError: the file cannot be read, or is no inbox.
+    Raise `InboxError` if the file cannot be read, or is no inbox.
     """
     if not path.exists():
         return Backlog()
@@ -99,9 +98,8 @@ class Inbox(SqliteFile):
     def keep(self, entries: Sequence[Entry]) -> list[bool]:
         """Store all entries on disk in one commit; return for each entry whether it was new.
 
-        Raises:
-            InboxError: no entry was stored, because the disk is full or fails, or because the file was moved or
-                deleted, so that nobody would find its new rows.
+        Raise `InboxError` if no entry was stored, because the disk is full or fails, or because the file was moved
+        or deleted, so that nobody would find its new rows.
         """
         with self.writing():
             news = [self._insert(entry) for entry in entries]
@@ -111,8 +109,7 @@ class Inbox(SqliteFile):
     def probe(self) -> None:
         """Write and commit a row to test that a delivery can be stored.
 
-        Raises:
-            InboxError: the row cannot be written, or the disk has no room.
+        Raise `InboxError` if the row cannot be written, or the disk has no room.
         """
         # The row may fit into free space of the log although the disk is full.
         self.check_room()
@@ -243,22 +240,10 @@ class Full(Exception):
     """Too many deliveries wait for their commit."""
 
 
-class Keeper(Protocol):
-    """The part of the inbox that this module needs."""
-
-    def keep(self, entries: Sequence[Entry]) -> list[bool]:
-        """Store all entries or none; they are on disk when it returns."""
-        ...
-
-    def probe(self) -> None:
-        """Test that an entry can be written."""
-        ...
-
-
 class GroupCommit:
     """The inbox for many concurrent callers on one event loop; one thread of its own writes the file."""
 
-    def __init__(self, inbox: Keeper, *, capacity: int = CAPACITY) -> None:
+    def __init__(self, inbox: Inbox, *, capacity: int = CAPACITY) -> None:
         self._inbox = inbox
         self._capacity = capacity
         self._waiting: list[tuple[Entry, asyncio.Future[bool]]] = []
@@ -275,9 +260,7 @@ class GroupCommit:
     async def keep(self, entry: Entry) -> bool:
         """Return after the entry is on disk: true if it is new, false if it was stored before.
 
-        Raises:
-            Full: too many entries wait.
-            InboxError: the entry could not be written.
+        Raise `Full` if too many entries wait; `InboxError` if the entry could not be written.
         """
         if len(self._waiting) >= self._capacity or self._bytes + len(entry.body) > CAPACITY_BYTES:
             raise Full
@@ -289,11 +272,7 @@ class GroupCommit:
         return await written
 
     async def probe(self) -> None:
-        """Test that the inbox can be written.
-
-        Raises:
-            InboxError: the inbox cannot be written.
-        """
+        """Test that the inbox can be written; raise `InboxError` if the inbox cannot be written."""
         await self._in_thread(self._inbox.probe)
 
     async def close(self) -> None:

@@ -5,31 +5,24 @@ Service reminders have no endpoint, so a lost delivery of a reminder stays lost.
 does not return `outcome_detail`.
 """
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from functools import partial
 
 from vetl.core.endpoint import Endpoint
-from vetl.core.errors import (
-    ContractBroken,
-    RequestRefused,
-    TornAnswer,
-    Unreachable,
-    VetlError,
-)
+from vetl.core.errors import VetlError
 from vetl.core.pages import Changes, Row
-from vetl.core.practice import problem_of_id
 from vetl.core.steps import MergeRows, MissingRecords, Save
 from vetl.endpoints import by_name
 from vetl.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
-from vetl.engine.gather import gather
-from vetl.engine.runner import UNKNOWN_ID
+from vetl.engine.gather import rows_by_id
+from vetl.partner.client import PartnerClient
 from vetl.partner.webhooks import Channel, Delivery, message, parse_delivery, row
 from vetl.receiving.inbox import Inbox, IsAbout, WaitingDelivery
 from vetl.store.control.bad_rows import BadRow, content_key
 from vetl.store.deliveries import Intake
+from vetl.store.warehouse import Warehouse
 
 AT_ONCE = 5_000
 KEPT_FOR = timedelta(days=30)
@@ -42,23 +35,13 @@ EVENTS = {
 }
 
 
-class IntakeStore(Protocol):
-    """The part of the warehouse that this module needs."""
-
-    def take_in(self, run_id: str, intakes: Sequence[Intake]) -> Changes:
-        """Store all intakes in one transaction."""
-        ...
-
-
 def drain(
-    inbox: Inbox, store: IntakeStore, run_id: str, is_about: IsAbout = lambda _practice, _body: False
+    inbox: Inbox, store: Warehouse, run_id: str, is_about: IsAbout = lambda _practice, _body: False
 ) -> tuple[int, Changes]:
     """Move all waiting deliveries into the warehouse; return their number and their changes.
 
-    Drained deliveries about a forgotten person (`is_about`) are erased from the inbox.
-
-    Raises:
-        InboxError: the inbox cannot be read or written.
+    Drained deliveries about a forgotten person (`is_about`) are erased from the inbox. Raise `InboxError` if the
+    inbox cannot be read or written.
     """
     moved, changes = 0, Changes()
     while waiting := inbox.waiting(AT_ONCE):
@@ -77,15 +60,8 @@ def intakes(waiting: Sequence[WaitingDelivery]) -> list[Intake]:
     """Return deliveries as rows of their tables, in the order of their arrival."""
     groups: dict[tuple[str, Channel], list[WaitingDelivery]] = {}
     for item in waiting:
-        groups.setdefault((_practice(item), item.entry.channel), []).append(item)
+        groups.setdefault((item.entry.practice_id, item.entry.channel), []).append(item)
     return [intake for group, items in groups.items() for intake in _of_group(*group, items)]
-
-
-def _practice(item: WaitingDelivery) -> str:
-    """Return the practice of a delivery, or an empty text if it is unknown."""
-    # Earlier versions of the receiver stored ids that no practice can have.
-    practice_id = item.entry.practice_id
-    return "" if problem_of_id(practice_id) else practice_id
 
 
 def _of_group(practice_id: str, channel: Channel, items: Sequence[WaitingDelivery]) -> list[Intake]:
@@ -112,47 +88,14 @@ def _bad(item: WaitingDelivery, problem: str) -> BadRow:
 BUDGET = 500
 """Most requests per practice and list in one drain; the next drain continues with the longest unread ids."""
 
-IDS_AT_ONCE = 8
 
-FAILURES = 3
-"""Failures of single ids of one list, after which the other ids are left to the next drain."""
-
-
-class RecordSource(Protocol):
-    """The part of `partner.client` that this module needs."""
-
-    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
-        """Return a record by id, or `None` if the platform does not have it."""
-        ...
-
-
-class CatchUpStore(IntakeStore, Protocol):
-    """The part of the warehouse that this module needs."""
-
-    def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
-        """Return the messages that are due to be read by id."""
-        ...
-
-    def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
-        """Return the outreach requests that are due to be read by id."""
-        ...
-
-    def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
-        """Store that these ids were requested now."""
-        ...
-
-    def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
-        """Commit changes of a list."""
-        ...
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Answers:
     """The answers: rows, ids that the platform does not know, and ids that failed with their errors."""
 
-    rows: list[Row] = field(default_factory=list[Row])
-    unknown: list[str] = field(default_factory=list[str])
-    failed: dict[str, VetlError] = field(default_factory=dict[str, VetlError])
+    rows: list[Row]
+    unknown: list[str]
+    failed: dict[str, VetlError]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +112,8 @@ class Caught:
 class CatchUp:
     """One catch-up from a source into a warehouse; `now` is the source's clock."""
 
-    source: RecordSource
-    warehouse: CatchUpStore
+    source: PartnerClient
+    warehouse: Warehouse
     run_id: str
     now: datetime
 
@@ -212,36 +155,13 @@ class CatchUp:
         return Caught(len(ids), changes, tuple(answers.unknown), notes)
 
     async def _get(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str]) -> Answers:
-        """Get all ids; after `FAILURES` failures of single ids, leave the ids that were not requested yet.
-
-        Raises:
-            VetlError: the sign-in or the practice is refused, or there are too many requests.
-        """
-        turn, answers = asyncio.Semaphore(IDS_AT_ONCE), Answers()
-
-        async def get_in_turn(identity: str) -> None:
-            async with turn:
-                if len(answers.failed) < FAILURES:
-                    await self._get_one(practice_id, endpoint.path_of(practice_id), identity, answers)
-
-        await gather(get_in_turn(identity) for identity in ids)
-        return answers
-
-    async def _get_one(self, practice_id: str, path: str, identity: str, answers: Answers) -> None:
-        try:
-            row = await self.source.record(practice_id, path, identity)
-        except RequestRefused as error:
-            if error.status not in UNKNOWN_ID:
-                answers.failed[identity] = error
-                return
-            row = None
-        except (ContractBroken, TornAnswer, Unreachable) as error:
-            answers.failed[identity] = error
-            return
-        if row is None:
-            answers.unknown.append(identity)
-        else:
-            answers.rows.append(row)
+        """Get these ids; raise if the sign-in or the practice is refused, or there are too many requests."""
+        found = await rows_by_id(ids, partial(self.source.record, practice_id, endpoint.path_of(practice_id)))
+        return Answers(
+            rows=[row for row in found.values() if isinstance(row, Mapping)],
+            unknown=[identity for identity, row in found.items() if row is None],
+            failed={identity: row for identity, row in found.items() if isinstance(row, VetlError)},
+        )
 
 
 def _notes(practice_id: str, endpoint: Endpoint, answers: Answers) -> tuple[str, ...]:

@@ -23,9 +23,8 @@ _log = structlog.stdlib.get_logger("vetl.webhooks")
 def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable[[str], None]) -> None:
     """Serve until interrupted; call `say` with the address as soon as connections are accepted.
 
-    Raises:
-        ConfigurationError: neither a secret nor `unsigned` is set, or the address cannot be used.
-        InboxError: the inbox cannot be opened.
+    Raise `ConfigurationError` if neither a secret nor `unsigned` is set, or the address cannot be used;
+    `InboxError` if the inbox cannot be opened.
     """
     webhooks = settings.webhooks
     sources = Sources.find(None)
@@ -62,8 +61,7 @@ def http_server(app: Starlette, proxies: Sequence[str] = ()) -> uvicorn.Server:
 def trust_of(webhooks: WebhooksSettings, *, unsigned: bool) -> Trust:
     """Return the active secrets.
 
-    Raises:
-        ConfigurationError: there is no secret, and unsigned deliveries are not accepted either.
+    Raise `ConfigurationError` if there is no secret, and unsigned deliveries are not accepted either.
     """
     secrets = secrets_from(webhooks.secrets.get_secret_value()) if webhooks.secrets else ()
     if not secrets and not unsigned:
@@ -80,10 +78,7 @@ def _warn(trust: Trust, host: str, practices: set[str]) -> None:
             # The line omits the id, because the text before the sign may be half of a secret.
             _log.warning("secret_for_unknown_practice", cause="a practice=secret names no configured practice")
     if trust.unsigned:
-        _log.warning(
-            "unsigned_accepted",
-            cause="--accept-unsigned: a delivery from anybody is accepted",
-        )
+        _log.warning("unsigned_accepted", cause="--accept-unsigned: a delivery from anybody is accepted")
     if not _is_loopback(host):
         _log.warning("not_loopback", host=host, cause="this address has no TLS; put a proxy with TLS before it")
 
@@ -96,11 +91,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that accepts connections.
-
-    Raises:
-        ConfigurationError: the address cannot be used.
-    """
+    """Return a socket that accepts connections; raise `ConfigurationError` if the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)

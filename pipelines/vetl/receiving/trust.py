@@ -12,15 +12,7 @@ from pathlib import Path
 import structlog
 
 from vetl.core.errors import ConfigurationError
-from vetl.partner.webhooks import (
-    Channel,
-    Delivery,
-    Secret,
-    Signing,
-    may_speak_for,
-    parse_delivery,
-    practice_of,
-)
+from vetl.partner.webhooks import Channel, Delivery, Secret, Signing, may_speak_for, parse_delivery, practice_of
 
 
 class Refused(Exception):
@@ -47,11 +39,9 @@ class Trust:
     ) -> tuple[str, Delivery]:
         """Return the practice of a delivery, empty if it is unknown, and the delivery.
 
-        `signing` has hashed the whole body. The body is not parsed before its signature is verified.
-
-        Raises:
-            Refused: the delivery is not signed, or not by an active secret.
-            WrongPractice: the secret of another practice signed it.
+        `signing` has hashed the whole body. The body is not parsed before its signature is verified. Raise
+        `Refused` if the delivery is not signed, or not by an active secret; `WrongPractice` if the secret of
+        another practice signed it.
         """
         if signature is None:
             return self._unsigned(channel, body)

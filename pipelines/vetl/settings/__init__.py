@@ -47,7 +47,6 @@ from vetl.settings.checked_values import (
     parameter_name,
     varied_each,
 )
-from vetl.settings.lake import LakeSettings, SparkSettings
 from vetl.settings.mart_definitions import DefinitionsSettings
 from vetl.settings.places import same_place
 from vetl.settings.privacy import PrivacySettings
@@ -167,8 +166,6 @@ class Settings(BaseSettings):
     schedule: ScheduleSettings = ScheduleSettings()
     alerts: AlertSettings = AlertSettings()
     dashboard: DashboardSettings = DashboardSettings()
-    lake: LakeSettings = LakeSettings()
-    spark: SparkSettings = SparkSettings()
     practices: tuple[Practice, ...] = ()
 
     @classmethod

@@ -33,11 +33,12 @@ class DashboardSettings(Section):
 
     `user_header` is accepted only from `proxies`, or from this machine if only this machine can reach the
     dashboard. If there are `users`, nobody else sees anything: a user signs in with a password of the file
-    `passwords`, or is named by the header. `audit` gets a line for each list of people that a user was shown.
+    `passwords`, or is named by the header. `audit` gets a line for each list of people that a user was shown,
+    `marks` how calls back ended.
     """
 
     secret_keys = ("password",)
-    private_keys = ("passwords", "audit")
+    private_keys = ("passwords", "audit", "marks")
 
     host: str = "127.0.0.1"
     port: Annotated[int, BeforeValidator(no_boolean)] = Field(default=8501, ge=0, le=65535)
@@ -47,6 +48,7 @@ class DashboardSettings(Section):
     users: dict[str, DashboardUser] = Field(default_factory=dict[str, DashboardUser])
     passwords: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/dashboard.passwords")
     audit: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/dashboard.audit.jsonl")
+    marks: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/call-back-marks.sqlite")
     session_hours: Annotated[float, BeforeValidator(no_boolean), Field(gt=0, le=720)] = 12
 
     @model_validator(mode="after")

@@ -16,7 +16,7 @@ from vetl.store.person import Person
 _NOTE = "forgettings"
 
 COPIES = "a copy that is not vetl's own, such as a .bak, must be removed by hand"
-STEPS = ("rows", "inbox", "private file", "published files", "lakes", "scan")
+STEPS = ("rows", "inbox", "private file", "published files", "addons", "scan")
 """The steps of a forgetting, in this order."""
 
 

@@ -22,8 +22,9 @@ from vetl.addons.letters.letter import (
     percent,
     share,
 )
-from vetl.addons.letters.letter_uncertain import ClosedWeeks, largest_part, uncertain
+from vetl.addons.letters.letter_uncertain import ClosedWeeks, uncertain
 from vetl.addons.letters.letter_volume import LABEL, RULE, CallWeeks, Volume, call_weeks, range_words, volume_of
+from vetl.core.noise import largest_part
 from vetl.figures.periods import series
 from vetl.publishing.statements import Rows, query
 from vetl.store.connection import literal

@@ -13,18 +13,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from vetl.core.errors import BuildFailed, ConfigurationError, LakeError
+from deltalake import DeltaTable
+
+from vetl.addons.lake.delta import Lake, LakeError, sql_types
+from vetl.addons.lake.export import names_of
+from vetl.addons.lake.settings import SparkSettings
+from vetl.addons.lake.spark_marts import write_views
+from vetl.core.errors import BuildFailed, ConfigurationError
 from vetl.jobs.build import dbt_variables, refuse_while_held, treatments
 from vetl.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, state_folder
-from vetl.jobs.lake import lake_of_marts, private_lake
 from vetl.jobs.one_writer import writing
 from vetl.publishing.publication import Published, publish
 from vetl.settings import Settings
 from vetl.store import writer_lock
+from vetl.store.connection import PRIVATE
 from vetl.store.control.activity import recorded
-from vetl.store.lake.export import Exported, export_marts, read_manifest
-from vetl.store.lake.manifest import Manifest
-from vetl.store.lake.marts import write_views
 
 TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
 """Types of columns as Spark spells them, for dbt's variables."""
@@ -38,65 +41,67 @@ SCHEMAS = ("staging", "intermediate", "marts", "meta")
 _SESSION = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.mergeSchema": "true",  # the files of a folder with an earlier vetl lack columns
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # the practice 003 is not the number 3
     "spark.ui.showConsoleProgress": "false",
 }
 
 
+_PARTITION = "decode(encode(cast(`{0}` as string), 'ISO-8859-1'), 'UTF-8') as `{0}`"
+"""A value in the name of a folder: Spark reads each escaped byte as a letter, and no type if all are null."""
+
+
 @dataclass(frozen=True, slots=True)
 class SparkBuild:
-    """The result of dbt and, if every node was built, the published file and the lake of marts."""
+    """The result of dbt and, if every node was built, the published file."""
 
     build: BuildResult
     published: Published | None
-    marts: Exported | None
 
 
 def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _total: None) -> SparkBuild:
-    """Build all marts from the last export of the lake, mask them and publish them.
+    """Build all marts of all folders from the lake, mask them and publish them as one file.
 
     Raises:
         BuildFailed: Spark or dbt could not start the build; a failed node is in the result instead.
         ConfigurationError: `[privacy]` names a column that is not personal, or pyspark is not installed.
-        LakeError: nothing was exported yet, or a lake cannot be read or written.
+        LakeError: no raw tables were exported yet, or the lake cannot be read.
         PublicationHeld: the published file was rolled back, and the rollback is not released.
     """
     treatments(settings)
-    _refuse_without_spark(settings.spark.master or "")
-    work = settings.spark.scratch / "build"
+    spark = SparkSettings.of(settings)
+    _refuse_without_spark(spark.master or "")
+    work = spark.scratch / "build"
     # The build reads the lake and not the warehouse, which other processes may write meanwhile.
     with writer_lock.writing(work, lock_wait_seconds=settings.warehouse.lock_wait_seconds):
         with recorded(settings.warehouse.path, "build", "build --engine spark") as recorder:
             result = dbt_on_spark(settings, work, advance=advance)
             if result.failures:
                 recorder.error = result.failures[0]
-                return SparkBuild(result, None, None)
-        if settings.spark.published:
-            refuse_while_held(settings)
+                return SparkBuild(result, None)
+        refuse_while_held(settings)
         with writing(settings), recorded(settings.warehouse.path, "publication", "build --engine spark"):
-            published, marts = publish_from(settings, work)
+            published = publish_from(settings, work)
         shutil.rmtree(work)
-    return SparkBuild(result, published, marts)
+    return SparkBuild(result, published)
 
 
-def publish_from(settings: Settings, work: Path) -> tuple[Published, Exported]:
-    """Mask the marts that `dbt_on_spark` built, and publish them as a file and as a lake of marts.
+def publish_from(settings: Settings, work: Path) -> Published:
+    """Mask the marts that `dbt_on_spark` built, and publish them as one file.
 
     Raises:
         ConfigurationError: `[privacy]` names a column that is not personal.
-        LakeError: the lake of marts cannot be read or written; the files of its manifest stay.
     """
     source, key = work / "on_spark.duckdb", settings.warehouse.pii_key
     write_views(source, work / "tables" / "marts.db", state_folder(work / "lake") / "target" / "manifest.json")
-    published = publish(
+    return publish(
         source,
-        settings.warehouse.published if settings.spark.published else work / "analytics.duckdb",
+        settings.warehouse.published,
         pii=treatments(settings),
         pii_key=key.get_secret_value() if key else None,
         shared=settings.privacy.shared,
         keep=settings.warehouse.keep,
     )
-    return published, export_marts(published.path, lake_of_marts(settings))
 
 
 def dbt_on_spark(
@@ -111,24 +116,26 @@ def dbt_on_spark(
 
     Raises:
         BuildFailed: Spark or dbt could not start the build.
-        LakeError: nothing was exported yet, or the manifest cannot be read.
+        LakeError: no raw tables were exported yet, or the lake cannot be read.
     """
-    _refuse_without_answer(settings.spark.master or "")
-    lake = private_lake(settings)
-    manifest = read_manifest(lake)
-    if manifest is None:
-        raise LakeError(f"{lake.location}: there is no lake yet; run `vetl lake export` first")
+    master = SparkSettings.of(settings).master
+    _refuse_without_answer(master or "")
+    lake = Lake.of(settings)
+    views = list(views_of(lake)) if lake.opened("raw.clients") else []
+    if not views:
+        raise LakeError(
+            f"{lake.location}: has no raw tables yet; set [lake] raw = true and run `vetl lake export` first"
+        )
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(mode=0o700, parents=True)
-    schemas = sorted({*SCHEMAS, *(table.split(".")[0] for table in manifest.tables)})
     job = work / "job.json"
     job.write_text(
         json.dumps(
             {
-                "master": settings.spark.master,
+                "master": master,
                 "settings": _SESSION,
-                "schemas": {schema: str(work / "tables" / f"{schema}.db") for schema in schemas},
-                "views": list(_views(manifest, lake.location.replace("s3://", "s3a://", 1))),
+                "schemas": {schema: str(work / "tables" / f"{schema}.db") for schema in (*SCHEMAS, *PRIVATE)},
+                "views": views,
             }
         ),
         "utf-8",
@@ -144,24 +151,25 @@ def dbt_on_spark(
     )
 
 
-def _views(manifest: Manifest, root: str) -> Iterator[str]:
-    """Yield a view for each table over the files of its manifest, because its folder also has older files."""
-    names: dict[str, list[str]] = {table: [] for table in manifest.tables}
-    for file in manifest.files:
-        names[file.table].append(file.path.rsplit("/", 1)[1])
-    for table, files in names.items():
-        schema = manifest.tables[table]
-        columns = ", ".join(
-            # If all folders are null, as for a table without rows, Spark cannot infer the type.
-            f"cast(`{name}` as string) as `{name}`" if name in schema.partitioned_by else f"`{name}`"
-            for name in schema.columns
-        )
-        among = ", ".join(f"'{name}'" for name in files)
-        yield (
-            f"create or replace view {table} as select {columns}"  # noqa: S608 - names of our own tables and files
-            f" from parquet.`{root}/{table.replace('.', '/')}`"
-            f" where _metadata.file_name in ({among})"
-        )
+def views_of(lake: Lake) -> Iterator[str]:
+    """Yield a view for each private table over its live files, because its folder has replaced ones too."""
+    for name in names_of(lake):
+        table = lake.opened(name) if name.startswith(tuple(f"{schema}." for schema in PRIVATE)) else None
+        if table:
+            yield f"create or replace view {name} as {_select(lake, name, table)}"
+
+
+def _select(lake: Lake, name: str, table: DeltaTable) -> str:
+    files = [uri.rpartition("/")[2] for uri in table.file_uris()]
+    kinds = sql_types(table.schema())
+    if not files:
+        columns = ", ".join(f"cast(null as {kind}) as `{column}`" for column, kind in kinds.items())
+        return f"select {columns} where false"
+    by = table.metadata().partition_columns
+    columns = ", ".join(_PARTITION.format(one) if one in by else f"`{one}`" for one in kinds)
+    root = lake.place(name).replace("s3://", "s3a://", 1)
+    among = ", ".join(f"'{file}'" for file in files)
+    return f"select {columns} from parquet.`{root}` where _metadata.file_name in ({among})"
 
 
 def _refuse_without_spark(master: str) -> None:

@@ -1,0 +1,130 @@
+"""Export the private and the published file to the lake, and note how it went for `vetl status`."""
+
+import hashlib
+import os
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from vetl.addons.lake.lake_tables import private_tables, published_tables
+from vetl.addons.lake.settings import LakeSettings
+from vetl.core.errors import ConfigurationError, VetlError
+from vetl.core.problems import Problem, StatusPart
+from vetl.jobs.one_writer import existing, opened, writing
+from vetl.settings import Settings
+from vetl.store.connection import attached
+from vetl.store.control.state import salt
+from vetl.store.failures import as_vetl_errors
+from vetl.store.notes import read_note, write_note
+
+if TYPE_CHECKING:
+    from vetl.addons.lake.export import Exported, Facts
+
+NOTE = "lake"
+
+
+def require_delta() -> None:
+    """Require the extra of the lake.
+
+    Raises:
+        ConfigurationError: it is not installed.
+    """
+    if find_spec("deltalake") is None:
+        raise ConfigurationError("the lake needs deltalake: pip install 'vetl-warehouse[lake]'")
+
+
+def run_export(settings: Settings, *, raw: bool | None = None, forgets: bool = False) -> "Exported":
+    """Bring the lake up to date; wait for another writer for at most `lock_wait_seconds`.
+
+    `raw` by default as `[lake] raw` says. If it `forgets`, all earlier versions of the tables are removed at once.
+
+    Raises:
+        ConfigurationError: the extra `lake` is not installed.
+        LakeError: the lake cannot be read or written.
+    """
+    require_delta()
+    from vetl.addons.lake.delta import Lake
+    from vetl.addons.lake.export import Export
+
+    section, path, published = LakeSettings.of(settings), settings.warehouse.path, settings.warehouse.published
+    seconds, is_raw = settings.warehouse.lock_wait_seconds, section.raw if raw is None else raw
+    existing(settings)
+    with writing(settings):
+        if is_raw:
+            with opened(settings) as warehouse:  # makes the tables of lists that were never read
+                warehouse.note_phone_numbers(settings.definitions.phone_regions)
+        with attached(path, lock_wait_seconds=seconds) as connection:
+            facts = _facts(connection)
+            export = Export(Lake.of(settings), facts, section.keep_days)
+            export.update(connection, private_tables(connection, facts.folder, raw=is_raw))
+        if published.exists():
+            with (
+                _readable_by_all(),
+                as_vetl_errors(published),
+                closing(duckdb.connect(published, read_only=True)) as connection,
+            ):
+                connection.execute("set TimeZone = 'UTC'")
+                export.update(connection, published_tables(connection))
+        exported = export.finish()
+        if forgets:
+            export.clear()
+        return exported
+
+
+@contextmanager
+def _readable_by_all() -> Generator[None]:
+    """Make files that others can read, as the published file; their folder may restrict access further."""
+    before = os.umask(0o022)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def _facts(connection: duckdb.DuckDBPyConnection) -> "Facts":
+    """Return the name of the folder, a digest of its own secret, with the last run and the certificates."""
+    from vetl.addons.lake.export import Facts
+
+    [(run, certified, windows, last)] = connection.execute(
+        "select (select max_by(run_id, started_at) from control.runs), count(*) filter (certified), count(*),"
+        " strftime(max(finished_at) filter (certified), '%Y-%m-%dT%H:%M:%SZ') from control.windows"
+    ).fetchall()
+    words = f"{certified:,} of {windows:,} windows certified{f', the last at {last}' if last else ''}"
+    return Facts(hashlib.sha256(salt(connection).encode()).hexdigest()[:16], run or "", words)
+
+
+def export_if_set(settings: Settings) -> Iterator[str]:
+    """Update the lake, and yield a line; a failure is a line too, because the file is published."""
+    if LakeSettings.of(settings).path is None:
+        return
+    note: dict[str, Any] = {"at": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"}
+    try:
+        exported = run_export(settings)
+    except VetlError as error:
+        note |= {"error": str(error)}
+        yield f"warning: {error}; `vetl lake export` tries again"
+    else:
+        note |= {"error": None, "tables": len(exported.tables)}
+        yield line_of(exported)
+    write_note(settings.warehouse.path, NOTE, note)
+
+
+def line_of(exported: "Exported") -> str:
+    """Return the line about an export."""
+    changed = f"{len(exported.rows)} changed, {sum(exported.rows.values()):,} rows in {exported.commits} commits"
+    return f"{exported.location}: {len(exported.tables)} tables, {changed}"
+
+
+def status_part(settings: Settings) -> StatusPart:
+    """Return the last export after a publication; a failed one is a problem, because the lake is older."""
+    note = read_note(settings.warehouse.path, NOTE)
+    if not note or LakeSettings.of(settings).path is None:
+        return StatusPart()
+    if note["error"]:
+        line = f"the export to the lake failed at {note['at']}: {note['error']}; `vetl lake export` tries again"
+        return StatusPart((Problem(1, line),), name=NOTE, content=note)
+    return StatusPart(lines=(f"the lake has {note['tables']} tables since {note['at']}",), name=NOTE, content=note)

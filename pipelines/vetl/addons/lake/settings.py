@@ -1,0 +1,85 @@
+"""`[lake]` and `[spark]`: the place of the Delta tables, and the Spark that builds marts from them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from vetl.settings.section import Section
+
+_BUCKET = re.compile(r"(s3|gs|az|abfs|abfss)://[A-Za-z0-9][\w.@-]+(/[\w.=-]+)*/?")
+
+
+def location(text: str) -> str:
+    """Return a folder or the address of a bucket; refuse credentials in it, which would reach logs."""
+    if "://" not in text:
+        if not text or Path(text).expanduser() == Path(Path(text).anchor):
+            raise ValueError("must name a folder, or a bucket as s3://bucket/prefix")
+        return str(Path(text).expanduser())
+    if not _BUCKET.fullmatch(text):
+        raise ValueError(
+            "must be a folder, or s3://bucket/prefix (az://, abfss://, gs://) with nothing else in it"
+        )
+    return text.rstrip("/")
+
+
+def _read(options: SecretStr) -> dict[str, str]:
+    pairs = (pair.strip().partition("=") for pair in options.get_secret_value().split(","))
+    return {name: value for name, _, value in pairs if name and value}
+
+
+def _pairs(options: SecretStr) -> SecretStr:
+    """Require name=value in each part."""
+    if len(_read(options)) != len(options.get_secret_value().split(",")):
+        raise ValueError("must be name=value, separated by commas, each name once")
+    return options
+
+
+class LakeSettings(Section):
+    """`[lake]`: the tables of `vetl lake export`; if `path` is set, each publication updates them.
+
+    `raw`: with raw, history and all of control, which have names and numbers in clear. `keep_days`: how long
+    replaced files stay. `options` are those of the bucket as deltalake names them, `name=value,...`; without them
+    those of its own tools are used: AWS_ACCESS_KEY_ID, AZURE_STORAGE_ACCOUNT_NAME, and so on.
+    """
+
+    secret_keys = ("options",)
+    private_keys = ("path",)
+
+    path: Annotated[str, AfterValidator(location)] | None = None
+    raw: bool = False
+    keep_days: Annotated[int, Field(ge=1)] = 7
+    options: Annotated[SecretStr, AfterValidator(_pairs)] | None = None
+
+    def storage_options(self) -> dict[str, str]:
+        """Return the options of the bucket."""
+        return _read(self.options) if self.options else {}
+
+    def anchored(self, folder: Path) -> Self:
+        """Return the section with an absolute folder."""
+        places = [str(folder / place) for place in self._folders()]
+        return self.model_copy(update={"path": places[0]} if places else {})
+
+    def places(self, name: str) -> Iterator[tuple[str, Path]]:
+        """Yield the folder if it is on this machine."""
+        yield from ((f"{name}.path", Path(place)) for place in self._folders())
+
+    def _folders(self) -> Iterator[str]:
+        if self.path and "://" not in self.path:
+            yield self.path
+
+
+class SparkSettings(Section):
+    """`[spark]`: the Spark of `vetl build --engine spark`; all of its machines need access to `scratch`.
+
+    `master` is a master of Spark or `sc://host:port` of a Connect server. If it is not set, that of
+    spark-defaults.conf is used, or else this machine.
+    """
+
+    private_keys = ("scratch",)
+    emptied_keys = ("scratch",)
+
+    master: str | None = None
+    scratch: Path = Path("warehouse/data/spark")
