@@ -11,7 +11,8 @@ from datetime import date, timedelta
 
 import numpy as np
 import polars as pl
-from vetl.headlines.finding import Fact, facts_of
+from vetl.headlines.fact import Fact
+from vetl.headlines.finding import facts_of
 from vetl.headlines.keeping import SHOWN, Headline, kept
 from vetl.headlines.series import Days, days_of
 

@@ -75,7 +75,7 @@ IMPORTS = {
     "store": {"core", "partner", "endpoints", "bundled", "drafts", "sqlite_file"},
     "publishing": {"core", "endpoints", "store", "bundled", "drafts"},
     "figures": {"core", "endpoints", "store", "publishing"},
-    "engine": {"core", "discovery", "reading", "endpoints"},
+    "engine": {"core", "partner", "discovery", "reading", "endpoints"},
     "receiving": {"core", "settings", "partner", "endpoints", "store", "engine", "sqlite_file"},
     "notices": {"core", "settings"},
     "headlines": {"core"},

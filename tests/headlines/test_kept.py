@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
-from vetl.headlines.finding import Fact
+from vetl.headlines.fact import Fact
 from vetl.headlines.keeping import NEWS, SHOWN, Headline, kept, present
 from vetl.headlines.sentences import made_of, words_of
 

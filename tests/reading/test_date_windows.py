@@ -1,4 +1,7 @@
-"""Phone calls by whole days: stories of single readings. The invariants are in `test_call_machine`."""
+"""Phone calls by whole days: stories of single readings. The invariants are in `test_call_machine`.
+
+Phone calls that never rest, read by the strategy: a state machine against a model practice.
+"""
 
 from datetime import UTC, date, datetime, timedelta
 from random import Random
@@ -6,6 +9,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+from support.call_machine import CallMachine
 from support.call_store import CallStore
 from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver, Killed, reading_of
@@ -295,3 +301,7 @@ def test_passes_over_a_day_prove_it_or_not(passes: list[tuple[str, ...]], proven
 
     expected = [words and sorted(map(row, words), key=str) for words in proven]
     assert [calls and sorted(calls, key=str) for calls in found] == expected
+
+
+def test_no_certificate_is_false_and_every_sync_ends() -> None:
+    run_state_machine_as_test(CallMachine, settings=settings(stateful_step_count=15))

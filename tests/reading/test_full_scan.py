@@ -12,7 +12,7 @@ from support.model_driver import Driver, each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint
-from vetl.discovery.conventions import QueryConventions, Saving
+from vetl.discovery.conventions import QueryConventions
 from vetl.endpoints.ai_outbound import AI_OUTBOUND
 from vetl.endpoints.appointments import APPOINTMENTS
 from vetl.endpoints.staff_tasks import STAFF_TASKS
@@ -46,7 +46,7 @@ def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_update
 def test_rows_of_many_pages_are_saved_while_a_pass_goes_on() -> None:
     """The pass keeps ids and times of them."""
     source, store = filled(Manners(order="id", largest_page=100), 3 * MOST_KEPT)
-    conventions = QueryConventions(STAFF_TASKS.names, saving=Saving())
+    conventions = QueryConventions(STAFF_TASKS.names, saves=True)
 
     whole = Driver(source, store, source.rng).run(read_whole_list(conventions))
 

@@ -48,7 +48,7 @@ def receiver(tmp_path: Path) -> Callable[..., AbstractContextManager[Receiver]]:
     def open_receiver(trust: Trust = TRUST, *, bounds: Bounds | None = None) -> Generator[Receiver]:
         with Inbox.open(tmp_path / "inbox.sqlite") as inbox, asyncio.Runner() as loop:
             writer = GroupCommit(inbox)
-            app = application(lambda: trust, writer, inbox.backlog, bounds=bounds, now=lambda: 0.0)
+            app = application(lambda: trust, writer, inbox.backlog, bounds=bounds)
             http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://receiver")
             yield Receiver(loop, http, inbox)
             loop.run(http.aclose())

@@ -1,6 +1,6 @@
 """Calls that change all the time, read into a real warehouse: days replaced, keys kept, details matched.
 
-The stories and their invariants are those of `tests/reading/test_call_machine.py`. Saves of the strategy go
+The stories and their invariants are those of `tests/reading/test_date_windows.py`. Saves of the strategy go
 through `vetl.store`, and keys are added here.
 """
 

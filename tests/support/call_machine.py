@@ -117,7 +117,7 @@ class CallMachine(RuleBasedStateMachine):
 
 
 def requests_at_most(practice: Practice) -> int:
-    """Return the bound in the docstring of `date_windows`. A page with a false total is read twice."""
+    """Return the bound in the docstring of `call_schedule`. A page with a false total is read twice."""
     source = practice.source
     days = (practice.today() - practice.history_start).days + 3
     calls = max(len(version) for version in source.versions)

@@ -8,7 +8,7 @@ from vetl.core.pages import CallsPage, Page, Row
 from vetl.core.row_keys import key_of
 from vetl.core.steps import GetRecords, Plan, ReadCalls, ReadPage, do
 from vetl.discovery.probes import ListKnowledge, ask, recall
-from vetl.discovery.report import Finding
+from vetl.discovery.report import Finding, Findings
 from vetl.discovery.time_zone import BESIDE, Pair, check_zone, distinguishing_day, pairs, zones_that_fit
 
 LARGEST_CSV = 5_000
@@ -17,8 +17,6 @@ ZONE_LOOKS = 6
 """Most days that are read to distinguish the zones that fit."""
 INTENT_NAMES = ("booking_intent", "wants_booking", "intent", "has_booking_intent", "bookingIntent")
 CLIENT_NAMES = ("client_id", "client", "clientId", "matched_client_id", "service_client_id")
-
-Findings = Plan[list[Finding]]
 
 
 def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
@@ -100,14 +98,10 @@ def _filter(
             page = yield from ask(knowledge, {**knowledge.whole, **knowledge.largest, name: value})
             if page is None or not page.rows:
                 break
-            proven += all(_text(row.get(column)) == value for row in page.rows)
+            proven += all(str(row.get(column)) in (value, value.capitalize()) for row in page.rows)
         if proven == len(values):
             return knowledge.finding(check, "ok", name, "two values show their own calls only")
     return knowledge.finding(check, "unknown", "", "no name tried is honoured; vetl does not need it")
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _zone(knowledge: ListKnowledge) -> Plan[Finding]:

@@ -23,13 +23,6 @@ current date, perhaps its midnight, in a zone up to 12 hours behind UTC."""
 
 
 @dataclass(frozen=True, slots=True)
-class Saving:
-    """Rows of a list may be saved before their pass is proven; `sealed_before` is as in `MergeRows`."""
-
-    sealed_before: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class QueryConventions:
     """The parameters of a list and the effects that they are known to have.
 
@@ -39,7 +32,8 @@ class QueryConventions:
     more page is read, so that all pages are read in either case. `end_in_days`: the server accepts an end as a day
     only, even if it accepts a start as an instant. `required` parameters have no effect, but the server refuses
     the list without them. `lenient`: totals of this list were wrong, so a page that contradicts its total is not
-    requested again. `saving`: a pass saves rows while it is read, if they take much memory.
+    requested again. `saves`: a pass saves rows while it is read, if they take much memory; `sealed_before` is that
+    of `MergeRows`.
     """
 
     names: QueryNames
@@ -51,7 +45,8 @@ class QueryConventions:
     end_in_days: bool = False
     required: Mapping[str, str] = field(default_factory=dict[str, str])
     lenient: bool = False
-    saving: Saving | None = None
+    saves: bool = False
+    sealed_before: datetime | None = None
 
     def page(self, window: Window, number: int, *, lenient: bool = False) -> ReadPage:
         """Return the request for one page of a window; `number` counts from 0."""

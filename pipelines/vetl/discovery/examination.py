@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from vetl.core.endpoint import ByReference, DateWindows, KnownValues, QueryNames
 from vetl.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
@@ -25,13 +25,9 @@ from vetl.discovery.page_parameters import check_numbers, check_size
 from vetl.discovery.parameter_names import choose_accepted_names
 from vetl.discovery.probes import ListKnowledge, fields_at_fault, recall
 from vetl.discovery.ranges import check_bounds, check_end, check_range, granularity, timed_rows
-from vetl.discovery.report import Finding
+from vetl.discovery.report import Finding, Findings
 from vetl.discovery.row_checks import check_contents, check_statuses, check_total_pages
 from vetl.partner.models import CALL_STATES, PhoneCall
-
-T = TypeVar("T")
-Checking = Plan[T]
-Findings = Checking[list[Finding]]
 
 WITHOUT_TOTAL_PAGES = frozenset({"booking_sessions"})
 
@@ -44,7 +40,7 @@ class Examination:
     clients: Sequence[str] = ()
 
 
-def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examination]:
+def examine(reading: Reading, clients: Sequence[str] = ()) -> Plan[Examination]:
     """Run all checks of one list. `clients` are the ids that rows of other lists mention.
 
     Raise `PracticeRefused` if the platform answers nothing for this practice.
@@ -68,12 +64,12 @@ def examine(reading: Reading, clients: Sequence[str] = ()) -> Checking[Examinati
         return Examination([Finding(endpoint.name, "list", "refused", "not there", str(error), remedy)])
 
 
-def ask_for_practice() -> Checking[None]:
+def ask_for_practice() -> Plan[None]:
     """Ask for any answer for this practice: the call list needs no parameter (contract: Phone calls)."""
     yield ReadPage({}, 0, 1, lenient=True)
 
 
-def check_practice() -> Checking[Finding]:
+def check_practice() -> Plan[Finding]:
     """Check that the platform answers for this practice."""
     try:
         yield from ask_for_practice()
@@ -99,7 +95,7 @@ class Discovered:
     pages: Pages = field(default_factory=dict[Any, Page])
 
 
-def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Discovered]:
+def discover(reading: Reading, doubts: Collection[str] = ()) -> Plan[Discovered]:
     """Find the parameters that a sync needs to read a list, and their names; check only those that are undecided.
 
     `doubts` are parameters to check again even if they are decided. The status filter is checked when a strategy
@@ -132,7 +128,7 @@ def discover(reading: Reading, doubts: Collection[str] = ()) -> Checking[Discove
     return Discovered(now, look.ids, look.pages)
 
 
-def find_status(reading: Reading, conventions: QueryConventions) -> Checking[QueryConventions]:
+def find_status(reading: Reading, conventions: QueryConventions) -> Plan[QueryConventions]:
     """Return the conventions with the status filter decided; check the filter if it is undecided."""
     if conventions.status is not Result.UNDECIDED:
         return conventions
@@ -169,7 +165,7 @@ def _is_open(before: Capabilities, key: Key) -> bool:
     return result is Result.UNDECIDED or (result is Result.IGNORED and key != "per_page")
 
 
-def _with_bounds(knowledge: ListKnowledge, now: Capabilities) -> Checking[Capabilities]:
+def _with_bounds(knowledge: ListKnowledge, now: Capabilities) -> Plan[Capabilities]:
     page = yield from recall(knowledge, {**knowledge.whole, **knowledge.largest})
     bounds = yield from granularity(knowledge, timed_rows(page.rows if page else ()))
     start = now.parameters["start"].model_copy(update={"bounds": bounds})
@@ -222,7 +218,7 @@ def _contents(knowledge: ListKnowledge, page: Page) -> Findings:
     return [*findings, *(yield from check_contents(knowledge, page, knowledge.reading.endpoint.record))]
 
 
-def _examine_calls(reading: Reading) -> Checking[Examination]:
+def _examine_calls(reading: Reading) -> Plan[Examination]:
     """Check phone calls under the names that the contract shows, and under no other."""
     knowledge = ListKnowledge(reading, QueryNames(status="state"))
     findings = yield from check_range(knowledge, fixed=True)

@@ -81,13 +81,7 @@ def _content(row: Row) -> str:
     return dumps({name: value for name, value in row.items() if name != "id"}, sort_keys=True, default=str)
 
 
-def look(
-    conventions: QueryConventions,
-    window: Window,
-    *,
-    kind: WindowKind = WindowKind.IDENTITY,
-    seen: Sequence[Page] = (),
-) -> Plan[Identity]:
+def look(conventions: QueryConventions, window: Window, *, seen: Sequence[Page] = ()) -> Plan[Identity]:
     """Read the first page of a window until it is clear whether its rows keep their ids.
 
     `seen` holds earlier reads of that page. If the ids change, an uncertified certificate records it.
@@ -102,7 +96,7 @@ def look(
     if ids.verdict == "changing":
         evidence = Certificate(
             window=window,
-            kind=kind,
+            kind=WindowKind.IDENTITY,
             total_first=pages[0].total_count,
             total_last=pages[-1].total_count,
             rows=sum(len(page.rows) for page in pages),

@@ -34,7 +34,7 @@ from vetl.discovery.probes import (
     name_finding,
     recall,
 )
-from vetl.discovery.report import Finding
+from vetl.discovery.report import Finding, Findings
 
 ATTEMPTS = 2
 """Attempts to find pages that do not change between two reads; after that the numbering stays undecided."""
@@ -233,8 +233,6 @@ def _keys(page: Page | None) -> Keys:
 
 
 SMALLER = (50, 25, 20, 10)
-
-Findings = Plan[list[Finding]]
 
 
 def check_size(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:

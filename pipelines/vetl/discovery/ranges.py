@@ -14,7 +14,7 @@ from typing import Literal
 
 from vetl.core.list_read import Key
 from vetl.core.pages import Page, Row
-from vetl.core.row_keys import instant, key_of, updated_at
+from vetl.core.row_keys import key_of, updated_at
 from vetl.core.steps import Plan
 from vetl.discovery.conventions import Bounds
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES
@@ -35,9 +35,8 @@ from vetl.discovery.probes import (
     still_contrasts,
     whole_bounds,
 )
-from vetl.discovery.report import Finding
+from vetl.discovery.report import Finding, Findings
 
-Findings = Plan[list[Finding]]
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
 """The usual end of each start."""
@@ -306,9 +305,9 @@ Timed = tuple[Row, datetime]
 Contains = Plan[bool | None]
 
 
-def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row], column: str = "updated_at") -> Findings:
+def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
     """Read ranges of a second around single rows, then ranges that start or end at a row. `rows` are a sample."""
-    timed = timed_rows(rows, column)
+    timed = timed_rows(rows)
     if not timed or not {"start", "end"} <= knowledge.proven:
         return [knowledge.finding("bounds", "unknown", "", "no row with a time to try them on")]
     if knowledge.bounds == "instant" and (yield from granularity(knowledge, timed)) != "instant":
@@ -322,9 +321,9 @@ def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row], column: str = "u
     return (yield from _day_bounds(knowledge, timed))
 
 
-def timed_rows(rows: Sequence[Row], column: str = "updated_at") -> list[Timed]:
+def timed_rows(rows: Sequence[Row]) -> list[Timed]:
     """Return the rows whose time can be parsed, each with its time."""
-    return [(row, at) for row in rows if (at := instant(row.get(column))) is not None]
+    return [(row, at) for row in rows if (at := updated_at(row)) is not None]
 
 
 def is_clear_of_midnights(at: datetime) -> bool:

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from vetl.core.steps import Plan
+
 State = Literal["ok", "contradicts", "ignored", "refused", "unknown", "note"]
 """ok: as configured; contradicts: the server differs from the configuration; ignored: the server has no working
 form of this parameter; refused: the platform does not answer; unknown: too few rows to decide; note: for
@@ -30,6 +32,9 @@ class Finding:
     evidence: str
     remedy: str = ""
     correction: Correction | None = None
+
+
+Findings = Plan[list[Finding]]
 
 
 @dataclass(frozen=True, slots=True)

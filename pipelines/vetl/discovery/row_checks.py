@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import Any
 
 from pydantic import BaseModel
 
@@ -16,14 +15,12 @@ from vetl.core.row_keys import instant, key_of
 from vetl.core.steps import Plan
 from vetl.discovery.parameter_names import STATUS_NAMES
 from vetl.discovery.probes import SLIGHT, TWICE, ListKnowledge, ask, bisected, name_finding, recall
-from vetl.discovery.report import Finding
+from vetl.discovery.report import Finding, Findings
 from vetl.partner.answers import redact
 
 ENOUGH = 3
 """Distinct times that are needed to recognise an order."""
 SHOWN = 5
-
-Findings = Plan[list[Finding]]
 
 
 def check_contents(knowledge: ListKnowledge, page: Page, record: type[BaseModel]) -> Findings:
@@ -70,7 +67,7 @@ def drift(endpoint: str, rows: Sequence[Row], record: type[BaseModel]) -> Iterat
         examples = ", ".join(redact(name) for name in strange[:SHOWN])
         yield Finding(endpoint, "fields", "note", examples, "unknown to the contract; kept in _extra")
     for name, field in fields.items():
-        values = next((set(item.values) for item in _annotations(field) if isinstance(item, KnownValues)), None)
+        values = next((set(item.values) for item in field.metadata if isinstance(item, KnownValues)), None)
         if values is None:
             continue
         strange_values = {str(row[name]) for row in rows if row.get(name) is not None} - values
@@ -79,10 +76,6 @@ def drift(endpoint: str, rows: Sequence[Row], record: type[BaseModel]) -> Iterat
             yield Finding(
                 endpoint, f"values of {name}", "note", examples, "unknown to the contract; kept as they are"
             )
-
-
-def _annotations(field: Any) -> Sequence[Any]:  # noqa: ANN401 - pydantic's FieldInfo
-    return field.metadata
 
 
 NO_STATUS = "vetl_doctor"

@@ -5,7 +5,7 @@ ids. If a list fails, every other list continues, and the rows that were read be
 """
 
 import asyncio
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -42,16 +42,8 @@ from vetl.discovery.conventions import check_page
 from vetl.discovery.examination import ask_for_practice
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather, rows_by_id
-from vetl.engine.writer import (
-    ROWS_AT_ONCE,
-    ROWS_OF_ALL_PRACTICES,
-    CsvParser,
-    Source,
-    Store,
-    WriteBuffer,
-    Writer,
-    rows_in,
-)
+from vetl.engine.writer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, Store, WriteBuffer, Writer, rows_in
+from vetl.partner.client import PartnerClient
 from vetl.reading.read_list import read_list
 
 A = TypeVar("A")
@@ -108,9 +100,9 @@ class Run:
 
     run_id: str
     order: Order
-    source: Source
+    source: PartnerClient
     store: Store
-    parse_calls: CsvParser
+    parse_calls: Callable[..., CallsPage]
     clock: datetime
     progress: ReportProgress
     writer: Writer = field(init=False)

@@ -1,7 +1,7 @@
 """The only writer of a sync, and the saves that wait for it, so that a transaction commits a batch of windows.
 
-Client and warehouse are protocols here, so that the engine is read and tested without either of them. Saves and
-questions that arrive during a transaction are handled in the next turn.
+The warehouse is a protocol here, because `vetl doctor` keeps its observations in memory. Saves and questions that
+arrive during a transaction are handled in the next turn.
 """
 
 import asyncio
@@ -11,42 +11,13 @@ from typing import Any, Protocol, TypeVar
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import WarehouseError
-from vetl.core.pages import CallsPage, Changes, Page, Row
-from vetl.core.steps import AttachDetails, MergeRows, Query, Question, ReplaceDays, Save
+from vetl.core.pages import Changes
+from vetl.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
 
-CsvParser = Callable[..., CallsPage]
 Work = tuple[str, Endpoint, Sequence[Save]]
 """The saves of one list: the id of the practice, the list, the saves."""
 ListQuestion = tuple[str, Endpoint, Question]
 """A question about one list: the id of the practice, the list, the question."""
-
-
-class Traffic(Protocol):
-    """HTTP requests that were sent, how many of them were retries, and the bytes of their answers."""
-
-    requests: int
-    retries: int
-    bytes: int
-
-
-class Source(Protocol):
-    """The partner interface; `partner.client` implements it."""
-
-    async def page(self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None]) -> Page:
-        """Return one page of a JSON list. If `check` rejects the page as torn, it is read again."""
-        ...
-
-    async def calls(self, practice_id: str, query: Query, *, parse: CsvParser) -> CallsPage:
-        """Return one parsed page of the phone-call CSV. If `parse` rejects it as torn, it is read again."""
-        ...
-
-    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
-        """Return the row with this id, `None` if the source has none."""
-        ...
-
-    def traffic(self, practice_id: str, path: str) -> Traffic:
-        """Return the traffic so far for one path of a practice."""
-        ...
 
 
 class Store(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from vetl.headlines.finding import Fact
+from vetl.headlines.fact import Fact
 
 SHOWN = 5
 """So many lines are shown; more are not read."""

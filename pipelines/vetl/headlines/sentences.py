@@ -7,7 +7,7 @@ without digits; parts that few people share are not even looked at.
 from datetime import date
 
 from vetl.core.labels import COMMON_WORDS, is_label
-from vetl.headlines.finding import Fact
+from vetl.headlines.fact import Fact
 from vetl.headlines.measures import MEASURES
 
 _WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")

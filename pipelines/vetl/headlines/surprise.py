@@ -6,6 +6,7 @@ alone: the variance of a practice's own weeks, over that of a toss.
 """
 
 from math import erfc, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,10 @@ _TRIMMED_MEAN = 0.623
 """The mean of the lowest nine tenths of squared deviations, if chance alone makes them."""
 
 _FEWEST_TERMS = 6
+_PRIOR = 10.0
+"""A share of few cases is drawn to that of more as if it had so many cases of theirs."""
+
+WEEK = 7
 _HALF = 0.5
 
 
@@ -51,6 +56,31 @@ def spread_of(counted: Numbers, expected: Numbers, variance: Numbers) -> float:
         return 1.0
     lowest = terms[: max(int(len(terms) * _TRIMMED), 1)]
     return max(1.0, float(lowest.mean()) / _TRIMMED_MEAN)
+
+
+def drawn(some: Numbers | float, whole: Numbers | float, share: Numbers | float) -> Numbers | float:
+    """Return a share of few cases, drawn to the share of more."""
+    return (some + _PRIOR * share) / (whole + _PRIOR)
+
+
+def day_spread(some: Numbers, whole: Numbers, near: NDArray[Any], weekday: NDArray[Any]) -> float:
+    """Return the scatter of the days of a share, each beside its weekday."""
+    share = np.zeros(len(near))
+    overall = drawn(some[near].sum(), whole[near].sum(), 0.5)
+    for number in range(WEEK):
+        own = weekday[near] == number
+        share[own] = drawn(some[near][own].sum(), whole[near][own].sum(), overall)
+    return spread_of(some[near], whole[near] * share, whole[near] * share * (1 - share))
+
+
+def count_spread(counted: Numbers, weekday: NDArray[Any]) -> float:
+    """Return the scatter of the days of a count, each beside its weekday."""
+    expected = np.zeros(len(counted))
+    for number in range(WEEK):
+        own = weekday == number
+        if own.any():
+            expected[own] = counted[own].mean()
+    return spread_of(counted, expected, expected)
 
 
 def sureness(distance: float, looks: int) -> float:

@@ -6,7 +6,8 @@ from datetime import date, timedelta
 from operator import itemgetter
 from typing import Any
 
-from vetl.headlines.finding import Fact, facts_of
+from vetl.headlines.fact import Fact
+from vetl.headlines.finding import facts_of
 from vetl.headlines.keeping import Headline, kept
 from vetl.headlines.sentences import made_of, words_of
 from vetl.headlines.series import days_of

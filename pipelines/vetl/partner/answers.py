@@ -153,7 +153,7 @@ def likeness(body: bytes, headers: Headers) -> str:
 
 
 def _integer(text: str) -> float:
-    """Return a whole number; one of thousands of digits is infinite, as `1e400` is, and not the loss of a page."""
+    # A number of thousands of digits is infinite, as `1e400` is, and not the loss of a page.
     return int(text) if len(text) <= _MOST_DIGITS else math.inf
 
 

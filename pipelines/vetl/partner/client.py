@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import partial
 from http import HTTPStatus
 from types import TracebackType
 from typing import Self, TypeVar
@@ -17,7 +18,7 @@ from vetl.partner.account import AcceptedCredentials, Account, Limits
 from vetl.partner.answers import Decoded, loggable_query, user_agent
 from vetl.partner.limits import Deadline, Limiters, RateLimiter, RetryBudget, RetryPolicy
 from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept
-from vetl.partner.signin import Session, SignIn, Token
+from vetl.partner.signin import Session, Token
 from vetl.partner.timing import ServerClock, Timing
 from vetl.partner.wire import Transport, Wire
 
@@ -74,13 +75,8 @@ class PartnerClient:
         self.clock = ServerClock(self._timing)
         self._deadline = Deadline(retry_policy or RetryPolicy(), self._timing)
         self._limiters = Limiters(limits, self._timing)
-        self._sign_in = SignIn(
-            account,
-            accepted or AcceptedCredentials(),
-            self._exchange_sign_in,
-            lambda: RetryBudget(SIGN_IN, self._deadline),
-        )
-        self._session = Session(self._sign_in)
+        budget = partial(RetryBudget, SIGN_IN, self._deadline)
+        self._session = Session(account, accepted or AcceptedCredentials(), self._exchange_sign_in, budget)
         self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip"}
         self._repairs_told: set[str] = set()
 
@@ -100,7 +96,7 @@ class PartnerClient:
 
     def report_sign_in(self, report: Callable[[Waiting], None]) -> None:
         """Call `report` from now on with the cause of each wait of a sign-in, and when the sign-in has ended."""
-        self._sign_in.report = report
+        self._session.report = report
 
     async def sign_in(self) -> datetime:
         """Sign in and return the platform's time (aware UTC).
@@ -259,7 +255,8 @@ class PartnerClient:
     async def _ask(self, request: Request, budget: RetryBudget, practice_id: str, token: Token) -> Answer:
         """Send the request once. Return a 2xx answer, or raise the error of another status."""
         headers = {"Authorization": f"Bearer {token.text}", "X-Client-Id": practice_id}
-        account, counters = self._account, self._counters(practice_id, request)
+        account = self._account
+        counters = self._traffic.setdefault(practice_id, {}).setdefault(request.path, Counters())
         secrets = (token.text, account.username, account.password.get_secret_value())
         self._count(budget.attempt, self.total, counters)
         answer = await self._exchange(request, budget.label, headers, secrets)
@@ -296,9 +293,6 @@ class PartnerClient:
             self._repairs_told.add(answer.label)
             _log.warning("characters_replaced", asked=answer.label, cause="text that is not valid JSON in UTF-8")
         return document
-
-    def _counters(self, practice_id: str, request: Request) -> Counters:
-        return self._traffic.setdefault(practice_id, {}).setdefault(request.path, Counters())
 
     @staticmethod
     def _count(attempt: int, *all_counters: Counters) -> None:

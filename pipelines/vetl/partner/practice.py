@@ -72,14 +72,12 @@ async def pages(
     query: Mapping[str, str | list[str] | None],
     model: type[T],
     names: ListParameters,
-    *,
-    per_page: int = LARGEST,
 ) -> AsyncIterator[Records[T]]:
     """Yield all pages of a list. While it changes, a row may come twice or never; `vetl sync` avoids that."""
     filters: dict[str, str | list[str]] = {name: value for name, value in query.items() if value}
     seen, number = 0, names.first_page
     while True:
-        numbered: Query = {**filters, names.page: str(number), names.per_page: str(per_page)}
+        numbered: Query = {**filters, names.page: str(number), names.per_page: str(LARGEST)}
         page = await client.page(practice_id, path, numbered)
         yield Records(tuple(typed(model, path, row) for row in page.rows), page.total_count, page.server_time)
         seen, number = seen + len(page.rows), number + 1

@@ -23,15 +23,15 @@ class Token:
     """Practices for which the platform accepted it."""
 
 
-class SignIn:
-    """One sign-in with its repetitions; `exchange` sends a request and returns its answer.
+class Session:
+    """One sign-in for all concurrent requests, and a new one if a token is rejected.
 
-    A refusal is final at once if the credentials never worked, because a repetition may lock the account. If they
-    worked before, it is final after `RetryPolicy.refused_sign_ins` attempts with pauses. `report` receives each
-    attempt and each pause, because all requests wait for the sign-in.
+    The sign-in runs as a task of its own, so that other requests still get their token if one request is
+    cancelled. A refusal is final at once if the credentials never worked, because a repetition may lock the
+    account. If they worked before, it is final after `RetryPolicy.refused_sign_ins` attempts with pauses. Then all
+    later requests fail with the same error. `exchange` sends a request and returns its answer. `report` receives
+    each attempt and each pause, because all requests wait for the sign-in.
     """
-
-    report: Callable[[Waiting], None]
 
     def __init__(
         self,
@@ -40,52 +40,9 @@ class SignIn:
         exchange: Callable[[Request, int], Awaitable[Answer]],
         budget: Callable[[], RetryBudget],
     ) -> None:
-        self._account = account
-        self._accepted = accepted
-        self._exchange = exchange
-        self._budget = budget
-        self.report = lambda _waiting: None
-
-    async def __call__(self) -> Token:
-        """Return a new token.
-
-        Raise `SignInRefused` if the credentials are not accepted; `ConfigurationError` if there is no platform at
-        the address; `Transient` or `ContractBroken` if the attempts are used up.
-        """
-        account, budget = self._account, self._budget()
-        request = sign_in_request(account.username, account.password.get_secret_value(), account.role)
-        while True:
-            self._announce(budget.attempt)
-            try:
-                answer = await self._exchange(request, budget.attempt)
-                text = token_of(answer)
-            except SignInRefused as error:
-                if not self._accepted.knows(account):
-                    raise
-                await budget.wait(error, self._announce)
-            except (Transient, ContractBroken) as error:
-                await budget.wait(error, self._announce)
-            else:
-                self.report(Waiting())
-                self._accepted.remember(account)
-                return Token(text, answer.server_time)
-
-    def _announce(self, attempt: int, seconds: float = 0) -> None:
-        """Report a line such as `signing in to https://platform.example.com, attempt 2, waits 5 s`."""
-        clause = f", attempt {attempt}" if attempt > 1 else ""
-        clause += f", waits {seconds:.0f} s" if seconds >= 1 else ""
-        self.report(Waiting(f"signing in to {self._account.base_url}{clause}"))
-
-
-class Session:
-    """One sign-in for all concurrent requests, and a new one if a token is rejected.
-
-    The sign-in runs as a task of its own, so that other requests still get their token if one request is
-    cancelled. If the sign-in is refused, all later requests fail with the same error.
-    """
-
-    def __init__(self, sign_in: Callable[[], Awaitable[Token]]) -> None:
-        self._sign_in = sign_in
+        self._account, self._accepted = account, accepted
+        self._exchange, self._budget = exchange, budget
+        self.report: Callable[[Waiting], None] = lambda _waiting: None
         self._token: Token | None = None
         self._running: asyncio.Task[Token] | None = None
         self._refused: SignInRefused | None = None
@@ -130,13 +87,36 @@ class Session:
 
     async def _run(self) -> Token:
         try:
-            self._token = await self._sign_in()
+            self._token = await self._signed_in()
         except SignInRefused as error:
             self._refused = error
             raise
         finally:
             self._running = None
         return self._token
+
+    async def _signed_in(self) -> Token:
+        account, budget = self._account, self._budget()
+        request = sign_in_request(account.username, account.password.get_secret_value(), account.role)
+        while True:
+            self._announce(budget.attempt)
+            try:
+                answer = await self._exchange(request, budget.attempt)
+                text = token_of(answer)
+            except (SignInRefused, Transient, ContractBroken) as error:
+                if isinstance(error, SignInRefused) and not self._accepted.knows(account):
+                    raise
+                await budget.wait(error, self._announce)
+            else:
+                self.report(Waiting())
+                self._accepted.remember(account)
+                return Token(text, answer.server_time)
+
+    def _announce(self, attempt: int, seconds: float = 0) -> None:
+        """Report a line such as `signing in to https://platform.example.com, attempt 2, waits 5 s`."""
+        clause = f", attempt {attempt}" if attempt > 1 else ""
+        clause += f", waits {seconds:.0f} s" if seconds >= 1 else ""
+        self.report(Waiting(f"signing in to {self._account.base_url}{clause}"))
 
 
 def _retrieve(task: asyncio.Task[Token]) -> None:

@@ -20,15 +20,11 @@ LEEWAY = timedelta(days=1)
 _log = structlog.stdlib.get_logger("vetl.partner")
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class Timing:
     """The clock and the randomness of this machine: `now` is aware UTC, `chance` is uniform in [0, 1)."""
 
-    now: Callable[[], datetime] = _utc_now
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     chance: Callable[[], float] = random.random

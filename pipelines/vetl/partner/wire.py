@@ -92,7 +92,8 @@ class Wire:
                     extensions=self._extensions,
                 )
                 response = await transport.handle_async_request(message)
-                received = _lower(response.headers)
+                raw = response.headers.raw
+                received = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
                 assert isinstance(response.stream, httpx.AsyncByteStream)
                 try:
                     body = await read_body(response.stream, received, largest=request.largest, label=label)
@@ -110,10 +111,6 @@ class Wire:
             else:
                 await transport.aclose()
         return response.status_code, received, body
-
-
-def _lower(headers: httpx.Headers) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers.raw}
 
 
 def _explain(error: Exception, label: str) -> NoReturn:

@@ -363,12 +363,8 @@ def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Plan[Seq
             )
             for number in range(len(pages), min(most, len(pages) + PAGES_AT_ONCE))
         ]
-        pages += yield from do(SideBySide([_ask(step) for step in steps]))
+        pages += yield from do(SideBySide([do(step) for step in steps]))
     return pages
-
-
-def _ask(step: ReadCalls) -> Plan[CallsPage]:
-    return (yield from do(step))
 
 
 def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Plan[str | None]:

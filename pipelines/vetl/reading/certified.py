@@ -23,7 +23,7 @@ from operator import add
 from vetl.core.pages import Page, Window, WindowKind
 from vetl.core.row_keys import updated_at
 from vetl.core.steps import MergeRows, MoveCursor, Plan, SideBySide, do
-from vetl.discovery.conventions import QueryConventions, Saving, has_strays
+from vetl.discovery.conventions import QueryConventions, has_strays
 from vetl.reading.coverage import Coverage
 from vetl.reading.paging import (
     Pass,
@@ -149,7 +149,7 @@ HIDDEN = "no parameter for the end of a range is known to work, so the newest ro
 
 def read_window(conventions: QueryConventions, window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
     """Read one window; save every row that came in any case."""
-    conventions = replace(conventions, saving=Saving(purpose.sealed_before))
+    conventions = replace(conventions, saves=True, sealed_before=purpose.sealed_before)
     outcome = yield from _read_window(conventions, window, purpose)
     return replace(outcome, lies=purpose.shared.lies, strays=purpose.shared.strays)
 

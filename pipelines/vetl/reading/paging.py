@@ -55,11 +55,11 @@ def read_page(conventions: QueryConventions, window: Window, number: int) -> Pla
 
 def saved(conventions: QueryConventions, pages: Sequence[Page]) -> Plan[list[Page]]:
     """Save the rows of many pages, if the list allows it, and return the pages with what a proof needs of them."""
-    if conventions.saving is None or kept_rows(pages) <= MOST_KEPT:
+    if not conventions.saves or kept_rows(pages) <= MOST_KEPT:
         return list(pages)
     for page in pages:
         if not page.saved:
-            yield MergeRows(page.rows, page.server_time, conventions.saving.sealed_before)
+            yield MergeRows(page.rows, page.server_time, conventions.sealed_before)
     return [replace(page, rows=tuple(map(evidence_of, page.rows)), saved=True) for page in pages]
 
 

@@ -35,7 +35,7 @@ from vetl.core.list_read import Outcome, Reading
 from vetl.core.pages import Certificate, Page, Row, Window, WindowKind
 from vetl.core.row_keys import instant, key_of, updated_at
 from vetl.core.steps import Flush, IdsHere, IdsWithStatus, Learnt, MergeRows, Plan, do
-from vetl.discovery.conventions import QueryConventions, Saving, contradiction
+from vetl.discovery.conventions import QueryConventions, contradiction
 from vetl.discovery.examination import find_status
 from vetl.reading.by_id import get_by_id
 from vetl.reading.coverage import TopCursor, WholeCursor
@@ -229,7 +229,7 @@ def _read_open(
     listed: set[str] = set()
     for status in strategy.open_statuses:
         try:
-            done = yield from read_pass(replace(conventions, saving=Saving()), Window(status=status))
+            done = yield from read_pass(replace(conventions, saves=True), Window(status=status))
         except RequestRefused:
             return None
         yield MergeRows(done.rows, done.read_at)

@@ -41,14 +41,14 @@ from vetl.core.steps import (
     UpdatesOf,
     do,
 )
-from vetl.discovery.conventions import UNPROVEN_END, QueryConventions, Saving
+from vetl.discovery.conventions import UNPROVEN_END, QueryConventions
 from vetl.discovery.examination import find_status
 from vetl.reading import coverage
 from vetl.reading.by_id import get_by_id, strangers_line
 from vetl.reading.certified import Purpose, WindowOutcome, combined, read_window
 from vetl.reading.coverage import WindowsCursor
 from vetl.reading.paging import read_pass, united_ids
-from vetl.reading.whole_list import WHOLE, mark_vanished, read_by_status, read_whole_list, union_evidence
+from vetl.reading.whole_list import WHOLE, mark_missing, read_by_status, read_whole_list, union_evidence
 
 
 def read_updated_windows(
@@ -226,7 +226,7 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     try:
         total = (yield from do(conventions.count(window))).total_count
         if total <= 2 * len(open_here) + conventions.page_size:
-            done = yield from read_pass(replace(conventions, saving=Saving()), window)
+            done = yield from read_pass(replace(conventions, saves=True), window)
             listed = done.keys
             yield MergeRows(done.rows, done.read_at)
     except RequestRefused:
@@ -248,7 +248,7 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
         conventions, requested, claimed=WHOLE if conventions.reaches_now else claimed
     )
     if conventions.reaches_now:
-        yield from mark_vanished(conventions, whole, requested)
+        yield from mark_missing(whole, lambda: read_whole_list(conventions, requested))
     elif by_id and reading.reconcile != "no" and whole.certified:
         yield Flush()
         here = yield from do(IdsHere())
@@ -302,7 +302,8 @@ def find_hidden(
     except RequestRefused:
         verdict = None
     if verdict is not None and verdict != known:
-        yield Learnt(CAPABILITY, verdict, f"the totals by status are {_totals(pages or {})}")
+        totals = (f"{page.total_count} {status or 'without one'}" for status, page in (pages or {}).items())
+        yield Learnt(CAPABILITY, verdict, f"the totals by status are {', '.join(totals)}")
     return conventions if (verdict or known) == HIDES else None
 
 
@@ -330,10 +331,6 @@ def _verdict(
         if page.rows and not (yield from _is_shown(conventions, page)):
             return HIDES
     return SHOWS
-
-
-def _totals(pages: Mapping[str, Page]) -> str:
-    return ", ".join(f"{page.total_count} {status or 'without one'}" for status, page in pages.items())
 
 
 def _is_shown(conventions: QueryConventions, page: Page) -> Plan[bool]:

@@ -15,7 +15,7 @@ from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Reading, Result
 from vetl.core.pages import Certificate, Window, WindowKind
 from vetl.core.steps import Flush, IdsHere, MergeRows, MissingRecords, Plan, StatusCounts, do
-from vetl.discovery.conventions import QueryConventions, Saving
+from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.examination import find_status
 from vetl.reading.certified import RE_READS_OF_A_LIE, UNITED_PASSES, are_unmoved
 from vetl.reading.paging import Pass, certificate, read_pass, uncertified, united_ids
@@ -54,7 +54,7 @@ def read_whole_list(
     a list that grows makes each pass longer than the pass before it. If the total changes, passes cannot be
     united, and the read costs at most twice the list and 20 pages.
     """
-    conventions = replace(conventions, saving=Saving(sealed_before))
+    conventions = replace(conventions, saves=True, sealed_before=sealed_before)
     passes: list[Pass] = []
     while not passes or sum(len(done.pages) for done in passes) < _most_pages(passes):
         done = replace((yield from read_pass(conventions, requested)), window=claimed)
@@ -128,11 +128,6 @@ def union_evidence(whole: WholeList, window: Window = WHOLE) -> Certificate:
         started=whole.passes[0].started,
     )
     return evidence if whole.certified else uncertified(evidence, whole.reason)
-
-
-def mark_vanished(conventions: QueryConventions, whole: WholeList, requested: Window = WHOLE) -> Plan[None]:
-    """Mark stored rows as deleted if a certified read of the whole list and a second one do not contain them."""
-    yield from mark_missing(whole, lambda: read_whole_list(conventions, requested))
 
 
 def mark_missing(whole: WholeList, read_again: Callable[[], Plan[WholeList]]) -> Plan[None]:
@@ -214,7 +209,7 @@ def complete(
     """Return the read of a whole list, or a read by each status if the list hides rows; mark vanished rows."""
     yield Flush()
     if not whole.certified or conventions.status is Result.IGNORED:
-        yield from mark_vanished(conventions, whole)
+        yield from mark_missing(whole, lambda: read_whole_list(conventions))
         return whole
     counts = yield from compare_totals(reading, conventions, statuses)
     # Hidden rows that an earlier sync stored must not count as deleted.
@@ -224,12 +219,12 @@ def complete(
         conventions = yield from find_status(reading, conventions)
     is_proven = conventions.status is Result.HONOURED or whole.last.total < max(counts.there.values(), default=0)
     if not hides or conventions.status is Result.IGNORED or not is_proven:
-        yield from mark_vanished(conventions, whole)
+        yield from mark_missing(whole, lambda: read_whole_list(conventions))
         return whole
     by_status = yield from read_by_status(conventions, statuses)
     if united_ids(by_status.passes) <= united_ids(whole.passes):
         # No row was hidden: the filter of a list of one or two rows may have been believed wrongly.
-        yield from mark_vanished(conventions, whole)
+        yield from mark_missing(whole, lambda: read_whole_list(conventions))
         return whole
     yield from mark_missing(by_status, lambda: read_by_status(conventions, statuses))
     counts = yield from counts_agree(conventions, statuses)

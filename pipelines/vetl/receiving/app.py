@@ -95,18 +95,13 @@ BUSY = RequestOutcome("busy", 503, "not stored; send it again")
 
 
 def application(
-    trust: Callable[[], Trust],
-    inbox: GroupCommit,
-    backlog: Callable[[], Backlog],
-    *,
-    bounds: Bounds | None = None,
-    now: Callable[[], float] = time.monotonic,
+    trust: Callable[[], Trust], inbox: GroupCommit, backlog: Callable[[], Backlog], *, bounds: Bounds | None = None
 ) -> Starlette:
     """Return the ASGI application, which closes the inbox's writer at shutdown.
 
     `trust` is called for each delivery, because secrets are rotated while the receiver runs.
     """
-    receiver = Receiver(trust, inbox, backlog, bounds or Bounds(), now)
+    receiver = Receiver(trust, inbox, Metrics(inbox, backlog), bounds or Bounds())
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -132,28 +127,20 @@ def application(
     return app
 
 
+@dataclass(frozen=True, slots=True)
 class Receiver:
     """The routes of the receiver."""
 
-    def __init__(
-        self,
-        trust: Callable[[], Trust],
-        inbox: GroupCommit,
-        backlog: Callable[[], Backlog],
-        bounds: Bounds,
-        now: Callable[[], float],
-    ) -> None:
-        self._trust = trust
-        self._inbox = inbox
-        self._bounds = bounds
-        self._now = now
-        self._metrics = Metrics(inbox, backlog)
+    _trust: Callable[[], Trust]
+    _inbox: GroupCommit
+    _metrics: Metrics
+    _bounds: Bounds
 
     async def receive(self, channel: Channel, request: Request) -> Response:
         """Answer one delivery."""
-        started = self._now()
+        started = time.monotonic()
         verdict = await self._judge(channel, request)
-        self._metrics.count(channel, verdict.result, self._now() - started)
+        self._metrics.count(channel, verdict.result, time.monotonic() - started)
         headers = {"Retry-After": "2"} if verdict is BUSY else None
         answer = {"success": verdict.status == KEPT.status, "message": verdict.message}
         return JSONResponse(answer, verdict.status, headers)
@@ -180,7 +167,9 @@ class Receiver:
         signature, trust = request.headers.get(SIGNATURE_HEADER), self._trust()
         if signature is None and not trust.unsigned:
             return self._refuse(channel, request, "not signed")
-        if signature is None and not _is_json(request):
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        # A page in a browser may send a form or plain text to any server, but JSON only if the server allows it.
+        if signature is None and media_type != "application/json":
             return NOT_JSON
         signing = Signing(trust.secrets)
         try:
@@ -226,9 +215,7 @@ class Receiver:
             return GONE
         return bytes(body)
 
-    def _refuse(
-        self, channel: Channel, request: Request, why: str, status: int = Refused.status
-    ) -> RequestOutcome:
+    def _refuse(self, channel: Channel, request: Request, why: str, status: int = 401) -> RequestOutcome:
         source = request.client.host if request.client else "?"
         _say(logging.WARNING, "refused", channel=channel.value, source=source, why=why)
         return RequestOutcome("refused", status, why)
@@ -238,9 +225,3 @@ def _say(level: int, event: str, **fields: Any) -> None:  # noqa: ANN401 - struc
     """Log a line; ignore a failure of the log, perhaps on a full disk, which must not change the answer."""
     with suppress(OSError, ValueError):
         _log.log(level, event, **fields)
-
-
-def _is_json(request: Request) -> bool:
-    """Return whether a request is JSON."""
-    # A page in a browser may send a form or plain text to any server, but JSON only if the server allows it.
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"

@@ -13,6 +13,7 @@ from functools import partial
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import VetlError
 from vetl.core.pages import Changes, Row
+from vetl.core.practice import problem_of_id
 from vetl.core.steps import MergeRows, MissingRecords, Save
 from vetl.endpoints import by_name
 from vetl.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
@@ -60,8 +61,14 @@ def intakes(waiting: Sequence[WaitingDelivery]) -> list[Intake]:
     """Return deliveries as rows of their tables, in the order of their arrival."""
     groups: dict[tuple[str, Channel], list[WaitingDelivery]] = {}
     for item in waiting:
-        groups.setdefault((item.entry.practice_id, item.entry.channel), []).append(item)
+        groups.setdefault((_practice(item), item.entry.channel), []).append(item)
     return [intake for group, items in groups.items() for intake in _of_group(*group, items)]
+
+
+def _practice(item: WaitingDelivery) -> str:
+    # A secret, or an earlier version of the receiver, may name an id that no practice can have.
+    practice_id = item.entry.practice_id
+    return "" if problem_of_id(practice_id) else practice_id
 
 
 def _of_group(practice_id: str, channel: Channel, items: Sequence[WaitingDelivery]) -> list[Intake]:

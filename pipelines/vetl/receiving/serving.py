@@ -2,13 +2,13 @@
 
 import socket
 from collections.abc import Callable, Sequence
-from ipaddress import ip_address
 
 import structlog
 import uvicorn
 from starlette.applications import Starlette
 
 from vetl.core.errors import ConfigurationError, cannot_listen
+from vetl.partner.account import is_this_machine
 from vetl.partner.webhooks import secrets_from
 from vetl.receiving.app import application
 from vetl.receiving.inbox import GroupCommit, Inbox
@@ -79,15 +79,8 @@ def _warn(trust: Trust, host: str, practices: set[str]) -> None:
             _log.warning("secret_for_unknown_practice", cause="a practice=secret names no configured practice")
     if trust.unsigned:
         _log.warning("unsigned_accepted", cause="--accept-unsigned: a delivery from anybody is accepted")
-    if not _is_loopback(host):
+    if not is_this_machine(host):
         _log.warning("not_loopback", host=host, cause="this address has no TLS; put a proxy with TLS before it")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def listening(host: str, port: int) -> socket.socket:

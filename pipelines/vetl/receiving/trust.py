@@ -4,7 +4,6 @@ A delivery may be hours late (contract: the hourly reconciliation) and may come 
 time nor its source matters.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +17,9 @@ from vetl.partner.webhooks import Channel, Delivery, Secret, Signing, may_speak_
 class Refused(Exception):
     """The delivery is not genuine; the message is the reason and contains nothing of the body."""
 
-    status = 401
-
-
-class WrongPractice(Refused):
-    """The secret of the signature belongs to another practice than the one in the body."""
-
-    status = 403
+    def __init__(self, reason: str, status: int = 401) -> None:
+        super().__init__(reason)
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +35,7 @@ class Trust:
         """Return the practice of a delivery, empty if it is unknown, and the delivery.
 
         `signing` has hashed the whole body. The body is not parsed before its signature is verified. Raise
-        `Refused` if the delivery is not signed, or not by an active secret; `WrongPractice` if the secret of
-        another practice signed it.
+        `Refused` if the delivery is not signed, not by an active secret, or by that of another practice.
         """
         if signature is None:
             return self._unsigned(channel, body)
@@ -50,7 +44,7 @@ class Trust:
             raise Refused("the signature is not of an active secret")
         delivery = parse_delivery(channel, body)
         if not may_speak_for(signed_by, delivery.practice_id):
-            raise WrongPractice("signed for another practice")
+            raise Refused("signed for another practice", 403)
         return practice_of(signed_by, delivery) or "", delivery
 
     def _unsigned(self, channel: Channel, body: bytes) -> tuple[str, Delivery]:
@@ -65,29 +59,21 @@ class Trust:
 
 
 _log = structlog.stdlib.get_logger("vetl.webhooks")
-_LOOK_EVERY_SECONDS = 1.0
 
 
 class Rotation:
     """The secrets now; if changed settings cannot be read or have no secret, a line is logged and they stay."""
 
-    def __init__(
-        self, read: Callable[[], Trust], files: Sequence[Path], now: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._read = read
-        self._files = files
-        self._now = now
-        self._seen = self._stamps()
-        self._looked = now()
+    def __init__(self, read: Callable[[], Trust], files: Sequence[Path]) -> None:
+        self._read, self._files = read, files
+        self._seen = [*map(_stamp, files)]
         self._trust = read()
 
     def __call__(self) -> Trust:
-        """Return the secrets as they were saved at most a second ago."""
-        if self._now() - self._looked >= _LOOK_EVERY_SECONDS:
-            self._looked = self._now()
-            if (stamps := self._stamps()) != self._seen:
-                self._seen = stamps
-                self._read_again()
+        """Return the secrets as they are saved now."""
+        if (stamps := [*map(_stamp, self._files)]) != self._seen:
+            self._seen = stamps
+            self._read_again()
         return self._trust
 
     def _read_again(self) -> None:
@@ -98,13 +84,10 @@ class Rotation:
         else:
             _log.info("secrets_read", active=len(self._trust.secrets))
 
-    def _stamps(self) -> list[tuple[int, int, int] | None]:
-        stamps: list[tuple[int, int, int] | None] = []
-        for file in self._files:
-            try:
-                status = file.stat()
-            except OSError:
-                stamps.append(None)
-            else:
-                stamps.append((status.st_ino, status.st_size, status.st_mtime_ns))
-        return stamps
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
