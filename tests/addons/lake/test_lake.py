@@ -211,16 +211,6 @@ def test_a_practice_may_be_called_anything(settings: Settings) -> None:
     assert sorted(scanned["practice_id"]) == sorted((*ODD, "p1", "p2"))
 
 
-def test_a_reader_of_the_version_before_comes_to_the_end(settings: Settings) -> None:
-    run_export(settings)
-    before = table_of(settings, "raw.phone_calls")
-    calls = sorted(before.to_pyarrow_table().to_pylist(), key=str)
-    change(settings)
-    run_export(settings)
-
-    assert sorted(before.to_pyarrow_table().to_pylist(), key=str) == calls != rows_of(settings, "raw.phone_calls")
-
-
 def test_the_versions_of_an_export_are_noted(settings: Settings) -> None:
     run_export(settings)
     noted = {row["table_name"]: row["version"] for row in rows_of(settings, "control.exports")}
@@ -236,6 +226,13 @@ def test_a_table_that_was_removed_is_written_again(settings: Settings) -> None:
 
     assert run_export(settings).rows == {"raw.phone_calls": 6}
     assert len(rows_of(settings, "raw.phone_calls")) == 6
+
+
+def test_a_place_that_is_a_file_is_one_line(settings: Settings) -> None:
+    (settings.warehouse.path.parent / "lake").write_text("a file", "utf-8")
+
+    with pytest.raises(LakeError, match=r"/lake: .*File exists"):
+        run_export(settings)
 
 
 def test_a_folder_of_something_else_is_left_alone(settings: Settings) -> None:

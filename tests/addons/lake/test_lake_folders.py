@@ -16,7 +16,7 @@ from support.killed_sync import processes
 from support.lakes import lake_settings, rows_of, table_of
 from support.warehouse_with_rows import Filled
 from vetl.addons.lake import export
-from vetl.addons.lake.delta import Lake, LakeError
+from vetl.addons.lake.delta import Lake
 from vetl.addons.lake.job import run_export
 from vetl.settings import Settings
 
@@ -166,15 +166,6 @@ def test_many_practices_are_several_commits_and_each_practice_is_in_one(
 
     assert table_of(settings, CALLS).version() == 2  # made, four practices, two practices
     assert outcomes(table_of(settings, CALLS)) == {f"f0-{number}": {("0", 40)} for number in range(6)}
-
-
-def test_a_full_disk_or_a_place_without_rights_is_one_line(tmp_path: Path) -> None:
-    settings = folder_of(tmp_path / "lake", 0, practices=1, calls=1)
-    (tmp_path / "lake").write_text("a file", "utf-8")
-
-    with pytest.raises(LakeError) as caught:
-        run_export(settings)
-    assert "\n" not in str(caught.value)
 
 
 def test_five_hundred_practices_in_five_folders(tmp_path: Path) -> None:

@@ -16,10 +16,13 @@ from pydantic import SecretStr
 from support.lakes import differing, lake_settings, rows_of, table_of
 from support.processes import free_port, listens, running, until
 from support.warehouse_with_rows import Filled, call_line
+from vetl.addons.lake.dagster import definitions
 from vetl.addons.lake.delta import Lake, LakeError
 from vetl.addons.lake.job import export_if_set, run_export, status_part
 from vetl.addons.lake.lake_people import LakeFiles
+from vetl.addons.lake.settings import LakeSettings
 from vetl.core.published_file import DIGESTS
+from vetl.orchestration.resources import PUBLISHED
 from vetl.settings import Settings
 from vetl.store.mentions import Mentions
 from vetl.store.person import Person
@@ -164,3 +167,11 @@ def test_a_lake_that_is_set_follows_each_publication_and_status_says_so(settings
     assert line.endswith("0 changed, 0 rows in 0 commits")
     [said] = status_part(settings).lines
     assert said.startswith("the lake has ")
+
+
+def test_dagster_shows_the_lake_behind_the_published_file(settings: Settings) -> None:
+    [tables] = (spec for spec in definitions(settings).resolve_all_asset_specs() if spec.deps)
+
+    assert (tables.key.path, [dep.asset_key for dep in tables.deps]) == (["lake", "tables"], [PUBLISHED])
+    unset = LakeSettings()
+    assert not list(definitions(settings.model_copy(update={"lake": unset})).resolve_all_asset_specs())

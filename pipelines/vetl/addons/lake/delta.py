@@ -2,25 +2,22 @@
 
 import json
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import uniform
 from time import sleep
 from typing import Any
 from urllib.parse import unquote
 
 import duckdb
-from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
-from deltalake import Schema as DeltaSchema
+from deltalake import CommitProperties, DeltaTable, Schema, WriterProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 
 from vetl.addons.lake.lake_tables import LakeTable
 from vetl.addons.lake.settings import LakeSettings
 from vetl.core.errors import Permanent
-from vetl.core.published_file import SCHEMAS
 from vetl.settings import Settings
 from vetl.store.failures import remedy_in
 
@@ -28,63 +25,44 @@ _ATTEMPTS = 20
 """Attempts of a commit. Folders write different practices, so only tables without practices can collide."""
 
 _BATCH = 50_000
+_LONGEST = 300
 _PROPERTIES = {
     # The smallest and the largest values would stand in the log, where no vacuum reaches a name.
     "delta.dataSkippingNumIndexedCols": "0",
     "delta.logRetentionDuration": "interval 7 days",
 }
-_LONGEST = 300
 
 
 class LakeError(Permanent):
-    """The lake cannot be read or written; its tables have what they had before."""
+    """The lake cannot be read or written; each table has its last commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """A place with tables. `options` are deltalake's for this storage."""
+    """A place with tables. `options` are deltalake's for this storage. Every method may raise a `LakeError`."""
 
     location: str
     options: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @classmethod
     def of(cls, settings: Settings) -> "Lake":
-        """Return the lake of the settings, by default the folder `lake` beside the private file."""
-        lake = LakeSettings.of(settings)
-        return cls(lake.path or str(settings.warehouse.path.with_name("lake")), lake.storage_options())
-
-    @property
-    def folder(self) -> Path | None:
-        """Return the folder, if it is one."""
-        return None if "://" in self.location else Path(self.location)
+        """Return the lake of the settings."""
+        section = LakeSettings.of(settings)
+        return cls(section.location(settings.warehouse.path), section.storage_options())
 
     def place(self, name: str) -> str:
         """Return the place of a table, `raw.phone_calls`."""
         return f"{self.location}/{name.replace('.', '/')}"
 
     def opened(self, name: str) -> DeltaTable | None:
-        """Return a table; `None` if it does not exist.
-
-        Raises:
-            LakeError: the lake cannot be read.
-        """
+        """Return a table; `None` if it does not exist."""
         with self.in_one_line(), suppress(TableNotFoundError):
-            if self.folder is None or Path(self.place(name)).exists():
-                return DeltaTable(self.place(name), storage_options=dict(self.options))
+            return DeltaTable(self.place(name), storage_options=dict(self.options))
         return None
 
-    def made(self, table: LakeTable, schema: Any, commit: CommitProperties) -> DeltaTable:  # noqa: ANN401 - Arrow's
-        """Return a table, which is made if it does not exist.
-
-        Raises:
-            LakeError: the lake cannot be read or written.
-        """
-        if there := self.opened(table.name):
-            return there
+    def made(self, table: LakeTable, schema: Schema, commit: CommitProperties) -> DeltaTable:
+        """Return a new table, or that which another folder made at this moment."""
         with self.in_one_line():
-            if self.folder:
-                is_shared = table.name.startswith(tuple(f"{schema}." for schema in SCHEMAS))
-                self._make(Path(self.place(table.name)).parent, is_shared=is_shared)
             try:
                 return DeltaTable.create(
                     self.place(table.name),
@@ -96,29 +74,25 @@ class Lake:
                     commit_properties=commit,
                 )
             except DeltaError:
-                if there := self.opened(table.name):  # another folder made it at this moment
+                if there := self.opened(table.name):
                     return there
                 raise
 
     def replace(
         self,
-        table: LakeTable,
+        name: str,
         rows: Callable[[], duckdb.DuckDBPyRelation],
         condition: str | None,
         commit: CommitProperties,
         *,
         with_schema: bool = False,
     ) -> None:
-        """Replace the rows that fulfil the condition, or all, in one commit.
-
-        Raises:
-            LakeError: the lake cannot be written.
-        """
+        """Replace the rows that fulfil the condition, or all, in one commit."""
         with self.in_one_line():
             for left in reversed(range(_ATTEMPTS)):
                 try:
                     write_deltalake(
-                        self.place(table.name),
+                        self.place(name),
                         rows().to_arrow_reader(_BATCH),
                         mode="overwrite",
                         predicate=condition,
@@ -134,39 +108,31 @@ class Lake:
                 else:
                     return
 
-    def clear(self, name: str, hours: int, commit: CommitProperties) -> None:
-        """Remove the files that were replaced so many hours ago, and those of killed exports.
+    def clear(self, name: str, commit: CommitProperties, hours: int, practices: Collection[str] = ()) -> None:
+        """Remove the files that were replaced so many hours ago, and those that killed exports have left.
 
-        With 0 hours only what a commit has replaced, because other folders may write at this moment.
+        With 0 hours the latter only of these practices, because other folders may write at this moment.
         """
         with self.in_one_line():
             table = DeltaTable(self.place(name), storage_options=dict(self.options))
             how: dict[str, Any] = {"enforce_retention_duration": False, "full": hours > 0}
             if table.vacuum(hours, dry_run=True, **how):
                 table.vacuum(hours, dry_run=False, commit_properties=commit, **how)
+            for path in self.dead_files(name, practices):
+                self._files(name).delete_file(path)
 
-    def dead_files(self, name: str, practices: set[str]) -> list[str]:
-        """Return the files of these practices that no version of the table has, within the table's place."""
+    def dead_files(self, name: str, practices: Collection[str]) -> list[str]:
+        """Return the files of these practices that the table does not have now."""
         with self.in_one_line():
             table = DeltaTable(self.place(name), storage_options=dict(self.options))
-            dead = table.vacuum(0, dry_run=True, enforce_retention_duration=False, full=True)
-        ours = [path for path in dead if _practice_of(path) in practices]
-        # Those that were removed before are listed too, as long as the log names them.
-        infos = DeltaStorageHandler(self.place(name), dict(self.options)).get_file_info(ours)
-        return [path for path, info in zip(ours, infos, strict=True) if info.is_file]
+            dead = table.vacuum(0, dry_run=True, enforce_retention_duration=False, full=True) if practices else []
+            ours = [path for path in dead if _practice_of(path) in practices]
+            # Those that were removed before are listed too, as long as the log names them.
+            infos = self._files(name).get_file_info(ours)
+            return [path for path, info in zip(ours, infos, strict=True) if info.is_file]
 
-    def remove(self, name: str, path: str) -> None:
-        """Remove a file of a table."""
-        with self.in_one_line():
-            DeltaStorageHandler(self.place(name), dict(self.options)).delete_file(path)
-
-    def _make(self, folder: Path, *, is_shared: bool) -> None:
-        """Make a folder with its parents. Existing folders keep their modes, which an operator may have chosen."""
-        missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-        for parent in reversed(missing):
-            with suppress(FileExistsError):
-                parent.mkdir()
-                parent.chmod(0o755 if is_shared or parent != folder else 0o700)
+    def _files(self, name: str) -> DeltaStorageHandler:
+        return DeltaStorageHandler(self.place(name), dict(self.options))
 
     @contextmanager
     def in_one_line(self) -> Generator[None]:
@@ -174,23 +140,20 @@ class Lake:
         try:
             yield
         except (DeltaError, OSError) as error:
-            text = str(error)
-            raise LakeError(f"{self.location}: {self._reason(text)}{remedy_in(text)}") from None
-
-    def _reason(self, text: str) -> str:
-        """Return the readable part of an error of Rust, without colours, XML and secrets."""
-        text = re.sub(r"\x1b\[[0-9;]*m|↳", " ", text).partition("<?xml")[0]
-        for value in self.options.values():
-            text = text.replace(value, "...")
-        return " ".join(text.split())[:_LONGEST]
+            # Rust's errors have colours, and the answers of S3 are XML.
+            text = re.sub(r"\x1b\[[0-9;]*m|↳", " ", str(error)).partition("<?xml")[0]
+            for value in self.options.values():
+                text = text.replace(value, "...")
+            line = " ".join(text.split())[:_LONGEST]
+            raise LakeError(f"{self.location}: {line}{remedy_in(str(error))}") from None
 
 
-def schema_of(rows: duckdb.DuckDBPyRelation) -> DeltaSchema:
+def schema_of(rows: duckdb.DuckDBPyRelation) -> Schema:
     """Return the schema of rows in Delta."""
-    return DeltaSchema.from_arrow(rows.limit(0).to_arrow_table().schema)
+    return Schema.from_arrow(rows.limit(0).to_arrow_table().schema)
 
 
-def sql_types(schema: DeltaSchema) -> dict[str, str]:
+def sql_types(schema: Schema) -> dict[str, str]:
     """Return the types of columns as Spark spells them."""
     fields: list[dict[str, Any]] = json.loads(schema.to_json())["fields"]
     return {item["name"]: _sql_type(item["type"]) for item in fields}
@@ -200,7 +163,6 @@ def _sql_type(kind: Any) -> str:  # noqa: ANN401 - a name, or an object
     return kind if isinstance(kind, str) else f"array<{_sql_type(kind['elementType'])}>"
 
 
-def _practice_of(path: str) -> str | None:
+def _practice_of(path: str) -> str:
     """Return the practice in the path of a file."""
-    first = path.partition("/")[0]
-    return unquote(first.removeprefix("practice_id=")) if first.startswith("practice_id=") else None
+    return unquote(path.partition("/")[0].removeprefix("practice_id="))

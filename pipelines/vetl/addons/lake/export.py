@@ -7,7 +7,6 @@ table. It is written last: after a kill the next export writes the partitions ag
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from time import monotonic
 from typing import Any
 
 import duckdb
@@ -17,42 +16,18 @@ from deltalake import CommitProperties, DeltaTable
 from vetl.addons.lake.delta import Lake, LakeError, schema_of, sql_types
 from vetl.addons.lake.lake_tables import FOLDER, LakeTable, Partition, among
 
-EXPORTS = LakeTable("control.exports", "", (), FOLDER, has_month=False)
+Digests = Mapping[Partition, tuple[int, str]]
+"""Rows and a digest of each partition."""
+
 ROWS_AT_ONCE = 500_000
 """Rows of a commit, if they are of several practices: those of one are always replaced together."""
 
-NOTED_EACH = 30
-"""Seconds after which a long export notes what it has written."""
-
+EXPORTS = LakeTable("control.exports", "", (), FOLDER, has_month=False)
 _SCHEMA: dict[str, Any] = {
-    FOLDER: pl.String,
+    **dict.fromkeys((FOLDER, "table_name", "table_id", "practice_id", "month", "digest"), pl.String),
+    **dict.fromkeys(("version", "rows"), pl.Int64),
     "exported_at": pl.Datetime("us", "UTC"),
-    "table_name": pl.String,
-    "table_id": pl.String,
-    "version": pl.Int64,
-    "practice_id": pl.String,
-    "month": pl.String,
-    "rows": pl.Int64,
-    "digest": pl.String,
 }
-
-
-_EMPTY: dict[Partition, tuple[int, str]] = {(None, None): (0, "")}
-"""The entry of a table without rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a commit says of its rows: the folder that wrote them, its last run, and its certificates in words."""
-
-    folder: str
-    run: str
-    certificate: str
-
-    def commit(self, digest: str) -> CommitProperties:
-        """Return the properties of a commit of rows with this digest."""
-        metadata = {"folder": self.folder, "run": self.run, "certificate": self.certificate, "digest": digest}
-        return CommitProperties(metadata)
 
 
 @dataclass(slots=True)
@@ -67,7 +42,7 @@ class Exported:
 
 @dataclass(slots=True)
 class _Written:
-    """A table as this folder has written it: its id in Delta, its version, and rows and digest by partition."""
+    """A table as this folder has written it."""
 
     table_id: str
     version: int
@@ -76,143 +51,132 @@ class _Written:
 
 
 class Export:
-    """An export in progress."""
+    """An export in progress. Each commit says the facts: the folder that wrote it, its run and certificates.
 
-    def __init__(self, lake: Lake, facts: Facts, keep_days: int) -> None:
+    Every method may raise a `LakeError`.
+    """
+
+    def __init__(self, lake: Lake, facts: Mapping[str, str], keep_days: int) -> None:
         self._lake, self._facts, self._hours = lake, facts, 24 * keep_days
-        self._written = _read(lake, facts.folder)
-        self._at, self._noted_at = datetime.now(UTC), monotonic()
+        self._written = _read(lake, facts[FOLDER])
+        self._at = datetime.now(UTC)
         self.result = Exported(lake.location)
 
     def update(self, connection: duckdb.DuckDBPyConnection, tables: Iterable[LakeTable]) -> None:
-        """Bring these tables up to date, each by a commit for about half a million rows.
-
-        Raises:
-            LakeError: the lake cannot be read or written.
-        """
+        """Bring these tables up to date, each by a commit for about half a million rows."""
         for table in tables:
             self.result.tables.append(table.name)
-            self._update(connection, table)
-            if self.result.commits and monotonic() - self._noted_at > NOTED_EACH:
-                self.note()
+            now, before, delta = (
+                table.digests(connection),
+                self._written.get(table.name),
+                self._lake.opened(table.name),
+            )
+            if delta is None:
+                delta = self._lake.made(table, schema_of(connection.sql(table.relation)), self._commit())
+                self.result.commits += 1
+            known = before.partitions if before and before.table_id == _id(delta) else {}
+            if now != known:
+                self._change(connection, table, delta, known, now)
+                if before and before.exported_at.date() < self._at.date():
+                    self._lake.clear(table.name, self._commit(), self._hours)
+                delta.update_incremental()
+            if now != known or before is None or before.table_id != _id(delta):
+                self._written[table.name] = _Written(_id(delta), delta.version(), self._at, now)
 
-    def _update(self, connection: duckdb.DuckDBPyConnection, table: LakeTable) -> None:
-        now = table.digests(connection)
-        before = self._written.get(table.name)
-        delta = self._lake.opened(table.name)
-        if before and delta and before.table_id == _id(delta) and before.partitions == now:
-            return
-        rows = connection.sql(table.relation)
-        if delta is None:
-            delta = self._lake.made(table, rows.limit(0).to_arrow_table().schema, self._facts.commit(""))
-            self.result.commits += 1
-        known = before.partitions if before and before.table_id == _id(delta) else {}
-        either = now.keys() | known.keys()
-        changed = {one: now.get(one, (0, "")) for one in either if now.get(one) != known.get(one)}
-        if self._is_of_other_types(delta, rows, table, now):
-            self._write(connection, table, changed, None, with_schema=True)
-        else:
-            written = {practice for practice, _ in known}
-            for some in _batches(changed):
-                whole = {practice for practice, _ in some} - written
-                self._write(connection, table, some, table.condition(some, whole) if table.key else None)
-        if changed and before and before.exported_at.date() < self._at.date():
-            self._lake.clear(table.name, self._hours, self._facts.commit(""))
-        delta.update_incremental()
-        self._written[table.name] = _Written(_id(delta), delta.version(), self._at, now)
-
-    def _write(
+    def _change(
         self,
         connection: duckdb.DuckDBPyConnection,
         table: LakeTable,
-        some: Mapping[Partition, tuple[int, str]],
-        condition: str | None,
-        *,
-        with_schema: bool = False,
+        delta: DeltaTable,
+        known: Digests,
+        now: Digests,
     ) -> None:
-        select = f"select * from ({table.relation}) where {condition or 'true'}"
-        digest = f"{sum(int(digest.partition('.')[0] or 0) for _, digest in some.values()) % 2**64:016x}"
-        self._lake.replace(
-            table, lambda: connection.sql(select), condition, self._facts.commit(digest), with_schema=with_schema
-        )
-        self.result.commits += 1
-        written = sum(rows for rows, _ in some.values())
-        self.result.rows[table.name] = self.result.rows.get(table.name, 0) + written
+        either = now.keys() | known.keys()
+        changed = {one: now.get(one, (0, "0")) for one in either if now.get(one) != known.get(one)}
+        is_new = self._is_of_other_types(connection, table, delta, now)
+        for some in [changed] if is_new else _batches(changed):
+            whole = {practice for practice, _ in some} - {practice for practice, _ in known}
+            condition = table.condition(some, whole) if table.key and not is_new else None
+            select = f"select * from ({table.relation}) where {condition or 'true'}"
+            digest = sum(int(digest.partition(".")[0]) for _, digest in some.values()) % 2**64
+            self._lake.replace(
+                table.name,
+                lambda select=select: connection.sql(select),
+                condition,
+                self._commit(f"{digest:016x}"),
+                with_schema=is_new,
+            )
+            self.result.commits += 1
+            self.result.rows[table.name] = self.result.rows.get(table.name, 0) + sum(n for n, _ in some.values())
 
     def _is_of_other_types(
-        self, delta: DeltaTable, rows: duckdb.DuckDBPyRelation, table: LakeTable, now: Iterable[Partition]
+        self, connection: duckdb.DuckDBPyConnection, table: LakeTable, delta: DeltaTable, now: Digests
     ) -> bool:
         """Return whether a column has another type in the lake, so that the table is written whole."""
-        there, here = sql_types(delta.schema()), sql_types(schema_of(rows))
+        there, here = sql_types(delta.schema()), sql_types(schema_of(connection.sql(table.relation)))
         unlike = [name for name in here if there.get(name, here[name]) != here[name]]
-        if not unlike:
-            return False
-        if table.key:
-            others = {item[table.key] for item in delta.partitions()} - {practice for practice, _ in now}
-            if others:
-                raise LakeError(
-                    f"{self._lake.place(table.name)}: {unlike[0]} is {there[unlike[0]]} there and"
-                    f" {here[unlike[0]]} here; other folders have practices there, too: upgrade vetl in all of"
-                    " them, remove the table, and export from each"
-                )
-        return True
+        practices = {item[table.key] for item in delta.partitions()} if table.key else set[str]()
+        if unlike and practices - {practice for practice, _ in now}:
+            raise LakeError(
+                f"{self._lake.place(table.name)}: {unlike[0]} is {there[unlike[0]]} there and {here[unlike[0]]}"
+                " here; other folders have practices there, too: upgrade vetl in all of them, remove the table,"
+                " and export from each"
+            )
+        return bool(unlike)
 
     def clear(self) -> None:
-        """Remove all files of earlier versions, and those that killed exports left of this folder's practices.
-
-        Raises:
-            LakeError: the lake cannot be written.
-        """
+        """Remove all files of earlier versions, and those that killed exports left of this folder's practices."""
         for name in self.result.tables:
-            self._lake.clear(name, 0, self._facts.commit(""))
-            written = self._written.get(name)
-            practices = {practice for practice, _ in written.partitions if practice} if written else set[str]()
-            for path in self._lake.dead_files(name, practices):
-                self._lake.remove(name, path)
+            practices = {practice for practice, _ in self._written[name].partitions if practice}
+            self._lake.clear(name, self._commit(), 0, practices)
 
     def finish(self) -> Exported:
-        """Note what was written, if anything was.
-
-        Raises:
-            LakeError: the lake cannot be written.
-        """
-        if self.result.commits:
-            self.note()
-        return self.result
-
-    def note(self) -> None:
-        """Write the table of exports."""
-        facts = self._facts
+        """Write the table of exports, if there was a commit."""
+        if not self.result.commits:
+            return self.result
         rows = [
-            (facts.folder, table.exported_at, name, table.table_id, table.version, practice, month, count, digest)
+            (
+                self._facts[FOLDER],
+                name,
+                table.table_id,
+                *partition,
+                digest,
+                table.version,
+                count,
+                table.exported_at,
+            )
             for name, table in self._written.items()
-            for (practice, month), (count, digest) in sorted((table.partitions or _EMPTY).items(), key=str)
+            # A table without rows has an entry, too.
+            for partition, (count, digest) in (table.partitions or {(None, None): (0, None)}).items()
         ]
         frame = pl.DataFrame(rows, _SCHEMA, orient="row")
-        commit = facts.commit("")
-        self._lake.made(EXPORTS, frame.to_arrow().schema, commit)
         with duckdb.connect() as connection:
-            connection.register("noted", frame.to_arrow())
-            self._lake.replace(EXPORTS, lambda: connection.table("noted"), among(FOLDER, [facts.folder]), commit)
-        self._noted_at = monotonic()
+            connection.execute("set TimeZone = 'UTC'")  # the only zone of Delta
+            relation = connection.from_arrow(frame.to_arrow())
+            if self._lake.opened(EXPORTS.name) is None:
+                self._lake.made(EXPORTS, schema_of(relation), self._commit())
+            ours = among(FOLDER, [self._facts[FOLDER]])
+            self._lake.replace(EXPORTS.name, lambda: connection.from_arrow(frame.to_arrow()), ours, self._commit())
+        return self.result
+
+    def _commit(self, digest: str = "") -> CommitProperties:
+        return CommitProperties({**self._facts, "digest": digest})
 
 
 def _id(table: DeltaTable) -> str:
     return str(table.metadata().id)
 
 
-def _batches(changed: Mapping[Partition, tuple[int, str]]) -> Iterator[dict[Partition, tuple[int, str]]]:
+def _batches(changed: Digests) -> Iterator[Digests]:
     """Yield the partitions of some practices after the other."""
     some: dict[Partition, tuple[int, str]] = {}
-    rows = 0
-    last: str | None = None
+    rows, last = 0, None
     for partition in sorted(changed, key=lambda one: tuple(part or "" for part in one)):
         if rows >= ROWS_AT_ONCE and partition[0] != last:
             yield some
             some, rows = {}, 0
-        some[partition] = changed[partition]
+        some[partition], last = changed[partition], partition[0]
         rows += changed[partition][0]
-        last = partition[0]
     if some:
         yield some
 
@@ -230,22 +194,12 @@ def _read(lake: Lake, folder: str) -> dict[str, _Written]:
 
 
 def exports_of(lake: Lake) -> list[dict[str, Any]]:
-    """Return the rows of the table of exports, of all folders; none before the first export.
-
-    Raises:
-        LakeError: the lake cannot be read.
-    """
+    """Return the rows of the table of exports, of all folders; none before the first export."""
     table = lake.opened(EXPORTS.name)
-    if table is None:
-        return []
     with lake.in_one_line():
-        return pl.DataFrame(table.to_pyarrow_table()).to_dicts()
+        return pl.DataFrame(table.to_pyarrow_table()).to_dicts() if table else []
 
 
 def names_of(lake: Lake) -> list[str]:
-    """Return the names of all tables.
-
-    Raises:
-        LakeError: the lake cannot be read.
-    """
+    """Return the names of all tables."""
     return sorted({row["table_name"] for row in exports_of(lake)})

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -22,7 +23,7 @@ from vetl.store.failures import as_vetl_errors
 from vetl.store.notes import read_note, write_note
 
 if TYPE_CHECKING:
-    from vetl.addons.lake.export import Exported, Facts
+    from vetl.addons.lake.export import Exported
 
 NOTE = "lake"
 
@@ -37,10 +38,10 @@ def require_delta() -> None:
         raise ConfigurationError("the lake needs deltalake: pip install 'vetl-warehouse[lake]'")
 
 
-def run_export(settings: Settings, *, raw: bool | None = None, forgets: bool = False) -> "Exported":
+def run_export(settings: Settings, *, forgets: bool = False) -> "Exported":
     """Bring the lake up to date; wait for another writer for at most `lock_wait_seconds`.
 
-    `raw` by default as `[lake] raw` says. If it `forgets`, all earlier versions of the tables are removed at once.
+    If it `forgets`, raw is exported if it ever was, and all earlier versions of the tables are removed at once.
 
     Raises:
         ConfigurationError: the extra `lake` is not installed.
@@ -50,22 +51,26 @@ def run_export(settings: Settings, *, raw: bool | None = None, forgets: bool = F
     from vetl.addons.lake.delta import Lake
     from vetl.addons.lake.export import Export
 
-    section, path, published = LakeSettings.of(settings), settings.warehouse.path, settings.warehouse.published
-    seconds, is_raw = settings.warehouse.lock_wait_seconds, section.raw if raw is None else raw
+    section, warehouse, lake = LakeSettings.of(settings), settings.warehouse, Lake.of(settings)
+    has_raw = section.raw or (forgets and lake.opened("raw.clients") is not None)
     existing(settings)
     with writing(settings):
-        if is_raw:
-            with opened(settings) as warehouse:  # makes the tables of lists that were never read
-                warehouse.note_phone_numbers(settings.definitions.phone_regions)
-        with attached(path, lock_wait_seconds=seconds) as connection:
+        if has_raw:
+            with opened(settings) as file:  # makes the tables of lists that were never read
+                file.note_phone_numbers(settings.definitions.phone_regions)
+        with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds) as connection:
             facts = _facts(connection)
-            export = Export(Lake.of(settings), facts, section.keep_days)
-            export.update(connection, private_tables(connection, facts.folder, raw=is_raw))
-        if published.exists():
+            export = Export(lake, facts, section.keep_days)
+            if "://" not in lake.location:
+                with _umask(0o022), lake.in_one_line():
+                    Path(lake.location).mkdir(parents=True, exist_ok=True)
+            with _umask(0o077):
+                export.update(connection, private_tables(connection, facts["folder"], raw=has_raw))
+        if warehouse.published.exists():
             with (
-                _readable_by_all(),
-                as_vetl_errors(published),
-                closing(duckdb.connect(published, read_only=True)) as connection,
+                _umask(0o022),  # readable as the published file
+                as_vetl_errors(warehouse.published),
+                closing(duckdb.connect(warehouse.published, read_only=True)) as connection,
             ):
                 connection.execute("set TimeZone = 'UTC'")
                 export.update(connection, published_tables(connection))
@@ -76,25 +81,23 @@ def run_export(settings: Settings, *, raw: bool | None = None, forgets: bool = F
 
 
 @contextmanager
-def _readable_by_all() -> Generator[None]:
-    """Make files that others can read, as the published file; their folder may restrict access further."""
-    before = os.umask(0o022)
+def _umask(mode: int) -> Generator[None]:
+    before = os.umask(mode)
     try:
         yield
     finally:
         os.umask(before)
 
 
-def _facts(connection: duckdb.DuckDBPyConnection) -> "Facts":
-    """Return the name of the folder, a digest of its own secret, with the last run and the certificates."""
-    from vetl.addons.lake.export import Facts
-
+def _facts(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return what each commit says: the folder, as a digest of its own secret, its last run and certificates."""
     [(run, certified, windows, last)] = connection.execute(
         "select (select max_by(run_id, started_at) from control.runs), count(*) filter (certified), count(*),"
         " strftime(max(finished_at) filter (certified), '%Y-%m-%dT%H:%M:%SZ') from control.windows"
     ).fetchall()
     words = f"{certified:,} of {windows:,} windows certified{f', the last at {last}' if last else ''}"
-    return Facts(hashlib.sha256(salt(connection).encode()).hexdigest()[:16], run or "", words)
+    folder = hashlib.sha256(salt(connection).encode()).hexdigest()[:16]
+    return {"folder": folder, "run": run or "", "certificate": words}
 
 
 def export_if_set(settings: Settings) -> Iterator[str]:

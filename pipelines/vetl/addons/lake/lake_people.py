@@ -1,6 +1,7 @@
 """The lake and the builds of Spark, in which a forgotten person may stand."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import duckdb
 
@@ -23,15 +24,9 @@ class LakeFiles(AddonFiles):
         """Write what has changed in every table that there is, and remove what it replaces."""
         if not self._is_there():
             return ()
-        from vetl.addons.lake.job import require_delta, run_export
+        from vetl.addons.lake.job import run_export
 
-        require_delta()
-        from vetl.addons.lake.delta import Lake
-
-        lake = Lake.of(self._settings)
-        has_raw = lake.opened("raw.clients") is not None
-        run_export(self._settings, raw=has_raw or None, forgets=True)
-        return (lake.location,)
+        return (run_export(self._settings, forgets=True).location,)
 
     def left(self, person: Person, mentions: Mentions) -> Iterator[str]:
         """Yield the tables with rows that mention the person, and files that no version of a table has."""
@@ -43,8 +38,7 @@ class LakeFiles(AddonFiles):
         lake, practice = Lake.of(self._settings), person.practice_id
         for name in names_of(lake):
             table = lake.opened(name)
-            keys = table.metadata().partition_columns if table else []
-            if table is None or "practice_id" not in keys:
+            if table is None or "practice_id" not in table.metadata().partition_columns:
                 continue
             yield from (f"{lake.place(name)}/{path}" for path in lake.dead_files(name, {practice}))
             with lake.in_one_line(), duckdb.connect() as connection:
@@ -57,5 +51,5 @@ class LakeFiles(AddonFiles):
 
     def _is_there(self) -> bool:
         """Return whether there may be a lake: a place is set, or the folder beside the private file is there."""
-        place = LakeSettings.of(self._settings).path
-        return place is not None or self._settings.warehouse.path.with_name("lake").is_dir()
+        lake = LakeSettings.of(self._settings)
+        return lake.path is not None or Path(lake.location(self._settings.warehouse.path)).is_dir()

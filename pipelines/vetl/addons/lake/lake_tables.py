@@ -87,28 +87,20 @@ def among(column: str, values: Iterable[str | None]) -> str:
 
 def private_tables(connection: duckdb.DuckDBPyConnection, folder: str, *, raw: bool) -> Iterator[LakeTable]:
     """Yield the tables of the private file: the certificates, and all with names and numbers if `raw`."""
-    for (schema, table), columns in _columns(connection, PRIVATE).items():
+    for schema, table, columns in _columns(connection, PRIVATE):
         is_left_out = schema == "control" and (table in _LEFT_OUT or table.startswith(_NOTES))
         if (raw and not is_left_out) or (schema == "control" and table in _CERTIFICATES):
-            yield _private(schema, table, columns, folder)
+            # Rows of no practice stand beside those of other folders.
+            key = _PRACTICE if _PRACTICE in columns else "id" if table == "practices" else FOLDER
+            month = next((name for name in _MONTH_OF if name in columns and key == _PRACTICE), None)
+            yield _table(schema, table, columns, key, month, folder)
 
 
 def published_tables(connection: duckdb.DuckDBPyConnection) -> Iterator[LakeTable]:
     """Yield the tables of the published file, but for the digests of that file itself."""
-    for (schema, table), columns in _columns(connection, SCHEMAS).items():
+    for schema, table, columns in _columns(connection, SCHEMAS):
         if table != DIGESTS:
-            key = _PRACTICE if _PRACTICE in columns else None
-            yield _table(schema, table, columns, key)
-
-
-def _private(schema: str, table: str, columns: Mapping[str, str], folder: str) -> LakeTable:
-    month = next((name for name in _MONTH_OF if name in columns), None)
-    if _PRACTICE in columns:
-        return _table(schema, table, columns, _PRACTICE, month)
-    if table == "practices":
-        return _table(schema, table, columns, "id")
-    # Its rows belong to no practice: those of several folders stand side by side.
-    return _table(schema, table, columns, FOLDER, None, {FOLDER: literal(folder)})
+            yield _table(schema, table, columns, _PRACTICE if _PRACTICE in columns else None)
 
 
 def _table(
@@ -117,13 +109,13 @@ def _table(
     columns: Mapping[str, str],
     key: str | None,
     month_of: str | None = None,
-    more: Mapping[str, str] | None = None,
+    folder: str = "",
 ) -> LakeTable:
-    added = dict(more or {})
+    added = {FOLDER: literal(folder)} if key == FOLDER else {}
     if month_of:
         local = quoted(month_of) if columns[month_of] == "DATE" else f"timezone('UTC', {quoted(month_of)})"
         added[MONTH] = f"strftime({local}, '%Y-%m')"
-    written = {name: _written_as(kind) for name, kind in columns.items()}
+    written = {name: _WRITTEN_AS.get(kind, kind) for name, kind in columns.items()}
     values = [f"{quoted(name)}::{kind} as {quoted(name)}" for name, kind in written.items()]
     values += [f"{value}::varchar as {name}" for name, value in added.items()]
     return LakeTable(
@@ -135,21 +127,14 @@ def _table(
     )
 
 
-def _written_as(kind: str) -> str:
-    for type_, other in _WRITTEN_AS.items():
-        kind = kind.replace(type_, other)
-    return kind
-
-
 def _columns(
     connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]
-) -> dict[tuple[str, str], dict[str, str]]:
-    tables: dict[tuple[str, str], dict[str, str]] = {}
-    for schema, table, column, kind in connection.execute(
-        "select schema_name, table_name, column_name, data_type from duckdb_columns()"
-        " where database_name = current_database() and schema_name in $schemas and not internal"
-        " order by schema_name, table_name, column_index",
+) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield schema and name of each table, with the types of its columns."""
+    for schema, table, names, kinds in connection.execute(
+        "select schema_name, table_name, list(column_name order by column_index),"
+        " list(data_type order by column_index) from duckdb_columns()"
+        " where database_name = current_database() and schema_name in $schemas group by all order by all",
         {"schemas": list(schemas)},
     ).fetchall():
-        tables.setdefault((schema, table), {})[column] = kind
-    return tables
+        yield schema, table, dict(zip(names, kinds, strict=True))

@@ -12,16 +12,14 @@ from vetl.settings.section import Section
 _BUCKET = re.compile(r"(s3|gs|az|abfs|abfss)://[A-Za-z0-9][\w.@-]+(/[\w.=-]+)*/?")
 
 
-def location(text: str) -> str:
+def _checked(text: str) -> str:
     """Return a folder or the address of a bucket; refuse credentials in it, which would reach logs."""
     if "://" not in text:
         if not text or Path(text).expanduser() == Path(Path(text).anchor):
             raise ValueError("must name a folder, or a bucket as s3://bucket/prefix")
         return str(Path(text).expanduser())
     if not _BUCKET.fullmatch(text):
-        raise ValueError(
-            "must be a folder, or s3://bucket/prefix (az://, abfss://, gs://) with nothing else in it"
-        )
+        raise ValueError("must be a folder, or s3://bucket/prefix (az, abfss, gs) with nothing else in it")
     return text.rstrip("/")
 
 
@@ -48,10 +46,14 @@ class LakeSettings(Section):
     secret_keys = ("options",)
     private_keys = ("path",)
 
-    path: Annotated[str, AfterValidator(location)] | None = None
+    path: Annotated[str, AfterValidator(_checked)] | None = None
     raw: bool = False
     keep_days: Annotated[int, Field(ge=1)] = 7
     options: Annotated[SecretStr, AfterValidator(_pairs)] | None = None
+
+    def location(self, private: Path) -> str:
+        """Return the place of the lake, by default the folder `lake` beside the private file."""
+        return self.path or str(private.with_name("lake"))
 
     def storage_options(self) -> dict[str, str]:
         """Return the options of the bucket."""
@@ -59,16 +61,13 @@ class LakeSettings(Section):
 
     def anchored(self, folder: Path) -> Self:
         """Return the section with an absolute folder."""
-        places = [str(folder / place) for place in self._folders()]
+        places = [str(folder / place) for _, place in self.places("lake")]
         return self.model_copy(update={"path": places[0]} if places else {})
 
     def places(self, name: str) -> Iterator[tuple[str, Path]]:
         """Yield the folder if it is on this machine."""
-        yield from ((f"{name}.path", Path(place)) for place in self._folders())
-
-    def _folders(self) -> Iterator[str]:
         if self.path and "://" not in self.path:
-            yield self.path
+            yield f"{name}.path", Path(self.path)
 
 
 class SparkSettings(Section):

@@ -134,7 +134,7 @@ def dbt_on_spark(
             {
                 "master": master,
                 "settings": _SESSION,
-                "schemas": {schema: str(work / "tables" / f"{schema}.db") for schema in (*SCHEMAS, *PRIVATE)},
+                "schemas": {name: str(work / "tables" / f"{name}.db") for name in sorted((*SCHEMAS, *PRIVATE))},
                 "views": views,
             }
         ),
