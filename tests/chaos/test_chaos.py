@@ -30,8 +30,7 @@ from vetl.core.list_read import Reconcile
 from vetl.core.results import SyncResult
 from vetl.jobs import client as jobs_client
 from vetl.partner import client
-from vetl.partner.limits import RetryPolicy
-from vetl.partner.timing import Timing
+from vetl.partner.limits import RetryPolicy, Timing
 from vetl.settings import Settings
 
 DAYS = 6

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from vetl.jobs import client as jobs_client
 from vetl.partner import client
-from vetl.partner.limits import RetryPolicy
-from vetl.partner.timing import Timing
+from vetl.partner.limits import RetryPolicy, Timing
 from vetl.settings import Settings
 
 processes = multiprocessing.get_context("forkserver")

@@ -22,7 +22,7 @@ from vetl.cli.terminal import (
     this_command,
 )
 from vetl.core.errors import ConfigurationError
-from vetl.discovery.report import Report, State
+from vetl.discovery.probes import Report, State
 from vetl.jobs.build import published_clear, weak_key
 from vetl.jobs.doctor import proposed_stages, run_doctor
 from vetl.settings import load_settings

@@ -100,7 +100,9 @@ def _show_answer(file: Path, question: MetricQuestion, answer: MetricAnswer, *, 
     metric = answer.metric
     rows = [[round(value, 3) if isinstance(value, float) else value for value in row] for row in answer.rows]
     bounds = (f" {word} {day}" for word, day in (("since", question.since), ("until", question.until)) if day)
-    print_table(f"{metric.words} ({metric.unit}){''.join(bounds)}", answer.columns, rows)
+    named = {"numerator": metric.numerator, "denominator": metric.denominator}
+    columns = [named.get(column) or column for column in answer.columns]
+    print_table(f"{metric.words} ({metric.unit}){''.join(bounds)}", columns, rows)
     print_line(f"{metric.name}: {metric.definition}")
     for note in answer.notes[:_NOTES]:
         print_aside(note)

@@ -8,6 +8,6 @@ contrasting values and believes a parameter only if the two answers differ as th
 - `ranges`, `page_parameters`, `row_checks`, `identity`  check one subject each
 - `parameter_names` has the names to try, and selects names on lists that are too short to prove any
 - `calls_and_people`, `time_zone`  check the lists that the contract describes in another way
-- `probes`          sends the requests and holds the knowledge of a list
-- `capability_store`, `conventions`, `report`  are the results: for the store, for `reading`, for `vetl doctor`
+- `probes`          sends the requests, holds the knowledge of a list, and has the findings for `vetl doctor`
+- `capability_store`, `conventions`  are the other results: for the store and for `reading`
 """

@@ -10,8 +10,7 @@ from typing import Any, Literal
 from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
 from vetl.core.steps import Learnt, Plan
 from vetl.discovery.conventions import Bounds, QueryConventions
-from vetl.discovery.probes import ListKnowledge, whole_bounds
-from vetl.discovery.report import Finding
+from vetl.discovery.probes import Finding, ListKnowledge, whole_bounds
 
 RESULTS = {
     "ok": Result.HONOURED,

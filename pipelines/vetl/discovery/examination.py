@@ -23,9 +23,8 @@ from vetl.discovery.first_look import FirstLook, Pages, first_look
 from vetl.discovery.identity import Identity
 from vetl.discovery.page_parameters import check_numbers, check_size
 from vetl.discovery.parameter_names import choose_accepted_names
-from vetl.discovery.probes import ListKnowledge, fields_at_fault, recall
+from vetl.discovery.probes import Finding, Findings, ListKnowledge, fields_at_fault, recall
 from vetl.discovery.ranges import check_bounds, check_end, check_range, granularity, timed_rows
-from vetl.discovery.report import Finding, Findings
 from vetl.discovery.row_checks import check_contents, check_statuses, check_total_pages
 from vetl.partner.models import CALL_STATES, PhoneCall
 

@@ -26,6 +26,8 @@ from vetl.discovery.probes import (
     LARGEST,
     SLIGHT,
     TWICE,
+    Finding,
+    Findings,
     ListKnowledge,
     PageProbe,
     ask,
@@ -34,7 +36,6 @@ from vetl.discovery.probes import (
     name_finding,
     recall,
 )
-from vetl.discovery.report import Finding, Findings
 
 ATTEMPTS = 2
 """Attempts to find pages that do not change between two reads; after that the numbering stays undecided."""

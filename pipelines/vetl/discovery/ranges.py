@@ -21,6 +21,8 @@ from vetl.discovery.parameter_names import DATE_RANGE_NAMES
 from vetl.discovery.probes import (
     SLIGHT,
     TWICE,
+    Finding,
+    Findings,
     ListKnowledge,
     ask,
     bisected,
@@ -35,7 +37,6 @@ from vetl.discovery.probes import (
     still_contrasts,
     whole_bounds,
 )
-from vetl.discovery.report import Finding, Findings
 
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}

@@ -14,8 +14,17 @@ from vetl.core.pages import Page, Row
 from vetl.core.row_keys import instant, key_of
 from vetl.core.steps import Plan
 from vetl.discovery.parameter_names import STATUS_NAMES
-from vetl.discovery.probes import SLIGHT, TWICE, ListKnowledge, ask, bisected, name_finding, recall
-from vetl.discovery.report import Finding, Findings
+from vetl.discovery.probes import (
+    SLIGHT,
+    TWICE,
+    Finding,
+    Findings,
+    ListKnowledge,
+    ask,
+    bisected,
+    name_finding,
+    recall,
+)
 from vetl.partner.answers import redact
 
 ENOUGH = 3

@@ -7,7 +7,7 @@ from typing import Any
 
 from vetl.core.row_keys import instant
 from vetl.core.zones import names, offset_at, zone
-from vetl.discovery.report import Correction, Finding
+from vetl.discovery.probes import Correction, Finding
 
 ENOUGH = 5
 """Calls that must agree before a zone is believed."""

@@ -16,7 +16,7 @@ from vetl.core.practice import Practice
 from vetl.core.results import Progress, ReportProgress, Waiting
 from vetl.core.steps import Learnt, Question, Save
 from vetl.discovery.examination import Examination, check_practice, examine
-from vetl.discovery.report import Examined, Finding, Report
+from vetl.discovery.probes import Examined, Finding, Report
 from vetl.discovery.row_checks import MOVES, order_of_stages
 from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS

@@ -9,7 +9,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from vetl.core.errors import ConfigurationError, cannot_write
-from vetl.discovery.report import Finding, Report
+from vetl.discovery.probes import Finding, Report
 from vetl.drafts import draft_for
 from vetl.settings import QueryName, Settings
 

@@ -16,10 +16,9 @@ from vetl.core.results import Waiting
 from vetl.partner import protocol
 from vetl.partner.account import AcceptedCredentials, Account, Limits
 from vetl.partner.answers import Decoded, loggable_query, user_agent
-from vetl.partner.limits import Deadline, Limiters, RateLimiter, RetryBudget, RetryPolicy
+from vetl.partner.limits import Deadline, Limiters, RateLimiter, RetryBudget, RetryPolicy, ServerClock, Timing
 from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept
 from vetl.partner.signin import Session, Token
-from vetl.partner.timing import ServerClock, Timing
 from vetl.partner.wire import Transport, Wire
 
 __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
