@@ -15,10 +15,10 @@ from vetl import bundled, hooks
 from vetl.core.errors import BuildFailed, PublicationHeld, VetlError, is_of_a_full_disk
 from vetl.core.results import ReportProgress
 from vetl.forgetting.job import finish_forgettings
-from vetl.jobs.build import building, existing, is_built, publish_marts, treatments
+from vetl.jobs.build import building, is_built, publish_marts, treatments
 from vetl.jobs.dbt_process import NodeDone, log_file
 from vetl.jobs.drain import run_drain
-from vetl.jobs.one_writer import writing
+from vetl.jobs.one_writer import existing, writing
 from vetl.jobs.sync import chosen_practices, run_sync
 from vetl.settings import Settings
 from vetl.store.control.activity import recorded
@@ -126,6 +126,7 @@ def _news(codes: Sequence[int], settings: Settings) -> Events:
 
 def built_and_published(settings: Settings, **how: bool) -> Events:
     """Build the marts; publish them only if every node was built, so that analysts never see half a build."""
+    existing(settings)
     with writing(settings):
         for event in built(settings, **how):
             yield event

@@ -28,7 +28,7 @@ from support.warehouse_with_rows import ask
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.core.list_read import Reconcile
 from vetl.core.results import SyncResult
-from vetl.jobs import client as jobs_client
+from vetl.jobs import platform as jobs_client
 from vetl.partner import client
 from vetl.partner.limits import RetryPolicy, Timing
 from vetl.settings import Settings

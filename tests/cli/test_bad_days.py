@@ -18,7 +18,7 @@ from support.practice_site import write_settings
 from support.small_project import small_project
 from vetl import bundled
 from vetl.cli import app
-from vetl.jobs import client as jobs_client
+from vetl.jobs import platform as jobs_client
 from vetl.partner.limits import RetryPolicy
 from vetl.store.notes import write_note
 

@@ -13,7 +13,7 @@ import vetl_sandbox
 from support import truth
 from support.sandbox_settings import settings_for, synced
 from vetl.core.results import SyncResult
-from vetl.jobs import client as jobs_client
+from vetl.jobs import platform as jobs_client
 from vetl.partner.limits import RetryPolicy
 from vetl.settings import Settings
 

@@ -10,7 +10,7 @@ import vetl_sandbox
 from support.practice_site import write_settings
 from support.sandbox_settings import credentials
 from vetl.cli.app import execute
-from vetl.jobs import client as jobs_client
+from vetl.jobs import platform as jobs_client
 from vetl.partner.limits import RetryPolicy
 
 DAYS = 10

@@ -26,7 +26,7 @@ from vetl.core.errors import WarehouseError
 from vetl.core.list_read import Reconcile
 from vetl.jobs.build import publish_marts
 from vetl.jobs.drain import run_drain
-from vetl.jobs.quarantine import retry
+from vetl.jobs.quarantined_rows import retry
 from vetl.settings import Settings
 from vetl.store.forget_plan import read_plans
 

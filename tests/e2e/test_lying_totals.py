@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.killed_sync import processes
 from support.sandbox_settings import synced
-from vetl.jobs import client as jobs_client
+from vetl.jobs import platform as jobs_client
 from vetl.partner.limits import RetryPolicy
 from vetl.settings import Settings
 

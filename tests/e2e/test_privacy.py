@@ -20,7 +20,7 @@ from support.warehouse_with_rows import ask
 from vetl.bundled import dbt_project
 from vetl.cli import app, run, status
 from vetl.jobs.dbt_process import state_folder
-from vetl.jobs.quarantine import quarantined_rows
+from vetl.jobs.quarantined_rows import quarantined_rows
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.marts import table_of
 from vetl.publishing.parquet import parquet_folder

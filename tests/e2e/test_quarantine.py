@@ -10,7 +10,7 @@ import pytest
 from support.lying_proxy import lying
 from support.sandbox_settings import at, synced
 from support.warehouse_with_rows import ask
-from vetl.jobs.quarantine import quarantined_rows, retry
+from vetl.jobs.quarantined_rows import quarantined_rows, retry
 from vetl.store.frames import LONG_ROW, LONG_ROWS, TOO_LONG
 
 

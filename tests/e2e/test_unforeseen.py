@@ -8,7 +8,7 @@ import pytest
 from vetl.core.errors import ConfigurationError
 from vetl.core.steps import Flush, Plan
 from vetl.engine import runner as engine
-from vetl.jobs.doctor import run_doctor
+from vetl.jobs.checkup import run_doctor
 from vetl.store.warehouse import Warehouse
 
 VALUE = "Jane Doeling 212-555-0199"

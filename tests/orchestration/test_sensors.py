@@ -1,5 +1,7 @@
 """A sensor drains received webhooks; another keeps the partitions of practices as in `vetl.toml`."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,27 @@ def test_the_sensor_requests_a_job_that_drains(vetl: VetlResource, tmp_path: Pat
 
     assert (after.run_requests or [], after.skip_message) == ([], "the inbox is empty")
     assert ask(tmp_path / "warehouse/data/vetl.duckdb", "select id from raw.messages") == [("m-1",)]
+
+
+HOLD = "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print(1, flush=True); time.sleep(2)"
+
+
+def test_a_step_waits_for_the_holder_of_the_warehouse_and_the_run_names_it(
+    vetl: VetlResource, tmp_path: Path
+) -> None:
+    receive(tmp_path)
+    file = tmp_path / "warehouse/data/vetl.duckdb"
+    file.parent.mkdir(parents=True)
+    with dg.DagsterInstance.ephemeral() as instance:
+        with subprocess.Popen([sys.executable, "-c", HOLD, file], stdout=subprocess.PIPE) as holder:
+            assert holder.stdout
+            holder.stdout.readline()
+            result = dg.materialize([RECEIVED_TABLES], instance=instance, resources={"vetl": vetl})
+        log = [entry.user_message for entry in instance.all_logs(result.run_id)]
+
+    assert result.success
+    [said] = [line for line in log if line.startswith("Waiting for ")]
+    assert said == f"Waiting for process {holder.pid}, which holds {file}, up to 10 minutes"
 
 
 def test_a_broken_inbox_is_reported_and_stops_no_sensor(vetl: VetlResource, tmp_path: Path) -> None:

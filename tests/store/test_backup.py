@@ -14,11 +14,10 @@ from support.warehouse_with_rows import Filled, ask, call_line
 from vetl.addons.act.settings import ActSettings
 from vetl.cli.app import execute
 from vetl.core.errors import BackupError, WarehouseError, WrongUse
-from vetl.jobs.backup import MANIFEST, back_up, read_backup
+from vetl.jobs.backups import MANIFEST, back_up, read_backup, restore
 from vetl.jobs.kept_files import kept_files, place_of
 from vetl.jobs.one_writer import writing
-from vetl.jobs.restore import restore
-from vetl.jobs.status import read_status
+from vetl.jobs.status_report import read_status
 from vetl.partner.webhooks import Channel
 from vetl.publishing.contacts import contacts_file
 from vetl.receiving.inbox import Entry, Inbox

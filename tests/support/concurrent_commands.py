@@ -17,8 +17,8 @@ from support import warm_dbt
 from vetl import bundled
 from vetl.cli import process_exit
 from vetl.cli.app import execute
-from vetl.jobs import client as jobs_client
 from vetl.jobs import dbt_process
+from vetl.jobs import platform as jobs_client
 from vetl.partner import account
 from vetl.partner.limits import RetryPolicy
 

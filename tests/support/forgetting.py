@@ -16,6 +16,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import duckdb
 import vetl_sandbox
@@ -24,10 +25,11 @@ from support.killed_sync import processes
 from support.mart_builds import untested
 from support.sandbox_settings import changed, settings_for
 from vetl import bundled
-from vetl.forgetting.job import Forgetting, build_in_full, finish_forgettings, forget_person
+from vetl.forgetting.job import Forgetting, finish_forgettings, forget_person
 from vetl.jobs import dbt_process
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
+from vetl.run import Event, built_and_published, report_of
 from vetl.settings import Settings
 from vetl.store.connection import quoted
 
@@ -82,6 +84,11 @@ def send_webhooks_about(settings: Settings, person: Mapping[str, str], rng: Rand
         inbox.keep(
             [Entry(Channel.MESSAGES, of, json.dumps(body).encode(), datetime.now(UTC)) for of, body in payloads]
         )
+
+
+def build_in_full(settings: Settings) -> Mapping[str, Any]:
+    events = built_and_published(settings, full_refresh=True)
+    return report_of([event for event in events if isinstance(event, Event)])
 
 
 def forget(settings: Settings, person: Mapping[str, str]) -> Forgetting:

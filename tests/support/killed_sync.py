@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from vetl.jobs import client as jobs_client
+from vetl.jobs import platform as jobs_client
 from vetl.partner import client
 from vetl.partner.limits import RetryPolicy, Timing
 from vetl.settings import Settings

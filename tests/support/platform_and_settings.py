@@ -9,7 +9,7 @@ from support import truth
 from support.sandbox_settings import synced
 from vetl.core.results import SyncResult
 from vetl.discovery.probes import Finding, Report
-from vetl.jobs.doctor import run_doctor
+from vetl.jobs.checkup import run_doctor
 from vetl.settings import Settings, load_settings
 
 DAYS = 40

@@ -14,8 +14,8 @@ from typer.exceptions import TyperException
 
 from vetl.cli import process_exit
 from vetl.cli.commands import AllCommands
-from vetl.cli.options import Config, Folder, LogFile, LogFormat, Quiet, Version, split_options
-from vetl.cli.output import direct, say
+from vetl.cli.options import Config, Folder, LogFile, LogFormat, Quiet, Verbose, Version, split_options
+from vetl.cli.output import configure_logs, direct, say
 from vetl.core.errors import VetlError, WrongUse, unforeseen
 from vetl.core.text import printable
 
@@ -32,6 +32,7 @@ def options(
     context: typer.Context,
     version: Version = False,
     quiet: Quiet = False,
+    verbose: Verbose = 0,
     log_file: LogFile = None,
     log_format: LogFormat = "text",
     folder: Folder = None,
@@ -46,6 +47,8 @@ def options(
         typer.echo(f"vetl {installed('vetl-warehouse')}")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
+    else:
+        configure_logs(verbose)
 
 
 def _enter(folder: Path | None, config: Path | None) -> None:
@@ -53,9 +56,6 @@ def _enter(folder: Path | None, config: Path | None) -> None:
 
     A relative `config` starts at `folder`. Its path is put into the environment, so that child processes read the
     same file.
-
-    Raises:
-        WrongUse: the folder cannot be entered.
     """
     if folder:
         try:

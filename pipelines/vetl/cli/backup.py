@@ -8,12 +8,12 @@ import typer
 
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
-from vetl.cli.output import configure_logs
+from vetl.cli.output import mention, say
 from vetl.cli.progress import waiting
-from vetl.cli.terminal import count, mention, print_json, print_line, say, short, this_command
-from vetl.jobs.backup import Backup, back_up
+from vetl.cli.terminal import count, print_json, print_line, short, this_command
+from vetl.jobs.backups import Backup, back_up
+from vetl.jobs.backups import restore as put_back
 from vetl.jobs.kept_files import MADE_AGAIN
-from vetl.jobs.restore import restore as put_back
 from vetl.settings import load_settings
 
 _MEGABYTE = 1_000_000
@@ -27,7 +27,6 @@ def backup(
     as_json: AsJson = False,
 ) -> int:
     """Copy all that vetl keeps into a folder, and verify the copy."""
-    configure_logs(0)
     with waiting("copying"):
         made = back_up(load_settings(), folder)
     if as_json:
@@ -44,7 +43,6 @@ def restore(
     as_json: AsJson = False,
 ) -> int:
     """Verify a backup, and put it in the place of what vetl keeps."""
-    configure_logs(0)
     with waiting("verifying and copying"):
         restored = put_back(load_settings(), folder)
     if as_json:

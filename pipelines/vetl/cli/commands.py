@@ -79,11 +79,7 @@ class WithSettings(TyperCommand):
     """
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - the context is a class of Typer that is not public
-        """Run the command.
-
-        Raises:
-            ConfigurationError: there is no `vetl.toml`, and no environment variable sets more than a secret.
-        """
+        """Run the command."""
         from vetl.settings import require_settings  # noqa: PLC0415 - pydantic is not needed for `--help`
 
         if "--help" not in ctx.args:  # of dbt and Dagster, which get all arguments

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from vetl import bundled
 from vetl.cli.commands import Commands
 from vetl.cli.options import Browse
-from vetl.cli.terminal import say
+from vetl.cli.output import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.practice import Practice
 from vetl.settings import Settings, load_settings, published_file
@@ -34,11 +34,7 @@ app = Commands()
 
 
 def _set_password(name: str) -> int:
-    """Ask for a password twice, and keep its hash.
-
-    Raises:
-        ConfigurationError: the extra is not installed, there is no such user, or the password is refused.
-    """
+    """Ask for a password twice, and keep its hash."""
     settings = load_settings().dashboard
     if find_spec("argon2") is None:
         raise ConfigurationError("argon2 is not installed: pip install 'vetl-warehouse[dashboard]'")
@@ -180,11 +176,7 @@ def _overridden(settings: DashboardSettings, host: str | None, port: int | None)
 
 
 def refuse_taken(host: str, port: int) -> None:
-    """Refuse a port that another program uses; Streamlit and marimo would print an address and then end.
-
-    Raises:
-        ConfigurationError: no server can listen on this address.
-    """
+    """Refuse a port that another program uses; Streamlit and marimo would print an address and then end."""
     try:
         with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
             pass

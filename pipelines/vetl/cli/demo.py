@@ -17,11 +17,11 @@ import typer
 from vetl.cli.commands import Commands
 from vetl.cli.dashboard import dashboard, has_dashboard
 from vetl.cli.demo_webhooks import a_day_passes, advance, receiver
-from vetl.cli.options import AsJson, Browse, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.options import AsJson, Browse
+from vetl.cli.output import mention
 from vetl.cli.run import run_everything
 from vetl.cli.sandbox import Platform, sandbox_process
-from vetl.cli.terminal import count, mention, print_json, short, this_command
+from vetl.cli.terminal import count, print_json, short, this_command
 from vetl.cli.views import as_records, show_answer
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.publishing.statements import query
@@ -83,10 +83,8 @@ def demo(
     show: Browse = False,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the platform running until interrupted.")] = False,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Try everything on a made-up platform on this machine."""
-    configure_logs(verbose)
     if show and not has_dashboard():
         raise ConfigurationError("--open needs the dashboard: pip install 'vetl-warehouse[dashboard]'")
     folder = folder.absolute()

@@ -25,11 +25,7 @@ undelivered, delivered or read."""
 
 @contextmanager
 def receiver(folder: Path, platform: Platform) -> Generator[str]:
-    """Run `vetl webhooks serve` in the demo's folder, on a free port, until the block ends. Yield its address.
-
-    Raises:
-        Unreachable: the receiver did not start.
-    """
+    """Run `vetl webhooks serve` in the demo's folder, on a free port, until the block ends. Yield its address."""
     environment = {name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)}
     process = subprocess.Popen(
         [sys.executable, "-m", "vetl", "webhooks", "serve", "--port", "0", "--json"],

@@ -8,23 +8,14 @@ from typing import Annotated
 import typer
 
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Lists, Practices, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.options import AsJson, Lists, Practices
+from vetl.cli.output import say
 from vetl.cli.progress import showing_lists
-from vetl.cli.terminal import (
-    TableColumn,
-    count,
-    print_aside,
-    print_json,
-    print_line,
-    print_table,
-    say,
-    this_command,
-)
+from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, this_command
 from vetl.core.errors import ConfigurationError
 from vetl.discovery.probes import Report, State
 from vetl.jobs.build import published_clear, weak_key
-from vetl.jobs.doctor import proposed_stages, run_doctor
+from vetl.jobs.checkup import proposed_stages, run_doctor
 from vetl.settings import load_settings
 from vetl.settings.places import exposed
 from vetl.settings.sources import DEFAULT_FILE, Sources
@@ -54,10 +45,8 @@ def doctor(
     write: Annotated[bool, typer.Option("--write", help="Correct vetl.toml; comments and order stay.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Also show the checks that passed.")] = False,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Compare the settings with the platform; --write corrects them."""
-    configure_logs(verbose)
     config = _file_to_mend() if write else None
     settings = load_settings()
     clear = published_clear(settings)

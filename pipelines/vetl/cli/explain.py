@@ -1,9 +1,10 @@
 """`vetl explain`: the rows behind a cell of a mart, and the evidence for them."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,17 @@ import typer
 from vetl.cli.commands import Commands
 from vetl.cli.metric import AllEvidence, in_one_line, published_file, show_evidence
 from vetl.cli.options import AsJson, OtherFile, Style, Where
-from vetl.cli.terminal import TableColumn, count, print_aside, print_csv, print_json, print_line, print_table, say
+from vetl.cli.output import say
+from vetl.cli.terminal import (
+    TableColumn,
+    count,
+    print_aside,
+    print_csv,
+    print_items,
+    print_json,
+    print_line,
+    print_table,
+)
 from vetl.core.errors import WarehouseBusy, WrongUse
 from vetl.core.published_file import schema_of
 from vetl.core.text import text
@@ -24,18 +35,17 @@ from vetl.settings import load_settings
 _SHOWN = 40
 """Rows of the table; `--format csv` and `--json` have all."""
 
-WINDOWS = (
-    "list",
-    TableColumn("kind", 3),
-    TableColumn("from", 1),
-    TableColumn("to", 1),
-    "total",
-    "rows",
-    "state",
-    TableColumn("evidence", 2),
-    TableColumn("read at", 4),
-)
-
+WINDOWS: dict[str | TableColumn, Callable[[WindowRead], object]] = {
+    "list": attrgetter("endpoint"),
+    TableColumn("kind", 3): attrgetter("kind"),
+    TableColumn("from", 1): lambda read: _bound(read.window_start),
+    TableColumn("to", 1): lambda read: _bound(read.window_end),
+    "total": attrgetter("total"),
+    "rows": attrgetter("rows"),
+    "state": lambda read: "certified" if read.is_certified else "uncertified",
+    TableColumn("evidence", 2): attrgetter("reason"),
+    TableColumn("read at", 4): attrgetter("finished_at"),
+}
 
 app = Commands()
 
@@ -95,11 +105,7 @@ def _list_columns(file: Path | None, *, as_json: bool) -> int:
 
 
 def question_about(figure: str, practice: str | None) -> CellQuestion:
-    """Return the question about a figure such as `booking_intent_daily.calls`.
-
-    Raises:
-        WrongUse: it is not a mart and a column.
-    """
+    """Return the question about a figure such as `booking_intent_daily.calls`."""
     mart, dot, column = figure.removeprefix("marts.").removeprefix("meta.").partition(".")
     if not (mart and dot and column):
         raise WrongUse(f"{figure}: must be a mart and a column, such as booking_intent_daily.calls")
@@ -164,33 +170,34 @@ def _distinguishing(found: Explanation) -> list[str]:
     return [name for name in found.columns if shown.get(name, True) and values[name] - {None}]
 
 
-def _own_id(found: Explanation, names: Sequence[str]) -> str:
-    """Return the column that names each row: the platform's id if every row has one."""
-    ids = [name for name in names if name.endswith("_id") and name != "practice_id"]
-    keys = [name for name in names if name.endswith("_key")]
-    whole = [name for name in (*ids, *keys) if all(row[found.columns.index(name)] for row in found.rows)]
-    return next(iter((*whole, *ids, *keys)), "")
-
-
 def _ranked(found: Explanation, names: Sequence[str]) -> list[TableColumn]:
     """Return the columns in the order in which a narrow terminal hides them: equal values first.
 
     The id of the row and what is counted are never hidden; the hours of the practice's clock come next.
     """
-    own_id = _own_id(found, names)
+    values = {name: [row[place] for row in found.rows] for place, name in enumerate(found.columns)}
+    ids = [name for name in names if name.endswith("_id") and name != "practice_id"]
+    ids += [name for name in names if name.endswith("_key")]
+    own_id = next(iter((*(name for name in ids if all(values[name])), *ids)), "")  # the platform's if all have one
     local = next((name for name in names if name.endswith("_at_local")), None)
-    columns: list[TableColumn] = []
-    for name in names:
-        number = found.columns.index(name)
-        is_equal = len(found.rows) > 1 and len({row[number] for row in found.rows}) == 1
+
+    def rank(name: str) -> int:
+        if name in {own_id, "count", "counts"}:
+            return 0
+        if len(found.rows) > 1 and len(set(values[name])) == 1:
+            return 4
         is_other = name.endswith(("_id", "_key", "created_at")) or f"{name}_local" in names
-        rank = 4 if is_equal else 1 if name == local else 3 if is_other else 2
-        rank = 0 if name in {own_id, "count", "counts"} else rank
-        title = "key" if name == "counts" and found.metric.aggregation == "distinct" else name
-        columns.append(
-            TableColumn(title, rank, max((len(text(_rounded(row[number]))) for row in found.rows), default=0))
+        return 1 if name == local else 3 if is_other else 2
+
+    title = "key" if found.metric.aggregation == "distinct" else "counts"
+    return [
+        TableColumn(
+            title if name == "counts" else name,
+            rank(name),
+            max((len(text(_rounded(value))) for value in values[name]), default=0),
         )
-    return columns
+        for name in names
+    ]
 
 
 def _show_explanation(found: Explanation) -> None:
@@ -209,21 +216,7 @@ def _show_explanation(found: Explanation) -> None:
 def _show_evidence(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
     show_evidence(found.certificates)
     if reads:
-        cells = [
-            (
-                item.endpoint,
-                item.kind,
-                _bound(item.window_start),
-                _bound(item.window_end),
-                item.total,
-                item.rows,
-                "certified" if item.is_certified else "uncertified",
-                item.reason,
-                item.finished_at,
-            )
-            for item in reads
-        ]
-        print_table("The windows that were read for this day", WINDOWS, cells)
+        print_items("The windows that were read for this day", WINDOWS, reads)
     for item in found.revisions:
         said = (
             "no report was possible"

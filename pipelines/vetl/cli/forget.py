@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Practice, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.options import AsJson, Practice
+from vetl.cli.output import mention, say
 from vetl.cli.run import shown
-from vetl.cli.terminal import count, mention, print_json, print_line, say
+from vetl.cli.terminal import count, print_json, print_line
 from vetl.core.errors import WrongUse
 from vetl.forgetting.job import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
 from vetl.jobs.one_writer import writing
@@ -28,10 +28,8 @@ def forget(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the rows to change; change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed if there is no terminal.")] = False,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Remove a person from everything that vetl keeps."""
-    configure_logs(verbose)
     settings = load_settings()
     if dry_run:
         return _show_rehearsal(settings, practice, client, as_json=as_json)
@@ -52,11 +50,7 @@ def forget(
 
 
 def _agreed(settings: Settings, practice: str, client: str) -> bool:
-    """Ask for confirmation on a terminal, on standard error: standard output is for the report.
-
-    Raises:
-        WrongUse: standard input is not a terminal.
-    """
+    """Ask for confirmation on a terminal, on standard error: standard output is for the report."""
     if not sys.stdin.isatty():
         raise WrongUse("forget cannot be undone: add --yes to do it, or --dry-run to see what it would change")
     say(_rehearsal_text(rehearse(settings, practice, client), practice, client))

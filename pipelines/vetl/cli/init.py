@@ -15,7 +15,8 @@ import typer
 from vetl import bundled
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
-from vetl.cli.terminal import mention, print_json, short, this_command
+from vetl.cli.output import mention
+from vetl.cli.terminal import print_json, short, this_command
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.core.zones import known_zone
 from vetl.settings.checked_values import http_address

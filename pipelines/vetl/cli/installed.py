@@ -95,15 +95,12 @@ def dbt(context: typer.Context) -> int:
         "DBT_TARGET_PATH": str(state / "target"),
         "DBT_LOG_PATH": str(state / "logs"),
     }
-    return _run([*DBT, *others, *variables], {**environment(warehouse), **places}, folder=_with_folder(state))
+    state.mkdir(parents=True, exist_ok=True)
+    return _run([*DBT, *others, *variables], {**environment(warehouse), **places}, folder=state)
 
 
 def _without_variables(arguments: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """Return the arguments without `--vars`, and its variables: dbt takes the last `--vars` alone.
-
-    Raises:
-        WrongUse: the value is no mapping.
-    """
+    """Return the arguments without `--vars`, and its variables: dbt takes the last `--vars` alone."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--vars", default="{}")
     try:
@@ -122,7 +119,7 @@ def _warehouse() -> Path:
     return path
 
 
-def _run(command: Sequence[str], environ: dict[str, str], *, folder: str | None = None) -> int:
+def _run(command: Sequence[str], environ: dict[str, str], *, folder: Path | None = None) -> int:
     """Run a program to its end. If SIGTERM ends vetl, the program gets SIGINT.
 
     A program that is killed cannot end its own processes: Dagster's web server and daemon ran on.
@@ -137,8 +134,3 @@ def _run(command: Sequence[str], environ: dict[str, str], *, folder: str | None 
             process.send_signal(signal.SIGINT)
         process.wait()
         raise
-
-
-def _with_folder(folder: os.PathLike[str]) -> str:
-    os.makedirs(folder, exist_ok=True)  # noqa: PTH103 - accepts any path-like object
-    return str(folder)

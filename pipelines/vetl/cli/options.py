@@ -75,6 +75,7 @@ OtherFile = Annotated[
 Browse = Annotated[bool, typer.Option("--open", help="Open it in the browser.")]
 
 
+_FLAGS = frozenset(("--quiet", "-q", "--verbose", "-v", "-vv"))
 _TAKING_A_VALUE = frozenset(("--log-file", "--log-format", "--config", "-C"))
 _WITH_THEIR_VALUE = ("--log-file=", "--log-format=", "--config=")
 
@@ -91,7 +92,7 @@ def split_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     for argument in remaining:
         if argument in {"dagster", "dbt"} and not rest:
             return first, [argument, *remaining]
-        if argument in {"--quiet", "-q"} or argument.startswith(_WITH_THEIR_VALUE):
+        if argument in _FLAGS or argument.startswith(_WITH_THEIR_VALUE):
             first.append(argument)
         elif argument in _TAKING_A_VALUE:
             first += [argument, *islice(remaining, 1)]

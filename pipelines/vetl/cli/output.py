@@ -45,11 +45,7 @@ OUTPUT = Output()
 
 
 def direct(*, quiet: bool, log_file: Path | None, log_format: LogFormat) -> None:
-    """Set the output options of this process.
-
-    Raises:
-        WrongUse: the log file cannot be written.
-    """
+    """Set the output options of this process."""
     if OUTPUT.file:
         OUTPUT.file.close()
     OUTPUT.quiet, OUTPUT.log_format, OUTPUT.file = quiet, log_format, None

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Timer
@@ -36,6 +36,30 @@ SPINS_AFTER = 0.5
 ENDED = frozenset(("certified", "uncertified", "withdrawn", "failed"))
 
 
+@dataclass(frozen=True, slots=True)
+class ListProgress:
+    """The progress of a list over all practices; `total` is `None` until it is known for every practice."""
+
+    done: int
+    total: int | None
+    ended: int
+    practices: int
+    phases: set[str]
+    changes: str
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether the list of every practice is done."""
+        return self.ended == self.practices
+
+    @property
+    def mark(self) -> str:
+        """Return a tick if it is certified, `!` if it is not, a cross if it failed; a space until it is done."""
+        if not self.is_done:
+            return " "
+        return "✗" if "failed" in self.phases else "✓" if self.phases == {"certified"} else "!"
+
+
 @dataclass(slots=True)
 class Tally:
     """The latest progress of every list of every practice. `expected` is the number of practices, if known."""
@@ -43,46 +67,26 @@ class Tally:
     expected: int | None = None
     latest: dict[str, dict[str, results.Progress]] = field(default_factory=dict)
 
-    def take(self, progress: results.Progress) -> None:
-        """Record the progress of a list of a practice."""
+    def take(self, progress: results.Progress) -> ListProgress:
+        """Record the progress of a list of a practice; return that of the list."""
         self.latest.setdefault(progress.endpoint, {})[progress.practice_id] = progress
+        return self.of(progress.endpoint)
 
-    def done(self, endpoint: str) -> int:
-        """Return the number of rows read of a list so far, over all practices."""
-        return sum(part.done for part in self.latest[endpoint].values())
-
-    def total(self, endpoint: str) -> int | None:
-        """Return the total rows of a list at the source, or `None` until it is known for every practice."""
+    def of(self, endpoint: str) -> ListProgress:
+        """Return the progress of a list; a row that was read twice counts once as new or changed."""
         parts = self.latest[endpoint].values()
-        if any(part.total is None for part in parts) or len(parts) < (self.expected or 0):
-            return None
-        return sum(part.total or 0 for part in parts)
-
-    def ended(self, endpoint: str) -> int:
-        """Return the number of practices whose list is done."""
-        return sum(part.phase in ENDED for part in self.latest[endpoint].values())
-
-    def practices(self, endpoint: str) -> int:
-        """Return the number of practices of a list."""
-        return self.expected or len(self.latest[endpoint])
-
-    def changes(self, endpoint: str) -> str:
-        """Return `992 rows new, 0 changed, 40 requests`; a row that was read twice counts once."""
-        parts = self.latest[endpoint].values()
+        totals = [part.total for part in parts if part.total is not None]
+        is_known = len(totals) == len(parts) >= (self.expected or 0)
         new, changed = sum(part.new for part in parts), sum(part.changed for part in parts)
-        requests = sum(part.requests for part in parts)
-        return f"{count(new, 'row')} new, {changed:,} changed, {count(requests, 'request')}"
-
-    def is_done(self, endpoint: str) -> bool:
-        """Return whether the list of every practice is done."""
-        return self.ended(endpoint) == self.practices(endpoint)
-
-    def mark(self, endpoint: str) -> str:
-        """Return a tick if it is certified, `!` if it is not, a cross if it failed; a space until it is done."""
-        phases = {part.phase for part in self.latest[endpoint].values()}
-        if not self.is_done(endpoint):
-            return " "
-        return "✗" if "failed" in phases else "✓" if phases == {"certified"} else "!"
+        requests = count(sum(part.requests for part in parts), "request")
+        return ListProgress(
+            done=sum(part.done for part in parts),
+            total=sum(totals) if is_known else None,
+            ended=sum(part.phase in ENDED for part in parts),
+            practices=self.expected or len(parts),
+            phases={part.phase for part in parts},
+            changes=f"{count(new, 'row')} new, {changed:,} changed, {requests}",
+        )
 
 
 @contextmanager
@@ -200,18 +204,15 @@ def _moving(bars: _Bars, tally: Tally) -> results.ReportProgress:
         if isinstance(progress, results.Waiting):
             bars.spinner = Spinner("dots", progress.what) if progress.what else None
             return
-        tally.take(progress)
-        name = progress.endpoint
+        name, of_list = progress.endpoint, tally.take(progress)
         if name not in tasks:
             tasks[name] = bars.add_task(name, total=None, mark=" ", unit="rows", practices="")
-        done = tally.done(name)
-        practices = tally.practices(name)
         bars.update(
             tasks[name],
-            completed=done,
-            total=max(done, 1) if tally.is_done(name) else tally.total(name),
-            mark=tally.mark(name),
-            practices=f"{tally.ended(name)} of {practices} practices" if practices > 1 else "",
+            completed=of_list.done,
+            total=max(of_list.done, 1) if of_list.is_done else of_list.total,
+            mark=of_list.mark,
+            practices=f"{of_list.ended} of {of_list.practices} practices" if of_list.practices > 1 else "",
         )
 
     return report
@@ -220,18 +221,16 @@ def _moving(bars: _Bars, tally: Tally) -> results.ReportProgress:
 class _Lines:
     """Write a line every few seconds, one at the end of each list, and one for each long wait."""
 
-    def __init__(self, tally: Tally, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, tally: Tally) -> None:
         self._tally = tally
-        self._clock = clock
-        self._due = clock() + LINES_EVERY
+        self._due = time.monotonic() + LINES_EVERY
         self._late: Timer | None = None
 
     def __call__(self, progress: results.Progress | results.Waiting) -> None:
         """Record one report of progress or of a wait."""
         self.end()
         if isinstance(progress, results.Progress):
-            self._tally.take(progress)
-            self._say_progress(progress)
+            self._say(progress, self._tally.take(progress))
         elif progress.what:
             self._late = Timer(SILENT_WAIT, say, (progress.what,))
             self._late.start()
@@ -242,25 +241,19 @@ class _Lines:
             self._late.cancel()
             self._late.join()
 
-    def _say_progress(self, progress: results.Progress) -> None:
-        name, tally = progress.endpoint, self._tally
-        if progress.phase in ENDED and tally.is_done(name) and tally.practices(name) > 1:
-            say(f"{name}: all {tally.practices(name)} practices done, {tally.changes(name)}")
-        elif progress.phase in ENDED and tally.expected == 1:
-            say(f"{name}: {progress.phase}, {tally.changes(name)}")
-        elif self._clock() >= self._due:
-            self._due = self._clock() + LINES_EVERY
-            say(_lists_in_progress(tally))
+    def _say(self, progress: results.Progress, of_list: ListProgress) -> None:
+        name, has_ended = progress.endpoint, progress.phase in ENDED
+        if has_ended and of_list.is_done and of_list.practices > 1:
+            say(f"{name}: all {of_list.practices} practices done, {of_list.changes}")
+        elif has_ended and self._tally.expected == 1:
+            say(f"{name}: {progress.phase}, {of_list.changes}")
+        elif time.monotonic() >= self._due:
+            self._due = time.monotonic() + LINES_EVERY
+            lists = {name: self._tally.of(name) for name in self._tally.latest}
+            say("reading " + ", ".join(_in_progress(name, one) for name, one in lists.items() if not one.is_done))
 
 
-def _lists_in_progress(tally: Tally) -> str:
-    """Return one line with the progress of every list that is not done."""
-    names = [name for name in tally.latest if not tally.is_done(name)]
-    return "reading " + ", ".join(_list_in_progress(tally, name) for name in names)
-
-
-def _list_in_progress(tally: Tally, name: str) -> str:
-    total, practices = tally.total(name), tally.practices(name)
-    of = f" of {total:,}" if total else ""
-    ended = f" ({tally.ended(name)} of {practices} practices)" if practices > 1 else ""
-    return f"{name} {tally.done(name):,}{of} rows{ended}"
+def _in_progress(name: str, of_list: ListProgress) -> str:
+    of = f" of {of_list.total:,}" if of_list.total else ""
+    ended = f" ({of_list.ended} of {of_list.practices} practices)" if of_list.practices > 1 else ""
+    return f"{name} {of_list.done:,}{of} rows{ended}"

@@ -10,8 +10,8 @@ import typer
 from vetl import hooks
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
-from vetl.cli.output import configure_logs
-from vetl.cli.terminal import mention, print_json, say, short
+from vetl.cli.output import mention, say
+from vetl.cli.terminal import print_json, short
 from vetl.cli.times import local, zone
 from vetl.cli.views import show_published
 from vetl.core.errors import WrongUse
@@ -48,7 +48,6 @@ def publish(
     as_json: AsJson = False,
 ) -> int:
     """Replace the published file by the current marts."""
-    configure_logs(0)
     if group:
         return _publish_for(group, target, as_json=as_json)
     settings = load_settings()

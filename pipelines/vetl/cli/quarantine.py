@@ -1,34 +1,36 @@
 """`vetl quarantine`: list rejected rows, acknowledge them, or retry them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from typing import Annotated
 
 import typer
 
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Lists, Practices, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.options import AsJson, Lists, Practices
+from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists
-from vetl.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
+from vetl.cli.terminal import TableColumn, count, print_aside, print_items, print_json
 from vetl.cli.times import local, zone
 from vetl.core.errors import WrongUse
-from vetl.jobs.quarantine import acknowledge as mark_as_known
-from vetl.jobs.quarantine import quarantined_rows
-from vetl.jobs.quarantine import retry as take_in_again
+from vetl.jobs.quarantined_rows import acknowledge as mark_as_known
+from vetl.jobs.quarantined_rows import quarantined_rows
+from vetl.jobs.quarantined_rows import retry as take_in_again
 from vetl.settings import load_settings
 from vetl.store.control.bad_rows import QuarantinedRow
 
-COLUMNS = (
-    "practice",
-    "list",
-    "row",
-    "reason",
-    TableColumn("since", 2),
-    TableColumn("acknowledged", 1),
-    TableColumn("payload", 3),
-)
-
+COLUMNS: dict[str | TableColumn, Callable[[QuarantinedRow], object]] = {
+    "practice": attrgetter("practice_id"),
+    "list": attrgetter("endpoint"),
+    "row": attrgetter("row_key"),
+    "reason": attrgetter("reason"),
+    TableColumn("since", 2): lambda row: local(row.first_seen),
+    TableColumn("acknowledged", 1): lambda row: (
+        f"{local(row.acknowledged_at)}: {row.acknowledged_reason}" if row.acknowledged_at else ""
+    ),
+    TableColumn("payload", 3): attrgetter("payload"),
+}
 
 app = Commands()
 
@@ -41,7 +43,6 @@ app = Commands()
 )
 def list_rows(as_json: AsJson = False) -> int:
     """List rejected rows with the reason and the payload."""
-    configure_logs(0)
     rows = quarantined_rows(load_settings())
     if as_json:
         print_json({"exit_code": 0, "held": [asdict(row) for row in rows]})
@@ -83,9 +84,8 @@ def acknowledge(
 
 
 @app.command(examples="vetl quarantine retry")
-def retry(as_json: AsJson = False, verbose: Verbose = 0) -> int:
+def retry(as_json: AsJson = False) -> int:
     """Retry rejected rows."""
-    configure_logs(verbose)
     with showing_lists() as report:
         retried = take_in_again(load_settings(), report)
     if as_json:
@@ -97,18 +97,6 @@ def retry(as_json: AsJson = False, verbose: Verbose = 0) -> int:
 
 
 def _show_rows(rows: Sequence[QuarantinedRow]) -> None:
-    cells = [
-        (
-            row.practice_id,
-            row.endpoint,
-            row.row_key,
-            row.reason,
-            local(row.first_seen),
-            f"{local(row.acknowledged_at)}: {row.acknowledged_reason}" if row.acknowledged_at else "",
-            row.payload,
-        )
-        for row in rows
-    ]
-    print_table(f"{count(len(cells), 'row')} in quarantine", COLUMNS, cells)
+    print_items(f"{count(len(rows), 'row')} in quarantine", COLUMNS, rows)
     if rows:
         print_aside(f"times in {zone()}")

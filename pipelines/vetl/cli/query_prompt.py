@@ -11,8 +11,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Protocol
 
+from vetl.cli.output import mention, say
 from vetl.cli.questions import statement_of, tables_by_subject, worked_questions
-from vetl.cli.terminal import mention, print_table, say, short
+from vetl.cli.terminal import print_table, short
 from vetl.core.errors import VetlError, WrongUse
 from vetl.publishing.statements import tables_and_columns
 from vetl.settings.sources import nearest
@@ -103,11 +104,7 @@ class Conversation:
     as_lines: bool = False
 
     def answer(self, typed: str) -> None:
-        """Run a statement or a command.
-
-        Raises:
-            WrongUse: there is no such command, mart or question.
-        """
+        """Run a statement or a command."""
         command, _, name = typed.rstrip(";").partition(" ")
         match command:
             case ".tables":

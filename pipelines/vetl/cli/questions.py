@@ -42,11 +42,7 @@ def worked_questions(page: str | None = None) -> list[Question]:
 
 
 def statement_of(name: str) -> str:
-    """Return the statement of the question with this name.
-
-    Raises:
-        WrongUse: there is no such question; the message suggests a similar name.
-    """
+    """Return the statement of the question with this name."""
     statements = {question.name: question.statement for question in worked_questions()}
     if name not in statements:
         nearest = get_close_matches(name, statements, n=1)

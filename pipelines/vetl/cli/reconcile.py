@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Practices, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.options import AsJson, Practices
+from vetl.cli.output import mention
 from vetl.cli.progress import showing_lists
-from vetl.cli.terminal import count, mention, print_json
+from vetl.cli.terminal import count, print_json
 from vetl.cli.views import show_sync
-from vetl.jobs.build import existing
+from vetl.jobs.one_writer import existing
 from vetl.jobs.sync import run_sync
 from vetl.settings import load_settings
 
@@ -26,10 +26,8 @@ def reconcile(
     practice: Practices = None,
     full: Annotated[bool, typer.Option("--full", help="All of history, not the last 35 days.")] = False,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Read history again, repair late changes and deletions."""
-    configure_logs(verbose)
     settings = load_settings()
     existing(settings)
     with showing_lists(len(practice or settings.practices)) as report:

@@ -10,10 +10,10 @@ import typer
 
 from vetl import hooks
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Lists, Practices, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.options import AsJson, Lists, Practices
+from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists, showing_nodes
-from vetl.cli.terminal import mention, print_json, say
+from vetl.cli.terminal import print_json
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
 from vetl.core.errors import WrongUse
 from vetl.jobs.dbt_process import Advance, NodeDone
@@ -47,10 +47,8 @@ def sync(
         ),
     ] = None,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Read new and changed rows into the private warehouse."""
-    configure_logs(verbose)
     settings = load_settings()
     with showing_lists(len(practice or settings.practices)) as progress:
         result = run_sync(
@@ -76,10 +74,8 @@ def build(
         str, typer.Option(help=f"{DUCKDB} builds from the private file; others: {', '.join(hooks.engines())}.")
     ] = DUCKDB,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Build the marts with dbt, then publish."""
-    configure_logs(verbose)
     if engine != DUCKDB:
         return build_with(engine, as_json=as_json)
     settings = load_settings()
@@ -95,9 +91,8 @@ def build(
         vetl -C /srv/vetl run --quiet --log-file vetl.log
         vetl run --practice loc-001 --json"""
 )
-def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 0) -> int:
+def run(practice: Practices = None, as_json: AsJson = False) -> int:
     """Sync, build and publish, as a schedule does."""
-    configure_logs(verbose)
     report = run_everything(load_settings(), practice, quiet=as_json)
     if as_json:
         print_json(report)
@@ -105,11 +100,7 @@ def run(practice: Practices = None, as_json: AsJson = False, verbose: Verbose = 
 
 
 def build_with(engine: str, *, as_json: bool) -> int:
-    """Build the marts with the engine of an addon; return the exit code.
-
-    Raises:
-        WrongUse: no addon has such an engine.
-    """
+    """Build the marts with the engine of an addon; return the exit code."""
     engines = hooks.engines()
     if engine not in engines:
         raise WrongUse(f"--engine {engine}: known are {', '.join((DUCKDB, *engines))}")

@@ -72,11 +72,7 @@ def serve(
 
 @contextmanager
 def sandbox_process(*, practices: int, days: int) -> Generator[Platform]:
-    """Run a sandbox in a process of its own, on a free port, until the block ends.
-
-    Raises:
-        Unreachable: the sandbox did not start.
-    """
+    """Run a sandbox in a process of its own, on a free port, until the block ends."""
     command = [sys.executable, "-m", "vetl_sandbox", "--json", "--practices", str(practices), "--days", str(days)]
     # In a session of its own, so that Ctrl-C reaches only vetl, which then ends the sandbox.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)  # noqa: S603 - this interpreter

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
@@ -13,19 +13,11 @@ from rich.console import Console
 
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Practices
-from vetl.cli.terminal import (
-    TableColumn,
-    count,
-    print_aside,
-    print_json,
-    print_line,
-    print_table,
-    say,
-    short,
-)
+from vetl.cli.output import say
+from vetl.cli.terminal import Item, TableColumn, count, print_aside, print_items, print_json, print_line, short
 from vetl.cli.times import WHOLE_DAYS, ago, in_words, local, zone
 from vetl.core.errors import WrongUse
-from vetl.jobs.status import StatusReport, read_status
+from vetl.jobs.status_report import StatusReport, read_status
 from vetl.settings import Settings, load_settings
 from vetl.store.control.snapshot import ListStatus
 
@@ -35,23 +27,6 @@ _WORST_FIRST = ("failed", "uncertified", "partly read", "not read", "withdrawn",
 _ROWS_BESIDE_THE_TABLE = 8
 """Lines of `--watch` beside the rows: summary, header, notes, and the number of rows that do not fit."""
 _UNCHANGED_AFTER = timedelta(minutes=1)
-
-COLUMNS = (
-    "practice",
-    TableColumn("name", 3),
-    "list",
-    "state",
-    "certified until",
-    TableColumn("last read", 4),
-    TableColumn("rows", 1),
-    TableColumn("open", 5),
-    TableColumn("restated", 6),
-    TableColumn("drift", 7),
-    TableColumn("last window proven by", 8),
-)
-PRACTICE_COLUMNS = ("practice", TableColumn("name", 1), "state", "certified until", TableColumn("rows", 2))
-_QUARANTINED = TableColumn("quarantined")
-
 
 app = Commands()
 
@@ -120,14 +95,15 @@ def show(report: StatusReport, *, problems: bool | None = None, most: int | None
         _say_problems(report, selected, most)
         _print_practices(summary(report), selected, most)
     else:
-        _print_lists(summary(report), selected, most)
+        _print_some(summary(report), COLUMNS, selected, most)
     if problems and not selected:
         print_aside("no list has a problem")
     if lists:
         written = report.snapshot.written_at
         as_of = f"as of {local(written)}; " if written else ""
         print_aside(f"{as_of}times in {zone()}; {short(report.warehouse)}")
-        _explain_whole_days(selected)
+        if any(item.endpoint == "phone_calls" and item.certified_through for item in selected):
+            print_aside(WHOLE_DAYS)
     _show_published(report, all_of_it=problems is False)
     for headline in report.headlines:
         print_line(headline["words"])
@@ -141,73 +117,60 @@ def show(report: StatusReport, *, problems: bool | None = None, most: int | None
 def _print_practices(title: str, lists: Sequence[ListStatus], most: int | None) -> None:
     """Print a row for each practice, those with the worst state first."""
     groups = [list(group) for _, group in groupby(lists, key=attrgetter("practice_id"))]
-    quarantined = any(item.quarantined for item in lists)
-    rows = [(*_practice_row(group), *_cell_of_quarantine(group, has_column=quarantined)) for group in groups]
-    rows.sort(key=lambda row: _WORST_FIRST.index(row[2]))
-    _print_some(title, [*PRACTICE_COLUMNS, *([_QUARANTINED] if quarantined else [])], rows, most)
+    _print_some(title, PRACTICE_COLUMNS, sorted(groups, key=lambda group: _WORST_FIRST.index(_worst(group))), most)
     print_aside("--problems shows the lists with a problem, --all every list")
 
 
-def _practice_row(lists: Sequence[ListStatus]) -> tuple[Any, ...]:
-    read = [item for item in lists if not item.is_received] or lists
-    return (
-        read[0].practice_id,
-        read[0].practice,
-        min((item.state for item in read), key=_WORST_FIRST.index),
-        _earliest(read),
-        sum(item.rows for item in lists),
-    )
+def _read(lists: Sequence[ListStatus]) -> Sequence[ListStatus]:
+    return [item for item in lists if not item.is_received] or lists
+
+
+def _worst(lists: Sequence[ListStatus]) -> str:
+    return min((item.state for item in _read(lists)), key=_WORST_FIRST.index)
 
 
 def _earliest(lists: Sequence[ListStatus]) -> str:
     """Return the earliest end of certification, or nothing if a list has none."""
-    ends = [item.certified_through for item in lists if item.state != "withdrawn"]
+    ends = [item.certified_through for item in _read(lists) if item.state != "withdrawn"]
     return "" if not all(ends) else min((local(end) for end in ends), default="")
 
 
-def _print_lists(title: str, lists: Sequence[ListStatus], most: int | None) -> None:
-    quarantined = any(item.quarantined for item in lists)
-    rows = [(*_row(item), *_cell_of_quarantine([item], has_column=quarantined)) for item in lists]
-    _print_some(title, [*COLUMNS, *([_QUARANTINED] if quarantined else [])], rows, most)
-
-
-def _row(item: ListStatus) -> tuple[object, ...]:
-    return (
-        item.practice_id,
-        item.practice,
-        item.endpoint,
-        item.state,
-        local(item.certified_through),
-        local(item.read_at),
-        item.rows,
-        item.open,
-        item.restated,
-        "; ".join(item.drift),
-        item.certificate.reason if item.certificate else "",
-    )
-
-
-def _cell_of_quarantine(lists: Sequence[ListStatus], *, has_column: bool) -> list[str]:
-    """Return `3` or `3 (all known)` as the only cell; return no cell if the table has no such column."""
-    if not has_column:
-        return []
+def _quarantine_of(lists: Sequence[ListStatus]) -> str:
+    """Return `3` or `3 (all known)`, or nothing if no row is in quarantine."""
     quarantined, acknowledged = sum(item.quarantined for item in lists), sum(item.acknowledged for item in lists)
     all_known = quarantined and quarantined == acknowledged
-    return [f"{quarantined} (all known)" if all_known else f"{quarantined or ''}"]
+    return f"{quarantined} (all known)" if all_known else f"{quarantined or ''}"
 
 
-def _print_some(
-    title: str, columns: Sequence[str | TableColumn], rows: Sequence[tuple[object, ...]], most: int | None
-) -> None:
-    print_table(title, columns, rows[:most])
-    if most is not None and len(rows) > most:
-        print_aside(f"{len(rows) - most} more rows do not fit; every problem is listed below")
+Columns = Mapping[str | TableColumn, Callable[[Item], object]]
+COLUMNS: Columns[ListStatus] = {
+    "practice": attrgetter("practice_id"),
+    TableColumn("name", 3): attrgetter("practice"),
+    "list": attrgetter("endpoint"),
+    "state": attrgetter("state"),
+    "certified until": lambda item: local(item.certified_through),
+    TableColumn("last read", 4): lambda item: local(item.read_at),
+    TableColumn("rows", 1): attrgetter("rows"),
+    TableColumn("open", 5): attrgetter("open"),
+    TableColumn("restated", 6): attrgetter("restated"),
+    TableColumn("drift", 7): lambda item: "; ".join(item.drift),
+    TableColumn("last window proven by", 8): lambda item: item.certificate.reason if item.certificate else "",
+    TableColumn("quarantined", if_filled=True): lambda item: _quarantine_of([item]),
+}
+PRACTICE_COLUMNS: Columns[Sequence[ListStatus]] = {
+    "practice": lambda lists: lists[0].practice_id,
+    TableColumn("name", 1): lambda lists: lists[0].practice,
+    "state": _worst,
+    "certified until": _earliest,
+    TableColumn("rows", 2): lambda lists: sum(item.rows for item in lists),
+    TableColumn("quarantined", if_filled=True): _quarantine_of,
+}
 
 
-def _explain_whole_days(lists: Sequence[ListStatus]) -> None:
-    """Explain the midnights until which phone calls are certified, because they look odd in another time zone."""
-    if any(item.endpoint == "phone_calls" and item.certified_through for item in lists):
-        print_aside(WHOLE_DAYS)
+def _print_some(title: str, columns: Columns[Item], items: Sequence[Item], most: int | None) -> None:
+    print_items(title, columns, items[:most])
+    if most is not None and len(items) > most:
+        print_aside(f"{len(items) - most} more rows do not fit; every problem is listed below")
 
 
 def _quarantined(lists: Sequence[ListStatus]) -> list[str]:

@@ -3,33 +3,21 @@
 import csv
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+from typing import TypeVar
 
 from pydantic_core import to_json
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from vetl.cli.output import OUTPUT, keep, mention, say
+from vetl.cli.output import OUTPUT, keep
 from vetl.core.text import cell, json_text, text
 
-__all__ = [
-    "MANY_PRACTICES",
-    "TableColumn",
-    "count",
-    "mention",
-    "print_aside",
-    "print_csv",
-    "print_json",
-    "print_line",
-    "print_table",
-    "say",
-    "short",
-    "this_command",
-]
+Item = TypeVar("Item")
 
 MANY_PRACTICES = 5
 """With more practices than this, a table has a row for each practice: 30 practices have 210 lists."""
@@ -53,12 +41,13 @@ class TableColumn:
 
     If the terminal is too narrow, columns are hidden, those with the highest `hide_rank` first. A column of rank 0
     is never hidden, and any other is hidden too if all its cells are empty. A column with a `min_width` is wrapped
-    down to it before it is hidden.
+    down to it before it is hidden. One with `if_filled` is shown nowhere if all its cells are empty.
     """
 
     name: str
     hide_rank: int = 0
     min_width: int = 0
+    if_filled: bool = False
 
 
 def print_json(value: object) -> None:
@@ -128,7 +117,7 @@ def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence
     filled = [
         index
         for index, column in enumerate(named)
-        if not (terminal and column.hide_rank) or any(row[index] for row in cells)
+        if not ((terminal and column.hide_rank) or column.if_filled) or any(row[index] for row in cells)
     ]
     shown = _fitting(named, filled, cells, console.width)
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
@@ -141,6 +130,13 @@ def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence
     console.print(table)
     if hidden := [named[index].name for index in filled if index not in shown]:
         console.print(Text(f"not shown at this width: {', '.join(hidden)}", style="dim"))
+
+
+def print_items(
+    title: str, columns: Mapping[str | TableColumn, Callable[[Item], object]], items: Iterable[Item]
+) -> None:
+    """Print a table with a row for each item; each column has the function that returns its cell."""
+    print_table(title, list(columns), [[of(item) for of in columns.values()] for item in items])
 
 
 def _fitting(

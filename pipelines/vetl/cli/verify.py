@@ -12,8 +12,9 @@ import typer
 from vetl.cli.commands import Commands
 from vetl.cli.metric import published_file
 from vetl.cli.options import AsJson
+from vetl.cli.output import say
 from vetl.cli.progress import waiting
-from vetl.cli.terminal import count, print_aside, print_json, print_line, print_table, say, short
+from vetl.cli.terminal import count, print_aside, print_json, print_line, print_table, short
 from vetl.core.errors import WarehouseBusy
 from vetl.publishing.digests import Inputs, verify_inputs
 from vetl.publishing.digests import verify as recompute

@@ -1,20 +1,21 @@
 """Print the result of each command for people."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from vetl.cli.output import say
 from vetl.cli.status import masked_words_in_words
 from vetl.cli.terminal import (
     MANY_PRACTICES,
     TableColumn,
     count,
     print_aside,
+    print_items,
     print_line,
     print_table,
-    say,
     short,
 )
 from vetl.cli.times import WHOLE_DAYS, local, zone
@@ -27,42 +28,54 @@ from vetl.jobs.drain import DrainResult
 from vetl.publishing.publication import Published
 from vetl.publishing.statements import QueryResult
 
-SYNC_COLUMNS = (
-    "practice",
-    "list",
-    "state",
-    "certified until",
-    TableColumn("rows", 1),
-    TableColumn("new", 2),
-    TableColumn("changed", 3),
-    TableColumn("deleted", 4),
-    TableColumn("requests", 5),
-)
-PRACTICE_COLUMNS = (
-    "practice",
-    TableColumn("name", 3),
-    "state",
-    TableColumn("certified", 2),
-    TableColumn("rows", 1),
-    TableColumn("new", 4),
-    TableColumn("changed", 5),
-    TableColumn("deleted", 6),
-    TableColumn("requests", 7),
-)
+Column = str | TableColumn
 STATES_IN_ORDER: tuple[State, ...] = ("failed", "uncertified", "withdrawn", "certified")
 """The states, the worst first."""
 
 
+SYNC_COLUMNS: dict[Column, Callable[[EndpointResult], object]] = {
+    "practice": attrgetter("practice_id"),
+    "list": attrgetter("endpoint"),
+    "state": attrgetter("state"),
+    "certified until": lambda item: local(item.certified_through),
+    TableColumn("rows", 1): attrgetter("rows"),
+    TableColumn("new", 2): attrgetter("changes.inserted"),
+    TableColumn("changed", 3): attrgetter("changes.updated"),
+    TableColumn("deleted", 4): attrgetter("changes.deleted"),
+    TableColumn("requests", 5): attrgetter("requests"),
+}
+
+
+def _columns_of_practices(names: Mapping[str, str]) -> dict[Column, Callable[[Sequence[EndpointResult]], object]]:
+    """Return the columns of a table with a row for the lists of each practice."""
+
+    def total(name: str) -> Callable[[Sequence[EndpointResult]], object]:
+        return lambda results: sum(map(attrgetter(name), results))
+
+    return {
+        "practice": lambda results: results[0].practice_id,
+        TableColumn("name", 3): lambda results: names.get(results[0].practice_id, ""),
+        "state": lambda results: min((item.state for item in results), key=STATES_IN_ORDER.index),
+        TableColumn("certified", 2): lambda results: (
+            f"{sum(item.state == 'certified' for item in results)} of {len(results)}"
+        ),
+        TableColumn("rows", 1): total("rows"),
+        TableColumn("new", 4): total("changes.inserted"),
+        TableColumn("changed", 5): total("changes.updated"),
+        TableColumn("deleted", 6): total("changes.deleted"),
+        TableColumn("requests", 7): total("requests"),
+    }
+
+
 def show_sync(result: SyncResult, practices: Sequence[Practice], verb: str = "Synced") -> None:
     """Print the totals, a row for each list (or for each practice, if there are many), and the problems."""
-    by_practice = {name: list(group) for name, group in groupby(result.results, key=attrgetter("practice_id"))}
+    by_practice = [list(group) for _, group in groupby(result.results, key=attrgetter("practice_id"))]
     if len(by_practice) > MANY_PRACTICES:
         names = {item.id: item.name for item in practices}
-        rows = [_practice_row(names.get(name, ""), group) for name, group in by_practice.items()]
-        print_table(sync_summary(result, verb), PRACTICE_COLUMNS, rows)
+        print_items(sync_summary(result, verb), _columns_of_practices(names), by_practice)
         print_aside("`vetl status --all` shows every list, `vetl status --problems` those with a problem")
     else:
-        print_table(sync_summary(result, verb), SYNC_COLUMNS, [_sync_row(item) for item in result.results])
+        print_items(sync_summary(result, verb), SYNC_COLUMNS, result.results)
         print_aside(f"times in {zone()}; the platform's clock is at {local(result.source_clock)}")
         if any(item.endpoint == "phone_calls" for item in result.results):
             print_aside(WHOLE_DAYS)
@@ -88,37 +101,6 @@ def sync_summary(result: SyncResult, verb: str) -> str:
     requests = count(sum(item.requests for item in result.results), "request")
     of = f"{count(len(result.results), 'list')} of {count(practices, 'practice')}"
     return f"{verb} {of}: {by_state}; {rows}, {requests}"
-
-
-def _practice_row(name: str, results: Sequence[EndpointResult]) -> tuple[object, ...]:
-    changes = sum((item.changes for item in results), Changes())
-    certified = sum(item.state == "certified" for item in results)
-    return (
-        results[0].practice_id,
-        name,
-        min((item.state for item in results), key=STATES_IN_ORDER.index),
-        f"{certified} of {len(results)}",
-        sum(item.rows for item in results),
-        changes.inserted,
-        changes.updated,
-        changes.deleted,
-        sum(item.requests for item in results),
-    )
-
-
-def _sync_row(item: EndpointResult) -> tuple[object, ...]:
-    changes = item.changes
-    return (
-        item.practice_id,
-        item.endpoint,
-        item.state,
-        local(item.certified_through),
-        item.rows,
-        changes.inserted,
-        changes.updated,
-        changes.deleted,
-        item.requests,
-    )
 
 
 def show_drain(result: DrainResult) -> None:

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Verbose
-from vetl.cli.output import configure_logs
-from vetl.cli.terminal import print_json, say
+from vetl.cli.options import AsJson
+from vetl.cli.output import say
+from vetl.cli.terminal import print_json
 from vetl.receiving.serving import serve as serve_receiver
 from vetl.settings import load_settings
 
@@ -27,10 +27,8 @@ def serve(
         bool, typer.Option("--accept-unsigned", help="Accept unsigned deliveries if no secret is set.")
     ] = False,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Receive webhooks until interrupted."""
-    configure_logs(verbose)
 
     def print_address(address: str) -> None:
         if as_json:
@@ -55,15 +53,13 @@ def drain(
         list[str] | None, typer.Option("--message", metavar="ID", help="Also fetch this message; repeatable.")
     ] = None,
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Move received webhooks into the warehouse."""
     # Deliveries stay in the inbox until the first sync has created the warehouse.
     from vetl.cli.views import show_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
-    from vetl.jobs.build import existing  # noqa: PLC0415
     from vetl.jobs.drain import run_drain  # noqa: PLC0415
+    from vetl.jobs.one_writer import existing  # noqa: PLC0415
 
-    configure_logs(verbose)
     settings = load_settings()
     existing(settings)
     result = run_drain(settings, catch_up=catch_up, messages=message or ())

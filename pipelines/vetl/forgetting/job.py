@@ -14,10 +14,9 @@ from vetl import hooks
 from vetl.core.errors import VetlError, WarehouseError, WrongUse
 from vetl.drafts import rewrite_log
 from vetl.forgetting.residue import remove_leftovers, residue
-from vetl.jobs.build import build_marts, existing, publish_marts
 from vetl.jobs.drain import run_drain
 from vetl.jobs.kept_files import derived_folders, kept_files
-from vetl.jobs.one_writer import opened
+from vetl.jobs.one_writer import existing, opened
 from vetl.publishing.last_publication import release
 from vetl.publishing.parquet import write_parquet
 from vetl.publishing.retention import kept, remove_kept
@@ -110,14 +109,6 @@ def finish_forgettings(settings: Settings, build: Build) -> list[Forgetting]:
         VetlError: a step failed; the next attempt continues.
     """
     return _finish(settings, build) if read_plans(settings.warehouse.path) else []
-
-
-def build_in_full(settings: Settings) -> Mapping[str, Any]:
-    """Build all marts in full and publish them."""
-    result = build_marts(settings, full_refresh=True)
-    if not result.failures:
-        publish_marts(settings)
-    return {"exit_code": result.exit_code}
 
 
 def _finish(

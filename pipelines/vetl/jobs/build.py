@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vetl import bundled, hooks
-from vetl.core.errors import PublicationHeld, WarehouseBusy, WarehouseError
+from vetl.core.errors import PublicationHeld, WarehouseBusy
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
 from vetl.core.published_file import Treatment
 from vetl.core.secrets import KEY_CHARACTERS, is_weak_key
@@ -23,7 +23,7 @@ from vetl.jobs.dbt_process import (
     last_of,
 )
 from vetl.jobs.headlines import find_headlines
-from vetl.jobs.one_writer import opened, writing
+from vetl.jobs.one_writer import existing, opened, writing
 from vetl.publishing.contacts import remove_contacts, write_contacts
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.last_publication import Hold, hold, read_hold
@@ -61,10 +61,6 @@ def building(
 
     Without `all_tests` only models are made that hang on changed rows, and only published ones are tested
     (`options_of`). With `select` only these models and tests are run, and the build counts for no others.
-
-    Raises:
-        BuildFailed: dbt could not start the build; a failed node is in the result instead.
-        ConfigurationError: `[privacy]` names a column that is not personal.
     """
     existing(settings)
     treatments(settings)
@@ -181,10 +177,6 @@ def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published
     """Replace the published file by the current marts, then the files that are published beside it.
 
     `accept_loss`: also if a mart has lost most of its rows.
-
-    Raises:
-        ConfigurationError: `[privacy]` names a column that is not personal.
-        PublicationHeld: the published file was rolled back, and the rollback is not released.
     """
     existing(settings)
     refuse_while_held(settings)
@@ -212,20 +204,12 @@ def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published
 
 
 def treatments(settings: Settings) -> dict[str, dict[str, Treatment]]:
-    """Return the treatments of the personal columns of every mart by `[privacy]`.
-
-    Raises:
-        ConfigurationError: `[privacy]` names a column that is not personal.
-    """
+    """Return the treatments of the personal columns of every mart by `[privacy]`."""
     return settings.privacy.treatments(personal_columns(bundled.dbt_project()))
 
 
 def published_clear(settings: Settings) -> list[str]:
-    """Return a line with the personal columns that are published as they are, if there are any.
-
-    Raises:
-        ConfigurationError: `[privacy]` names a column that is not personal.
-    """
+    """Return a line with the personal columns that are published as they are, if there are any."""
     clear = [
         f"{mart}.{column}"
         for mart, columns in treatments(settings).items()
@@ -267,11 +251,7 @@ def roll_back_published(settings: Settings) -> Hold:
 
 
 def refuse_while_held(settings: Settings) -> None:
-    """Refuse a publication after a rollback.
-
-    Raises:
-        PublicationHeld: the published file was rolled back, and the rollback is not released.
-    """
+    """Refuse a publication after a rollback."""
     record = read_hold(settings.warehouse.path)
     if record:
         published = settings.warehouse.published
@@ -306,9 +286,3 @@ def ready_for_dbt(
         if numbers and changed is not None:
             changed |= {"control.phone_numbers"}
         return Begun(made_with, is_full, changed)
-
-
-def existing(settings: Settings) -> None:
-    """Check that there is a warehouse."""
-    if not settings.warehouse.path.exists():
-        raise WarehouseError(f"{settings.warehouse.path}: there is no warehouse yet; run `vetl sync` first")

@@ -129,9 +129,6 @@ def dbt_nodes(
 
     `command` starts dbt instead of `COMMAND`, `extra` are further options of dbt, and `limits` are DuckDB's limits
     of memory.
-
-    Raises:
-        BuildFailed: dbt failed before it ran a node.
     """
     results = state_folder(warehouse) / "target" / "run_results.json"
     results.unlink(missing_ok=True)
@@ -153,11 +150,7 @@ def dbt_nodes(
 
 
 def dbt_parse(warehouse: Path, variables: Mapping[str, Any] | None = None) -> Path:
-    """Write the manifest of the shipped project without the warehouse; return its path.
-
-    Raises:
-        BuildFailed: the project does not parse.
-    """
+    """Write the manifest of the shipped project without the warehouse; return its path."""
     log = _Log()
     list(_run(warehouse, ["parse", *as_options(variables or {})], log))
     if log.exit_code:

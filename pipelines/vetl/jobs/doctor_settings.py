@@ -51,11 +51,7 @@ def proven(corrections: Corrections, report: Report) -> Corrections:
 
 
 def mend(config: Path, corrections: Corrections) -> tuple[str, ...]:
-    """Correct the file in one rename, and return the changed keys.
-
-    Raises:
-        ConfigurationError: the file cannot be read or written, or does not contain the practice.
-    """
+    """Correct the file in one rename, and return the changed keys."""
     if not corrections:
         return ()
     try:

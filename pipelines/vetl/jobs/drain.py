@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from secrets import token_hex
 from typing import Any
 
 from vetl.core.errors import ConfigurationError, VetlError, WarehouseError
 from vetl.core.pages import Changes
-from vetl.jobs.client import partner_client
-from vetl.jobs.one_writer import opened
+from vetl.jobs.one_writer import new_run_id, opened
+from vetl.jobs.platform import partner_client
 from vetl.jobs.sync import chosen_practices
 from vetl.receiving.inbox import Inbox
 from vetl.receiving.into_warehouse import CatchUp, Caught, drain
@@ -38,16 +37,12 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
 
     The exit code is 3 if a body was quarantined, a request failed, or no practice has a message of `messages`. If
     no platform is configured, nothing is got by id.
-
-    Raises:
-        ConfigurationError: there are `messages`, but no platform or no practice is configured.
-        InboxError: the inbox cannot be read or written.
     """
     if messages:
         settings.login()
         chosen_practices(settings, None)
     started = datetime.now(UTC)
-    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    run_id = new_run_id(started)
     with (
         Inbox.open(settings.webhooks.inbox) as inbox,
         opened(settings) as warehouse,
@@ -59,53 +54,45 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
             deliveries, changes = drain(inbox, warehouse, run_id, warehouse.people.pseudonyms.mentions_in)
             result = DrainResult(deliveries, changes=changes, exit_code=3 if changes.quarantined else 0)
             if catch_up or messages:
-                by_id = RequestsById(settings, warehouse, run_id, catch_up=catch_up, messages=messages)
-                result = asyncio.run(by_id.added_to(result))
+                result = asyncio.run(_by_id(settings, warehouse, run_id, result, messages, catch_up=catch_up))
             return result
         finally:
             # A drain sets no source clock, because "now" of the marts is that of the last sync.
             warehouse.finish_run(run_id, source_clock=None, exit_code=result.exit_code, summary=result.as_json())
 
 
-@dataclass(frozen=True, slots=True)
-class RequestsById:
-    """The requests by id of a drain."""
-
-    settings: Settings
-    warehouse: Warehouse
-    run_id: str
-    catch_up: bool
-    messages: Sequence[str]
-
-    async def added_to(self, drained: DrainResult) -> DrainResult:
-        """Return the result of the drain with the results of the requests."""
-        try:
-            client = partner_client(self.settings)
-        except ConfigurationError as error:
-            return replace(drained, notes=(f"not caught up: {error}",))
-        try:
-            async with client:
-                catching = CatchUp(client, self.warehouse, self.run_id, await client.sign_in())
-                return await self._messages_by_id(catching, await self._due(catching, drained))
-        except WarehouseError:
-            raise
-        except VetlError as error:
-            return replace(drained, notes=(f"not caught up: {error}",), exit_code=3)
-
-    async def _due(self, catching: CatchUp, result: DrainResult) -> DrainResult:
-        for practice in self.settings.practices if self.catch_up else ():
-            for reading in (catching.messages, catching.outreach):
-                result, _ = await _added(result, practice.id, reading(practice.id))
-        return result
-
-    async def _messages_by_id(self, catching: CatchUp, result: DrainResult) -> DrainResult:
-        """Get `messages` from one practice after another, because an id does not show its practice."""
-        left = tuple(dict.fromkeys(self.messages))
-        for practice in self.settings.practices:
-            if left:
-                result, left = await _added(result, practice.id, catching.messages_by_id(practice.id, left), left)
-        notes = tuple(f"message {identity}: no practice has it" for identity in left)
-        return replace(result, notes=result.notes + notes, exit_code=3 if notes else result.exit_code)
+async def _by_id(
+    settings: Settings,
+    warehouse: Warehouse,
+    run_id: str,
+    drained: DrainResult,
+    messages: Sequence[str],
+    *,
+    catch_up: bool,
+) -> DrainResult:
+    """Return the result of the drain with the results of the requests by id."""
+    try:
+        client = partner_client(settings)
+    except ConfigurationError as error:
+        return replace(drained, notes=(f"not caught up: {error}",))
+    result, left = drained, tuple(dict.fromkeys(messages))
+    try:
+        async with client:
+            catching = CatchUp(client, warehouse, run_id, await client.sign_in())
+            for practice in settings.practices if catch_up else ():
+                for reading in (catching.messages, catching.outreach):
+                    result, _ = await _added(result, practice.id, reading(practice.id))
+            # One practice after another, because an id does not show its practice.
+            for practice in settings.practices:
+                if left:
+                    reading = catching.messages_by_id(practice.id, left)
+                    result, left = await _added(result, practice.id, reading, left)
+    except WarehouseError:
+        raise
+    except VetlError as error:
+        return replace(drained, notes=(f"not caught up: {error}",), exit_code=3)
+    notes = tuple(f"message {identity}: no practice has it" for identity in left)
+    return replace(result, notes=result.notes + notes, exit_code=3 if notes else result.exit_code)
 
 
 async def _added(

@@ -2,6 +2,8 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import datetime
+from secrets import token_hex
 
 from vetl.core.errors import WarehouseError
 from vetl.endpoints import REGISTRY
@@ -31,3 +33,14 @@ def opened(settings: Settings, seconds: float | None = None) -> Generator[Wareho
         Warehouse.open(warehouse.path, REGISTRY, lock_wait_seconds=patience) as file,
     ):
         yield file
+
+
+def existing(settings: Settings) -> None:
+    """Check that there is a warehouse."""
+    if not settings.warehouse.path.exists():
+        raise WarehouseError(f"{settings.warehouse.path}: there is no warehouse yet; run `vetl sync` first")
+
+
+def new_run_id(started: datetime) -> str:
+    """Return the id of a run in `control.runs`."""
+    return f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"

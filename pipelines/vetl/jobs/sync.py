@@ -6,7 +6,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from secrets import token_hex
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError, VetlError
@@ -15,9 +14,8 @@ from vetl.core.practice import Practice
 from vetl.core.results import ReportProgress, SyncResult
 from vetl.endpoints import REGISTRY
 from vetl.engine.runner import Order, Run, sync
-from vetl.jobs.client import partner_client, query_names
-from vetl.jobs.clock import believed_clock, refuse_future_starts
-from vetl.jobs.one_writer import writing
+from vetl.jobs.one_writer import new_run_id, writing
+from vetl.jobs.platform import believed_clock, partner_client, query_names, refuse_future_starts
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings
 from vetl.store import instants
@@ -38,13 +36,7 @@ def run_sync(
     progress: ReportProgress,
     reconcile: Reconcile = "no",
 ) -> SyncResult:
-    """Sync the warehouse with the source; `reconcile` reads history again although it is certified.
-
-    Raises:
-        ConfigurationError: an unknown practice or endpoint is named, the credentials are refused, or a practice's
-            `history_start` is in the future.
-        Unreachable: the platform cannot be signed in to.
-    """
+    """Sync the warehouse with the source; `reconcile` reads history again although it is certified."""
     order = Order(
         practices=chosen_practices(settings, practices),
         endpoints=chosen_endpoints(endpoints),
@@ -93,7 +85,7 @@ async def _recorded(
 ) -> SyncResult:
     """Run the sync, and write its row in `control.runs` in any case."""
     started = datetime.now(UTC)
-    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    run_id = new_run_id(started)
     warehouse.start_run(run_id, started, "sync" if order.reconcile == "no" else "reconcile")
     exit_code, summary = 1, {}
     try:
@@ -139,11 +131,7 @@ def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
 
 
 def chosen_practices(settings: Settings, names: Sequence[str] | None) -> Sequence[Practice]:
-    """Return the configured practices with these ids, or all practices without ids.
-
-    Raises:
-        ConfigurationError: no practice is configured, or a named practice is not.
-    """
+    """Return the configured practices with these ids, or all practices without ids."""
     practices_by_id = {practice.id: practice for practice in settings.practices}
     if not practices_by_id:
         raise ConfigurationError("practices: none is configured; add them to vetl.toml, which `vetl init` writes")
@@ -158,11 +146,7 @@ def chosen_practices(settings: Settings, names: Sequence[str] | None) -> Sequenc
 
 
 def chosen_endpoints(names: Sequence[str] | None) -> Sequence[Endpoint]:
-    """Return the lists with these names in the order of reading, or all lists without names.
-
-    Raises:
-        ConfigurationError: there is no such list.
-    """
+    """Return the lists with these names in the order of reading, or all lists without names."""
     endpoints_by_name = {endpoint.name: endpoint for endpoint in REGISTRY}
     unknown = [name for name in names or () if name not in endpoints_by_name]
     if unknown:

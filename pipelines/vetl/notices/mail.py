@@ -27,9 +27,6 @@ def send_mail(settings: AlertSettings, message: EmailMessage) -> None:
     """Send a message through the mail server of `[alerts]`.
 
     On port 465 the connection begins with TLS, on others by STARTTLS. A server on this machine may do without.
-
-    Raises:
-        NotDelivered: the server cannot be reached, offers no TLS, or did not take the message.
     """
     host, port = settings.smtp_host, settings.smtp_port
     message["Date"] = formatdate()

@@ -16,18 +16,9 @@ from vetl.addons.act.outcomes import task_outcomes
 from vetl.addons.act.plan_file import plan_json
 from vetl.addons.act.settings import ActSettings
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Practices, Verbose
-from vetl.cli.output import configure_logs
-from vetl.cli.terminal import (
-    TableColumn,
-    count,
-    mention,
-    print_aside,
-    print_json,
-    print_line,
-    print_table,
-    say,
-)
+from vetl.cli.options import AsJson, Practices
+from vetl.cli.output import mention, say
+from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table
 from vetl.cli.times import local, zone
 from vetl.settings import load_settings
 
@@ -54,7 +45,6 @@ app = Commands()
 )
 def plan(practice: Practices = None, as_json: AsJson = False) -> int:
     """Show the tasks that would be made, and why; no request leaves."""
-    configure_logs(0)
     settings = load_settings()
     made = plan_acts(settings, practice)
     code = 3 if any(item.reason in UNCERTAIN for item in made.held_back) else 0
@@ -83,10 +73,8 @@ def plan(practice: Practices = None, as_json: AsJson = False) -> int:
 def apply(
     digest: Annotated[str, typer.Argument(metavar="DIGEST", help="The digest of a plan.")],
     as_json: AsJson = False,
-    verbose: Verbose = 0,
 ) -> int:
     """Make the tasks of a plan, or go on with it."""
-    configure_logs(verbose)
     result = apply_acts(load_settings(), digest)
     counts = {
         "sent": result.sent,
@@ -118,7 +106,6 @@ def status(
     every: Annotated[bool, typer.Option("--all", help="List every act.")] = False, as_json: AsJson = False
 ) -> int:
     """Count the acts by state, and show what came of the tasks; no request leaves."""
-    configure_logs(0)
     settings = load_settings()
     found, tasks = act_status(settings), task_outcomes(settings)
     if as_json:

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from vetl.addons.forecast.job import forecast as predict
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
-from vetl.cli.output import configure_logs
 from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_table
 from vetl.settings import load_settings
 
@@ -22,7 +21,6 @@ app = Commands()
 )
 def forecast(as_json: AsJson = False) -> int:
     """Predict the calls of the next 14 days, by practice and hour."""
-    configure_logs(0)
     done = predict(load_settings())
     if as_json:
         print_json({"exit_code": 0, **asdict(done)})

@@ -4,8 +4,7 @@ from dataclasses import asdict
 
 from vetl.addons.lake.job import line_of, run_export
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Verbose
-from vetl.cli.output import configure_logs
+from vetl.cli.options import AsJson
 from vetl.cli.progress import showing_nodes, waiting
 from vetl.cli.terminal import print_json, print_line
 from vetl.cli.views import show_build, show_published
@@ -15,9 +14,8 @@ app = Commands()
 
 
 @app.command(examples="vetl lake export")
-def export(as_json: AsJson = False, verbose: Verbose = 0) -> int:
+def export(as_json: AsJson = False) -> int:
     """Write the rows that changed since the last export."""
-    configure_logs(verbose)
     with waiting("exporting"):
         exported = run_export(load_settings())
     if as_json:

@@ -15,8 +15,7 @@ from vetl.addons.lake.lake_tables import private_tables, published_tables
 from vetl.addons.lake.settings import LakeSettings
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.core.problems import Problem, StatusPart
-from vetl.jobs.build import existing
-from vetl.jobs.one_writer import opened, writing
+from vetl.jobs.one_writer import existing, opened, writing
 from vetl.settings import Settings
 from vetl.store.connection import attached
 from vetl.store.control.state import salt

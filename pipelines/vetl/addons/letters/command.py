@@ -10,8 +10,8 @@ from vetl.addons.letters.job import preview
 from vetl.addons.letters.job import report as send_letters
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
-from vetl.cli.output import configure_logs
-from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, say, short
+from vetl.cli.output import say
+from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
 from vetl.settings import load_settings
 
 COLUMNS = ("reader", "by", "week", "state", TableColumn("note", 1))
@@ -36,7 +36,6 @@ def report(
     as_json: AsJson = False,
 ) -> int:
     """Send each reader the letter about the last closed week, once."""
-    configure_logs(0)
     settings = load_settings()
     if folder:
         files = preview(settings, folder, to or ())

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import dagster as dg
 
     from vetl.hooks import Sections
-    from vetl.jobs.status import StatusPart
+    from vetl.jobs.status_report import StatusPart
     from vetl.settings import Settings
 
 

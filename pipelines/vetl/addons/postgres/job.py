@@ -7,7 +7,7 @@ from typing import Any
 from vetl.addons.postgres.copying import Copied, copy
 from vetl.addons.postgres.settings import PublishSettings
 from vetl.core.errors import VetlError
-from vetl.jobs.status import Problem, StatusPart
+from vetl.jobs.status_report import Problem, StatusPart
 from vetl.settings import Settings
 from vetl.store.notes import read_note, write_note
 

@@ -12,7 +12,8 @@ from vetl.addons.watch.settings import WatchSettings
 from vetl.addons.watch.watching import Episode, Watched, amount, first_line, line
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
-from vetl.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
+from vetl.cli.output import mention, say
+from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_table
 from vetl.settings import load_settings
 
 COLUMNS = (

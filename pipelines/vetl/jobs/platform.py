@@ -1,25 +1,63 @@
-"""Judge the platform's clock by this machine's clock, the last sync and the newest call."""
+"""The configured platform for sync, doctor and drain: its client, its query parameters, and its clock, judged.
+
+The clock is judged by this machine's, by the last sync and by the newest call.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
+from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.core.practice import Practice
 from vetl.core.zones import zone
-from vetl.partner.client import PartnerClient
+from vetl.endpoints import REGISTRY
+from vetl.partner.account import AcceptedCredentials
+from vetl.partner.client import Account, Limits, PartnerClient
+from vetl.partner.limits import RetryPolicy
 from vetl.partner.practice import PartnerPractice
+from vetl.settings import Settings
+from vetl.store.notes import read_note, write_note
 from vetl.store.warehouse import Warehouse
+
+
+def partner_client(settings: Settings) -> PartnerClient:
+    """Return a client that records beside the warehouse that its credentials were accepted once."""
+    login, partner = settings.login(), settings.partner
+    account = Account(
+        login.base_url, login.username, login.password, login.role, allow_plain_http=partner.allow_plain_http
+    )
+    limits = Limits(
+        max_in_flight=partner.max_in_flight,
+        requests_per_minute=partner.requests_per_minute,
+        requests_per_minute_total=partner.requests_per_minute_total,
+        timeout_seconds=partner.timeout_seconds,
+    )
+    policy = RetryPolicy(max_wait=partner.max_wait_seconds, max_run=partner.max_run_seconds)
+    warehouse = settings.warehouse.path
+    accepted = AcceptedCredentials(
+        partial(read_note, warehouse, "credentials"), partial(write_note, warehouse, "credentials")
+    )
+    return PartnerClient(account, limits, retry_policy=policy, accepted=accepted)
+
+
+def query_names(settings: Settings) -> dict[str, QueryNames]:
+    """Return the query parameters of every list by its name."""
+    names = [endpoint.name for endpoint in REGISTRY]
+    unknown = [name for name in settings.partner.parameters if name not in names]
+    if unknown:
+        raise ConfigurationError(
+            f"partner.parameters.{unknown[0]}: there is no such list; known are {', '.join(names)}"
+        )
+    return {endpoint.name: settings.partner.query_names(endpoint.name, endpoint.names) for endpoint in REGISTRY}
+
 
 QUIET = timedelta(days=4)
 """Longest time without a call of a practice: a long weekend."""
 
 
 def refuse_future_starts(client: PartnerClient, practices: Sequence[Practice], clock: datetime) -> None:
-    """Refuse a `history_start` in the future, because an empty history would be certified.
-
-    Raises:
-        ConfigurationError: a practice has such a `history_start`.
-    """
+    """Refuse a `history_start` in the future, because an empty history would be certified."""
     # If the platform's clock is ahead of the plausible time, the later one counts, as either may be right.
     latest = max(clock, client.clock.doubted or clock)
     for practice in practices:

@@ -99,11 +99,7 @@ class StatusReport:
 def read_status(
     settings: Settings, practices: Sequence[str] | None = None, now: datetime | None = None
 ) -> StatusReport:
-    """Read the records of the last commands beside the warehouse, with the lists of `practices` or of all.
-
-    Raises:
-        ConfigurationError: a practice in `practices` has no list.
-    """
+    """Read the records of the last commands beside the warehouse, with the lists of `practices` or of all."""
     path, now = settings.warehouse.path, now or datetime.now(UTC)
     inbox = inbox_status(settings.webhooks.inbox)
     snapshot = read_snapshot(path, bundled.migrations())
@@ -242,11 +238,7 @@ def _is_older(instant: str, allowed: timedelta | None, now: datetime) -> bool:
 
 
 def _only(snapshot: Snapshot, practices: Sequence[str] | None) -> Snapshot:
-    """Return the snapshot with the lists of these practices.
-
-    Raises:
-        ConfigurationError: a practice has no list.
-    """
+    """Return the snapshot with the lists of these practices."""
     ids = dict.fromkeys(item.practice_id for item in snapshot.lists)
     for name in practices or ():
         if name not in ids:

@@ -1,10 +1,17 @@
-"""Back up all that vetl keeps into a folder, with checksums in a manifest that is written last."""
+"""Back up all that vetl keeps into a folder, and put a backup in its place.
+
+A backup has checksums in a manifest that is written last. Before a restore replaces the first file, the backup is
+verified and all its files lie beside their places. From then on a mark beside the private file keeps other
+commands away until the last one is in place: the same command goes on.
+"""
 
 import hashlib
 import json
 import os
+import shutil
 import stat
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,14 +19,17 @@ from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import BackupError, WrongUse, cannot_write
-from vetl.drafts import remove_leftovers, replace_text
-from vetl.jobs.build import existing
-from vetl.jobs.kept_files import PRIVATE, KeptFile, kept_files
-from vetl.jobs.one_writer import writing
+from vetl.drafts import draft_for, remove_leftovers, replace_text
+from vetl.jobs.dbt_process import state_folder
+from vetl.jobs.kept_files import PRIVATE, KeptFile, kept_files, place_of
+from vetl.jobs.one_writer import existing, writing
+from vetl.publishing.parquet import parquet_folder, write_parquet
+from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
-from vetl.sqlite_file import copy_whole, is_sqlite
+from vetl.sqlite_file import copy_whole, is_sqlite, is_whole
 from vetl.store.connection import attached
 from vetl.store.file_header import what_is_wrong
+from vetl.store.writer_lock import restore_mark
 
 MANIFEST = "manifest.json"
 _MARK = ".vetl-backup"
@@ -52,12 +62,7 @@ class Backup:
 
 
 def back_up(settings: Settings, folder: Path) -> Backup:
-    """Copy all that vetl keeps into a folder that is new, empty, or has a backup that did not end.
-
-    Raises:
-        WrongUse: the folder has other files, or a whole backup.
-        VetlError: a file cannot be copied; the folder counts as no backup.
-    """
+    """Copy all that vetl keeps into a folder that is new, empty, or has a backup that did not end."""
     existing(settings)
     folder = folder.absolute()
     with writing(settings):
@@ -75,11 +80,7 @@ def back_up(settings: Settings, folder: Path) -> Backup:
 
 
 def read_backup(folder: Path) -> Backup:
-    """Return the backup in a folder, after its files were compared with their checksums.
-
-    Raises:
-        BackupError: there is no whole backup, or a file of it was changed.
-    """
+    """Return the backup in a folder, after its files were compared with their checksums."""
     folder = folder.absolute()
     try:
         document = json.loads((folder / MANIFEST).read_text("utf-8"))
@@ -106,11 +107,7 @@ def _read(folder: Path, document: Any) -> Backup | None:  # noqa: ANN401 - any J
 
 
 def check(folder: Path, file: BackedUpFile) -> None:
-    """Compare a file of a backup with its checksum.
-
-    Raises:
-        BackupError: it is missing or differs.
-    """
+    """Compare a file of a backup with its checksum."""
     try:
         found = _hash(folder / file.name)
     except OSError as error:
@@ -120,7 +117,7 @@ def check(folder: Path, file: BackedUpFile) -> None:
 
 
 def _begin(folder: Path) -> None:
-    """Make the folder for its owner alone, and remove what a backup that did not end left in it."""
+    """Make the folder for its owner alone, and remove the files of a backup that did not end."""
     if folder.exists() and not folder.is_dir():
         raise WrongUse(f"{folder}: is no folder")
     there = [file.name for file in folder.iterdir()] if folder.exists() else []
@@ -203,3 +200,78 @@ def sync_folder(folder: Path) -> None:
 
 def _digest(files: Sequence[BackedUpFile]) -> str:
     return hashlib.sha256(json.dumps([asdict(file) for file in files]).encode()).hexdigest()
+
+
+STAYS = ("inbox", "-ledger", "dashboard-audit")
+"""Ends of the names of files that stay if they exist: they know what was received and sent since the backup."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A restored backup; `stayed` are the files that were newer than it, `waiting` the deliveries to drain."""
+
+    backup: Backup
+    stayed: tuple[Path, ...]
+    waiting: int
+
+
+def restore(settings: Settings, folder: Path) -> Restored:
+    """Verify the backup in a folder, then put it in its place."""
+    with writing(settings, restoring=True):
+        backup = read_backup(folder)
+        stayed = [file for file in kept_files(settings) if file.name.endswith(STAYS) and _is_usable(file.path)]
+        names = {file.name for file in stayed}
+        targets = {file: _target(settings, backup, file) for file in backup.files if file.name not in names}
+        try:
+            _replace(settings, backup, targets, names)
+        except OSError as error:
+            raise BackupError(cannot_write(backup.folder, error, "cannot be restored")) from None
+        waiting = _drain_again(settings) if "inbox" in names else 0
+        if settings.warehouse.parquet and settings.warehouse.published.exists():
+            write_parquet(settings.warehouse.published, settings.warehouse.keep)
+    return Restored(backup, tuple(file.path for file in stayed), waiting)
+
+
+def _is_usable(file: Path) -> bool:
+    return is_whole(file) if file.suffix == ".sqlite" else True
+
+
+def _target(settings: Settings, backup: Backup, file: BackedUpFile) -> Path:
+    target = place_of(settings, file.name)
+    if target is None:
+        raise BackupError(f"{backup.folder / file.name}: vetl keeps no such file")
+    return target
+
+
+def _replace(settings: Settings, backup: Backup, targets: dict[BackedUpFile, Path], stayed: set[str]) -> None:
+    path = settings.warehouse.path
+    with ExitStack() as drafts:
+        ready: dict[Path, Path] = {}
+        for file, target in targets.items():
+            ready[target] = drafts.enter_context(draft_for(target))
+            copy_bytes(backup.folder / file.name, ready[target])
+            with suppress(PermissionError):  # a group that this account is not in
+                os.chown(ready[target], -1, file.group)
+            ready[target].chmod(file.mode)
+        mark = restore_mark(path)
+        replace_text(mark, json.dumps({"folder": str(backup.folder)}))
+        sync_folder(mark.parent)
+        for file in kept_files(settings):
+            if file.name not in stayed and file.path not in ready:
+                file.path.unlink()
+        for target, draft in ready.items():
+            # A log of the replaced database must not be applied to the restored one.
+            for log in (".wal", "-wal", "-shm", "-journal"):
+                target.with_name(f"{target.name}{log}").unlink(missing_ok=True)
+            draft.replace(target)
+        for made_again in (state_folder(path), parquet_folder(settings.warehouse.published)):
+            shutil.rmtree(made_again, ignore_errors=True)
+        for place in {target.parent for target in ready}:
+            sync_folder(place)
+        mark.unlink()
+
+
+def _drain_again(settings: Settings) -> int:
+    """Let the deliveries that the inbox still has be drained again: the restored file may lack some of them."""
+    with Inbox.open(settings.webhooks.inbox) as inbox:
+        return inbox.drain_again()

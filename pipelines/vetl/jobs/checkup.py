@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from vetl.core.endpoint import Endpoint
@@ -22,10 +21,9 @@ from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather
 from vetl.engine.runner import Order, Run, StepRunner
-from vetl.jobs.client import partner_client, query_names
-from vetl.jobs.clock import refuse_future_starts
 from vetl.jobs.doctor_settings import corrected, mend, overridden, proven
-from vetl.jobs.one_writer import opened
+from vetl.jobs.one_writer import new_run_id, opened
+from vetl.jobs.platform import partner_client, query_names, refuse_future_starts
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
 from vetl.partner.client import PartnerClient
 from vetl.partner.protocol import CsvAnswer
@@ -138,15 +136,10 @@ def run_doctor(
     """Examine the source, store the observations in the warehouse, and correct the file `config` if there is one.
 
     After a correction the checks run again, with the corrected values, before anything is written.
-
-    Raises:
-        ConfigurationError: a practice or list is unknown, the sign-in is refused, a `history_start` is in the
-            future, or `config` cannot be written.
-        Unreachable: the platform cannot be signed in to.
     """
     chosen = [practice.id for practice in chosen_practices(settings, practices)]
     started = datetime.now(UTC)
-    run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
+    run_id = new_run_id(started)
     report, notes = _checked(settings, chosen, endpoints, run_id, progress)
     corrections: list[tuple[str, Finding]] = []
     for _ in range(ROUNDS if config else 0):

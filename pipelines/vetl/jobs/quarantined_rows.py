@@ -5,15 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
-from secrets import token_hex
 
 from vetl.core.errors import WrongUse
 from vetl.core.pages import Changes
 from vetl.core.results import ReportProgress
 from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY
-from vetl.jobs.build import existing
-from vetl.jobs.one_writer import opened, writing
+from vetl.jobs.one_writer import existing, new_run_id, opened, writing
 from vetl.jobs.sync import run_sync
 from vetl.receiving.inbox import Entry, WaitingDelivery
 from vetl.receiving.into_warehouse import EVENTS, intakes
@@ -52,11 +50,7 @@ def acknowledge(
     endpoints: Sequence[str] | None = None,
     row_keys: Sequence[str] | None = None,
 ) -> tuple[list[QuarantinedRow], list[QuarantinedRow]]:
-    """Mark the rows of these practices, lists and ids as known; return them and the rows that are not marked.
-
-    Raises:
-        WrongUse: no such row is in quarantine.
-    """
+    """Mark the rows of these practices, lists and ids as known; return them and the rows that are not marked."""
     existing(settings)
     with writing(settings), opened(settings) as warehouse:
         rows = warehouse.quarantined_rows()
@@ -74,11 +68,7 @@ def acknowledge(
 
 
 def retry(settings: Settings, progress: ReportProgress) -> Retried:
-    """Store rows in quarantine again: calls by a new read of their days, other rows from their stored bytes.
-
-    Raises:
-        Unreachable: calls are to be read again and the platform does not answer.
-    """
+    """Store rows in quarantine again: calls by a new read of their days, other rows from their stored bytes."""
     existing(settings)
     with writing(settings):
         return _retried(settings, progress)
@@ -109,7 +99,7 @@ def _take_in(warehouse: Warehouse, quarantined: list[QuarantinedRow]) -> Changes
     """Merge the stored rows of lists whose rows have ids, in one commit for each list."""
     lists = {item.name: item for item in REGISTRY if item.strategy.has_ids}
     rows = [row for row in quarantined if row.endpoint in lists and not row.is_cut]
-    run_id = _run_id()
+    run_id = new_run_id(datetime.now(UTC))
     changes = Changes()
     for (practice_id, name), group in groupby(rows, key=lambda row: (row.practice_id, row.endpoint)):
         saves = [MergeRows([json.loads(row.payload)], row.last_seen) for row in group]
@@ -120,7 +110,7 @@ def _take_in(warehouse: Warehouse, quarantined: list[QuarantinedRow]) -> Changes
 def _take_in_deliveries(warehouse: Warehouse, quarantined: list[QuarantinedRow]) -> Changes:
     """Store deliveries of webhooks again; the message of an event is stored with its event."""
     channels = {endpoint.name: channel for channel, endpoint in EVENTS.items()}
-    run_id = _run_id()
+    run_id = new_run_id(datetime.now(UTC))
     changes = Changes()
     for row in quarantined:
         if row.endpoint in channels:
@@ -138,7 +128,3 @@ def _delivery(row: QuarantinedRow) -> tuple[bytes, datetime]:
         return json.dumps(event["body"]).encode(), datetime.fromisoformat(event["received_at"])
     except (ValueError, TypeError, KeyError):
         return row.payload.encode(), row.first_seen
-
-
-def _run_id() -> str:
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{token_hex(4)}"
