@@ -29,6 +29,9 @@ from vetl.settings import load_settings
 from vetl.settings.sources import DEFAULT_FILE, PREFIX
 
 QUESTIONS = {
+    "What is unusual now, and how many people it cost": """
+        select people, words from marts.headlines where rank is not null order by rank limit 5
+    """,
     "Where bookings are lost: sessions of the last 30 days by referral source": """
         select coalesce(referral_source, '(none)') as referral_source,
                sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
@@ -120,7 +123,8 @@ def _answer(folder: Path, published: Path, report: dict[str, Any], *, as_json: b
         report["answers"] = {title: as_records(answer) for title, answer in answers.items()}
         if not as_json:
             for title, answer in answers.items():
-                show_answer(title, answer)
+                if answer.rows:
+                    show_answer(title, answer)
             command = f"{this_command()} -C {quote(short(folder))}"
             mention(f"\nThe published file: {short(published)}")
             mention(f"Query it: {command} query 'from marts.practices'")

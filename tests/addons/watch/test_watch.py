@@ -65,7 +65,7 @@ def world(settings: Settings) -> World:
 
 
 def only(settings: Settings, *thresholds: Threshold) -> Settings:
-    return changed(settings, watch={"thresholds": thresholds})
+    return changed(settings, watch={"thresholds": thresholds, "headlines": False})
 
 
 def test_a_correction_of_the_data_ends_an_episode(settings: Settings, world: World, mailbox: Mailbox) -> None:
@@ -105,6 +105,26 @@ def test_a_message_in_flight_when_vetl_was_killed_is_not_sent_again(tmp_path: Pa
     with NoticeLedger.open(tmp_path / "l.sqlite") as ledger:  # the next process
         assert ledger.claim(ledger.messages()) == []
         assert len(ledger.claim(ledger.messages(), again=True)) == 1
+
+
+def test_a_headline_rings_once_and_not_if_it_is_switched_off(
+    settings: Settings, world: World, mailbox: Mailbox
+) -> None:
+    world.run(
+        "delete from marts.headlines;"
+        " insert into marts.headlines by name select practice_id, 'answered_hours' as measure,"
+        f" date '{world.last}' as since, date '{world.last}' as until, date '{world.last}' as first_seen,"
+        " 'lower' as direction, 0.1 as value, 0.8 as usual, 9 as people, 0.99 as sureness, 1 as rank,"
+        " '1 of 10 calls' as made_of, 'The line was down' as words, null as part from marts.practices limit 1"
+    )
+    off = changed(settings, watch={"thresholds": (), "headlines": False})
+    on = changed(settings, watch={"thresholds": ()})
+
+    assert send_notices(off).rang == ()
+    assert send_notices(on).rang == ("The line was down",)
+    assert send_notices(on).rang == ()
+    [notice] = mailbox.messages
+    assert "The line was down" in notice.get_content()
 
 
 def test_uncertified_days_are_not_judged(settings: Settings, world: World) -> None:

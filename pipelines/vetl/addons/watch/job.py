@@ -63,22 +63,41 @@ def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent
 
     A threshold that is new at a practice rings for an open episode, but not for earlier ones.
     """
-    if not WatchSettings.of(settings).thresholds:
+    watch = WatchSettings.of(settings)
+    if not watch.thresholds and not watch.headlines:
         return NoticesSent()
     at = now or datetime.now(UTC)
     try:
         found = judge(settings)
-        with NoticeLedger.open(WatchSettings.of(settings).ledger) as ledger:
-            rang: list[str] = []
+        with NoticeLedger.open(watch.ledger) as ledger:
+            rang = _headlines(settings, ledger, at) if watch.headlines else []
             ended: list[str] = []
             for one in found:
                 with ledger.writing():
                     _keep(settings, ledger, one, at, rang, ended)
-            _close_unwatched(ledger, open_episodes(WatchSettings.of(settings).ledger), found)
+            _close_unwatched(ledger, open_episodes(watch.ledger), found)
             sent, failures = _send(settings, ledger, at)
             return NoticesSent(tuple(rang), tuple(ended), sent, tuple(failures))
     except VetlError as error:
         return NoticesSent(failures=(f"thresholds were not judged: {error}",))
+
+
+def _headlines(settings: Settings, ledger: NoticeLedger, at: datetime) -> list[str]:
+    """Note a message about each headline that is shown and was in none before; return their lines."""
+    shown = query(
+        settings.warehouse.published,
+        "select practice_id, measure, since, words from marts.headlines"
+        " where rank is not null order by rank limit 5",
+    ).rows
+    rang: list[str] = []
+    for practice_id, measure, since, words in shown:
+        key = f"headline {measure} {since}"
+        if ledger.through(key, practice_id) is None:
+            with ledger.writing():
+                ledger.judged_through(key, practice_id, since)
+                ledger.due(f"{key} {practice_id}", _usual_recipients(settings), words, at)
+            rang.append(words)
+    return rang
 
 
 def _keep(
@@ -128,8 +147,10 @@ def _close_unwatched(ledger: NoticeLedger, episodes: Sequence[StoredEpisode], fo
 
 def recipients(settings: Settings, threshold: Threshold) -> list[str]:
     """Return who hears of a threshold: its own addresses, else those and the webhook of `[alerts]`."""
-    if threshold.to:
-        return list(threshold.to)
+    return list(threshold.to) or _usual_recipients(settings)
+
+
+def _usual_recipients(settings: Settings) -> list[str]:
     return [*settings.alerts.email_to, *([WEBHOOK] if settings.alerts.webhook else [])]
 
 

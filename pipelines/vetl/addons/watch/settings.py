@@ -68,8 +68,9 @@ DEFAULT = (
 
 
 class WatchSettings(Section):
-    """`[watch]`: the thresholds that every build looks at, and the ledger of notices."""
+    """`[watch]`: whether headlines ring, the thresholds that every build looks at, and the ledger of notices."""
 
+    headlines: bool = True
     thresholds: tuple[Threshold, ...] = DEFAULT
     ledger: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/watch.sqlite")
 
