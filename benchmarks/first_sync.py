@@ -4,7 +4,7 @@ from datetime import date
 from pathlib import Path
 
 from pydantic import SecretStr
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.jobs.sync import run_sync
 from vetl.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
 

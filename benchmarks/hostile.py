@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.jobs.sync import run_sync
 from vetl.settings import Settings
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 from vetl.cli.sandbox import Platform, sandbox_process
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.jobs.sync import run_sync
 from vetl.settings import PartnerSettings, Settings, WarehouseSettings
 

@@ -11,8 +11,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import duckdb
+from vetl.core.list_read import Practice
 from vetl.core.pages import Row
-from vetl.core.practice import Practice
 from vetl.core.steps import MergeRows, ReplaceDays
 from vetl.endpoints import REGISTRY, by_name
 from vetl.store.phone_calls.csv_frames import parse_calls

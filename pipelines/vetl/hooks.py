@@ -10,6 +10,7 @@ nothing heavy: its functions do, when they are called.
 import pkgutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib import import_module
@@ -19,10 +20,28 @@ from typing import TYPE_CHECKING, Any
 from pluggy import HookimplMarker, HookspecMarker, PluginManager
 
 from vetl.core.errors import ConfigurationError
-from vetl.core.problems import StatusPart
 
 if TYPE_CHECKING:
     import dagster as dg
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line about a problem for an operator, and its exit code."""
+
+    exit_code: int
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatusPart:
+    """The part of an addon: problems, lines for the terminal, and a `name` with its `content` for `--json`."""
+
+    problems: tuple[Problem, ...] = ()
+    lines: tuple[str, ...] = ()
+    name: str = ""
+    content: Any = None
+
 
 GROUP = "vetl"
 BUILT_IN = [f"vetl.addons.{found.name}" for found in pkgutil.iter_modules([str(Path(__file__).parent / "addons")])]

@@ -9,7 +9,7 @@ from support.mail_server import Mailbox, mail_server
 from support.published import published_once, published_stale_once
 from support.sandbox_settings import changed
 from support.warehouse_with_rows import ask
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.settings import Settings, load_settings
 
 

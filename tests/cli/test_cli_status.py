@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 import pytest
 from vetl.cli import app
+from vetl.core.list_read import Practice
 from vetl.core.pages import Certificate, Window, WindowKind
-from vetl.core.practice import Practice
 from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY, by_name
 from vetl.publishing.marts import Masking

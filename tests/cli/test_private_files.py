@@ -17,7 +17,7 @@ import vetl_sandbox
 from support.deliveries import message
 from support.receiver_process import ReceiverProcess
 from vetl.settings import load_settings
-from vetl.settings.places import exposed
+from vetl.settings.section import exposed
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -14,7 +14,7 @@ from vetl.addons.watch import dagster as watch
 from vetl.orchestration.checks import LIST_CHECKS, check_lists, check_published
 from vetl.orchestration.resources import PUBLISHED, raw_key
 from vetl.store.control.snapshot import write_snapshot
-from vetl.store.migrate import FIRST
+from vetl.store.tables import FIRST
 
 KEY = raw_key("staff_tasks")
 

@@ -20,8 +20,8 @@ from support.examples import examples
 from support.lakes import lake_settings, rows_of
 from vetl.addons.lake.job import run_export
 from vetl.core.errors import InboxError, PracticeRefused, RequestRefused, Unreachable, VetlError
+from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Row
-from vetl.core.practice import problem_of_id
 from vetl.endpoints import REGISTRY
 from vetl.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, row
 from vetl.partner.webhooks import message as message_of

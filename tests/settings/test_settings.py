@@ -18,7 +18,7 @@ from support.settings_file import HARBOR, SECRET, complaint, written
 from vetl import bundled
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.core.published_file import PersonalClass
 from vetl.jobs.build import weak_key
 from vetl.settings import Login, environment_only, load_settings, settings_class

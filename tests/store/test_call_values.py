@@ -17,9 +17,9 @@ from support.warehouse_with_rows import HEADER, CsvAnswer, call_line, call_recor
 from vetl.core.errors import ContractBroken, TornAnswer
 from vetl.partner.calls_csv import COLUMNS
 from vetl.partner.models import CALL_OUTCOMES
-from vetl.store.phone_calls.call_times import add_called_at, folds
-from vetl.store.phone_calls.call_values import CallValues, read_values
+from vetl.store.instants import add_called_at, folds
 from vetl.store.phone_calls.csv_frames import HEADERS, CallTexts, parse_calls, split
+from vetl.store.phone_calls.json_calls import CallValues, read_values
 
 
 def values_of(*lines: str) -> CallValues:

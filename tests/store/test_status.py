@@ -18,8 +18,8 @@ from vetl.core.steps import MergeRows
 from vetl.endpoints import by_name
 from vetl.store.control.activity import read_activity, record_failure, recorded
 from vetl.store.control.snapshot import Snapshot, read_snapshot
-from vetl.store.migrate import FIRST
 from vetl.store.notes import NotesFile, notes_file, read_note, write_note
+from vetl.store.tables import FIRST
 from vetl.store.writer_lock import SIZE, lock_file, writing
 
 LISTS = ("booking_sessions", "appointments", "staff_tasks")

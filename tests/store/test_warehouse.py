@@ -17,7 +17,7 @@ from vetl.core.pages import Certificate, Changes, Window, WindowKind
 from vetl.core.steps import MergeRows, MoveCursor
 from vetl.endpoints import REGISTRY, by_name
 from vetl.store import saving
-from vetl.store.failures import as_vetl_errors, as_warehouse_error
+from vetl.store.connection import as_vetl_errors, as_warehouse_error
 from vetl.store.warehouse import Warehouse
 
 CLIENTS = by_name("clients")

@@ -14,8 +14,7 @@ import polars as pl
 import pytest
 from support.zones import other_rules
 from vetl.core import zones
-from vetl.store.instants import differing
-from vetl.store.phone_calls.call_times import add_called_at, local_minutes
+from vetl.store.instants import add_called_at, differing, local_minutes
 
 FIRST, LAST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2036, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -20,7 +20,7 @@ from vetl.core.steps import (
     ReplaceDays,
     Step,
 )
-from vetl.store.phone_calls.call_times import days_between as span
+from vetl.store.instants import days_between as span
 
 Details = tuple[str, str | None, str | None]
 STATE = 2

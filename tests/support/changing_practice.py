@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from support.warehouse_with_rows import HARBOR, Filled, call_line, call_record, csv_page
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.core.steps import AttachDetails, MergeRows, MissingRecords, ReplaceDays
 from vetl.endpoints.received import OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
 from vetl.store.deliveries import Intake

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from support.deliveries import body_of
+from vetl.core.list_read import Practice
 from vetl.core.pages import Changes
-from vetl.core.practice import Practice
 from vetl.endpoints import REGISTRY
 from vetl.partner.webhooks import Channel, parse_delivery
 from vetl.receiving.inbox import Entry, Inbox

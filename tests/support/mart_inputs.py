@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from support.cells import groups
 from support.random_rows import Row, Tables
 from support.zones import on_the_wall
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 
 Result = TypeVar("Result")
 KEPT = 4

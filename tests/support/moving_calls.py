@@ -21,7 +21,7 @@ from vetl.core.list_read import Margins, Outcome, Reconcile
 from vetl.core.steps import ReplaceDays, Save
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.reading import call_schedule
-from vetl.store.phone_calls.call_times import days_between
+from vetl.store.instants import days_between
 
 ZONE = ZoneInfo("America/New_York")
 HISTORY = 8

@@ -6,7 +6,7 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 from support.random_rows_beside import ZONES, Row, Tables, random_deliveries
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 
 GROUPS = {"ny": "coast", "syd": "coast", "empty": "quiet"}
 PRACTICES = tuple(

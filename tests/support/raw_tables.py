@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import polars as pl
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.endpoints import REGISTRY
 from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.warehouse import Warehouse

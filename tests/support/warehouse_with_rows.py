@@ -10,8 +10,8 @@ from typing import Any
 
 import duckdb
 from vetl.core.endpoint import Endpoint
+from vetl.core.list_read import Practice
 from vetl.core.pages import Changes
-from vetl.core.practice import Practice
 from vetl.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
 from vetl.endpoints import REGISTRY, by_name
 from vetl.partner.calls_csv import COLUMNS

@@ -20,7 +20,7 @@ from support.mart_builds import (
 )
 from support.raw_tables import every_list_read
 from support.warehouse_with_rows import Filled
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 
 SEED = 20260301
 CHANGES, FEW = 60, 6

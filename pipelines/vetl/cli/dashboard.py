@@ -22,7 +22,7 @@ from vetl.cli.commands import Commands
 from vetl.cli.options import Browse
 from vetl.cli.output import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.settings import Settings, load_settings, published_file
 from vetl.settings.board import DashboardSettings, is_local
 

@@ -17,7 +17,7 @@ from vetl.discovery.probes import Report, State
 from vetl.jobs.build import published_clear, weak_key
 from vetl.jobs.checkup import proposed_stages, run_doctor
 from vetl.settings import load_settings
-from vetl.settings.places import exposed
+from vetl.settings.section import exposed
 from vetl.settings.sources import DEFAULT_FILE, Sources
 
 WORDS = {

@@ -2,7 +2,7 @@
 
 The system and the package `tzdata` each have a database, and Python reads the system's first, however old it is.
 The newer one decides: importing this module makes `zoneinfo` read it, for vetl and for every library beside it.
-polars and DuckDB have databases of their own. polars never converts (`store.phone_calls.call_times`).
+polars and DuckDB have databases of their own. polars never converts (`store.instants`).
 DuckDB converts in the marts, and `store.instants` compares its rules with these.
 """
 

@@ -15,9 +15,8 @@ import structlog
 
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.errors import NotFound, RequestRefused, Transient, VetlError, WarehouseError, places_of, unforeseen
-from vetl.core.list_read import Details, Margins, Outcome, Reading, Reconcile
+from vetl.core.list_read import Details, Margins, Outcome, Practice, Reading, Reconcile
 from vetl.core.pages import CallsPage, Page, Row
-from vetl.core.practice import Practice
 from vetl.core.results import EndpointResult, Progress, ReportProgress, State, SyncResult
 from vetl.core.steps import (
     AttachDetails,

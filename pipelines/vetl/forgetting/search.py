@@ -8,8 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from vetl.store.connection import attached, literal, quoted
-from vetl.store.failures import as_vetl_errors
+from vetl.store.connection import as_vetl_errors, attached, literal, quoted
 from vetl.store.mentions import ID_IN_TEXT, Mentions, national
 from vetl.store.person import Person, pattern_of
 from vetl.store.pseudonyms import IDS, in_json

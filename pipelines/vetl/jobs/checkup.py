@@ -10,8 +10,8 @@ from typing import Any
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import PracticeRefused, VetlError, unforeseen
+from vetl.core.list_read import Practice
 from vetl.core.pages import CallsPage, Changes
-from vetl.core.practice import Practice
 from vetl.core.results import Progress, ReportProgress, Waiting
 from vetl.core.steps import Learnt, Question, Save
 from vetl.discovery.examination import Examination, check_practice, examine
@@ -30,8 +30,8 @@ from vetl.partner.protocol import CsvAnswer
 from vetl.publishing.statements import query
 from vetl.settings import Settings, load_settings
 from vetl.store.instants import AHEAD, differing, doubt
-from vetl.store.phone_calls.call_values import read_values
 from vetl.store.phone_calls.csv_frames import parse_calls
+from vetl.store.phone_calls.json_calls import read_values
 
 ROUNDS = 3
 """Most corrections of one value. A first check has few calls; the checks after it have those that it asked for."""

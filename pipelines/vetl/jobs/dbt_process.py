@@ -17,7 +17,7 @@ from typing import Any
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseError, WrongUse
 from vetl.publishing.statements import query
-from vetl.store.failures import busy_in, remedy_in
+from vetl.store.connection import busy_in, remedy_in
 from vetl.store.writer_lock import held_descriptors
 
 Advance = Callable[[int, int], object]

@@ -9,7 +9,7 @@ from functools import partial
 
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError, VetlError
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.core.zones import zone
 from vetl.endpoints import REGISTRY
 from vetl.partner.account import AcceptedCredentials

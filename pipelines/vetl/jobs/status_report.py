@@ -9,8 +9,8 @@ from typing import Any
 
 from vetl import bundled, hooks
 from vetl.core.errors import ConfigurationError, InboxError, WarehouseError
-from vetl.core.problems import Problem, StatusPart
 from vetl.core.text import some_of
+from vetl.hooks import Problem, StatusPart
 from vetl.publishing.last_publication import Hold, masked_in, read_hold
 from vetl.receiving.inbox import read_backlog
 from vetl.settings import Settings

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Any
 
 from vetl.core.endpoint import is_exact
+from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Row
-from vetl.core.practice import problem_of_id
 from vetl.partner.models import ServiceReminderEvent
 
 SIGNATURE_HEADER = "X-Webhook-Signature"

@@ -10,8 +10,7 @@ from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import FAKE_NUMBER
 from vetl.drafts import draft_for, remove_leftovers
 from vetl.publishing.retention import is_foreign, refuse_foreign, set_mark
-from vetl.store.connection import attach_private, literal
-from vetl.store.failures import as_warehouse_error
+from vetl.store.connection import as_warehouse_error, attach_private, literal
 
 _MODE = 0o640
 _NOBODY_ELSE = 0o770

@@ -13,8 +13,7 @@ from vetl.publishing.marts import table_of
 from vetl.publishing.opened import OF_NO_PRACTICE, rows_of
 from vetl.publishing.publication import STORAGE_VERSION
 from vetl.publishing.retention import refuse_foreign, set_mark
-from vetl.store.connection import literal, quoted
-from vetl.store.failures import as_warehouse_error
+from vetl.store.connection import as_warehouse_error, literal, quoted
 
 _MODE = 0o640
 

@@ -14,8 +14,7 @@ import duckdb
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import SCHEMAS
 from vetl.publishing.contacts import attach_contacts
-from vetl.store.connection import MEMORY_LIMIT, literal, quoted
-from vetl.store.failures import as_warehouse_error
+from vetl.store.connection import MEMORY_LIMIT, as_warehouse_error, literal, quoted
 
 OF_NO_PRACTICE = frozenset({"catalogue", "metrics"})
 """Tables about definitions alone, which every reader sees; any other table without a practice is left out."""

@@ -15,8 +15,7 @@ import duckdb
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.drafts import draft_for
 from vetl.publishing.marts import count, marts_of, table_of
-from vetl.store.connection import literal
-from vetl.store.failures import as_warehouse_error
+from vetl.store.connection import as_warehouse_error, literal
 
 MANIFEST = "manifest.json"
 

@@ -40,10 +40,9 @@ from vetl.publishing.marts import (
 )
 from vetl.publishing.retention import keep_before, refuse_foreign, remove_kept, set_mark
 from vetl.publishing.shown_words import Marts, shown_words
-from vetl.store.connection import attach_private, literal
-from vetl.store.failures import as_warehouse_error
-from vetl.store.migrate import refuse_newer
+from vetl.store.connection import as_warehouse_error, attach_private, literal
 from vetl.store.notes import write_note
+from vetl.store.tables import refuse_newer
 
 _SCHEME = 3
 """The version of the masking: since 3, a word is shown if enough people share it, whatever its letters."""

@@ -11,8 +11,7 @@ from pathlib import Path
 import duckdb
 
 from vetl.core.errors import WarehouseError
-from vetl.store.connection import literal
-from vetl.store.failures import busy_in
+from vetl.store.connection import busy_in, literal
 
 
 def kept(published: Path) -> list[Path]:

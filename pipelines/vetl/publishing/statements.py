@@ -19,7 +19,7 @@ import duckdb
 from vetl.core.errors import WrongUse
 from vetl.publishing.marts import marts_of
 from vetl.publishing.opened import opened, opened_for
-from vetl.store.failures import as_warehouse_error, first_line, is_of_the_machine
+from vetl.store.connection import as_warehouse_error, first_line, is_of_the_machine
 
 T = TypeVar("T")
 Rows = list[tuple[Any, ...]]

@@ -12,8 +12,8 @@ from functools import partial
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import VetlError
+from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Changes, Row
-from vetl.core.practice import problem_of_id
 from vetl.core.steps import MergeRows, MissingRecords, Save
 from vetl.endpoints import by_name
 from vetl.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS

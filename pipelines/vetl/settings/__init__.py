@@ -35,7 +35,7 @@ from pydantic_settings import (
 from vetl import hooks
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.settings.board import DashboardSettings, is_local
 from vetl.settings.checked_values import (
     duckdb_file,
@@ -47,11 +47,9 @@ from vetl.settings.checked_values import (
     parameter_name,
     varied_each,
 )
-from vetl.settings.mart_definitions import DefinitionsSettings
-from vetl.settings.places import same_place
-from vetl.settings.privacy import PrivacySettings
+from vetl.settings.mart_definitions import DefinitionsSettings, PrivacySettings
 from vetl.settings.schedule import AlertSettings, ScheduleSettings
-from vetl.settings.section import Section
+from vetl.settings.section import Section, same_place
 from vetl.settings.sources import Sources
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]

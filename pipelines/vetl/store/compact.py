@@ -8,8 +8,7 @@ import duckdb
 
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.drafts import draft_for
-from vetl.store.connection import ROW_GROUP_SIZE, drop_derived, literal
-from vetl.store.failures import as_warehouse_error
+from vetl.store.connection import ROW_GROUP_SIZE, as_warehouse_error, drop_derived, literal
 
 _NO_ROOM = ("Could not write", "No space left", "File too large", "heckpoint", "CHECKPOINT")
 _REMEDY = "the disk is full or fails; make room for as much again as the file has"

@@ -13,7 +13,7 @@ from vetl.core.endpoint import Endpoint
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MissingRecords
 from vetl.partner.webhooks import MESSAGE_ORDER, rank
-from vetl.store import drift
+from vetl.store import merge
 from vetl.store.connection import quoted, same_key
 from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control import bad_rows, lookups
@@ -51,8 +51,8 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
     )
     frame = commit.pseudonyms.in_rows(commit.table, batch.frame)
     bad = [*(replace(row, practice_id=intake.practice_id) for row in intake.bad), *batch.bad]
-    departures = [*drift.new_fields(batch.new_fields), *drift.new_values(frame, commit.table.columns)]
-    noted = [bad_rows.quarantine_rows(commit, bad), drift.record_drift(commit, departures)]
+    departures = [*merge.new_fields(batch.new_fields), *merge.new_values(frame, commit.table.columns)]
+    noted = [bad_rows.quarantine_rows(commit, bad), merge.record_drift(commit, departures)]
     incoming = frame.with_columns(_loaded_at=pl.lit(intake.read_at))
     bad_rows.resolve_keys(commit, incoming, endpoint.key)
     if intake.settles and not bad:

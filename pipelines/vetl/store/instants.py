@@ -1,17 +1,18 @@
-"""Parse ISO 8601 in every form, by column: `Z`, offsets, any number of fraction digits, basic format.
+"""Instants of rows: ISO 8601 in every form, and practice-local minutes in every hour of a clock change.
 
-A time without an offset is UTC. Digits beyond the microsecond are cut.
-
-Compare DuckDB's rules of time zones, by which the marts convert, with the rules of `core.zones`.
+A time without an offset is UTC; digits beyond the microsecond are cut. `differing` compares DuckDB's rules of time
+zones, by which the marts convert, with those of `core.zones`.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 import duckdb
 import polars as pl
 
+from vetl.core import zones
 from vetl.core.zones import VERSION, offset_at
 
 INSTANT = pl.Datetime("us", "UTC")
@@ -98,3 +99,133 @@ def doubt(name: str, day: date) -> str:
         f"{name}: from {day:%Y-%m-%d} on DuckDB {duckdb.__version__} has another time than the time zone database"
         f" {VERSION}, so local times in the marts are off; upgrade both: pip install --upgrade duckdb tzdata"
     )
+
+
+def add_called_at(calls: pl.DataFrame, time_zone: str) -> tuple[pl.DataFrame, list[str]]:
+    """Add `called_at` to calls of one zone; each practice's calls are in the CSV's order.
+
+    Also return the practice of each call at a minute that does not exist in the zone; such a call is shifted
+    forward by the gap. For a minute that exists twice the order of the calls within the day decides (`folds`), and
+    the first instant is used if the order does not decide.
+    """
+    offsets = {day: zones.offset_of_day(time_zone, day) for day in calls["call_date"].unique()}
+    calls = calls.with_columns(
+        called_at=(pl.col("called_at_local") - _of_days(pl.col("call_date"), offsets))
+        .dt.replace_time_zone("UTC")
+        .cast(INSTANT)
+    )
+    turning = [day for day, offset in offsets.items() if offset is None]
+    if not turning:
+        return calls, []
+    zone = zones.zone(time_zone)
+    turned = calls.with_row_index("_row").filter(pl.col("call_date").is_in(turning))
+    rows: list[int] = []
+    resolved: list[datetime] = []
+    gaps: list[str] = []
+    for (practice_id, _), day in turned.group_by("practice_id", "call_date", maintain_order=True):
+        local = day["called_at_local"].to_list()
+        rows += day["_row"].to_list()
+        resolved += [_utc(minute, fold, zone) for minute, fold in zip(local, folds(local, zone), strict=True)]
+        gaps += [practice_id for minute in local if _shift(minute, zone) > timedelta(0)]
+    called_at = calls["called_at"].scatter(rows, pl.Series(resolved, dtype=INSTANT))
+    return calls.with_columns(called_at), gaps
+
+
+def add_called_at_by_zone(
+    calls: pl.DataFrame, time_zones: Mapping[str, str]
+) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
+    """Add `called_at` to calls of several practices by `time_zones`; return the gaps with their zones."""
+    parts: list[pl.DataFrame] = []
+    gaps: list[tuple[str, str]] = []
+    for zone, practices in _by_zone(time_zones):
+        part, missing = add_called_at(calls.filter(pl.col("practice_id").is_in(practices)), zone)
+        parts.append(part)
+        gaps += [(practice_id, zone) for practice_id in missing]
+    return pl.concat(parts), gaps
+
+
+def days_between(first: date, last: date) -> list[date]:
+    """Return the days from `first` to `last`, both included."""
+    return [first + timedelta(days=past) for past in range((last - first).days + 1)]
+
+
+def local_minutes(instants: pl.Series, practices: pl.Series, time_zones: Mapping[str, str]) -> pl.Series:
+    """Return instants as the CSV shows them: local to the practice of each, cut to the minute."""
+    calls = pl.DataFrame({"at": instants.dt.replace_time_zone(None), "practice_id": practices})
+    result = pl.Series("called_at_local", [None] * calls.height, dtype=pl.Datetime("us"))
+    for zone, of_zone in _by_zone(time_zones):
+        within = calls["practice_id"].is_in(of_zone)
+        if within.any():
+            result = result.zip_with(~within, _local_minutes(calls["at"], zone))
+    return result
+
+
+def _local_minutes(instants: pl.Series, time_zone: str) -> pl.Series:
+    minutes = instants.dt.truncate("1m")
+    days = instants.dt.date()
+    offsets = {day: zones.offset_of_utc_day(time_zone, day) for day in days.unique() if day is not None}
+    local = pl.select(minutes + _of_days(pl.lit(days), offsets)).to_series()
+    turning = [day for day, offset in offsets.items() if offset is None]
+    if not turning:
+        return local
+    zone = zones.zone(time_zone)
+    rows = days.is_in(turning).arg_true()
+    shown = [_local(at, zone) for at in minutes[rows].to_list()]
+    return local.scatter(rows, pl.Series(shown, dtype=pl.Datetime("us")))
+
+
+def _of_days(days: pl.Expr, offsets: Mapping[date, timedelta | None]) -> pl.Expr:
+    """Return the offset of each day, null if it changes on that day."""
+    # Not by polars' own rules: polars 2.1 has a database that is older than Python's and DuckDB's.
+    known = pl.Series(list(offsets.values()), dtype=pl.Duration("us"))
+    return days.replace_strict(pl.Series(list(offsets), dtype=pl.Date()), known, default=None)
+
+
+def _by_zone(time_zones: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+    """Return the practices of each zone."""
+    different = dict.fromkeys(time_zones.values())
+    return [(zone, [name for name, its in time_zones.items() if its == zone]) for zone in different]
+
+
+def folds(minutes: Sequence[datetime], zone: ZoneInfo) -> list[int]:
+    """Return which of its two instants each local minute of one day is: 0 for the first, 1 for the second.
+
+    The order of the calls decides if the day ascends or descends throughout, except for one step back in the
+    repeated hour. If both orders are possible, or neither is, all minutes count as the first instant.
+    """
+    undecided = [0] * len(minutes)
+    upwards = _folds_upwards(minutes, zone)
+    downwards = _folds_upwards(minutes[::-1], zone)
+    possible = [way for way in (upwards, downwards and downwards[::-1]) if way is not None]
+    return possible[0] if len(possible) == 1 else undecided
+
+
+def _folds_upwards(minutes: Sequence[datetime], zone: ZoneInfo) -> list[int] | None:
+    fold = 0
+    result: list[int] = []
+    before = datetime.min.replace(tzinfo=UTC)
+    for minute in minutes:
+        repeated = _shift(minute, zone) < timedelta(0)
+        if repeated and not fold and _utc(minute, 0, zone) < before:
+            fold = 1
+        own = fold if repeated else 0
+        instant = _utc(minute, own, zone)
+        if instant < before:
+            return None
+        result.append(own)
+        before = instant
+    return result
+
+
+def _shift(minute: datetime, zone: ZoneInfo) -> timedelta:
+    """Return the change of offset at a local minute: negative if it exists twice, positive if it is missing."""
+    first, second = (minute.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta(0) for fold in (0, 1))
+    return second - first
+
+
+def _utc(minute: datetime, fold: int, zone: ZoneInfo) -> datetime:
+    return minute.replace(tzinfo=zone, fold=fold).astimezone(UTC)
+
+
+def _local(at: datetime, zone: ZoneInfo) -> datetime:
+    return at.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None, fold=0)

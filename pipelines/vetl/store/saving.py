@@ -18,11 +18,11 @@ from vetl.core.steps import AttachDetails, Learnt, MergeRows, MissingRecords, Mo
 from vetl.store.context import Commit, Tally, added
 from vetl.store.control.state import keep_certificates, keep_cursors, keep_learnt
 from vetl.store.frames import Typed
+from vetl.store.instants import days_between
 from vetl.store.merge import mark_missing, merge_rows, read_rows
 from vetl.store.phone_calls.attaching import attach_details
-from vetl.store.phone_calls.call_times import days_between
-from vetl.store.phone_calls.call_values import read_values
 from vetl.store.phone_calls.days import replace_days
+from vetl.store.phone_calls.json_calls import read_values
 from vetl.store.tables import RawTable
 
 ROWS_AT_ONCE = 50_000

@@ -15,22 +15,20 @@ import duckdb
 from vetl import bundled
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError
+from vetl.core.list_read import Practice
 from vetl.core.pages import Changes
-from vetl.core.practice import Practice
 from vetl.core.steps import Save
 from vetl.endpoints.received import MESSAGES, RECEIVED
 from vetl.store import deliveries
-from vetl.store.connection import MEMORY_FOR_ROWS, attach, limit_memory
+from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit_memory
 from vetl.store.context import Commit
 from vetl.store.control import answers, bad_rows, builds, configured_practices, lookups, state
 from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.control.snapshot import ListStatus
 from vetl.store.control.status_rows import Status
-from vetl.store.failures import as_vetl_errors
 from vetl.store.forgotten import People
-from vetl.store.migrate import FIRST, migrate
 from vetl.store.saving import Work, keep, prepared, store
-from vetl.store.tables import RawTable, ensure
+from vetl.store.tables import FIRST, RawTable, ensure, migrate
 
 MEMORY_FREED_AFTER = 50_000
 """Written rows after which the memory limit is updated, which takes 2 ms."""

@@ -8,8 +8,7 @@ from vetl.hooks import addon
 if TYPE_CHECKING:
     import dagster as dg
 
-    from vetl.core.problems import StatusPart
-    from vetl.hooks import AddonFiles, Commands, Sections
+    from vetl.hooks import AddonFiles, Commands, Sections, StatusPart
     from vetl.orchestration.resources import VetlResource
     from vetl.settings import Settings
 
@@ -49,7 +48,7 @@ def before_build(settings: "Settings") -> None:
 def problems(settings: "Settings", now: datetime) -> "StatusPart":
     """Return a problem if the ledger cannot be read, or an act has been unknown for longer than a day."""
     from vetl.addons.act.act_status import problems
-    from vetl.core.problems import StatusPart
+    from vetl.hooks import StatusPart
 
     return StatusPart(problems=tuple(problems(settings, now)))
 

@@ -13,7 +13,7 @@ from vetl.addons.act.planning import ActFacts, ActRules, CertifiedList
 from vetl.addons.act.platform import ActLimits
 from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import WarehouseError, WrongUse
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.core.zones import zone
 from vetl.publishing.statements import Rows, query
 from vetl.settings import Settings

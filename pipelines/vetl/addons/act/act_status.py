@@ -8,7 +8,7 @@ from vetl.addons.act.acts import OPEN, ActState, LedgerEntry
 from vetl.addons.act.ledger import read_ledger
 from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import LedgerError
-from vetl.core.problems import Problem
+from vetl.hooks import Problem
 from vetl.settings import Settings
 
 Now = Callable[[], datetime]

@@ -19,7 +19,7 @@ from vetl.addons.lake.lake_tables import LakeTable
 from vetl.addons.lake.settings import LakeSettings
 from vetl.core.errors import Permanent
 from vetl.settings import Settings
-from vetl.store.failures import remedy_in
+from vetl.store.connection import remedy_in
 
 _ATTEMPTS = 20
 """Attempts of a commit. Folders write different practices, so only tables without practices can collide."""

@@ -14,12 +14,11 @@ import duckdb
 from vetl.addons.lake.lake_tables import private_tables, published_tables
 from vetl.addons.lake.settings import LakeSettings
 from vetl.core.errors import ConfigurationError, VetlError
-from vetl.core.problems import Problem, StatusPart
+from vetl.hooks import Problem, StatusPart
 from vetl.jobs.one_writer import existing, opened, writing
 from vetl.settings import Settings
-from vetl.store.connection import attached
+from vetl.store.connection import as_vetl_errors, attached
 from vetl.store.control.state import salt
-from vetl.store.failures import as_vetl_errors
 from vetl.store.notes import read_note, write_note
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import Any
 import duckdb
 
 from vetl.core.published_file import SCHEMAS
-from vetl.store.connection import literal, quoted
-from vetl.store.failures import as_vetl_errors
+from vetl.store.connection import as_vetl_errors, literal, quoted
 
 
 def write_views(file: Path, tables: Path, manifest: Path) -> None:

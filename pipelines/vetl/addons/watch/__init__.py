@@ -8,8 +8,7 @@ from vetl.hooks import addon
 if TYPE_CHECKING:
     import dagster as dg
 
-    from vetl.core.problems import StatusPart
-    from vetl.hooks import AddonFiles, Commands, Sections
+    from vetl.hooks import AddonFiles, Commands, Sections, StatusPart
     from vetl.settings import Settings
 
 

@@ -11,8 +11,8 @@ from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode,
 from vetl.addons.watch.settings import Threshold, WatchSettings
 from vetl.addons.watch.watching import Episode, Watched, end_line, first_line, line, watched
 from vetl.core.errors import LedgerError, NotDelivered, VetlError
-from vetl.core.problems import StatusPart
 from vetl.figures.periods import Series, series
+from vetl.hooks import StatusPart
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.publishing.statements import query

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import duckdb
 
-from vetl.core.practice import Practice
+from vetl.core.list_read import Practice
 from vetl.store.context import frame_of, registered_frames
 from vetl.store.control import builds
-from vetl.store.phone_calls.call_times import add_called_at, local_minutes
-from vetl.store.phone_calls.matching import DETAILS
+from vetl.store.instants import add_called_at, local_minutes
+from vetl.store.phone_calls.stored_calls import DETAILS
 from vetl.store.tables import RawTable
 
 

@@ -11,15 +11,24 @@ import polars as pl
 
 from vetl.core.pages import Changes
 from vetl.core.steps import AttachDetails
-from vetl.store import drift
+from vetl.store import merge
 from vetl.store.context import Commit, added, registered_frames
 from vetl.store.control import bad_rows, builds, lookups
 from vetl.store.frames import EXTRA
+from vetl.store.instants import days_between, local_minutes
 from vetl.store.merge import TARGET
-from vetl.store.phone_calls.call_times import days_between, local_minutes
 from vetl.store.phone_calls.json_calls import as_csv_rows, grouped_by_new_fields, merged_extra, read_records, shape
-from vetl.store.phone_calls.matching import DETAILS, SAME_CALL, SAME_ROW, only_one, pair
-from vetl.store.phone_calls.stored_calls import clear_details, empty_words, stored_rows, with_row_hash
+from vetl.store.phone_calls.stored_calls import (
+    DETAILS,
+    SAME_CALL,
+    SAME_ROW,
+    clear_details,
+    empty_words,
+    only_one,
+    pair,
+    stored_rows,
+    with_row_hash,
+)
 from vetl.store.pseudonyms import IDS
 
 _ENOUGH = 5
@@ -48,7 +57,7 @@ def _attach_details(commit: Commit, saves: Saves, new_fields: frozenset[str]) ->
     batch = read_records(commit, [row for _, save in saves for row in save.rows], practices)
     quarantined = bad_rows.quarantine_rows(commit, batch.bad)
     bad_rows.resolve_keys(commit, batch.frame, ("id",))
-    departures = [*drift.new_fields(batch.new_fields), *drift.new_values(batch.frame, shape(commit).columns)]
+    departures = [*merge.new_fields(batch.new_fields), *merge.new_values(batch.frame, shape(commit).columns)]
     records = _as_calls(commit, batch.frame.unique(ID, keep="last", maintain_order=True))
     stored = stored_rows(commit, _days(saves)).rename(_BEFORE)
     live = stored.filter(~pl.col("_deleted")).drop("_deleted")
@@ -56,7 +65,7 @@ def _attach_details(commit: Commit, saves: Saves, new_fields: frozenset[str]) ->
     doubtful = _with_a_doubtful_zone(live, records, pairs)
     departures += [(practice_id, _doubtful_zone(commit.zones[practice_id])) for practice_id in doubtful]
     _attach(commit, stored, pairs, new_fields)
-    return added([quarantined, drift.record_drift(commit, departures)])
+    return added([quarantined, merge.record_drift(commit, departures)])
 
 
 def _days(saves: Saves) -> pl.DataFrame:
@@ -139,6 +148,6 @@ def _with_a_doubtful_zone(stored: pl.DataFrame, records: pl.DataFrame, pairs: pl
     return [name for name, count in alone.items() if count >= _ENOUGH and count > paired[name]]
 
 
-def _doubtful_zone(time_zone: str) -> drift.Drift:
+def _doubtful_zone(time_zone: str) -> merge.Drift:
     doubt = f"most calls of the JSON list have no counterpart in the CSV in {time_zone}: is the time zone right?"
-    return drift.Drift("time_zone", "created_at", doubt)
+    return merge.Drift("time_zone", "created_at", doubt)

@@ -13,17 +13,22 @@ import polars as pl
 from vetl.core.errors import ContractBroken
 from vetl.core.pages import Changes
 from vetl.core.steps import ReplaceDays
-from vetl.store import drift
+from vetl.store import merge
 from vetl.store.context import Commit, added, counted, frame_of, registered_frames
 from vetl.store.control import bad_rows
 from vetl.store.frames import Typed, joined, with_constant
-from vetl.store.instants import INSTANT
+from vetl.store.instants import INSTANT, add_called_at_by_zone, days_between
 from vetl.store.merge import TARGET, mark_deleted, touch, write
-from vetl.store.phone_calls.call_times import add_called_at_by_zone, days_between
-from vetl.store.phone_calls.call_values import read_values
-from vetl.store.phone_calls.json_calls import as_days, extra_digest, grouped_by_new_fields
-from vetl.store.phone_calls.matching import DayChanges, compare, with_ordinals
-from vetl.store.phone_calls.stored_calls import append, clear_details, stored_rows, with_row_hash
+from vetl.store.phone_calls.json_calls import as_days, extra_digest, grouped_by_new_fields, read_values
+from vetl.store.phone_calls.stored_calls import (
+    DayChanges,
+    append,
+    clear_details,
+    compare,
+    stored_rows,
+    with_ordinals,
+    with_row_hash,
+)
 from vetl.store.pseudonyms import CALL_IDENTITY, without_words
 from vetl.store.tables import row_hash
 
@@ -49,8 +54,8 @@ def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> d
     days = _read_times(saves)
     quarantined = _quarantine(commit, calls, saves)
     fresh, gaps = add_called_at_by_zone(calls.frame, commit.zones)
-    departures = [*drift.new_fields(calls.new_fields), *drift.new_values(calls.frame, commit.table.hashed)]
-    drift_notes = drift.record_drift(commit, [*departures, *((of, _gap(zone)) for of, zone in gaps)])
+    departures = [*merge.new_fields(calls.new_fields), *merge.new_values(calls.frame, commit.table.hashed)]
+    drift_notes = merge.record_drift(commit, [*departures, *((of, _gap(zone)) for of, zone in gaps)])
     stored_days = _known_days(commit, days)
     if stored_days.is_empty():
         new, done = fresh, []
@@ -62,7 +67,7 @@ def _replace_days(commit: Commit, saves: Saves, new_fields: frozenset[str]) -> d
     done.append(counted(inserted=new))
     changes = added(done)
     if any(one.inserted or one.updated or one.deleted for one in changes.values()):
-        done.append(drift.record_restatements(commit, _sealed(saves), ("call_date",)))
+        done.append(merge.record_restatements(commit, _sealed(saves), ("call_date",)))
     return added([*done, quarantined, drift_notes])
 
 
@@ -152,8 +157,8 @@ def _quarantine(commit: Commit, calls: Typed, saves: Saves) -> dict[str, Changes
     return bad_rows.quarantine_rows(commit, [row.within(*spans[row.practice_id]) for row in bad])
 
 
-def _gap(time_zone: str) -> drift.Drift:
-    return drift.Drift(
+def _gap(time_zone: str) -> merge.Drift:
+    return merge.Drift(
         "time_zone", "Date", f"a call's local minute does not exist in {time_zone}: is the time zone right?"
     )
 
