@@ -176,7 +176,13 @@ def test_the_prompt_continues_after_mistakes_and_ctrl_c_and_keeps_its_history(fo
         assert terminal.ends() == 0
     with Terminal(folder) as terminal:
         terminal.shows("vetl> ")
-        terminal.types(b"quit;\n")
+        terminal.types(b"help\n")
+        terminal.shows("statement ends with")
+        terminal.types(b"\\d\n")
+        terminal.shows("phone_calls")
+        terminal.types(b"\\d phone_calls;\n")
+        terminal.shows("summary")
+        terminal.types(b"\\q\n")
         assert terminal.ends() == 0
     history = folder / "state" / "vetl" / "query_history"
     assert history.stat().st_mode & 0o077 == 0

@@ -38,7 +38,10 @@ def test_a_question_is_asked_by_its_name(
     assert app.execute(["query", "--question", question.name, "--format", "markdown"]) == 0
 
     rows = ask(filled.warehouse, question.statement)
-    assert capsys.readouterr().out == markdown(columns(question), rows)
+    printed = capsys.readouterr().out
+    assert app.execute(["query", "--question", question.name, "--sql"]) == 0
+    assert capsys.readouterr().out == f"{question.statement}\n"
+    assert printed == markdown(columns(question), rows)
 
 
 def columns(question: Question) -> list[str]:

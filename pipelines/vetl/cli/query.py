@@ -47,7 +47,7 @@ app = Commands()
         vetl query
         vetl query "from marts.practices"
         vetl query "select day, calls from marts.practice_daily" --format csv
-        vetl query --question missed-hours
+        vetl query --question missed-hours --sql
         vetl query --file question.sql""",
     needs_settings=False,
 )
@@ -58,6 +58,7 @@ def query(
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="List the worked questions.")] = False,
     question: Question = None,
+    show_sql: Annotated[bool, typer.Option("--sql", help="Show the SQL of --question instead.")] = False,
     style: Annotated[
         Format, typer.Option("--format", help="Output format; table and vertical show 40 rows.")
     ] = "table",
@@ -69,8 +70,13 @@ def query(
         return _list_questions(as_json=as_json)
     if sum(source is not None for source in (sql, file, question)) > 1:
         raise WrongUse("give either a statement, --file or --question")
+    if show_sql and question is None:
+        raise WrongUse("--sql shows the SQL of a worked question: give --question NAME")
     if question is not None:
         sql = statement_of(question)
+        if show_sql:
+            sys.stdout.write(f"{sql}\n")
+            return 0
     elif file is not None or (sql is None and not sys.stdin.isatty()):
         sql = _read_statement(file or "-")
     require_settings(needs_secrets=False)

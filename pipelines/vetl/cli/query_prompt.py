@@ -27,12 +27,16 @@ A statement ends with ; and may have several lines.
   .question NAME   answer a worked question
   .help            show this help
   exit             leave, as do quit and Ctrl-D
+help, \\d, \\d TABLE and \\q are known, too.
 Tab completes names. The arrow keys bring back earlier statements.
 Ctrl-C stops a running statement, or drops the one being typed."""
 
 COMMANDS = (".tables", ".columns", ".vertical", ".list", ".question", ".help", ".quit")
 
-_LEAVING = frozenset(("exit", "quit", ".exit", ".quit"))
+_LEAVING = frozenset(("exit", "quit", ".exit", ".quit", "\\q"))
+
+_ALIASES = {"help": ".help", "?": ".help", "\\?": ".help", "\\h": ".help", "\\dt": ".tables", "\\d": ".tables"}
+"""Words of other shells; `\\d TABLE` is `.columns TABLE`."""
 
 _HISTORY_LENGTH = 1_000
 """The number of statements that the history holds."""
@@ -88,7 +92,7 @@ def _statement() -> str | None:
             return None
         if not typed:
             lines = []
-        elif typed.startswith(".") or typed.endswith(";"):
+        elif typed.startswith((".", "\\")) or typed.rstrip("; ").lower() in _ALIASES or typed.endswith(";"):
             return typed
 
 
@@ -105,7 +109,8 @@ class Conversation:
 
     def answer(self, typed: str) -> None:
         """Run a statement or a command."""
-        command, _, name = typed.rstrip(";").partition(" ")
+        command, _, name = typed.rstrip("; ").partition(" ")
+        command = ".columns" if command == "\\d" and name.strip() else _ALIASES.get(command.lower(), command)
         match command:
             case ".tables":
                 self._list_tables()
@@ -120,7 +125,7 @@ class Conversation:
                 self.ask(statement_of(name.strip()), as_lines=self.as_lines)
             case ".help":
                 sys.stdout.write(f"{HELP}\n")
-            case _ if command.startswith("."):
+            case _ if command.startswith((".", "\\")):
                 raise WrongUse(f"{command}: there is no such command{nearest(command, COMMANDS)}")
             case _:
                 self.ask(typed, as_lines=self.as_lines)
