@@ -16,6 +16,7 @@ import yaml
 from pydantic import BaseModel, SecretStr
 from support.settings_file import HARBOR, SECRET, complaint, written
 from vetl import bundled
+from vetl.addons.postgres.settings import PublishSettings
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import Practice
@@ -120,6 +121,29 @@ def test_login_needs_all_four(monkeypatch: pytest.MonkeyPatch) -> None:
     login = load_settings().login()
     assert login == Login("https://api.example.com", "me", SecretStr(SECRET), "PARTNER")
     assert SECRET not in repr(login)
+
+
+def test_a_secret_may_be_in_a_file_that_its_variable_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    written("[partner]\nbase_url = 'https://api.example.com'")
+    Path("secret").write_text(f"{SECRET}\n", "utf-8")
+    Path("dsn").write_text("postgresql://here", "utf-8")
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD_FILE", "secret")
+    Path(".env").write_text("VETL_PUBLISH__POSTGRES__DSN_FILE=dsn\nVETL_PARTNER__ROLE=PARTNER\n", "utf-8")
+    monkeypatch.setenv("VETL_PARTNER__USERNAME", "me")
+
+    settings = load_settings()
+    assert settings.login().password == SecretStr(SECRET)
+    assert PublishSettings.of(settings).postgres.dsn == SecretStr("postgresql://here")
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD", SECRET)
+    assert "PASSWORD_FILE: VETL_PARTNER__PASSWORD is set, too" in complaint()
+    monkeypatch.delenv("VETL_PARTNER__PASSWORD")
+    monkeypatch.setenv("VETL_PARTNER__PASSWORD_FILE", SECRET)
+    assert complaint() == (
+        "environment variable VETL_PARTNER__PASSWORD_FILE: the file cannot be read: No such file or directory"
+    )
+    monkeypatch.setenv("VETL_PARTNER__USER_FILE", "secret")
+    monkeypatch.delenv("VETL_PARTNER__PASSWORD_FILE")
+    assert "unknown key partner.user_file" in complaint()
 
 
 WEAK = ("k", "key", "a" * 40, "0123456789abcdef0123456789abcde", "Password1" * 4, "12345678" * 4)

@@ -50,7 +50,7 @@ from vetl.settings.checked_values import (
 from vetl.settings.mart_definitions import DefinitionsSettings, PrivacySettings
 from vetl.settings.schedule import AlertSettings, ScheduleSettings
 from vetl.settings.section import Section, same_place
-from vetl.settings.sources import Sources
+from vetl.settings.sources import Sources, secret_files
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]
 Whole = Annotated[int, BeforeValidator(no_boolean)]
@@ -181,6 +181,10 @@ class Settings(BaseSettings):
         dotenv = EnvSettingsSource(settings_cls)
         initial = init_settings.init_kwargs if isinstance(init_settings, InitSettingsSource) else {}
         dotenv.env_vars = {name.lower(): value for name, value in initial.pop(_DOTENV, {}).items()}
+        if isinstance(env_settings, EnvSettingsSource):
+            files = {name.lower() for name in secret_files(environment_only())}
+            variables = env_settings.env_vars.items()
+            env_settings.env_vars = {name: value for name, value in variables if name.lower() not in files}
         return env_settings, dotenv, init_settings
 
     @model_validator(mode="after")
@@ -280,7 +284,10 @@ def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> 
     sources.refuse_unknown_sections(table, keys)
     sources.refuse_secrets(table, environment_only())
     try:
-        initial: dict[str, Any] = {**table, _DOTENV: sources.read_dotenv()}
+        secrets = environment_only()
+        files = secret_files(secrets)
+        variables = {name: value for name, value in sources.read_dotenv().items() if name.upper() not in files}
+        initial: dict[str, Any] = {**table, _DOTENV: {**variables, **sources.read_secret_files(secrets)}}
         settings = settings_class()(**initial)
     except ValidationError as error:
         raise sources.explain(error, keys) from None

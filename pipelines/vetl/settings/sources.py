@@ -85,6 +85,30 @@ class Sources:
                 self._dotenv.update({name: (value, file) for name, value in variables.items()})
         return {name: value for name, (value, _) in self._dotenv.items()}
 
+    def read_secret_files(self, secrets: Mapping[str, Collection[str]]) -> dict[str, str]:
+        """Return the secrets in files, by their variables: `VETL_PARTNER__PASSWORD_FILE` names such a file.
+
+        Raises:
+            ConfigurationError: a file cannot be read, or the secret itself is set, too.
+        """
+        origins, found = dict(self._variables()), dict[str, str]()
+        values = {**self.read_dotenv(), **{name: value for name, value in os.environ.items() if value}}
+        of_names = {name.upper(): value for name, value in values.items()}
+        for named, variable in secret_files(secrets).items():
+            if named not in origins:
+                continue
+            if variable in origins:
+                raise _one_line(f"{origins[named]}: {variable} is set, too; remove one of them")
+            try:
+                found[variable] = Path(of_names[named]).expanduser().read_text("utf-8").rstrip("\r\n")
+            except PermissionError as error:
+                if self.needs_secrets:
+                    raise _one_line(f"{origins[named]}: the file cannot be read: {error.strerror}") from None
+            except (OSError, UnicodeDecodeError) as error:
+                reason = getattr(error, "strerror", None) or "is not UTF-8 text"
+                raise _one_line(f"{origins[named]}: the file cannot be read: {reason}") from None
+        return found
+
     def require_settings(self, sections: Collection[str], secrets: Mapping[str, Collection[str]]) -> None:
         """Require a file, or a variable with a setting that is no secret.
 
@@ -95,9 +119,10 @@ class Sources:
         """
         if self.config is not None:
             return
+        files = secret_files(secrets)
         for variable, _ in self._variables():
             section, _, key = variable.removeprefix(PREFIX).lower().partition(DELIMITER)
-            if section in sections and key not in secrets.get(section, ()):
+            if section in sections and key not in secrets.get(section, ()) and variable not in files:
                 return
         raise _one_line(
             f"{self.folder}: there is no {DEFAULT_FILE} here; choose another folder with -C DIR or a file with"
@@ -162,6 +187,12 @@ class Sources:
         for name, value in os.environ.items():
             if value and name.upper().startswith(PREFIX):
                 yield name.upper(), f"environment variable {name}"
+
+
+def secret_files(secrets: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """Return the variables that name the files of secrets, each with the variable of the secret."""
+    paths = [(section, *key.split(".")) for section, keys in secrets.items() for key in keys]
+    return {f"{_variable(path)}_FILE": _variable(path) for path in paths}
 
 
 def _variables_in(file: Path, *, needed: bool) -> dict[str, str]:
