@@ -13,6 +13,7 @@ from board.words import Words, label, named
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 HEIGHT = 200
+_SMALL = 40
 _PLOT_KEEPS_ITS_HEIGHT = alt.AutoSizeParams(type="fit-x", contains="padding")
 """A legend of four lines on a phone would leave 40 pixels for the plot."""
 _BAR = 26
@@ -113,6 +114,16 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
         order = table.get_column(by).unique(maintain_order=True).to_list()
         encoded["color"] = alt.Color(f"{by}:N", sort=order, legend=_LEGEND)
     return alt.Chart(table, height=HEIGHT, autosize=_PLOT_KEEPS_ITS_HEIGHT).mark_line(point=True).encode(**encoded)
+
+
+def sparkline(values: Sequence[float]) -> Chart:
+    """Return a small line without axes: the shape of some weeks beside a figure."""
+    table = pl.DataFrame({"week": range(len(values)), "value": values})
+    chart = alt.Chart(table, height=_SMALL).mark_line(strokeWidth=1.5)
+    return chart.encode(
+        x=alt.X("week:Q", axis=None, scale=alt.Scale(nice=False)),
+        y=alt.Y("value:Q", axis=None, scale=alt.Scale(zero=False)),
+    ).properties(view=alt.ViewConfig(stroke=None))
 
 
 def intervals(table: pl.DataFrame, by: str, others: float | None) -> Chart:

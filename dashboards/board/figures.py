@@ -7,6 +7,7 @@ from typing import Any, Literal
 import streamlit as st
 from vetl.core.noise import Interval, count_interval, difference_interval, is_more_than_noise
 
+from board.charts import localised, sparkline
 from board.freshness import NAMED_AT_MOST
 from board.parts import Column, View
 from board.words import plain
@@ -164,8 +165,10 @@ def _figure(view: View, figure: Figure) -> None:
         "off" if chance else _COLOURS[figure.better],
         help=_help(view, figure, shows_change=bool(delta)),
         delta_arrow="off" if chance else "auto",
-        chart_data=figure.weeks or None,
     )
+    if len(figure.weeks) > 1:
+        says = f"{figure.label} by week, the last {len(figure.weeks)} weeks"
+        st.altair_chart(localised(sparkline(figure.weeks), words), width="stretch", alt=says)
     st.caption(_basis(view, figure, closed))
 
 
