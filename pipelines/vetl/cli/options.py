@@ -19,7 +19,10 @@ Folder = Annotated[Path | None, typer.Option("-C", metavar="DIR", help="Run as i
 Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Read FILE instead of vetl.toml.")]
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Print more; -vv prints every request.")]
+Verbose = Annotated[
+    int,
+    typer.Option("-v", "--verbose", count=True, help="Print more; -vv prints every request.", show_default=False),
+]
 
 
 def _practices(incomplete: str) -> list[str]:
