@@ -93,7 +93,7 @@ def publish_from(settings: Settings, work: Path) -> Published:
         ConfigurationError: `[privacy]` names a column that is not personal.
     """
     source, key = work / "on_spark.duckdb", settings.warehouse.pii_key
-    write_views(source, work / "tables" / "marts.db", state_folder(work / "lake") / "target" / "manifest.json")
+    write_views(source, work / "tables", state_folder(work / "lake") / "target" / "manifest.json")
     return publish(
         source,
         settings.warehouse.published,

@@ -12,7 +12,7 @@ from vetl.store.connection import as_vetl_errors, literal, quoted
 
 
 def write_views(file: Path, tables: Path, manifest: Path) -> None:
-    """Make a file with a view for each `<tables>/<mart>/*.parquet`, with the descriptions of dbt's manifest."""
+    """Make a file with a view for each `<tables>/<schema>.db/<mart>/*.parquet`, described by dbt's manifest."""
     file.unlink(missing_ok=True)
     nodes = json.loads(manifest.read_text("utf-8"))["nodes"].values()
     marts = [node for node in nodes if node["resource_type"] == "model" and node["schema"] in SCHEMAS]
@@ -20,7 +20,7 @@ def write_views(file: Path, tables: Path, manifest: Path) -> None:
         for schema in SCHEMAS:
             connection.execute(f"create schema {schema}")
         for mart in marts:
-            _write_mart(connection, mart, tables / mart["name"])
+            _write_mart(connection, mart, tables / f"{mart['schema']}.db" / mart["name"])
 
 
 def _write_mart(connection: duckdb.DuckDBPyConnection, mart: dict[str, Any], folder: Path) -> None:
