@@ -12,7 +12,7 @@ def test_tables_of_both_published_schemas_are_views_with_their_descriptions(tmp_
     for schema, name in (("marts", "practices"), ("meta", "proof"), ("intermediate", "int_callers")):
         folder = tmp_path / "tables" / f"{schema}.db" / name
         folder.mkdir(parents=True)
-        duckdb.sql(f"select '{name}' as practice_id").write_parquet(str(folder / "part-0.parquet"))
+        duckdb.execute(f"copy (select '{name}' as practice_id) to '{folder}/part-0.parquet'")
         columns = {"practice_id": {"name": "practice_id", "description": "The practice."}}
         node = {"resource_type": "model", "schema": schema, "name": name, "description": f"About {name}."}
         nodes[name] = {**node, "columns": columns}
