@@ -21,17 +21,15 @@ from vetl.cli.options import AsJson, Browse
 from vetl.cli.output import mention
 from vetl.cli.run import run_everything
 from vetl.cli.sandbox import Platform, sandbox_process
-from vetl.cli.terminal import count, print_json, short, this_command
+from vetl.cli.terminal import count, print_json, print_table, short, this_command
 from vetl.cli.views import as_records, show_answer
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.publishing.statements import query
-from vetl.settings import load_settings
+from vetl.settings import Settings, load_settings
 from vetl.settings.sources import DEFAULT_FILE, PREFIX
+from vetl.store.notes import read_note
 
 QUESTIONS = {
-    "What is unusual now, and how many people it cost": """
-        select people, words from marts.headlines where rank is not null order by rank limit 5
-    """,
     "Where bookings are lost: sessions of the last 30 days by referral source": """
         select coalesce(referral_source, '(none)') as referral_source,
                sum(sessions)::bigint as sessions, sum(completed)::bigint as completed,
@@ -105,7 +103,7 @@ def demo(
             report = run_everything(settings, quiet=as_json)
         if not keep:
             running.close()
-        _answer(folder, settings.warehouse.published, report, as_json=as_json)
+        _answer(folder, settings, report, as_json=as_json)
         if keep:
             _keep(folder, platform)
         if show and report["published"]:
@@ -116,15 +114,18 @@ def demo(
     return report["exit_code"]
 
 
-def _answer(folder: Path, published: Path, report: dict[str, Any], *, as_json: bool) -> None:
-    """Show the answers to the managers' questions, then the next commands."""
+def _answer(folder: Path, settings: Settings, report: dict[str, Any], *, as_json: bool) -> None:
+    """Show what is unusual and the answers to the managers' questions, then the next commands."""
+    published = settings.warehouse.published
     if report["published"]:
         answers = {title: query(published, sql) for title, sql in QUESTIONS.items()}
         report["answers"] = {title: as_records(answer) for title, answer in answers.items()}
         if not as_json:
+            news = read_note(settings.warehouse.path, "headlines") or []
+            rows = [(one["people"], one["words"]) for one in news]
+            print_table("What is unusual now, and how many people it cost", ("people", "words"), rows)
             for title, answer in answers.items():
-                if answer.rows:
-                    show_answer(title, answer)
+                show_answer(title, answer)
             command = f"{this_command()} -C {quote(short(folder))}"
             mention(f"\nThe published file: {short(published)}")
             mention(f"Query it: {command} query 'from marts.practices'")

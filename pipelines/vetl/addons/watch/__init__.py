@@ -42,7 +42,7 @@ def after_publication(settings: "Settings") -> Iterable[str]:
 
     notices = send_notices(settings)
     return (
-        *(f"out: {line}" for line in notices.rang),
+        *(f"new: {line}" for line in notices.rang),
         *(f"over: {line}" for line in notices.ended),
         *(f"warning: {line}" for line in notices.failures),
     )
