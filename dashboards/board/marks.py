@@ -41,9 +41,9 @@ def parameters_of(file: Path | None) -> Mapping[str, Sequence[Any]]:
     if file is not None and file.exists():
         with Marks.read_only(file) as connection:
             rows = connection.execute(
-                "select practice_id, episode_id, mark, max(marked_at), unanswered from marks join"
-                " (select practice_id, episode_id, sum(mark = 'no_answer') as unanswered from marks group by 1, 2)"
-                " using (practice_id, episode_id) group by practice_id, episode_id"
+                # SQLite takes `mark` from the row of the maximum.
+                "select practice_id, episode_id, mark, max(marked_at), sum(mark = 'no_answer')"
+                " from marks group by practice_id, episode_id"
             ).fetchall()
     columns = list(zip(*rows, strict=True)) or [()] * 5
     names = ("marked_of", "marked", "marks", "marked_at", "unanswered")

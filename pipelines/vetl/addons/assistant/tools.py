@@ -36,8 +36,8 @@ and as_of, the time of the practice's last sync. Repeat the notes. Never compute
 values whose may_be_added is false: ask again with other dimensions. If ask refuses, say why instead of working
 around it. explain shows the rows behind a figure."""
 
-_NAMED = 20
-"""The most lists whose evidence is in an answer; those that are certified least far come first."""
+_FEW = 20
+"""So many rows, notes, and lists with their evidence are in an answer, unless more are asked for."""
 
 _SHORT = 3_900
 """An explanation has at most so many characters, unless more rows are asked for: an assistant reads all of it."""
@@ -88,7 +88,7 @@ class Tools:
             "select practice_id, practice_name, urgency, client_id, channel, wanted, reason, contacts, last_at,"
             " age_hours from marts.call_back_list where {of} order by urgency, practice_id",
             practice,
-            _NAMED,
+            _FEW,
         )
 
     def forecast(self, practice: str | None = None) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class Tools:
                 **_definition(answer.metric),
                 "columns": answer.columns,
                 "rows": answer.rows,
-                "notes": [*answer.notes, *answer.doubts][:_NAMED],
+                "notes": [*answer.notes, *answer.doubts][:_FEW],
                 **_evidence(answer.evidence),
             }
         )
@@ -158,7 +158,7 @@ class Tools:
         rows: Annotated[int | None, Field(ge=1, description="How many rows; a few without it")] = None,
     ) -> dict[str, Any]:
         """Show the rows that a figure of a mart counts, what proves them, and what may still change it."""
-        most = min(rows or _NAMED, self.most)
+        most = min(rows or _FEW, self.most)
         question = replace(question_about(figure, practice), day=day, where=where or (), most=most)
         found = explain(self.file, question, self.seen())
         columns = zip(*found.rows, strict=True)
@@ -171,8 +171,8 @@ class Tools:
                 "definition": found.definition,
                 "rows_agree": found.agrees,
                 "is_final": found.is_final,
-                "may_change": found.may_change[:_NAMED],
-                "revisions": [asdict(one) for one in found.revisions[:_NAMED]],
+                "may_change": found.may_change[:_FEW],
+                "revisions": [asdict(one) for one in found.revisions[:_FEW]],
                 "columns": [found.columns[place] for place in filled],
                 "rows": [[row[place] for place in filled] for row in found.rows],
                 **_evidence(found.certificates),
@@ -239,7 +239,7 @@ def _definition(metric: Metric) -> dict[str, Any]:
 def _evidence(evidence: Sequence[Evidence]) -> dict[str, Any]:
     """Return the freshness and the certificates; of many lists those that are certified least far."""
     by_age = sorted(evidence, key=lambda one: (one.certified_through is not None, one.certified_through))
-    return {"lists": len(by_age), "evidence": [asdict(one) for one in by_age[:_NAMED]]}
+    return {"lists": len(by_age), "evidence": [asdict(one) for one in by_age[:_FEW]]}
 
 
 def _json_value(value: Any) -> Any:  # noqa: ANN401 - any value of an answer
