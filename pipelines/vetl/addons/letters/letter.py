@@ -105,6 +105,7 @@ class Letter:
     changes: tuple[Line, ...]
     outliers: tuple[Line, ...]
     out: tuple[str, ...]
+    ahead: tuple[str, ...]
     waiting: tuple[tuple[str, int], ...]
     done: tuple[str, ...]
     uncertain: tuple[str, ...]

@@ -50,6 +50,19 @@ from meta.proof join marts.practices using (practice_id)
 where endpoint not in ('clients', 'patients') group by practice_id, practices.name order by practices.name
 """
 
+_AHEAD = (
+    """select count(*) from marts.appointments join marts.practices using (practice_id)
+       where attendance <> 'canceled' and booking_date_local::date between today and today + 6""",
+    """select sum(calls_expected) from marts.calls_forecast join marts.practices using (practice_id)
+       where day between today + 1 and today + 7 and made_on >= today - 1""",
+)
+
+_WAITING = """
+select practice_id, count(*) from marts.call_back_list
+where reason is null or reason not in ('declined', 'resolved') group by practice_id
+"""
+"""Whoever declined, or whose call settled it, waits for no call: Call back leaves them out, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class LetterData:
@@ -121,6 +134,7 @@ def compose(
         changes=(*_unusual(data, practices, volume), *(_change(data, found) for found in _heaviest(moved))),
         outliers=tuple(_outlier(data, found, practices) for found in _heaviest(outliers)),
         out=tuple(out(week)),
+        ahead=_ahead(data, practices),
         waiting=_waiting(data, practices),
         done=tuple(done),
         uncertain=tuple(_uncertain(data, practices, volume, figures)),
@@ -219,9 +233,16 @@ def _number(value: float, digits: int) -> str:
     return f"{value:,.{digits}f}"
 
 
+def _ahead(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
+    """Return sentences about the visits and the calls of the next seven days, by each practice's own clock."""
+    named = ", ".join(map(literal, practices))
+    ((visits,),), ((calls,),) = (query(data.file, f"{of} and practice_id in ({named})").rows for of in _AHEAD)
+    lines = (f"{visits:,} visits are booked for the next seven days.",)
+    return lines if calls is None else (*lines, f"About {calls:,.0f} inbound calls are to be expected in them.")
+
+
 def _waiting(data: LetterData, practices: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    rows = query(data.file, "select practice_id, count(*) from marts.call_back_list group by practice_id").rows
-    people = dict(rows)
+    people = dict(query(data.file, _WAITING).rows)
     return tuple((data.names[key], people[key]) for key in practices if people.get(key))
 
 

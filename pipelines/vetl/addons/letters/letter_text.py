@@ -54,6 +54,7 @@ def _shown_share(figure: LetterFigure) -> Shown:
 
 def sections(letter: Letter) -> Iterator[tuple[str, list[str]]]:
     """Yield the sections under the figures, each with its sentences."""
+    yield "Next week", list(letter.ahead)
     changes = [f"{line.head} {line.text}" for line in letter.changes]
     yield "What changed most", changes or ["No practice changed by more than chance against the week before."]
     if len(letter.practices) > 1:
