@@ -175,11 +175,11 @@ def show_help(
     name: Annotated[str | None, typer.Argument(metavar="COMMAND", help="One command.")] = None,
 ) -> None:
     """Show all commands with a line about each, or the help of one."""
-    root = context.find_root()
     if name is None:
         formatter = context.make_formatter()
         _write_groups(formatter, groups())
         typer.echo(formatter.getvalue().strip())
         return
+    root: Any = context.find_root()
     _, command, _ = root.command.resolve_command(root, [name])
     typer.echo(command.get_help(context.__class__(command, info_name=name, parent=root)))
