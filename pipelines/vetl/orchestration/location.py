@@ -48,7 +48,5 @@ def vetl_definitions(
             well_again_sensor(settings.schedule, channels),
         ],
         resources={"vetl": vetl},
-        # In several processes the steps would only wait for each other's lock on the warehouse.
-        executor=dg.in_process_executor,
     )
     return dg.Definitions.merge(own, *more)

@@ -7,9 +7,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from vetl.core.metric_names import METRIC_NAMES, METRICS_OF_NOW
+from vetl.core.text import nearest
 from vetl.settings.checked_values import Address, file_path, no_boolean
 from vetl.settings.section import Section
-from vetl.settings.sources import nearest
 
 Number = Annotated[float, BeforeValidator(no_boolean), Field(allow_inf_nan=False)]
 Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=366)]
@@ -18,7 +18,7 @@ Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=366)]
 def metric_name(name: str) -> str:
     """Return the name of a metric of `meta.metrics`."""
     if name not in METRIC_NAMES:
-        raise ValueError(f"is no metric: {name}{nearest(name, METRIC_NAMES)}")
+        raise ValueError(f"is no metric: {name}{nearest(name, sorted(METRIC_NAMES))}")
     if name in METRICS_OF_NOW:
         raise ValueError(f"counts the present state, so no closed day or week has a value: {name}")
     return name
