@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str:
     """Print what repeats this run."""
     seed = config.getoption("hypothesis_seed", None)
-    return f"stories: VETL_CHAOS_SEEDS={STORIES}; hypothesis seed: {seed or 'derived from each test'}"
+    return f"stories: VETL_CHAOS_SEEDS={STORIES or 'few'}; hypothesis seed: {seed or 'derived from each test'}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
