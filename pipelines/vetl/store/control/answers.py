@@ -154,7 +154,8 @@ class _Answers:
         Without it the totals would never agree, and each sync would read the whole list.
         """
         rows = self._connection.execute(
-            f"with held as ({_HELD} and status is not null) select practice_id, status, count(*) from (from held union all by name"
+            f"with held as ({_HELD} and status is not null) select practice_id, status, count(*)"
+            " from (from held union all by name"
             f" select practice_id, id, coalesce(status, '') as status from {self._table.raw} as stored"
             "  where practice_id in (select unnest($practices)) and _deleted_at is null"
             "  and not exists (from held where held.practice_id = stored.practice_id and held.id = stored.id))"

@@ -41,7 +41,7 @@ _LONGEST_OWN_KEY = 200
 class BadRow:
     """One bad row. `key` identifies it; only phone calls have days.
 
-    `practice_id` is empty until the batch is assigned to its practice. `status`: that of the row, if it is readable.
+    `practice_id` is empty until the batch is assigned to its practice. `status`: if it is readable.
     """
 
     key: str
