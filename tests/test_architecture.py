@@ -26,7 +26,7 @@ ONLY_IMPORTER = {
     "typer": ("cli", "addons/*/command.py"),
     "rich": ("cli", "addons/*/command.py"),
     "mcp": ("addons/assistant",),
-    "prometheus_client": ("receiving",),
+    "prometheus_client": ("receiving", "jobs/status_metrics.py"),
     "starlette": ("receiving",),
     "uvicorn": ("receiving",),
     "argon2": ("passwords.py",),

@@ -16,7 +16,7 @@ from vetl.core.published_file import SCHEMAS
 from vetl.jobs.build import dbt_variables, is_up_to_date, publish_marts
 from vetl.jobs.dbt_process import NodeDone, dbt_parse, state_folder
 from vetl.jobs.one_writer import writing
-from vetl.orchestration.checks import checked_if_it_fails, published_now
+from vetl.orchestration.checks import EVERYTHING, checked_if_it_fails, published_now
 from vetl.orchestration.lists import reads_again
 from vetl.orchestration.metadata import code_in, documented_in, table
 from vetl.orchestration.raw_tables import owners
@@ -25,7 +25,7 @@ from vetl.run import Events, built, forgotten
 from vetl.settings import Settings
 from vetl.store.forget_plan import read_plans
 
-ONLY_NEWS = ("everything", "drain")
+ONLY_NEWS = (EVERYTHING, "drain")
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
 
 _UP_TO_DATE = "No new data; the published file is up to date."
