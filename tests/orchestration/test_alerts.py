@@ -97,9 +97,7 @@ def test_alerts_are_told_apart_by_cause_and_end_with_a_word(
     assert lines[2][1] == "- broken: fresh loc-1"
 
 
-def test_pagerduty_gets_one_incident_until_the_job_is_well(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_pagerduty_gets_one_incident_until_it_is_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     posted: list[dict[str, Any]] = []
 
     def post(address: str, text: str, **about: Any) -> None:

@@ -37,9 +37,7 @@ class _Status(Collector):
     def _of_lists(self) -> Iterator[GaugeMetricFamily]:
         fine = GaugeMetricFamily("vetl_list_ok", "0 if it failed or is not certified.", labels=_OF_LISTS)
         rows = GaugeMetricFamily("vetl_list_rows", "Rows that the platform has.", labels=_OF_LISTS)
-        held = GaugeMetricFamily(
-            "vetl_list_quarantined", "Rows in quarantine, not acknowledged.", labels=_OF_LISTS
-        )
+        held = GaugeMetricFamily("vetl_list_quarantined", "Rows that nobody has acknowledged.", labels=_OF_LISTS)
         read = GaugeMetricFamily("vetl_list_read_seconds", "When it was last read.", labels=_OF_LISTS)
         certified = GaugeMetricFamily(
             "vetl_list_certified_until_seconds", "The end of what is certified.", labels=_OF_LISTS

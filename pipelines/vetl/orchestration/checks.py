@@ -155,7 +155,7 @@ LIST_CHECKS: dict[str, Callable[[Sequence[ListStatus], Settings, datetime], Verd
 def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
     """Check the lists in a step of its own, so that the marts are built and published even if a check fails.
 
-    Red is what somebody must act on: one refused practice of 500 fails the job `watch`, and not each hourly run too.
+    Red is what somebody must act on: one refused practice of 500 fails the job `watch`, and not each hourly run.
     """
     errors: list[tuple[str, str, Verdict]] = []
     settings = vetl.settings()
