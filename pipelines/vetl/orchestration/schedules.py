@@ -10,7 +10,7 @@ from dagster import AssetSelection
 from vetl.core.errors import InboxError
 from vetl.orchestration.checks import EVERYTHING, check_lists
 from vetl.orchestration.lists import NAME, PRACTICES, Again, run_config
-from vetl.orchestration.resources import PUBLISHED, VetlResource, sensor_status
+from vetl.orchestration.resources import VetlResource, sensor_status
 from vetl.receiving.inbox import read_backlog
 from vetl.settings.schedule import OFF, ScheduleSettings
 
@@ -33,8 +33,8 @@ def jobs(
     was planned and did not run as a failure.
     """
     checks = AssetSelection.checks(check_published)
-    marts = AssetSelection.assets(models, PUBLISHED).without_checks() | checks
-    own = AssetSelection.assets(lists, received, models, PUBLISHED)
+    marts = AssetSelection.assets(models).without_checks() | checks
+    own = AssetSelection.assets(lists, received, models)
     everything = (own | AssetSelection.checks(check_lists)) - AssetSelection.checks(models)
     planned = {
         EVERYTHING: (
