@@ -26,7 +26,7 @@ ONLY_IMPORTER = {
     "typer": ("cli", "addons/*/command.py"),
     "rich": ("cli", "addons/*/command.py"),
     "mcp": ("addons/assistant",),
-    "prometheus_client": ("addons/webhooks",),
+    "prometheus_client": ("addons/webhooks", "jobs/status_metrics.py"),
     "starlette": ("addons/webhooks",),
     "uvicorn": ("addons/webhooks",),
     "argon2": ("passwords.py",),

@@ -6,7 +6,10 @@ The variable `PROJECT_OF_TESTS` may name another dbt project than the shipped on
 import os
 from pathlib import Path
 
-from support import warm_dbt
+from support import (
+    impatient,  # noqa: F401 # pyright: ignore[reportUnusedImport] - its import is its effect
+    warm_dbt,
+)
 from support.mart_builds import untested
 from vetl import bundled
 from vetl.cli.app import main

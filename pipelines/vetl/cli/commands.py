@@ -67,7 +67,7 @@ def groups() -> dict[str, dict[str, tuple[str, str]]]:
     }
     for title, name, module, line in hooks.commands():
         every.setdefault(title, {})[name] = (module, line)
-    return every
+    return {title: group for title, group in every.items() if group}
 
 
 @cache

@@ -116,7 +116,7 @@ class _Descent:
         if key_of(row) in self.seen:
             return
         self.seen.add(key_of(row))
-        if at is None or (self.lowest is not None and at > self.lowest):
+        if at is not None and self.lowest is not None and at > self.lowest:
             self.ordered = False
         self.lowest = at or self.lowest
 
