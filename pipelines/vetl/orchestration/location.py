@@ -9,7 +9,7 @@ import dagster as dg
 from vetl import hooks
 from vetl.orchestration.alerts import Channel, alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import check_lists, check_published
-from vetl.orchestration.dbt import dbt_models, manifest_of, mart_keys, published_file
+from vetl.orchestration.dbt import built_assets, manifest_of
 from vetl.orchestration.lists import list_assets
 from vetl.orchestration.raw_tables import RawTables, received_tables
 from vetl.orchestration.resources import VetlResource
@@ -32,12 +32,12 @@ def vetl_definitions(
     settings = vetl.settings()
     file = manifest_of(settings)
     tables = RawTables(json.loads(file.read_text("utf-8")))
-    lists, models, received = list_assets(tables), dbt_models(file), received_tables(tables)
+    lists, models, received = list_assets(tables), built_assets(file), received_tables(tables)
     more = hooks.definitions(settings, vetl, tables)
     added = [check for one in more for check in one.asset_checks or ()]
     published_checks = check_published()  # after the addons, which may add to them
     own = dg.Definitions(
-        assets=[lists, received, *tables.others(), models, published_file(mart_keys(models))],
+        assets=[lists, received, *tables.others(), models],
         asset_checks=[check_lists, published_checks],
         jobs=jobs(lists, received, models, published_checks, added),
         schedules=schedules(settings.schedule),

@@ -8,13 +8,13 @@ import dagster as dg
 from dagster import AssetSelection
 
 from vetl.core.errors import InboxError
-from vetl.orchestration.checks import check_lists
+from vetl.orchestration.checks import EVERYTHING, check_lists
 from vetl.orchestration.lists import NAME, PRACTICES, Again, run_config
-from vetl.orchestration.resources import PUBLISHED, VetlResource, sensor_status
+from vetl.orchestration.resources import VetlResource, sensor_status
 from vetl.receiving.inbox import read_backlog
 from vetl.settings.schedule import OFF, ScheduleSettings
 
-EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
+DRAIN, BUILD, WATCH = "drain", "build", "watch"
 UNFINISHED = [status for status in dg.DagsterRunStatus if status.value not in {"SUCCESS", "FAILURE", "CANCELED"}]
 
 
@@ -33,8 +33,8 @@ def jobs(
     was planned and did not run as a failure.
     """
     checks = AssetSelection.checks(check_published)
-    marts = AssetSelection.assets(models, PUBLISHED).without_checks() | checks
-    own = AssetSelection.assets(lists, received, models, PUBLISHED)
+    marts = AssetSelection.assets(models).without_checks() | checks
+    own = AssetSelection.assets(lists, received, models)
     everything = (own | AssetSelection.checks(check_lists)) - AssetSelection.checks(models)
     planned = {
         EVERYTHING: (
