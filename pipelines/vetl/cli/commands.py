@@ -41,7 +41,6 @@ GROUPS = {
         "sync": ("run", "Read new and changed rows into the private warehouse."),
         "build": ("run", "Build the marts with dbt, then publish."),
         "publish": ("publish", "Replace the published file by the current marts."),
-        "webhooks": ("webhooks", "Receive the platform's webhooks."),
         "forget": ("forget", "Remove a person from everything that vetl keeps."),
         "backup": ("backup", "Copy all that vetl keeps into a folder, and verify the copy."),
         "restore": ("backup", "Verify a backup, and put it in the place of what vetl keeps."),
