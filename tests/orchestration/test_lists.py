@@ -42,7 +42,7 @@ def outcome(practice_id: str, state: State, reason: str = "", *, retryable: bool
 
 def stored_lists(_: object) -> list[ListStatus]:
     covered = {"covered": [("2024-12-31T23:00:00Z", "2025-02-01T00:00:00Z"), ("2025-03-01T00:00:00Z", TODAY)]}
-    of = {"endpoint": "staff_tasks", "state": "certified", "certified_through": TODAY}
+    of: dict[str, Any] = {"endpoint": "staff_tasks", "state": "certified", "certified_through": TODAY}
     return [ListStatus(practice_id="a", rows=60, cursor=covered, **of), ListStatus(practice_id="b", rows=10, **of)]
 
 
