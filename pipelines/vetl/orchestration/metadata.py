@@ -75,8 +75,8 @@ def months(lists: Sequence[ListStatus], practices: Sequence[Practice]) -> dg.Mar
     """Return a table of the certified days of each practice, those with months that are not certified first."""
     start, today = {one.id: one.history_start for one in practices}, datetime.now(UTC).date()
     rows = [_history(item, start[item.practice_id], today) for item in lists if item.practice_id in start]
-    columns = ("practice", "certified", "months not certified")
-    return table(columns, sorted(rows, key=lambda row: (-len(row[2]), row[0])))
+    rows.sort(key=lambda row: (-len(row[2]), row[0]))
+    return table(("practice", "certified", "months not certified"), rows)
 
 
 def _history(item: ListStatus, start: date, today: date) -> tuple[str, str, str]:
