@@ -187,6 +187,26 @@ def test_edits_and_deletions_without_a_trace_are_repaired_and_recorded(
     assert set(ask(practices.warehouse, recorded)) == vanished | changed, "other rows are restated"
 
 
+def test_some_days_alone_are_read_again(opened: Any) -> None:
+    practices = opened(practices=1, calls=800)
+    practices.sync()
+    edited = {
+        name: [some_row(practices, "loc-001", name, days_ago)["id"] for days_ago in (45, 10)]
+        for name in ("phone_calls", "booking_sessions", "appointments")
+    }
+    for name, ids in edited.items():
+        for identity in ids:
+            practices.platform.update("loc-001", name, identity, {SILENT_EDIT[name]: "restated"})
+    practices.platform.advance(timedelta(minutes=5))
+
+    result = practices.sync(since=practices.today - timedelta(days=55), until=practices.today - timedelta(days=40))
+
+    assert result.exit_code == 0
+    for name in edited:
+        seen = f"select count(*) from raw.{name} where {SILENT_EDIT[name]} = 'restated'"
+        assert ask(practices.warehouse, seen) == [(1,)], name
+
+
 def test_calls_of_which_none_has_a_readable_date_go_to_quarantine(opened: Any) -> None:
     """A window may have one call only, and its date may be `24:20`."""
     practices = opened(practices=1, days=2, calls=5)

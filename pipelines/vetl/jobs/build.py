@@ -80,8 +80,11 @@ def building(
                 if now() >= deadline:
                     raise
             else:
-                if not result.failures and not result.skipped and not select:
-                    finish_build(settings, begun)
+                if not result.failures and not result.skipped:
+                    if select:
+                        builds.resume(settings.warehouse.path, begun.changed, settings.warehouse.lock_wait_seconds)
+                    else:
+                        finish_build(settings, begun)
                 return replace(result, because=begun.because)
 
 

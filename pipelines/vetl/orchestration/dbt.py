@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, DbtProject, dbt_assets
+from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
 from dagster_dbt.core.dbt_cli_event import DbtCoreCliEventMessage
 
 from vetl import bundled
@@ -34,19 +34,13 @@ _BROKEN = "{rows} rows fail this test. The published file stays as it was; `vetl
 
 
 class _Translator(DagsterDbtTranslator):
-    """Groups and owners of dbt's own config, views as virtual assets, and tests of sources that block nothing.
+    """Groups and owners of dbt's own config, and views as virtual assets.
 
-    dbt runs the tests of the sources after all lists are read. If they blocked, the clients asset would wait for
-    dbt's tests of the lists that mention clients, and dbt for the clients: a circle, for which Dagster would split
-    the one build into three.
+    Tests of the raw tables are no checks: each backfill of a list would start dbt for them.
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            DagsterDbtTranslatorSettings(
-                enable_source_tests_as_checks=True, enable_dbt_views_as_virtual_assets=True
-            )
-        )
+        super().__init__(DagsterDbtTranslatorSettings(enable_dbt_views_as_virtual_assets=True))
 
     def get_owners(self, dbt_resource_props: Mapping[str, Any]) -> list[str]:
         """Return the owners of a model, from its `meta`."""
@@ -60,15 +54,6 @@ class _Translator(DagsterDbtTranslator):
         """Return the metadata of dagster-dbt, the file of the model, and the link to its page."""
         file = bundled.dbt_project() / dbt_resource_props["original_file_path"]
         return {**super().get_metadata(dbt_resource_props), **code_in(file), **documented_in("marts.md")}
-
-    def get_asset_check_spec(
-        self, asset_spec: dg.AssetSpec, manifest: Mapping[str, Any], unique_id: str, project: DbtProject | None
-    ) -> dg.AssetCheckSpec | None:
-        """Return the check of a test, as a blocking one only if it tests a model."""
-        spec = super().get_asset_check_spec(asset_spec, manifest, unique_id, project)
-        if spec is None or spec.asset_key.path[0] != "partner":
-            return spec
-        return spec._replace(blocking=False)  # pyright: ignore[reportPrivateUsage] - public on named tuples
 
 
 def built_assets(manifest: Path) -> dg.AssetsDefinition:

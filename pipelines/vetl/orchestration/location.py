@@ -13,7 +13,7 @@ from vetl.orchestration.dbt import built_assets, manifest_of
 from vetl.orchestration.lists import list_assets
 from vetl.orchestration.raw_tables import RawTables, received_tables
 from vetl.orchestration.resources import VetlResource
-from vetl.orchestration.schedules import inbox_sensors, jobs, practices_sensor, schedules
+from vetl.orchestration.schedules import DRAIN, backfill_sensor, inbox_sensors, jobs, practices_sensor, schedules
 
 
 def vetl_definitions(
@@ -36,13 +36,15 @@ def vetl_definitions(
     more = hooks.definitions(settings, vetl, tables)
     added = [check for one in more for check in one.asset_checks or ()]
     published_checks = check_published()  # after the addons, which may add to them
+    own_jobs = jobs(lists, received, models, published_checks, added)
     own = dg.Definitions(
         assets=[lists, received, *tables.others(), models],
         asset_checks=[check_lists, published_checks],
-        jobs=jobs(lists, received, models, published_checks, added),
+        jobs=own_jobs,
         schedules=schedules(settings.schedule),
         sensors=[
             practices_sensor,
+            backfill_sensor(next(job for job in own_jobs if job.name == DRAIN)),
             *inbox_sensors(settings.schedule),
             alerts_sensor(settings.schedule, channels),
             well_again_sensor(settings.schedule, channels),

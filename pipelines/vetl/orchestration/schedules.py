@@ -9,7 +9,7 @@ from dagster import AssetSelection
 
 from vetl.core.errors import InboxError
 from vetl.orchestration.checks import EVERYTHING, check_lists
-from vetl.orchestration.lists import NAME, PRACTICES, Again, run_config
+from vetl.orchestration.lists import NAME, PRACTICES, Again, config_of, run_config
 from vetl.orchestration.resources import VetlResource, sensor_status
 from vetl.receiving.inbox import read_backlog
 from vetl.settings.schedule import OFF, ScheduleSettings
@@ -122,6 +122,27 @@ def inbox_sensors(settings: ScheduleSettings) -> list[dg.SensorDefinition]:
         return dg.RunRequest(run_key=f"{backlog.last}-{datetime.now(UTC):%Y%m%dT%H}")
 
     return [inbox] if settings.inbox_seconds else []
+
+
+def backfill_sensor(drain: Any) -> dg.SensorDefinition:  # noqa: ANN401 - a job that Dagster has not resolved yet
+    """Return the sensor that builds what hangs on a list that was read alone, if rows of it have changed."""
+
+    @dg.run_status_sensor(
+        name="backfills",
+        run_status=dg.DagsterRunStatus.SUCCESS,
+        request_job=drain,
+        minimum_interval_seconds=30,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Builds and publishes after lists were read without the rest, if rows have changed.",
+    )
+    def backfills(context: dg.RunStatusSensorContext) -> dg.RunRequest | dg.SkipReason:
+        run = context.dagster_run
+        areas = {key.path[0] for key in run.asset_selection or ()}
+        if areas == {"partner"} or config_of(run).get("lists"):
+            return dg.RunRequest(run_key=run.run_id)
+        return dg.SkipReason(f"{run.job_name} builds by itself, or has read no list")
+
+    return backfills
 
 
 @dg.sensor(

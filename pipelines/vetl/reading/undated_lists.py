@@ -74,9 +74,8 @@ def _horizon(reading: Reading) -> datetime | None:
     if through is None:
         return None
     horizon = min(reading.now - LOOK_BACK, through - MARGIN)
-    for day in (reading.since, reading.reread_from):
-        if day is not None:
-            horizon = min(horizon, reading.local_midnight(day))
+    for day, _ in reading.read_again:
+        horizon = min(horizon, reading.local_midnight(day))
     return None if reading.reconcile == "full" else horizon
 
 
