@@ -1,4 +1,4 @@
-"""The network or the process fails in the middle of a run, and the next sync goes on; other failures: `tests/partner`."""
+"""The network or the process fails in a run, and the next sync goes on; other failures: `tests/partner`."""
 
 import json
 import socket
