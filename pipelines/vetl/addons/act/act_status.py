@@ -1,4 +1,4 @@
-"""The acts of the ledger and their states, for `vetl act status`, `vetl status` and Dagster's check."""
+"""The acts of the ledger, for `vetl act status`, `vetl status` and Dagster's check."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -54,11 +54,7 @@ class ActStatus:
 
 
 def act_status(settings: Settings, *, now: Now = utc_now) -> ActStatus:
-    """Return the acts of the ledger. No request leaves.
-
-    Raises:
-        LedgerError: the ledger cannot be read.
-    """
+    """Return the acts of the ledger. No request leaves."""
     return ActStatus(tuple(read_ledger(ActSettings.of(settings).ledger)), now())
 
 

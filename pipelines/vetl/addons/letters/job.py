@@ -28,6 +28,8 @@ from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.settings import Settings
 
+ALL = Reader(name="All practices")
+
 
 @dataclass(frozen=True, slots=True)
 class LetterSent:
@@ -80,17 +82,18 @@ def report(
 def preview(settings: Settings, folder: Path, readers: Sequence[str] = ()) -> list[Path]:
     """Write the letters into a folder; nothing is sent, and the ledger stays as it is.
 
-    Raises:
-        The same as `report`, and ConfigurationError if the folder cannot be written.
+    Without a reader in the settings the letter is about all practices.
     """
-    written = (letter for _, letter in letters(settings, readers) if letter is not None)
+    written = (letter for _, letter in letters(settings, readers, usual=ALL) if letter is not None)
     return [path for letter in written for path in _write_files(folder, letter)]
 
 
-def letters(settings: Settings, readers: Sequence[str] = ()) -> Iterator[tuple[Reader, Letter | None]]:
-    """Yield each reader with the letter about their practices."""
+def letters(
+    settings: Settings, readers: Sequence[str] = (), usual: Reader | None = None
+) -> Iterator[tuple[Reader, Letter | None]]:
+    """Yield each reader with the letter about their practices; `usual` is the reader if none is set."""
     require_typst()
-    known = {item.name: item for item in ReportSettings.of(settings).recipients}
+    known = {item.name: item for item in ReportSettings.of(settings).recipients or (usual,) if item}
     if not known:
         raise ConfigurationError("no reader is set: [[report.recipients]] in vetl.toml; docs/report.md shows how")
     for name in readers:
@@ -224,11 +227,7 @@ def mail(settings: Settings, letter: Letter, to: str, again: str = "") -> EmailM
 
 
 def _write_files(folder: Path, letter: Letter) -> list[Path]:
-    """Write the letter as HTML, text and PDF; the charts are inside the HTML.
-
-    Raises:
-        NotDelivered: the folder cannot be written.
-    """
+    """Write the letter as HTML, text and PDF; the charts are inside the HTML."""
     name = re.sub(r"[^a-z0-9]+", "-", letter.reader.lower()).strip("-") or "letter"
     place = folder / str(letter.week)
     sources = [f"data:image/png;base64,{b64encode(picture).decode()}" for picture in charts(letter)]

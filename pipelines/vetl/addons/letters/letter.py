@@ -116,6 +116,7 @@ class Letter:
     rows: tuple[tuple[str, tuple[str, ...]], ...]
     outliers: tuple[str, ...]
     out: tuple[str, ...]
+    ahead: tuple[str, ...]
     waiting: tuple[tuple[str, int], ...]
     done: tuple[str, ...]
     uncertain: tuple[str, ...]

@@ -38,6 +38,19 @@ from meta.proof join marts.practices using (practice_id)
 where endpoint not in ('clients', 'patients') group by practice_id, practices.name order by practices.name
 """
 
+_AHEAD = (
+    """select count(*) from marts.appointments join marts.practices using (practice_id)
+       where attendance <> 'canceled' and booking_date_local::date between today and today + 6""",
+    """select sum(calls_expected) from marts.calls_forecast join marts.practices using (practice_id)
+       where day between today + 1 and today + 7 and made_on >= today - 1""",
+)
+
+_WAITING = """
+select practice_id, count(*) from marts.call_back_list
+where reason is null or reason not in ('declined', 'resolved') group by practice_id
+"""
+"""Whoever declined, or whose call settled it, waits for no call: Call back leaves them out, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class LetterData:
@@ -111,6 +124,7 @@ def compose(
         rows=_rows(data, practices, volume, figures),
         outliers=tuple(_outlier(data, *found) for found in outside(data.weeks, practices, _MOST)),
         out=tuple(out(week)),
+        ahead=_ahead(data, practices),
         waiting=_waiting(data, practices),
         done=tuple(done),
         uncertain=tuple(_uncertain(data, practices, volume, figures)),
@@ -149,9 +163,16 @@ def _outlier(data: LetterData, measure: ShareOf, one: Outlier) -> str:
     return f"{data.names[one.name]}, {measure.label.lower()}: {found}, the others {others}."
 
 
+def _ahead(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
+    """Return sentences about the visits and the calls of the next seven days, by each practice's own clock."""
+    named = ", ".join(map(literal, practices))
+    ((visits,),), ((calls,),) = (query(data.file, f"{of} and practice_id in ({named})").rows for of in _AHEAD)
+    lines = (f"{visits:,} visits are booked for the next seven days.",)
+    return lines if calls is None else (*lines, f"About {calls:,.0f} inbound calls are to be expected in them.")
+
+
 def _waiting(data: LetterData, practices: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    rows = query(data.file, "select practice_id, count(*) from marts.call_back_list group by practice_id").rows
-    people = dict(rows)
+    people = dict(query(data.file, _WAITING).rows)
     return tuple((data.names[key], people[key]) for key in practices if people.get(key))
 
 

@@ -60,6 +60,7 @@ def _shown_share(figure: LetterFigure) -> Shown:
 
 def sections(letter: Letter) -> Iterator[tuple[str, list[str]]]:
     """Yield the sections under the figures, each with its sentences."""
+    yield "Next week", list(letter.ahead)
     if len(letter.practices) > 1:
         yield "Who stands out", [*letter.outliers] or ["No practice differs from the others by more than chance."]
     if letter.out:
