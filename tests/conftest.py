@@ -10,12 +10,12 @@ import pytest
 import structlog
 from hypothesis import settings
 from support import (
-    quiet_end,  # noqa: F401 # pyright: ignore[reportUnusedImport] - its import is its effect
+    impatient,  # noqa: F401 # pyright: ignore[reportUnusedImport] - its import is its effect
+    quiet_end,  # noqa: F401 # pyright: ignore[reportUnusedImport] - as above
     warm_dbt,
 )
 from support.examples import STORIES, USUAL
 from vetl.jobs import dbt_process
-from vetl.partner import account
 
 settings.register_profile("vetl", deadline=None, print_blob=True, derandomize=True, max_examples=USUAL)
 settings.register_profile("explore", parent=settings.get_profile("vetl"), derandomize=False, max_examples=500)
@@ -23,13 +23,7 @@ settings.load_profile("vetl")
 
 gc.set_threshold(50_000, 20, 100)  # with its defaults, Python's garbage collector takes a twentieth of the CPU
 
-account._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - it changes the cost, not the behaviour
-"""Make sign-ins cheap.
-
-Each costs 50 ms of CPU against guessing, and the passwords of hundreds of tests are public.
-"""
-
-LONG = {"chaos", "cli", "e2e", "orchestration", "transform"}
+LONG = {"chaos", "cli", "e2e", "lake", "orchestration", "transform"}
 """Folders of tests that sync, build and publish."""
 FIRST = "test_build.py"
 """This file makes the shared results of its folder; otherwise two processes need them at once, and one waits."""
@@ -47,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str:
     """Print what repeats this run."""
     seed = config.getoption("hypothesis_seed", None)
-    return f"stories: VETL_CHAOS_SEEDS={STORIES}; hypothesis seed: {seed or 'derived from each test'}"
+    return f"stories: VETL_CHAOS_SEEDS={STORIES or 'few'}; hypothesis seed: {seed or 'derived from each test'}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

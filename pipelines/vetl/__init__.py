@@ -19,3 +19,18 @@ The packages, in the direction that data flows; each imports only packages above
 - `cli`, `orchestration`   thin shells for the terminal and for Dagster
 - `addons`         features that the core does not know, found by `hooks`
 """
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a class of Dagster, which is an extra
+    """Return Dagster's component `vetl.VetlSync`; nothing else imports Dagster with this package."""
+    if name != "VetlSync":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from vetl.orchestration.component import VetlSync  # noqa: PLC0415
+
+    return VetlSync
+
+
+def __dir__() -> list[str]:
+    return [*globals(), "VetlSync"]

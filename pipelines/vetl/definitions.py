@@ -13,4 +13,5 @@ __all__ = ["defs", "vetl_definitions"]
 @cache  # Dagster loads the definitions five times in the process of a run, at half a second of CPU each
 def defs() -> dg.Definitions:
     """Return all definitions of vetl."""
-    return vetl_definitions()
+    # Assets that are materialized outside of a job wait for each other's lock, too, so one process is enough.
+    return dg.Definitions.merge(vetl_definitions(), dg.Definitions(executor=dg.in_process_executor))

@@ -124,7 +124,7 @@ def _news(codes: Sequence[int], settings: Settings) -> Events:
         yield from published(settings, "current")
 
 
-def built_and_published(settings: Settings, **how: bool) -> Events:
+def built_and_published(settings: Settings, **how: Any) -> Events:  # noqa: ANN401 - as `building`
     """Build the marts; publish them only if every node was built, so that analysts never see half a build."""
     existing(settings)
     with writing(settings):

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 import vetl_sandbox
 from support.act_world import DAYS, ActWorld, act_world, unbooked
-from support.killed_sync import impatient, processes
+from support.killed_sync import processes
 from support.sandbox_settings import changed
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.platform import ApplyResult
@@ -28,7 +28,6 @@ ROUNDS = 10
 
 def apply_and_exit(settings: Settings, digest: str, ended: Path) -> None:
     """Apply a plan. The exit code is written into a file, because a killed process leaves none."""
-    impatient()
     try:
         code = apply_acts(settings, digest).exit_code
     except VetlError as error:

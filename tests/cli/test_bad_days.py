@@ -6,7 +6,6 @@ import re
 import shutil
 from collections.abc import Iterator
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -18,8 +17,6 @@ from support.practice_site import write_settings
 from support.small_project import small_project
 from vetl import bundled
 from vetl.cli import app
-from vetl.jobs import platform as jobs_client
-from vetl.partner.limits import RetryPolicy
 from vetl.store.notes import write_note
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +62,6 @@ def enter(folder: Path, platform: vetl_sandbox.Handle, patch: pytest.MonkeyPatch
         patch.delenv(name)
     patch.chdir(folder)
     patch.setenv("TZ", "UTC")
-    patch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
     for key in ("username", "password", "role"):
         patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from vetl.cli import app
 from vetl.core.list_read import Practice
 from vetl.core.pages import Certificate, Window, WindowKind
@@ -95,6 +96,23 @@ def test_a_list_that_failed_last_reads_failed_although_it_was_certified(
     ]
     assert (document["exit_code"], item["state"], item["certified_through"]) == (1, "failed", NOW.isoformat())
     assert item["attempt"]["last_read"] < item["attempt"]["finished"]
+
+
+def test_a_failed_list_is_a_metric_that_prometheus_can_parse(capsys: pytest.CaptureFixture[str]) -> None:
+    a_run(0, *all_certified())
+    a_run(1, result("staff_tasks", "failed", "GET staff_tasks: HTTP 500"), run_id="second")
+
+    code, out, _ = status(capsys, "--format", "prometheus")
+
+    families = text_string_to_metric_families(out)
+    values = {(one.name, *one.labels.values()): one.value for family in families for one in family.samples}
+    assert code == values["vetl_status_exit_code",] == 1
+    assert {labels for labels, value in values.items() if labels[0] == "vetl_list_ok" and not value} == {
+        ("vetl_list_ok", "staff_tasks", "loc-1")
+    }
+    assert values["vetl_list_certified_until_seconds", "staff_tasks", "loc-1"] == NOW.timestamp()
+    assert datetime.now(UTC).timestamp() - values["vetl_last_success_seconds", "build"] < 60
+    assert values["vetl_last_ok", "publication"] == 1
 
 
 def test_it_counts_the_words_that_are_masked_in_the_published_file(

@@ -39,15 +39,34 @@ def test_the_start_of_a_command_imports_nothing_heavy(module: str, heavy: tuple[
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
-def test_the_help_has_a_line_for_each_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_has_fifteen_lines_for_every_day_and_names_the_rest(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert app.execute(arguments) == 0
-    shown = capsys.readouterr().out
-    groups = dict(part.split(":\n", 1) for part in shown.strip().split("\n\n")[2:])
+    usage, _, _, *groups, rest = capsys.readouterr().out.strip().split("\n\n")
+    others = [name.strip(",") for line in rest.splitlines()[1:] for name in line.split()[1:]]
 
-    assert "Usage: vetl" in shown
-    assert list(groups) == ["Options", "Start", "Look", "Check", "Act", "Operate"]
-    shown = [line.split(maxsplit=1) for name in list(groups)[1:] for line in groups[name].splitlines()]
+    assert "Usage: vetl" in usage
+    assert [group.partition(":")[0] for group in groups] == ["Start", "Look", "Check", "Act"]
+    shown = dict(line.split(maxsplit=1) for group in groups for line in group.splitlines()[1:])
+    assert len(shown) <= 15
+    assert shown.items() < lines().items()
+    assert sorted(others) == sorted(lines().keys() - shown)
+
+
+def test_vetl_help_has_a_line_for_each_command_and_shows_the_help_of_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert app.execute(["help"]) == 0
+    shown = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
     assert dict(shown) == lines()
+
+    for arguments in (["help", "sync"], ["sync", "--help"]):
+        assert app.execute(arguments) == 0
+    of_help, own = capsys.readouterr().out.split("Usage: ")[1:]
+    assert of_help.strip() == own.strip()
+    assert app.execute(["help", "snc"]) == 2
+    assert "did you mean 'sync'" in capsys.readouterr().err.lower()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "commands.md", *sorted((ROOT / "docs" / "how-to").glob("*.md")))
 CODE = re.compile(r"^```\w*\n(?P<block>.*?)^```|`(?P<span>[^`\n]+)`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r'(?:^|/)vetl (query "[^"]*"|[a-z][^#\n]*)', re.MULTILINE)
-PATTERN = re.compile(r"\.\.\.|\bSQL\b|--client ID|\[FILE\]|\bDIGEST\b|\bMART\.COLUMN\b|^metric NAME$")
+PATTERN = re.compile(r"\.\.\.|\bSQL\b|--client ID|\[FILE\]|\bDIGEST\b|\bCOMMAND\b|\bMART\.COLUMN\b|^metric NAME$")
 """Lines of the reference that nobody types."""
 
 SHOWN_ELSEWHERE = {
@@ -29,6 +29,7 @@ SHOWN_ELSEWHERE = {
     "vetl dashboard": "tests/dashboard/test_access.py",
     "vetl dbt ls": "tests/cli/test_cli_usage.py",
     "vetl demo": "tests/cli/test_cli_end_to_end.py",
+    "vetl help": "tests/cli/test_cli_usage.py",
     "vetl lake export": "tests/addons/lake/test_lake.py",
     "vetl act": "tests/addons/act/test_act_commands.py",
     "vetl mcp": "tests/addons/assistant/test_assistant.py",

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,6 @@ import vetl_sandbox
 from support import truth
 from support.sandbox_settings import settings_for, synced
 from vetl.core.results import SyncResult
-from vetl.jobs import platform as jobs_client
-from vetl.partner.limits import RetryPolicy
 from vetl.settings import Settings
 
 
@@ -47,12 +44,6 @@ class Practices:
 
 
 Opened = Callable[..., Practices]
-
-
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Back off as in production, in a fiftieth of the time."""
-    monkeypatch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
 
 
 @pytest.fixture

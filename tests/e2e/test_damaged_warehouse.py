@@ -1,7 +1,6 @@
 """A private file with damaged bytes: each command ends with one line and no traceback."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -10,8 +9,6 @@ import vetl_sandbox
 from support.practice_site import write_settings
 from support.sandbox_settings import credentials
 from vetl.cli.app import execute
-from vetl.jobs import platform as jobs_client
-from vetl.partner.limits import RetryPolicy
 
 DAYS = 10
 PLAIN = ("sync", "reconcile", "publish", "lake export", "quarantine list", "quarantine retry", "webhooks drain")
@@ -47,7 +44,6 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         write_settings(folder, platform, practices=1, days=DAYS, more=files)
         for name, value in credentials(platform).items():
             patch.setenv(name, value)
-        patch.setattr(jobs_client, "RetryPolicy", partial(RetryPolicy, first_wait=0.01))
         patch.chdir(folder)
         assert execute(["sync"]) == 0
         yield folder

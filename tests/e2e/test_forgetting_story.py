@@ -127,7 +127,7 @@ def begun(
     return folder, people
 
 
-@pytest.mark.parametrize("seed", seeds(), ids=lambda seed: f"seed-{seed}-")
+@pytest.mark.parametrize("seed", seeds(1), ids=lambda seed: f"seed-{seed}-")
 def test_who_was_forgotten_is_nowhere_and_stays_so(
     platform: vetl_sandbox.Handle, begun: tuple[Path, list[dict[str, str]]], tmp_path: Path, seed: int
 ) -> None:

@@ -93,6 +93,55 @@ def test_bad_calls_are_read_again_from_the_source(opened: Any) -> None:
     assert quarantined_rows(practices.settings) == []
 
 
+BAD = {
+    "phone_calls": {"duration_seconds": 10**12},
+    "booking_sessions": {"created_at": "perhaps"},
+    "appointments": {"created_at": "perhaps"},
+    "ai_outbound": {"created_at": "perhaps"},
+    "staff_tasks": {"cancellation_allowed": "perhaps"},
+    "clients": {"name": ["perhaps"]},
+    "patients": {"name": ["perhaps"]},
+}
+COST = {
+    "phone_calls": 1,
+    "booking_sessions": 2,
+    "appointments": 2,
+    "ai_outbound": 7,
+    "staff_tasks": 4,
+    "clients": 0,
+    "patients": 0,
+}
+"""Requests of a sync without news of a practice without bad rows."""
+
+
+def test_rows_in_quarantine_cost_no_later_request_and_are_released_if_the_source_drops_them(opened: Any) -> None:
+    """The totals by status never agreed again: 34 requests at each tick for a list that costs 7."""
+    practices = opened(practices=1, calls=600)
+    platform, spoiled = practices.platform, dict[str, list[str]]()
+    tasks = platform.truth("loc-001", "staff_tasks")
+    for name, values in BAD.items():
+        known = {task[f"{name[:-1]}_id"] for task in tasks} if name in ("clients", "patients") else set()
+        rows = [row for row in platform.truth("loc-001", name) if not known or row["id"] in known]
+        spoiled[name] = [rows[3]["id"], rows[-3]["id"]]
+        for row in (rows[3], rows[-3]):
+            last = {"updated_at": row["updated_at"]} if "updated_at" in row else {}
+            platform.update("loc-001", name, row["id"], values | last)
+    for _ in range(2):
+        practices.sync()
+        platform.advance(timedelta(minutes=5))
+    result = practices.sync()
+
+    assert {one.endpoint for one in result.results if one.held >= 2} == BAD.keys()
+    assert {one.endpoint: one.requests for one in result.results} == COST
+
+    for name in ("staff_tasks", "ai_outbound"):
+        for identity in spoiled[name]:
+            platform.delete("loc-001", name, identity)
+    released = practices.sync(endpoints=["staff_tasks", "ai_outbound"], reconcile="full")
+
+    assert [one.held for one in released.results] == [0, 0]
+
+
 SILENT_EDIT = {
     "phone_calls": "summary",
     "booking_sessions": "referral_source",
@@ -136,6 +185,26 @@ def test_edits_and_deletions_without_a_trace_are_repaired_and_recorded(
     vanished = {(name, "vanished", "") for name in SILENT_EDIT}
     changed = {(name, "changed", field) for name, field in SILENT_EDIT.items()}
     assert set(ask(practices.warehouse, recorded)) == vanished | changed, "other rows are restated"
+
+
+def test_some_days_alone_are_read_again(opened: Any) -> None:
+    practices = opened(practices=1, calls=800)
+    practices.sync()
+    edited = {
+        name: [some_row(practices, "loc-001", name, days_ago)["id"] for days_ago in (45, 10)]
+        for name in ("phone_calls", "booking_sessions", "appointments")
+    }
+    for name, ids in edited.items():
+        for identity in ids:
+            practices.platform.update("loc-001", name, identity, {SILENT_EDIT[name]: "restated"})
+    practices.platform.advance(timedelta(minutes=5))
+
+    result = practices.sync(since=practices.today - timedelta(days=55), until=practices.today - timedelta(days=40))
+
+    assert result.exit_code == 0
+    for name in edited:
+        seen = f"select count(*) from raw.{name} where {SILENT_EDIT[name]} = 'restated'"
+        assert ask(practices.warehouse, seen) == [(1,)], name
 
 
 def test_calls_of_which_none_has_a_readable_date_go_to_quarantine(opened: Any) -> None:

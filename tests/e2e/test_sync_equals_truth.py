@@ -72,6 +72,10 @@ def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
     assert ask(practices.warehouse, "from control.restatements") == []
 
 
+LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
+PRACTICES = 6
+
+
 class Counting:
     def __init__(self, connection: Any, counts: Counter[str]) -> None:
         self._connection = connection

@@ -97,6 +97,27 @@ def test_alerts_are_told_apart_by_cause_and_end_with_a_word(
     assert lines[2][1] == "- broken: fresh loc-1"
 
 
+def test_pagerduty_gets_one_incident_until_it_is_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    posted: list[dict[str, Any]] = []
+
+    def post(address: str, text: str, **about: Any) -> None:
+        posted.append(payload(address, text, **about))
+
+    monkeypatch.setattr(alerts, "post_text", post)
+    monkeypatch.setenv("VETL_ALERTS__WEBHOOK", "https://events.pagerduty.com/v2/enqueue?routing_key=R0")
+    failed, well = alerts_sensor(ScheduleSettings(), ()), well_again_sensor(ScheduleSettings(), ())
+    with dg.DagsterInstance.ephemeral() as instance:
+        vetl = vetl_resource(tmp_path)
+        for causes in (("fresh loc-1", "fresh loc-2"), ("fresh loc-2",)):
+            failed(fail(instance, of_checks("4.1 opening hours", *causes)), vetl=vetl)
+        well(succeed(instance), vetl=vetl)
+
+    assert [event["event_action"] for event in posted] == ["trigger", "trigger", "resolve"]
+    assert {(event["routing_key"], event["dedup_key"]) for event in posted} == {("R0", "vetl everything")}
+    assert posted[0]["payload"]["summary"] == "vetl: everything failed"
+    assert posted[0]["payload"]["custom_details"]["text"].startswith("- broken: loc-1: a list is not fresh")
+
+
 def test_of_an_unexpected_exception_only_its_kind_is_sent() -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         assert alert_of(fail(instance, ValueError("+1 555 0100")))[0].failures == ("broken: ValueError",)

@@ -41,12 +41,14 @@ def attempt(state: str, reason: str, age: timedelta = timedelta()) -> dict[str, 
     return {"state": state, "reason": reason, "finished": at, "last_read": None if state == "failed" else at}
 
 
-def run(folder: Path, check: dg.AssetChecksDefinition) -> tuple[dg.ExecuteInProcessResult, dict[str, Any]]:
+def run(
+    folder: Path, check: dg.AssetChecksDefinition, name: str = "watch", settings: str = ""
+) -> tuple[dg.ExecuteInProcessResult, dict[str, Any]]:
     """Run the checks of tasks or of the published file; return them by name."""
-    vetl = vetl_resource(folder, practice_tables("loc-1", "loc-2"))
-    job = dg.define_asset_job("watch", dg.AssetSelection.checks(check))
+    vetl = vetl_resource(folder, settings + practice_tables("loc-1", "loc-2", "loc-3"))
+    job = dg.define_asset_job(name, dg.AssetSelection.checks(check))
     definitions = dg.Definitions(asset_checks=[check], jobs=[job], resources={"vetl": vetl})
-    result = definitions.resolve_job_def("watch").execute_in_process(raise_on_error=False)
+    result = definitions.resolve_job_def(name).execute_in_process(raise_on_error=False)
     checks = {
         item.check_name: item
         for item in result.get_asset_check_evaluations()
@@ -113,6 +115,25 @@ def test_a_list_that_fails_is_stale_since_it_was_last_read_by_this_machines_cloc
     assert not checks["certified"].passed
 
 
+@pytest.mark.parametrize(
+    ("refused", "settings", "is_red"),
+    [(1, "", False), (2, "", True), (1, "[schedule]\nwatch = 'off'\n", True)],
+    ids=["one-of-three", "most", "no-job-watch"],
+)
+def test_one_refused_practice_makes_watch_red_and_not_every_run(
+    refused: int, settings: str, tmp_path: Path, *, is_red: bool
+) -> None:
+    failed = attempt("failed", "403: not for you")
+    snapshot(tmp_path, *(entry(f"loc-{number}", attempt=failed) for number in range(1, refused + 1)))
+
+    everything, checks = run(tmp_path, check_lists, "everything", settings)
+    watch, _ = run(tmp_path, check_lists, settings=settings)
+
+    assert not checks["certified"].passed
+    assert checks["certified"].severity is dg.AssetCheckSeverity.ERROR
+    assert (everything.success, watch.success) == (not is_red, False)
+
+
 def test_all_lists_of_a_refused_practice_are_one_line_of_the_error(tmp_path: Path) -> None:
     refused = attempt("failed", "403: not for you")
     snapshot(
@@ -176,6 +197,4 @@ def test_the_published_file_is_compared_with_the_source_and_with_its_own_past(
 
     assert result.success
     assert [name for name, check in checks.items() if not check.passed and name != "thresholds"] == red
-    older = str(checks["thresholds"].metadata["found"].value)
-    assert "has no meta.metrics" in older, "as in a file of an older vetl"
     assert all("loc-1" in str(checks[name].metadata["found"].value) for name in red)

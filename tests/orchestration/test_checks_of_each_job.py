@@ -19,6 +19,7 @@ from support.processes import answers, free_port, graphql, running, until
 from support.small_project import few_models
 from vetl.addons.act.dagster import ACTS
 from vetl.endpoints import REGISTRY
+from vetl.endpoints.received import RECEIVED
 from vetl.engine import runner
 from vetl.orchestration.lists import Again, run_config
 from vetl.orchestration.location import vetl_definitions
@@ -183,6 +184,49 @@ def test_runs_that_work_leave_every_other_check_its_result(place: Place) -> None
         # The first build continues the forgetting, as `vetl run` does.
         assert read_plans(private) == []
         assert query(private, f"select count(*) from raw.clients where id = '{client}'").rows == [(0,)]
+
+
+def test_a_backfill_of_one_list_is_built_if_it_brought_news(place: Place) -> None:
+    drain = place.definitions.resolve_job_def("drain")
+    sensor = place.definitions.resolve_sensor_def("backfills")
+
+    def made() -> set[str]:
+        """Return the tables that are made if the sensor requests a build after the last run."""
+        [run] = place.instance.get_runs(limit=1)
+        [event] = place.instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_SUCCESS)
+        assert event.dagster_event
+        context = dg.build_run_status_sensor_context("backfills", event.dagster_event, place.instance, run)
+        request = sensor(context)
+        if not isinstance(request, dg.RunRequest):
+            return set()
+        return built(request.tags)
+
+    def built(tags: Any = None) -> set[str]:
+        result = drain.execute_in_process(instance=place.instance, tags=tags)
+        names = {
+            event.asset_key.path[-1] for event in result.get_asset_materialization_events() if event.asset_key
+        }
+        return names - {endpoint.table for endpoint in RECEIVED}
+
+    first = place.platform.practices[0].id
+    place.after("everything")
+    assert made() == set()
+    place.after("backfill of a list", None, LISTS[-1:], first)
+    assert made() == {"analytics"}, "nothing is built if nothing has changed"
+
+    [task, *_] = place.platform.truth(first, "staff_tasks")
+    place.platform.update(
+        first, "staff_tasks", task["id"], {"title": "changed", "updated_at": place.platform.now()}
+    )
+    one = {"ops": {"sync": {"config": {"lists": ["staff_tasks"], "reconcile": "full"}}}}
+    place.after("everything", one)
+    tables = made()
+    assert {"staff_tasks", "analytics"} <= tables
+    assert "booking_intent_daily" not in tables
+
+    place.after("one mart", None, [ONE_MART])
+    assert made() == set()
+    assert built() == {"analytics"}, "the build before is still whole"
 
 
 def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(

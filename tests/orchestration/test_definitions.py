@@ -82,7 +82,7 @@ def test_every_step_that_writes_queues_in_the_pool_of_the_one_writer(definitions
     job = definitions.resolve_job_def("everything")
     steps = [node.definition for node in job.graph.nodes if not node.name.startswith("check_")]
 
-    assert len(steps) == 4
+    assert len(steps) == 3
     assert {step.pool for step in steps if isinstance(step, dg.OpDefinition)} == {WRITER_POOL}
 
 

@@ -14,9 +14,11 @@ from vetl.orchestration import lists
 from vetl.orchestration.lists import NAME, list_assets
 from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.resources import raw_key
+from vetl.store.control.snapshot import ListStatus
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
+TODAY = datetime.now(UTC).isoformat()
 TASKS, CALLS = raw_key("staff_tasks"), raw_key("phone_calls")
 EMPTY = RawTables({"nodes": {}, "sources": {}})
 
@@ -38,8 +40,10 @@ def outcome(practice_id: str, state: State, reason: str = "", *, retryable: bool
     )
 
 
-def rows_of_tables(_: object) -> dict[str, int]:
-    return {"staff_tasks": 70}
+def stored_lists(_: object) -> list[ListStatus]:
+    covered = {"covered": [("2024-12-31T23:00:00Z", "2025-02-01T00:00:00Z"), ("2025-03-01T00:00:00Z", TODAY)]}
+    of: dict[str, Any] = {"endpoint": "staff_tasks", "state": "certified", "certified_through": TODAY}
+    return [ListStatus(practice_id="a", rows=60, cursor=covered, **of), ListStatus(practice_id="b", rows=10, **of)]
 
 
 def synced(*results: EndpointResult) -> SyncResult:
@@ -68,7 +72,7 @@ class Site:
             return result
 
         self._patch.setattr(lists, "run_sync", next_outcome)
-        self._patch.setattr(lists, "rows_of_tables", rows_of_tables)
+        self._patch.setattr(lists, "stored_lists", stored_lists)
 
         @dg.asset(deps=[TASKS])
         def marts() -> None: ...
@@ -106,6 +110,9 @@ def test_a_run_for_all_records_totals_and_the_practices_with_changes(site: Site)
     by_practice = str(totals["by_practice"].value)
     assert by_practice.index("| c | failed") < by_practice.index("| a |")
     assert metadata["c"]["reason"].value == "403"
+    _, _, *months = str(totals["months"].value).splitlines()
+    assert months[0] == f"| a | 2024-12-31 to 2025-02-01, 2025-03-01 to {TODAY[:10]} | 2025-02 |"
+    assert months[1] == f"| b | 2025-01-01 to {TODAY[:10]} |  |"
     numbers = {name: {key for key, of in metadata[name].items() if isinstance(of.value, int)} for name in metadata}
     assert not numbers[None] & (numbers["a"] | numbers["c"])  # one plot would be drawn through both
     assert set(site.instance.get_dynamic_partitions(NAME)) == {"a", "b", "c"}

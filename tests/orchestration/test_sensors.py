@@ -1,5 +1,6 @@
 """A sensor drains received webhooks; another keeps the partitions of practices as in `vetl.toml`."""
 
+import json
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -65,10 +66,13 @@ def test_the_sensor_requests_a_job_that_drains(vetl: VetlResource, tmp_path: Pat
 HOLD = "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print(1, flush=True); time.sleep(2)"
 
 
+@pytest.mark.parametrize("as_json", [False, True])
 def test_a_step_waits_for_the_holder_of_the_warehouse_and_the_run_names_it(
-    vetl: VetlResource, tmp_path: Path
+    vetl: VetlResource, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, as_json: bool
 ) -> None:
     receive(tmp_path)
+    with Path(str(vetl.config)).open("a", encoding="utf-8") as config:
+        config.write(f"[schedule]\njson_logs = {str(as_json).lower()}\n")
     file = tmp_path / "warehouse/data/vetl.duckdb"
     file.parent.mkdir(parents=True)
     with dg.DagsterInstance.ephemeral() as instance:
@@ -80,6 +84,8 @@ def test_a_step_waits_for_the_holder_of_the_warehouse_and_the_run_names_it(
 
     assert result.success
     [said] = [line for line in log if line.startswith("Waiting for ")]
+    lines = [line for line in capsys.readouterr().err.splitlines() if "warehouse_held" in line]
+    assert [json.loads(line)["level"] for line in lines] == ["warning"] * as_json
     assert said == f"Waiting for process {holder.pid}, which holds {file}, up to 10 minutes"
 
 

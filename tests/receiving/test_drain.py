@@ -30,6 +30,13 @@ from vetl.receiving.into_warehouse import CatchUp, Caught, intakes
 from vetl.store.warehouse import Warehouse
 
 
+@pytest.fixture
+def side(tmp_path: Path) -> Iterator[Side]:
+    side = Side(tmp_path)
+    yield side
+    side.close()
+
+
 def test_every_table_has_the_fields_of_its_webhook_and_the_body_as_it_came(side: Side) -> None:
     side.receive(
         ("messages", message("m-1", "failed", error_code=30005, later_field=[1])),

@@ -1,6 +1,6 @@
 """Contract: Events and Authentication 7: the delivery of webhooks, whatever their content.
 
-The faults of a sender meet vetl's receiver in `tests/receiving/test_misbehaving_sender.py`.
+The faults of a sender meet vetl's receiver in `tests/addons/webhooks/test_misbehaving_sender.py`.
 """
 
 from collections.abc import Callable

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -18,14 +17,12 @@ from vetl import bundled
 from vetl.cli import process_exit
 from vetl.cli.app import execute
 from vetl.jobs import dbt_process
-from vetl.jobs import platform as jobs_client
-from vetl.partner import account
-from vetl.partner.limits import RetryPolicy
 
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(
     [
         "support.quiet_end",
+        "support.impatient",
         "support.concurrent_commands",
         *(f"vetl.cli.{name}" for name in ("forget", "quarantine", "reconcile", "run", "webhooks")),
         "vetl.addons.lake.command",
@@ -114,8 +111,6 @@ def _run(
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     dbt_process.COMMAND = warm_dbt.command()
     bundled.dbt_project = lambda: project
-    account._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - as in `conftest.py`
-    jobs_client.RetryPolicy = partial(RetryPolicy, first_wait=0.05)  # pyright: ignore[reportAttributeAccessIssue] - in a process of its own
     process_exit.prepare()
     code = execute(arguments)
     sys.stdout.flush()

@@ -7,26 +7,21 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from vetl.jobs import platform as jobs_client
 from vetl.partner import client
-from vetl.partner.limits import RetryPolicy, Timing
+from vetl.partner.limits import Timing
 from vetl.settings import Settings
 
 processes = multiprocessing.get_context("forkserver")
 # The server imports vetl once; each process that it forks starts in milliseconds.
-processes.set_forkserver_preload(["support.quiet_end", "vetl.jobs.sync", "vetl.addons.act.job"])
-
-
-def impatient() -> None:
-    """Back off as in production, in a tenth of the time."""
-    jobs_client.RetryPolicy = partial(RetryPolicy, first_wait=0.05)  # pyright: ignore[reportAttributeAccessIssue] - in a process of its own
+processes.set_forkserver_preload(
+    ["support.quiet_end", "support.impatient", "vetl.jobs.sync", "vetl.addons.act.job"]
+)
 
 
 def sync_and_exit(settings: Settings, ended: Path, endpoints: Sequence[str] | None, now: datetime | None) -> None:
     """Run a sync. The exit code is written into a file, because a killed process leaves none."""
     from vetl.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
 
-    impatient()
     if now is not None:
         client.Timing = partial(Timing, now=lambda: now)
     result = run_sync(settings, practices=None, endpoints=endpoints, since=None, progress=lambda _: None)

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from support.deliveries import SECRET, Payload, body_of, signed
+from vetl.addons.webhooks.job import http_server, listening
 from vetl.receiving.inbox import Entry
-from vetl.receiving.serving import http_server, listening
 
 ROOT = Path(__file__).resolve().parents[2]
 INBOX = "warehouse/data/inbox.sqlite"

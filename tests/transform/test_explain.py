@@ -182,6 +182,7 @@ def test_the_rows_that_moved_a_figure_since_its_report_add_up_to_the_difference(
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
+        (CellQuestion("practice_daily", "cals"), "column cals: not known here; did you mean calls"),
         (CellQuestion("bookings", "calls"), "mart bookings: not known here"),
         (CellQuestion("practice_daily", "unique_callers"), "values do not add up"),
         (

@@ -78,6 +78,7 @@ create table control.quarantine (
     payload varchar not null,
     first_day date,
     last_day date,
+    status varchar, -- a row of raw that stands here too counts with this status
     run_id varchar not null,
     first_seen timestamptz not null,
     last_seen timestamptz not null,

@@ -4,14 +4,14 @@ A module has its commands with their options, examples and output, and is named 
 `GROUPS` or by its addon.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_group
+from typer.main import get_command, get_group
 
 from vetl import hooks
 
@@ -30,7 +30,6 @@ GROUPS = {
         "metric": ("metric", "Answer by metric; a rate comes with its counts."),
         "explain": ("explain", "Show the rows that a figure counts, and what proves them."),
         "dashboard": ("dashboard", "Show the published file to managers, in the browser."),
-        "notebook": ("dashboard", "Start a notebook on the published file, for analysts."),
     },
     "Check": {
         "verify": ("verify", "Check that no value of a published file was changed."),
@@ -42,16 +41,21 @@ GROUPS = {
         "sync": ("run", "Read new and changed rows into the private warehouse."),
         "build": ("run", "Build the marts with dbt, then publish."),
         "publish": ("publish", "Replace the published file by the current marts."),
-        "webhooks": ("webhooks", "Receive the platform's webhooks."),
         "forget": ("forget", "Remove a person from everything that vetl keeps."),
         "backup": ("backup", "Copy all that vetl keeps into a folder, and verify the copy."),
         "restore": ("backup", "Verify a backup, and put it in the place of what vetl keeps."),
+    },
+    "Tools": {
+        "notebook": ("dashboard", "Start a notebook on the published file, for analysts."),
         "sandbox": ("sandbox", "Run a made-up platform on this machine."),
         "dbt": ("installed", "Run dbt on vetl's models and warehouse: vetl dbt ls."),
         "dagster": ("installed", "Run Dagster on vetl's definitions: vetl dagster dev."),
     },
 }
 """The module of `vetl.cli` with each command, and the line about it."""
+
+NAMES_ALONE = ("Operate", "Tools")
+"""The groups that `vetl --help` only names: fifteen lines are read, thirty are not."""
 
 
 @cache
@@ -63,7 +67,7 @@ def groups() -> dict[str, dict[str, tuple[str, str]]]:
     }
     for title, name, module, line in hooks.commands():
         every.setdefault(title, {})[name] = (module, line)
-    return every
+    return {title: group for title, group in every.items() if group}
 
 
 @cache
@@ -138,14 +142,43 @@ class AllCommands(TyperGroup):
         more["commands"] = _Loaded()
         super().__init__(**more)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - classes of Typer that are not public
-        """Write a section for each group, with a line for each command."""
-        widest = max(map(len, lines()))
-        for title, commands in groups().items():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(widest), line) for name, (_, line) in commands.items()])
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - classes of Typer that are not public
+        """Return the command; `vetl help` is none of `lines()`, as it stands in each help."""
+        return get_command(app) if cmd_name == "help" else super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - as above
+        """Write the everyday groups with a line for each command, and the names of the others."""
+        _write_groups(formatter, [title for title in groups() if title not in NAMES_ALONE])
+        with formatter.section("More (vetl help has a line about each)"):
+            formatter.write_dl([(title, ", ".join(groups()[title])) for title in NAMES_ALONE])
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:  # noqa: ANN401 - as above
         """Complete the name of a command."""
         self.commands = {name: TyperCommand(name, short_help=line) for name, line in lines().items()}
         return super().shell_complete(ctx, incomplete)
+
+
+def _write_groups(formatter: Any, titles: Iterable[str]) -> None:  # noqa: ANN401 - as above
+    widest = max(map(len, lines()))
+    for title in titles:
+        with formatter.section(title):
+            formatter.write_dl([(name.ljust(widest), line) for name, (_, line) in groups()[title].items()])
+
+
+app = Commands()
+
+
+@app.command("help", needs_settings=False, examples="vetl help sync")
+def show_help(
+    context: typer.Context,
+    name: Annotated[str | None, typer.Argument(metavar="COMMAND", help="One command.")] = None,
+) -> None:
+    """Show all commands with a line about each, or the help of one."""
+    if name is None:
+        formatter = context.make_formatter()
+        _write_groups(formatter, groups())
+        typer.echo(formatter.getvalue().strip())
+        return
+    root: Any = context.find_root()
+    _, command, _ = root.command.resolve_command(root, [name])
+    typer.echo(command.get_help(context.__class__(command, info_name=name, parent=root)))

@@ -15,8 +15,8 @@ from vetl.cli.output import mention, say
 from vetl.cli.questions import statement_of, tables_by_subject, worked_questions
 from vetl.cli.terminal import print_table, short
 from vetl.core.errors import VetlError, WrongUse
+from vetl.core.text import nearest
 from vetl.publishing.statements import tables_and_columns
-from vetl.settings.sources import nearest
 
 HELP = """\
 A statement ends with ; and may have several lines.

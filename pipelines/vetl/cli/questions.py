@@ -2,10 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from vetl import bundled
 from vetl.core.errors import WrongUse
+from vetl.core.text import nearest
 
 WORKED = re.compile(r"(### \d+\. ([^\n]+)\n\n`([\w-]+)`[^#]*?```sql\n([^`]+)```\n\n)((?:\|[^\n]*\n)+)")
 """A heading with the question, its name, its statement, and the output as a Markdown table."""
@@ -45,7 +45,6 @@ def statement_of(name: str) -> str:
     """Return the statement of the question with this name."""
     statements = {question.name: question.statement for question in worked_questions()}
     if name not in statements:
-        nearest = get_close_matches(name, statements, n=1)
-        hint = f"did you mean {nearest[0]}?" if nearest else "`vetl query --list` names them"
-        raise WrongUse(f"--question {name}: there is no such question; {hint}")
+        hint = nearest(name, statements, "`vetl query --list` names them")
+        raise WrongUse(f"--question {name}: there is no such question{hint}")
     return statements[name]

@@ -32,7 +32,8 @@ app = Commands()
     examples="""
         vetl sync
         vetl sync --practice loc-001 --endpoint phone_calls
-        vetl sync --since 2026-01-01"""
+        vetl sync --since 2026-01-01
+        vetl sync --practice loc-002 --since 2026-03-01 --until 2026-03-31"""
 )
 def sync(
     practice: Practices = None,
@@ -46,13 +47,22 @@ def sync(
             help="Read again all rows that changed since this day.",
         ),
     ] = None,
+    until: Annotated[
+        datetime | None,
+        typer.Option("--until", formats=["%Y-%m-%d"], metavar="DATE", help="The last day of --since."),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Read new and changed rows into the private warehouse."""
     settings = load_settings()
     with showing_lists(len(practice or settings.practices)) as progress:
         result = run_sync(
-            settings, practices=practice, endpoints=endpoint, since=since and since.date(), progress=progress
+            settings,
+            practices=practice,
+            endpoints=endpoint,
+            since=since and since.date(),
+            until=until and until.date(),
+            progress=progress,
         )
     if as_json:
         print_json(result.as_json())

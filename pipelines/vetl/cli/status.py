@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from enum import StrEnum
 from itertools import groupby
 from operator import attrgetter
 from typing import Annotated, Any
@@ -31,11 +32,18 @@ _UNCHANGED_AFTER = timedelta(minutes=1)
 app = Commands()
 
 
+class Form(StrEnum):
+    """The formats for other programs."""
+
+    prometheus = "prometheus"
+
+
 @app.command(
     examples="""
         vetl status
         vetl status --practice loc-001
-        vetl status --watch"""
+        vetl status --watch
+        vetl status --format prometheus"""
 )
 def status(
     practice: Practices = None,
@@ -45,15 +53,22 @@ def status(
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Repeat every two seconds until interrupted.")] = False,
     as_json: AsJson = False,
+    form: Annotated[
+        Form | None, typer.Option("--format", help="For the textfile collector of Prometheus' node exporter.")
+    ] = None,
 ) -> int:
     """Show the state of each list, also while a sync runs."""
-    if watch and as_json:
-        raise WrongUse("--watch cannot be combined with --json; repeat `vetl status --json` instead")
+    if watch and (as_json or form):
+        raise WrongUse("--watch cannot be combined with --json or --format; repeat the command instead")
     settings = load_settings()
     if watch:
         return _watch(settings, practice, problems=problems)
     report = read_status(settings, practice)
-    if as_json:
+    if form:
+        from vetl.jobs.status_metrics import as_metrics  # noqa: PLC0415 - its library takes 30 ms
+
+        sys.stdout.write(as_metrics(report))
+    elif as_json:
         print_json(report.as_json(summary(report)))
     else:
         show(report, problems=problems)

@@ -16,7 +16,7 @@ and `reconcile --full` all of them.
 """
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
@@ -64,6 +64,7 @@ class Reading:
     cursor: Mapping[str, Any] = field(default_factory=dict[str, Any])
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
     since: date | None = None
+    until: date | None = None
     margins: Margins = Margins()
     details: Details = "recent"
     details_budget: int = 2000
@@ -76,6 +77,17 @@ class Reading:
             return self.history_start
         recent = max(self.history_start, self.local_now.date() - self.margins.recent)
         return recent if self.reconcile == "recent" else None
+
+    @property
+    def read_again(self) -> Iterator[tuple[date, date | None]]:
+        """Yield the spans of days that are read again although they are certified: their first and last day.
+
+        Without a last day a span ends now.
+        """
+        if self.since is not None:
+            yield self.since, self.until
+        if self.reread_from is not None:
+            yield self.reread_from, None
 
     @property
     def local_now(self) -> datetime:

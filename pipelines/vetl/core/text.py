@@ -2,14 +2,15 @@
 
 Values come from outside, so they must neither control a terminal nor run in a spreadsheet.
 
-Name a few of many, for one line of a message.
+Name a few of many, or the nearest, for one line of a message.
 
 Text that a spreadsheet would run as a formula if it opens a CSV of the command line or the dashboard.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime
+from difflib import get_close_matches
 
 from pydantic_core import to_json
 
@@ -83,3 +84,9 @@ def some_of(names: Sequence[str], most: int = 3) -> str:
     """Return the first names, and how many more there are: `a, b, c and 4 more`."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def nearest(name: str, known: Collection[str], otherwise: str = "") -> str:
+    """Return the end of a line about an unknown name: the nearest, else `otherwise` or some of the known."""
+    alike = get_close_matches(name, known, n=1)
+    return f"; did you mean {alike[0]}?" if alike else f"; {otherwise or f'known are {some_of([*known], 10)}'}"

@@ -87,6 +87,7 @@ class Order:
     endpoints: Sequence[Endpoint]
     names: Mapping[str, QueryNames]
     since: date | None = None
+    until: date | None = None
     margins: Margins = field(default_factory=Margins)
     details: Details = "recent"
     details_budget: int = 2000
@@ -163,6 +164,7 @@ class StepRunner:
             cursor=cursor or {},
             capabilities=capabilities,
             since=run.order.since,
+            until=run.order.until,
             margins=run.order.margins,
             details=run.order.details,
             details_budget=run.order.details_budget,

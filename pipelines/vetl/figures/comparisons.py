@@ -5,9 +5,9 @@ from calendar import day_name
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from difflib import get_close_matches
 
 from vetl.core.errors import WrongUse
+from vetl.core.text import nearest
 from vetl.endpoints import REGISTRY
 from vetl.publishing.marts import table_of
 from vetl.publishing.statements import Read
@@ -84,9 +84,7 @@ def refuse_unknown(name: str, known: Collection[str], option: str) -> None:
         WrongUse: it is not; the message has the nearest name, or all known names.
     """
     if name not in known:
-        nearest = get_close_matches(name, known, n=1)
-        hint = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(known)}"
-        raise WrongUse(f"{option} {name}: not known here; {hint}")
+        raise WrongUse(f"{option} {name}: not known here{nearest(name, known)}")
 
 
 def _parsed(text: str, known: Collection[str], option: str) -> Comparison:

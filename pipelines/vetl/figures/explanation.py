@@ -86,7 +86,7 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         refuse_older(read, file, "catalogue", "counting")
         marts = columns_of(read)
         refuse_unknown(question.mart, marts, "mart")
-        refuse_unknown(question.column, marts[question.mart], question.mart)
+        refuse_unknown(question.column, marts[question.mart], "column")
         metrics = metrics_of(read, file)
         columns = counted_columns(read, question.mart, metrics, marts)
         if question.column not in columns.counted:

@@ -53,7 +53,6 @@ def building(
     *,
     full_refresh: bool = False,
     all_tests: bool = True,
-    with_views: bool = False,
     select: Sequence[str] = (),
     now: Callable[[], float] = time.monotonic,
 ) -> Nodes:
@@ -70,7 +69,7 @@ def building(
         begun: Begun | None = None
         while True:
             begun = ready_for_dbt(settings, max(0.0, deadline - now()), full_refresh=full_refresh, before=begun)
-            extra = options_of(begun, all_tests=all_tests, with_views=with_views, select=select)
+            extra = options_of(begun, all_tests=all_tests, select=select)
             limits, variables = duckdb_limits(settings), dbt_variables(settings)
             try:
                 result = yield from dbt_nodes(
@@ -81,8 +80,11 @@ def building(
                 if now() >= deadline:
                     raise
             else:
-                if not result.failures and not result.skipped and not select:
-                    finish_build(settings, begun)
+                if not result.failures and not result.skipped:
+                    if select:
+                        builds.resume(settings.warehouse.path, begun.changed, settings.warehouse.lock_wait_seconds)
+                    else:
+                        finish_build(settings, begun)
                 return replace(result, because=begun.because)
 
 
@@ -105,20 +107,16 @@ class Begun:
         return f"what hangs on the time{''.join(f', {name}' for name in lists)}"
 
 
-def options_of(
-    begun: Begun, *, all_tests: bool, with_views: bool = False, select: Sequence[str] = ()
-) -> tuple[str, ...]:
+def options_of(begun: Begun, *, all_tests: bool, select: Sequence[str] = ()) -> tuple[str, ...]:
     """Return dbt's options: all models and tests if requested or if the build before failed.
 
     So a build with fewer tests never publishes marts that the build before refused (decision 18). Otherwise
-    those models are made that hang on changed sources, `with_views` or without.
+    those models are made that hang on changed sources.
     """
     if select:
         return (*DATA_ONLY, "--indirect-selection", "empty", "--select", *select)
     if all_tests or begun.changed is None:
         return (*DATA_ONLY, *(["--full-refresh"] if begun.is_full else []))
-    if with_views:
-        return PUBLISHED_ONLY
     staging = bundled.dbt_project() / "models" / "staging"
     sources = [
         f"source:{schema}.{table}+"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 
 from vetl.core.endpoint import Endpoint
-from vetl.core.errors import ConfigurationError, VetlError
+from vetl.core.errors import ConfigurationError, VetlError, WrongUse
 from vetl.core.list_read import Practice, Reconcile
 from vetl.core.results import ReportProgress, SyncResult
 from vetl.endpoints import REGISTRY
@@ -32,15 +32,22 @@ def run_sync(
     practices: Sequence[str] | None,
     endpoints: Sequence[str] | None,
     since: date | None,
+    until: date | None = None,
     progress: ReportProgress,
     reconcile: Reconcile = "no",
 ) -> SyncResult:
-    """Sync the warehouse with the source; `reconcile` reads history again although it is certified."""
+    """Sync the warehouse with the source.
+
+    `since` and `until`, or `reconcile`, read history again although it is certified.
+    """
+    if until and not (since and since <= until):
+        raise WrongUse("until: needs a day of `since` that is not later")
     order = Order(
         practices=chosen_practices(settings, practices),
         endpoints=chosen_endpoints(endpoints),
         names=query_names(settings),
         since=since,
+        until=until,
         details=settings.phone_calls.details,
         details_budget=settings.phone_calls.details_budget,
         reconcile=reconcile,

@@ -31,12 +31,13 @@ _NUMBERS = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?|(?<=PID )\d+
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """The message about one failed run, or about causes that are over."""
+    """The message about one failed run, or about causes that are over; `is_well`: no cause is left."""
 
     job: str
     run_id: str
     failures: tuple[str, ...]
     is_over: bool = False
+    is_well: bool = False
 
     @property
     def subject(self) -> str:
@@ -58,7 +59,7 @@ def channels(settings: AlertSettings) -> list[Channel]:
     configured: list[Channel] = []
     if settings.webhook:
         address = settings.webhook.get_secret_value()
-        configured.append(lambda alert: post_text(address, alert.text))
+        configured.append(lambda alert: post_text(address, alert.text, about=alert.job, is_over=alert.is_well))
     if settings.email_to:
         configured.append(lambda alert: mail(settings, alert))
     return configured
@@ -101,7 +102,7 @@ def well_again_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg
         run, sent = context.dagster_run, _sent(context.instance)
         if run.job_name not in sent:
             return dg.SkipReason(f"no alert is open about {run.job_name}")
-        over = Alert(run.job_name, run.run_id, _lines_of(sent.pop(run.job_name)), is_over=True)
+        over = Alert(run.job_name, run.run_id, _lines_of(sent.pop(run.job_name)), is_over=True, is_well=True)
         _send([*channels(vetl.settings().alerts), *more], over)
         _keep(context.instance, sent)
         return None

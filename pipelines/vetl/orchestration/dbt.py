@@ -3,29 +3,30 @@
 import json
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, DbtProject, dbt_assets
+from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
 from dagster_dbt.core.dbt_cli_event import DbtCoreCliEventMessage
 
-from vetl import bundled, hooks
+from vetl import bundled
 from vetl.core.published_file import SCHEMAS
-from vetl.jobs.build import dbt_variables, is_up_to_date, publish_marts
+from vetl.jobs.build import dbt_variables, is_up_to_date
 from vetl.jobs.dbt_process import NodeDone, dbt_parse, state_folder
 from vetl.jobs.one_writer import writing
-from vetl.orchestration.checks import checked_if_it_fails, published_now
+from vetl.orchestration.checks import EVERYTHING, checked_if_it_fails
 from vetl.orchestration.lists import reads_again
 from vetl.orchestration.metadata import code_in, documented_in, table
 from vetl.orchestration.raw_tables import owners
 from vetl.orchestration.resources import PUBLISHED, WRITER_POOL, VetlResource, as_failures
-from vetl.run import Events, built, forgotten
+from vetl.publishing.publication import Published
+from vetl.run import Event, Events, built, built_and_published, forgotten, published
 from vetl.settings import Settings
 from vetl.store.forget_plan import read_plans
 
-ONLY_NEWS = ("everything", "drain")
+ONLY_NEWS = (EVERYTHING, "drain")
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
 
 _UP_TO_DATE = "No new data; the published file is up to date."
@@ -33,19 +34,13 @@ _BROKEN = "{rows} rows fail this test. The published file stays as it was; `vetl
 
 
 class _Translator(DagsterDbtTranslator):
-    """Groups and owners of dbt's own config, views as virtual assets, and tests of sources that block nothing.
+    """Groups and owners of dbt's own config, and views as virtual assets.
 
-    dbt runs the tests of the sources after all lists are read. If they blocked, the clients asset would wait for
-    dbt's tests of the lists that mention clients, and dbt for the clients: a circle, for which Dagster would split
-    the one build into three.
+    Tests of the raw tables are no checks: each backfill of a list would start dbt for them.
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            DagsterDbtTranslatorSettings(
-                enable_source_tests_as_checks=True, enable_dbt_views_as_virtual_assets=True
-            )
-        )
+        super().__init__(DagsterDbtTranslatorSettings(enable_dbt_views_as_virtual_assets=True))
 
     def get_owners(self, dbt_resource_props: Mapping[str, Any]) -> list[str]:
         """Return the owners of a model, from its `meta`."""
@@ -60,27 +55,27 @@ class _Translator(DagsterDbtTranslator):
         file = bundled.dbt_project() / dbt_resource_props["original_file_path"]
         return {**super().get_metadata(dbt_resource_props), **code_in(file), **documented_in("marts.md")}
 
-    def get_asset_check_spec(
-        self, asset_spec: dg.AssetSpec, manifest: Mapping[str, Any], unique_id: str, project: DbtProject | None
-    ) -> dg.AssetCheckSpec | None:
-        """Return the check of a test, as a blocking one only if it tests a model."""
-        spec = super().get_asset_check_spec(asset_spec, manifest, unique_id, project)
-        if spec is None or spec.asset_key.path[0] != "partner":
-            return spec
-        return spec._replace(blocking=False)  # pyright: ignore[reportPrivateUsage] - public on named tuples
 
+def built_assets(manifest: Path) -> dg.AssetsDefinition:
+    """Return the models and the published file, which one step builds and publishes, as `vetl run` does.
 
-def dbt_models(manifest: Path) -> dg.AssetsDefinition:
-    """Return the asset definition of all models, which one step builds."""
+    Two steps would have to build every model each hour: Dagster skips a step if one of its inputs was not made.
+    """
     with warnings.catch_warnings():
         # Dagster calls virtual assets a preview. Without them the checks of views stand as never run.
         warnings.simplefilter("ignore", dg.PreviewWarning)
 
-        @dbt_assets(
-            manifest=manifest,
+        @dbt_assets(manifest=manifest, name="described_by_dbt", dagster_dbt_translator=_Translator())
+        def described() -> Iterator[Any]:
+            yield from ()  # its assets and checks are made by the step below
+
+        @dg.multi_asset(
             name="dbt_build",
+            specs=[*described.specs, _published_file(described.keys)],
+            check_specs=[*described.check_specs],
+            can_subset=True,
             pool=WRITER_POOL,
-            dagster_dbt_translator=_Translator(),
+            allow_arbitrary_check_specs=True,
         )
         def models(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
             settings = vetl.settings()
@@ -89,42 +84,104 @@ def dbt_models(manifest: Path) -> dg.AssetsDefinition:
     return models
 
 
+def _published_file(models: Iterable[dg.AssetKey]) -> dg.AssetSpec:
+    return dg.AssetSpec(
+        PUBLISHED,
+        deps=sorted(key for key in models if key.path[0] in SCHEMAS),
+        description="Only the marts, with personal data masked. One rename replaces the file: never half built.",
+        group_name="published",
+        owners=["team:analytics"],
+        kinds={"duckdb"},
+    )
+
+
 def _built(context: dg.AssetExecutionContext, settings: Settings, manifest: Path) -> Iterator[Any]:
-    """Continue forgettings, then build and test, as `vetl run` does."""
+    """Continue forgettings, then build, test and publish. The job decides whether it does so without news, too."""
     only_news = context.run.job_name in ONLY_NEWS
     with as_failures():
         if only_news and not read_plans(settings.warehouse.path) and is_up_to_date(settings):
             context.log.info(_UP_TO_DATE)
-            yield from published_now(settings)  # the step of the published file is skipped with its checks
+            yield _file(settings)
             return
-        chosen = _selected(context, json.loads(manifest.read_text("utf-8")))
         all_tests = not only_news or reads_again(context.run)
         with writing(settings):
-            yield from _asset_events(context, forgotten(settings), manifest)
-            events = built(settings, all_tests=all_tests, with_views=True, select=chosen)
-            yield from _asset_events(context, events, manifest, of_selection=bool(chosen))
+            continued = [
+                one for one in forgotten(settings) if not (isinstance(one, Event) and one.kind == "published")
+            ]
+            yield from _asset_events(context, settings, continued, manifest)
+            yield from _asset_events(
+                context, settings, _building(context, settings, manifest, all_tests=all_tests), manifest
+            )
+
+
+def _building(context: dg.AssetExecutionContext, settings: Settings, manifest: Path, *, all_tests: bool) -> Events:
+    """Return the events of the build of all models, or of those that a user has selected."""
+    assets, checks = context.selected_asset_keys, context.selected_asset_check_keys
+    publishes = PUBLISHED in assets
+    if not checks and len(assets) == len(context.assets_def.node_keys_by_output_name):
+        return built_and_published(settings, all_tests=all_tests)
+    chosen = _names(context, json.loads(manifest.read_text("utf-8")))
+    if not chosen:
+        return published(settings)
+    return (built_and_published if publishes else built)(settings, all_tests=all_tests, select=chosen)
+
+
+def _names(context: dg.AssetExecutionContext, manifest: Mapping[str, Any]) -> list[str]:
+    """Return dbt's names of the selected models and tests."""
+    translator = _Translator()
+    models = [
+        node["name"]
+        for node in manifest["nodes"].values()
+        if node["resource_type"] == "model" and translator.get_asset_key(node) in context.selected_asset_keys
+    ]
+    return [*models, *(key.name for key in context.selected_asset_check_keys)]
 
 
 def _asset_events(
-    context: dg.AssetExecutionContext, events: Events, manifest: Path, *, of_selection: bool = False
+    context: dg.AssetExecutionContext, settings: Settings, events: Iterable[Event | NodeDone], manifest: Path
 ) -> Iterator[Any]:
     """Yield the materializations and check results of a build.
 
     With the context of the step dagster-dbt makes results of planned tests only, and no job of vetl plans tests.
     """
+    planned = context if context.selected_asset_check_keys else None
     for event in events:
         if isinstance(event, NodeDone):
             if event.event:
                 sys.stdout.write(f"{event.event['info']['msg']}\n")
                 message = DbtCoreCliEventMessage(raw_event=event.event, event_history_metadata={})
-                made = message.to_default_asset_events(manifest, _Translator(), context if of_selection else None)
-                yield from map(_of_step, made)
-        elif event.kind == "forgotten":
-            left = event.result.left
-            rest = f"still mentioned in {', '.join(left)}" if left else "is complete"
-            context.log.info("the forgetting of %s %s", event.result.pseudonym, rest)
-        elif event.kind == "built" and event.result.failures:
-            raise dg.Failure("\n".join(event.result.failures), allow_retries=False)
+                yield from map(_of_step, message.to_default_asset_events(manifest, _Translator(), planned))
+            continue
+        match event.kind:
+            case "forgotten":
+                left = event.result.left
+                rest = f"still mentioned in {', '.join(left)}" if left else "is complete"
+                context.log.info("the forgetting of %s %s", event.result.pseudonym, rest)
+            case "built" if event.result.failures:
+                raise dg.Failure("\n".join(event.result.failures), allow_retries=False)
+            case "built":
+                context.log.info("made %s", event.result.because)
+            case "published":
+                yield _file(settings, event.result)
+            case "told":
+                context.log.warning(event.result)
+            case "held":
+                raise dg.Failure(str(event.result), allow_retries=False)
+            case _:
+                pass
+
+
+def _file(settings: Settings, result: Published | None = None) -> dg.MaterializeResult[Any]:
+    """Return the result of the published file; without a publication it was current already."""
+    file = settings.warehouse.published
+    metadata = {"path": dg.MetadataValue.path(file), "bytes": file.stat().st_size, "is_new": result is not None}
+    if result:
+        metadata |= {
+            "tables": len(result.tables),
+            "rows": sum(result.tables.values()),
+            "marts": table(("mart", "rows"), sorted(result.tables.items())),
+        }
+    return dg.MaterializeResult(asset_key=PUBLISHED, metadata=metadata)
 
 
 def _of_step(event: Any) -> Any:  # noqa: ANN401 - any event of dagster-dbt
@@ -142,25 +199,6 @@ def _of_step(event: Any) -> Any:  # noqa: ANN401 - any event of dagster-dbt
             description=_BROKEN.format(rows=rows.value if rows else "some"),
         )
     return event
-
-
-def _selected(context: dg.AssetExecutionContext, manifest: Mapping[str, Any]) -> list[str]:
-    """Return the models and tests that a user has selected; none for jobs, which build all and plan no check."""
-    checks = context.selected_asset_check_keys
-    if not checks and len(context.selected_asset_keys) == len(context.assets_def.node_keys_by_output_name):
-        return []
-    translator = _Translator()
-    models = [
-        node["name"]
-        for node in manifest["nodes"].values()
-        if node["resource_type"] == "model" and translator.get_asset_key(node) in context.selected_asset_keys
-    ]
-    return [*models, *(key.name for key in checks)]
-
-
-def mart_keys(models: dg.AssetsDefinition) -> list[dg.AssetKey]:
-    """Return the keys of the published assets."""
-    return sorted(key for key in models.keys if key.path[0] in SCHEMAS)
 
 
 def manifest_of(settings: Settings) -> Path:
@@ -182,39 +220,3 @@ def _is_whole(manifest: Path) -> bool:
     except (OSError, ValueError):
         return False
     return True
-
-
-def published_file(marts: Sequence[dg.AssetKey]) -> dg.AssetsDefinition:
-    """Return the asset of the published file, which is replaced once all marts are built."""
-
-    @dg.asset(
-        key=PUBLISHED,
-        deps=list(marts),
-        description="Only the marts, with personal data masked. One rename replaces the file: never half built.",
-        group_name="published",
-        owners=["team:analytics"],
-        kinds={"duckdb"},
-        pool=WRITER_POOL,
-    )
-    def published(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
-        settings = vetl.settings()
-        yield from checked_if_it_fails(settings, _replaced(context, settings))
-
-    return published
-
-
-def _replaced(context: dg.AssetExecutionContext, settings: Settings) -> Iterator[dg.MaterializeResult[Any]]:
-    """Replace the published file and have the addons use it."""
-    with as_failures():
-        result = publish_marts(settings)
-    for line in hooks.after_publication(settings):
-        context.log.warning(line)
-    yield dg.MaterializeResult(
-        metadata={
-            "path": dg.MetadataValue.path(settings.warehouse.published),
-            "tables": len(result.tables),
-            "rows": sum(result.tables.values()),
-            "bytes": settings.warehouse.published.stat().st_size,
-            "marts": table(("mart", "rows"), sorted(result.tables.items())),
-        }
-    )

@@ -7,7 +7,6 @@ changes are seven events, not 3,500.
 
 import time
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from enum import Enum
@@ -23,11 +22,11 @@ from vetl.core.results import EndpointResult, Progress, ReportProgress, SyncResu
 from vetl.endpoints import REGISTRY
 from vetl.jobs.sync import run_sync
 from vetl.orchestration.checks import checked_if_it_fails, lists_now, published_now
-from vetl.orchestration.metadata import practice_metadata, run_totals
+from vetl.orchestration.metadata import months, practice_metadata, run_totals
 from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures, raw_key
 from vetl.settings import Settings
-from vetl.store.control.snapshot import read_snapshot
+from vetl.store.control.snapshot import ListStatus, read_snapshot
 
 NAME = "practice"
 PRACTICES = dg.DynamicPartitionsDefinition(name=NAME)
@@ -62,12 +61,13 @@ class Read(dg.Config):
         default="",
         description="A day, such as 2025-01-31, from which everything is read again. Empty: only new rows.",
     )
+    until: str = Field(default="", description="The last day that is read again, with `since`. Empty: today.")
     reconcile: Again = Field(
         default=Again.no,
         description="Read history again, compare and repair: the last 35 days (recent) or all history (full).",
     )
 
-    @field_validator("since")
+    @field_validator("since", "until")
     @classmethod
     def _day(cls, text: str) -> str:
         if text:
@@ -82,9 +82,13 @@ def run_config(again: Again) -> dict[str, Any]:
 
 def reads_again(run: dg.DagsterRun) -> bool:
     """Return whether this run reads history again, as nightly and weekly runs do."""
+    return config_of(run).get("reconcile", Again.no.name) != Again.no.name
+
+
+def config_of(run: dg.DagsterRun) -> dict[str, Any]:
+    """Return the configuration of the step that reads the lists."""
     config: Any = run.run_config
-    read = config.get("ops", {}).get("sync", {}).get("config", {})
-    return read.get("reconcile", Again.no.name) != Again.no.name
+    return config.get("ops", {}).get("sync", {}).get("config", {})
 
 
 def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
@@ -168,6 +172,7 @@ def _read_selected(
         practices=practices,
         endpoints=names,
         since=date.fromisoformat(config.since) if config.since else None,
+        until=date.fromisoformat(config.until) if config.until else None,
         progress=_logging(context.log.info),
         reconcile=config.reconcile.value,
     )
@@ -217,7 +222,7 @@ def _materialized(
 ) -> Iterator[dg.MaterializeResult[Any]]:
     """Yield the materialization of each list that was read, and record those of its practices."""
     for_all = not _is_partitioned(context)
-    rows = rows_of_tables(settings) if for_all else {}
+    stored = stored_lists(settings)
     for endpoint in read:
         key = raw_key(endpoint.table)
         results = [item for item in result.results if item.endpoint == endpoint.name]
@@ -228,17 +233,16 @@ def _materialized(
                 context.log_event(
                     dg.AssetMaterialization(key, partition=item.practice_id, metadata=practice_metadata(item))
                 )
-        totals = run_totals(results, rows.get(endpoint.name), seconds) if for_all else {}
-        yield dg.MaterializeResult(asset_key=key, metadata=totals)
+        known = [item for item in stored if item.endpoint == endpoint.name]
+        totals = run_totals(results, sum(item.rows for item in known), seconds) if for_all else {}
+        history = {"months": months(known, settings.practices)} if endpoint.strategy.has_list else {}
+        yield dg.MaterializeResult(asset_key=key, metadata=totals | history)
 
 
-def rows_of_tables(settings: Settings) -> dict[str, int]:
-    """Return the rows of the table of each list, of every practice, also of those that a run did not read."""
+def stored_lists(settings: Settings) -> Sequence[ListStatus]:
+    """Return the state of the lists of every practice, also of those that a run did not read."""
     snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
-    rows: Counter[str] = Counter()
-    for item in snapshot.lists if snapshot else ():
-        rows[item.endpoint] += item.rows
-    return dict(rows)
+    return snapshot.lists if snapshot else ()
 
 
 def _has_changes(item: EndpointResult) -> bool:

@@ -9,11 +9,11 @@ import dagster as dg
 from vetl import hooks
 from vetl.orchestration.alerts import Channel, alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import check_lists, check_published
-from vetl.orchestration.dbt import dbt_models, manifest_of, mart_keys, published_file
+from vetl.orchestration.dbt import built_assets, manifest_of
 from vetl.orchestration.lists import list_assets
 from vetl.orchestration.raw_tables import RawTables, received_tables
 from vetl.orchestration.resources import VetlResource
-from vetl.orchestration.schedules import inbox_sensors, jobs, practices_sensor, schedules
+from vetl.orchestration.schedules import DRAIN, backfill_sensor, inbox_sensors, jobs, practices_sensor, schedules
 
 
 def vetl_definitions(
@@ -32,23 +32,23 @@ def vetl_definitions(
     settings = vetl.settings()
     file = manifest_of(settings)
     tables = RawTables(json.loads(file.read_text("utf-8")))
-    lists, models, received = list_assets(tables), dbt_models(file), received_tables(tables)
+    lists, models, received = list_assets(tables), built_assets(file), received_tables(tables)
     more = hooks.definitions(settings, vetl, tables)
     added = [check for one in more for check in one.asset_checks or ()]
     published_checks = check_published()  # after the addons, which may add to them
+    own_jobs = jobs(lists, received, models, published_checks, added)
     own = dg.Definitions(
-        assets=[lists, received, *tables.others(), models, published_file(mart_keys(models))],
+        assets=[lists, received, *tables.others(), models],
         asset_checks=[check_lists, published_checks],
-        jobs=jobs(lists, received, models, published_checks, added),
+        jobs=own_jobs,
         schedules=schedules(settings.schedule),
         sensors=[
             practices_sensor,
+            backfill_sensor(next(job for job in own_jobs if job.name == DRAIN)),
             *inbox_sensors(settings.schedule),
             alerts_sensor(settings.schedule, channels),
             well_again_sensor(settings.schedule, channels),
         ],
         resources={"vetl": vetl},
-        # In several processes the steps would only wait for each other's lock on the warehouse.
-        executor=dg.in_process_executor,
     )
     return dg.Definitions.merge(own, *more)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
 from importlib.metadata import metadata
 from os import fspath
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any
 
 import dagster as dg
 
+from vetl.core.list_read import Practice
 from vetl.core.results import EndpointResult
 from vetl.core.text import markdown
+from vetl.store.control.snapshot import ListStatus
 
 MOST_LINES = 50
 """The most rows of a table. Dagster keeps every table with its event for ever."""
@@ -44,7 +47,7 @@ def practice_metadata(item: EndpointResult) -> dict[str, Any]:
     }
 
 
-def run_totals(results: Sequence[EndpointResult], rows: int | None, seconds: float) -> dict[str, Any]:
+def run_totals(results: Sequence[EndpointResult], rows: int, seconds: float) -> dict[str, Any]:
     """Return the totals of one list over a run, and the rows of its table, of practices that were not read too.
 
     `certified_through` is null if a practice is not certified.
@@ -57,7 +60,7 @@ def run_totals(results: Sequence[EndpointResult], rows: int | None, seconds: flo
         for item in sorted(results, key=_rank)
     ]
     return {
-        **({} if rows is None else {"dagster/row_count": rows}),
+        "dagster/row_count": rows,
         **{name: sum(map(number, results)) for name, number in _NUMBERS.items() if name != "rows"},
         "seconds": seconds,
         "practices": len(results),
@@ -66,6 +69,29 @@ def run_totals(results: Sequence[EndpointResult], rows: int | None, seconds: flo
         "by_practice": table(("practice", "state", *_NUMBERS, "reason"), lines),
         **({"notes": bullets(notes)} if notes else {}),
     }
+
+
+def months(lists: Sequence[ListStatus], practices: Sequence[Practice]) -> dg.MarkdownMetadataValue:
+    """Return a table of the certified days of each practice, those with months that are not certified first."""
+    start, today = {one.id: one.history_start for one in practices}, datetime.now(UTC).date()
+    rows = [_history(item, start[item.practice_id], today) for item in lists if item.practice_id in start]
+    rows.sort(key=lambda row: (-len(row[2]), row[0]))
+    return table(("practice", "certified", "months not certified"), rows)
+
+
+def _history(item: ListStatus, start: date, today: date) -> tuple[str, str, str]:
+    """Return a row of the table; the last certified month counts as far as it is certified."""
+    through = (item.certified_through or "")[:10]
+    covered = (item.cursor or {}).get("covered") or [(start.isoformat(), through)]
+    spans = [(first[:10], end[:10]) for first, end in covered if first < end]
+    missing: list[str] = []
+    while start < today:
+        following = (start.replace(day=1) + timedelta(days=32)).replace(day=1)
+        end = min(following.isoformat(), max(through, today.replace(day=1).isoformat()))
+        if not any(first <= start.isoformat() and end <= last for first, last in spans):
+            missing.append(f"{start:%Y-%m}")
+        start = following
+    return item.practice_id, ", ".join(f"{first} to {end}" for first, end in spans), ", ".join(missing)
 
 
 def _rank(item: EndpointResult) -> tuple[int, int, str]:

@@ -1,16 +1,17 @@
 """What all definitions share: keys, the pool of writers, the settings, and vetl's errors as Dagster's."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import StringIO
 from pathlib import Path
 
 import dagster as dg
 
 from vetl.core.errors import Transient, VetlError
-from vetl.jobs.logs import configure_logs
+from vetl.jobs.logs import configure_logs, sentence
 from vetl.settings import Settings, load_settings
 from vetl.settings.schedule import ScheduleSettings
 
@@ -41,7 +42,11 @@ class VetlResource(dg.ConfigurableResource[None]):
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
         """Log to standard error, warnings also to the run. Only the owner may read the files that vetl writes."""
-        configure_logs(1, _RunLog(context.log.info) if context.log else None)
+        stream = _RunLog(context.log.info) if context.log else None
+        as_json = False
+        with suppress(dg.Failure):  # the step reads wrong settings again, and fails with their error
+            as_json = self.settings().schedule.json_logs
+        configure_logs(1, stream, as_json=as_json)
         os.umask(0o077)
 
     def settings(self) -> Settings:
@@ -65,6 +70,9 @@ class _RunLog(StringIO):
         """Write a line."""
         if text.startswith("warning: "):
             self._log(text.removeprefix("warning: ").rstrip())
+        elif text.startswith("{") and '"level": "warning"' in text:
+            event = json.loads(text)
+            self._log(sentence(event.pop("event"), event))
         return sys.stderr.write(text)
 
 

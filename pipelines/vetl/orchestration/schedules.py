@@ -8,13 +8,13 @@ import dagster as dg
 from dagster import AssetSelection
 
 from vetl.core.errors import InboxError
-from vetl.orchestration.checks import check_lists
-from vetl.orchestration.lists import NAME, PRACTICES, Again, run_config
-from vetl.orchestration.resources import PUBLISHED, VetlResource, sensor_status
+from vetl.orchestration.checks import EVERYTHING, check_lists
+from vetl.orchestration.lists import NAME, PRACTICES, Again, config_of, run_config
+from vetl.orchestration.resources import VetlResource, sensor_status
 from vetl.receiving.inbox import read_backlog
 from vetl.settings.schedule import OFF, ScheduleSettings
 
-EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
+DRAIN, BUILD, WATCH = "drain", "build", "watch"
 UNFINISHED = [status for status in dg.DagsterRunStatus if status.value not in {"SUCCESS", "FAILURE", "CANCELED"}]
 
 
@@ -33,28 +33,28 @@ def jobs(
     was planned and did not run as a failure.
     """
     checks = AssetSelection.checks(check_published)
-    marts = AssetSelection.assets(models, PUBLISHED).without_checks() | checks
-    own = AssetSelection.assets(lists, received, models, PUBLISHED)
+    marts = AssetSelection.assets(models).without_checks() | checks
+    own = AssetSelection.assets(lists, received, models)
     everything = (own | AssetSelection.checks(check_lists)) - AssetSelection.checks(models)
-    return [
-        dg.define_asset_job(
-            EVERYTHING,
+    planned = {
+        EVERYTHING: (
             everything,
-            description="Sync, drain the inbox, build and test the marts, publish: the same as `vetl run`.",
+            "Sync, drain the inbox, build and test the marts, publish: the same as `vetl run`.",
         ),
-        dg.define_asset_job(
-            DRAIN,
+        DRAIN: (
             AssetSelection.assets(received).without_checks() | marts,
-            description="Move received webhooks into raw, then build and publish.",
+            "Move received webhooks into raw, then build and publish.",
         ),
-        dg.define_asset_job(
-            BUILD, marts, description="Build and publish the committed data: the same as `vetl build`."
-        ),
-        dg.define_asset_job(
-            WATCH,
+        BUILD: (marts, "Build and publish the committed data: the same as `vetl build`."),
+        WATCH: (
             AssetSelection.checks(check_lists, check_published, *more),
-            description="Run only the checks. They need no lock, and find a sync that never ran.",
+            "Run only the checks. They need no lock, and find a sync that never ran.",
         ),
+    }
+    return [
+        # In several processes the steps would only wait for each other's lock on the warehouse.
+        dg.define_asset_job(name, selection, description=about, executor_def=dg.in_process_executor)
+        for name, (selection, about) in planned.items()
     ]
 
 
@@ -122,6 +122,27 @@ def inbox_sensors(settings: ScheduleSettings) -> list[dg.SensorDefinition]:
         return dg.RunRequest(run_key=f"{backlog.last}-{datetime.now(UTC):%Y%m%dT%H}")
 
     return [inbox] if settings.inbox_seconds else []
+
+
+def backfill_sensor(drain: Any) -> dg.SensorDefinition:  # noqa: ANN401 - a job that Dagster has not resolved yet
+    """Return the sensor that builds what hangs on a list that was read alone, if rows of it have changed."""
+
+    @dg.run_status_sensor(
+        name="backfills",
+        run_status=dg.DagsterRunStatus.SUCCESS,
+        request_job=drain,
+        minimum_interval_seconds=30,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Builds and publishes after lists were read without the rest, if rows have changed.",
+    )
+    def backfills(context: dg.RunStatusSensorContext) -> dg.RunRequest | dg.SkipReason:
+        run = context.dagster_run
+        areas = {key.path[0] for key in run.asset_selection or ()}
+        if areas == {"partner"} or config_of(run).get("lists"):
+            return dg.RunRequest(run_key=run.run_id)
+        return dg.SkipReason(f"{run.job_name} builds by itself, or has read no list")
+
+    return backfills
 
 
 @dg.sensor(

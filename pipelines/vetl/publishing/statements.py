@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
 
 from vetl.core.errors import WrongUse
+from vetl.core.text import nearest, some_of
 from vetl.publishing.marts import marts_of
 from vetl.publishing.opened import opened, opened_for
 from vetl.store.connection import as_warehouse_error, first_line, is_of_the_machine
@@ -33,8 +33,12 @@ _BOUNDLESS = 1_000_000
 _READS = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.MULTI})
 """`MULTI` is a PIVOT: a statement that finds the columns, then a SELECT."""
 
-_HINT = re.compile(r"(?:Did you mean|Candidate bindings:) ([^\n?]+)")
-_NO_TABLE = re.compile(r'Table with name "?([\w.]+)"? does not exist')
+_DID_YOU_MEAN = re.compile(r'\nDid you mean "([^"]+)')
+_CANDIDATES = re.compile(r"\nCandidate (?:bindings|tables):([^\n]+)")
+_UNKNOWN = re.compile(
+    r'(?P<column>[Cc]olumn)(?: named)? "(?P<its>[^"]+)"(?: not found| in [A-Z]+ list not found| does not exist|$)'
+    r'|[Tt]able (?:with name )?"?(?P<table>[^" ]+)"? (?:not found|does not exist)'
+)
 
 _EXPLAIN = re.compile(r"\s*explain(?:\s+analyze)?\s+(.*)", re.IGNORECASE | re.DOTALL)
 
@@ -205,18 +209,25 @@ def _kinds(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.State
 
 
 def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection) -> str:
-    """Return the error with a suggestion: from DuckDB's second line, or the nearest name of a table."""
-    line = first_line(error).rstrip("!.")
-    hint = _HINT.search(str(error))
-    if hint:
-        return f"{line}; did you mean {hint[1].replace(chr(34), '')}?"
-    unknown = _NO_TABLE.search(line)
+    """Return the first line of an error; if a name is unknown, only the name and the nearest one."""
+    line, message = first_line(error).rstrip("!."), str(error)
+    meant, candidates, unknown = (
+        kind.search(text) for kind, text in ((_DID_YOU_MEAN, message), (_CANDIDATES, message), (_UNKNOWN, line))
+    )
     if unknown:
-        rows = connection.execute("select distinct table_name from duckdb_columns()").fetchall()
-        there = [name for (name,) in rows]
-        nearest = get_close_matches(unknown[1].rpartition(".")[2], there, n=1)
-        return f"{line}; did you mean {nearest[0]}?" if nearest else line
-    return line
+        kind, name = ("column", unknown["its"]) if unknown["column"] else ("table", unknown["table"])
+        line = f'{kind} "{name}" not found'
+        if not meant:
+            some = re.findall(r'"([^"]+)"', candidates[1]) if candidates else []
+            few = f"others are {some_of(some, 5)}" if some else ""
+            return line + nearest(name.rpartition(".")[2], some or _names_of(connection, kind), few)
+    return f"{line}; did you mean {meant[1]}?" if meant else line
+
+
+def _names_of(connection: duckdb.DuckDBPyConnection, kind: str) -> list[str]:
+    """Return the names of all columns or tables."""
+    found = connection.execute(f"select distinct {kind}_name from duckdb_columns() where not internal order by 1")
+    return [name for (name,) in found.fetchall()]
 
 
 class _Statement:

@@ -123,7 +123,8 @@ def _closed_days(reading: Reading, strategy: DateWindows, state: _State) -> Plan
     if state.daily:
         due = due.add(recent, end)
     if reading.since is not None:
-        due = due.add(max(start, reading.since), end)
+        last = reading.until + DAY if reading.until else end
+        due = due.add(max(start, reading.since), min(last, end))
     moving = yield from do(DaysWithState(strategy.open_states))
     for day in moving:
         if recent <= day < end:

@@ -74,9 +74,8 @@ def _horizon(reading: Reading) -> datetime | None:
     if through is None:
         return None
     horizon = min(reading.now - LOOK_BACK, through - MARGIN)
-    for day in (reading.since, reading.reread_from):
-        if day is not None:
-            horizon = min(horizon, reading.local_midnight(day))
+    for day, _ in reading.read_again:
+        horizon = min(horizon, reading.local_midnight(day))
     return None if reading.reconcile == "full" else horizon
 
 
@@ -116,7 +115,7 @@ class _Descent:
         if key_of(row) in self.seen:
             return
         self.seen.add(key_of(row))
-        if at is None or (self.lowest is not None and at > self.lowest):
+        if at is not None and self.lowest is not None and at > self.lowest:
             self.ordered = False
         self.lowest = at or self.lowest
 

@@ -101,9 +101,9 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
     if covered != stored:
         yield WindowsCursor(covered=covered.spans).move()
     due = coverage.Coverage(tuple(covered.missing(start, through)))
-    for day in (reading.since, reading.reread_from):
-        if day is not None:
-            due = due.add(reading.local_midnight(day), through)
+    for first, last in reading.read_again:
+        end = reading.local_midnight(last + timedelta(days=1)) if last else through
+        due = due.add(reading.local_midnight(first), min(end, through))
     sealed = covered.through(start)
     closed = _Closed(covered, covered)
     for gap in due.spans:

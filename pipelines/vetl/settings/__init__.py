@@ -42,10 +42,8 @@ from vetl.settings.checked_values import (
     file_path,
     http_address,
     memory,
-    network,
     no_boolean,
     parameter_name,
-    varied_each,
 )
 from vetl.settings.mart_definitions import DefinitionsSettings, PrivacySettings
 from vetl.settings.schedule import AlertSettings, ScheduleSettings
@@ -131,16 +129,11 @@ class PhoneCallsSettings(Section):
 
 
 class WebhooksSettings(Section):
-    """`[webhooks]`: the address on which the receiver listens, and the file of its deliveries."""
+    """`[webhooks]`: the file of the deliveries; the receiver is an addon and brings its keys."""
 
-    secret_keys = ("secrets",)
     private_keys = ("inbox",)
 
-    host: str = "127.0.0.1"
-    port: Whole = Field(default=8090, ge=0, le=65535)
     inbox: FilePath = Path("warehouse/data/inbox.sqlite")
-    proxies: tuple[Annotated[str, AfterValidator(network)], ...] = ()
-    secrets: Annotated[SecretStr, AfterValidator(varied_each)] | None = None
 
 
 class Settings(BaseSettings):

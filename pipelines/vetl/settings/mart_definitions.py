@@ -12,9 +12,9 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from vetl.core.errors import ConfigurationError
 from vetl.core.published_file import CLASSES, PersonalClass, SharedWords, Treatment
+from vetl.core.text import nearest
 from vetl.settings.checked_values import no_boolean
 from vetl.settings.section import Section
-from vetl.settings.sources import nearest
 
 
 def _word(text: str) -> str:
@@ -125,7 +125,7 @@ class PrivacySettings(Section):
         for column in self.columns:
             if column not in personal_columns:
                 raise ConfigurationError(
-                    f"privacy.columns: {column} is no personal column{nearest(column, personal_columns)}"
+                    f"privacy.columns: {column} is no personal column{nearest(column, sorted(personal_columns))}"
                 )
         by_class: dict[PersonalClass, Treatment] = {item: getattr(self, item) for item in CLASSES}
         return {

@@ -37,6 +37,8 @@ Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=
 class ScheduleSettings(Section):
     """`[schedule]`: a cron line for each schedule, or "off"; `start` switches the schedules on at start.
 
+    `json_logs`: vetl's lines in Dagster's logs are JSON objects.
+
     `vetl status` fails if data are older than `max_age`, whether cron, a service or Dagster runs vetl.
     """
 
@@ -49,6 +51,7 @@ class ScheduleSettings(Section):
     inbox_seconds: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 60
     stale_after_hours: Hours = 4
     max_age: Annotated[str, AfterValidator(_age)] = "4h"
+    json_logs: bool = False
 
     @property
     def oldest_allowed(self) -> timedelta | None:

@@ -8,7 +8,6 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsError
 
 from vetl.core.errors import ConfigurationError
+from vetl.core.text import nearest
 
 CONFIG_VARIABLE = "VETL_CONFIG"
 DEFAULT_FILE = "vetl.toml"
@@ -133,7 +133,7 @@ class Sources:
         """Refuse a misspelled section, which would otherwise have no effect and no message."""
         for name in table:
             if name not in sections:
-                raise _one_line(f"{self.config}: unknown key {name}{nearest(name, sections)}")
+                raise _one_line(f"{self.config}: unknown key {name}{nearest(name, sorted(sections))}")
         for variable, origin in self._variables():
             section, delimiter, _ = variable.removeprefix(PREFIX).lower().partition(DELIMITER)
             if delimiter and section not in sections:
@@ -250,12 +250,6 @@ def _key(location: Location) -> str:
     return text.lstrip(".")
 
 
-def nearest(name: str, candidates: Collection[str]) -> str:
-    """Return the end of a line about an unknown name: the nearest name, or all known names."""
-    alike = get_close_matches(name, list(candidates), n=1)
-    return f"; did you mean {alike[0]}?" if alike else f"; known are {', '.join(sorted(candidates))}"
-
-
 def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -> str:
     location = tuple(part for part in problem["loc"] if part != "[key]")
     key, kind = _key(location), problem["type"]
@@ -263,7 +257,11 @@ def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -
         case "missing":
             return f"{key} is missing"
         case "extra_forbidden" | "unexpected_keyword_argument":
-            return f"unknown key {key}{nearest(str(location[-1]), known_keys.get(str(location[0]), ()))}"
+            name, known = str(location[-1]), known_keys.get(str(location[0]), ())
+            there = [f"[{section}]" for section, keys in known_keys.items() if name in keys]
+            return f"unknown key {key}" + (
+                f"; it belongs to {' or '.join(there)}" if there else nearest(name, sorted(known))
+            )
         case "value_error":
             return f"{key} {problem.get('ctx', {}).get('error')}".strip()
         case "model_type" | "dataclass_type" | "dict_type":

@@ -217,7 +217,7 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
     latest = _latest(commit, _with_read_times(batch.frame, [save for _, save in saves]))
     bad_rows.resolve_keys(commit, latest, endpoint.key)
     if not endpoint.strategy.has_list:
-        lookups.keep_read(commit, latest)
+        lookups.keep_read(commit, latest, batch.bad)
     return added([*noted, *_store(commit, latest)])
 
 
@@ -249,7 +249,9 @@ def mark_missing(commit: Commit, saves: Sequence[tuple[str, MissingRecords]]) ->
     ids = {(practice_id, str(item)): save.read_at for practice_id, save in saves for item in save.ids}
     if not ids:
         return {}
-    with registered_frames(commit.connection, missing=lookups.keep_missing(commit, ids)):
+    missing = lookups.keep_missing(commit, ids)
+    bad_rows.resolve_keys(commit, missing, ("id",))
+    with registered_frames(commit.connection, missing=missing):
         gone = frame_of(
             commit.connection,
             f"select stored.rowid as {TARGET}, stored.practice_id, stored.id, missing.read_at as _deleted_at"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 import pytest
 from hypothesis import settings
@@ -19,13 +20,14 @@ from support.examples import examples
 from vetl.addons.act.acts import OPEN, ActState, BookingRequest
 from vetl.addons.act.applying import Applier
 from vetl.addons.act.ledger import Ledger
-from vetl.addons.act.planning import ActFacts, ActRules, make_plan
-from vetl.addons.act.platform import ActLimits, ActPlatform, ApplyResult
+from vetl.addons.act.planning import ActFacts, make_plan
+from vetl.addons.act.platform import ActPlatform, ApplyResult
 from vetl.addons.act.reading import task_of
-from vetl.addons.act.settings import TEMPLATE_FIELDS
+from vetl.addons.act.settings import TEMPLATE_FIELDS, ActSettings
 from vetl.addons.act.sighting import TasksRead
 from vetl.core.errors import PracticeRefused, RequestRefused, Unreachable
 from vetl.partner.models import StaffTask
+from vetl.partner.practice import PartnerPractice
 from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
 
 SETTLE = timedelta(minutes=15)
@@ -195,19 +197,19 @@ class Acting(RuleBasedStateMachine):
 
     def run(self, digest: str) -> None:
         rules, requests, facts = self.inputs()
-        limits = ActLimits({"p": "UTC"}, SETTLE)
-        platform = ActPlatform(lambda _: self.desk, self.desk.read_tasks, lambda: self.desk.now)
+        desk = cast(PartnerPractice, self.desk)
+        platform = ActPlatform(lambda _: desk, self.desk.read_tasks, lambda: self.desk.now)
         with self.ledger() as ledger:
-            applier = Applier(ledger, platform, rules, limits, requests, facts_with(facts, ledger), digest)
+            applier = Applier(ledger, platform, rules, {"p": "UTC"}, requests, facts_with(facts, ledger), digest)
             try:
                 result = asyncio.run(applier.apply())
             except KilledError:
                 result = ApplyResult(unknown=1)
             self.exit_code = result.exit_code
 
-    def inputs(self) -> tuple[ActRules, list[BookingRequest], ActFacts]:
+    def inputs(self) -> tuple[ActSettings, list[BookingRequest], ActFacts]:
         """Return the rules, the booking requests that are not booked, and the contacts that are."""
-        rules = ActRules("call_back", frozenset({"p"}), "Call", "Call back", 1000, 1000)
+        rules = ActSettings(practices=("p",), per_practice_per_day=1000, per_day=1000)
         waiting = [request for number, request in self.requests.items() if number not in self.booked]
         booked = frozenset(("p", self.requests[number].episode_id) for number in self.booked)
         return rules, waiting, ActFacts(booked=booked)

@@ -8,18 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vetl.addons.act.acts import ActState, BookingRequest, LedgerEntry
 from vetl.addons.act.codes import code_of, codes_in, marked, reference_time
-from vetl.addons.act.planning import ActFacts, ActRules, act_for, make_plan
-from vetl.addons.act.settings import TEMPLATE_FIELDS, TemplateSettings
+from vetl.addons.act.planning import ActFacts, act_for, make_plan
+from vetl.addons.act.settings import TEMPLATE_FIELDS, ActSettings, Templates, TemplateSettings
 
 AT = datetime(2026, 3, 1, 15, tzinfo=UTC)
-RULES = ActRules(
-    kind="call_back",
-    practices=frozenset({"p", "q"}),
-    title=TemplateSettings().title,
-    description=TemplateSettings().description,
-    per_practice=100,
-    in_all=100,
-)
+RULES = ActSettings(practices=("p", "q"), per_practice_per_day=100, per_day=100)
 
 
 def request(
@@ -43,7 +36,7 @@ def entry(of: BookingRequest, state: ActState) -> LedgerEntry:
     return LedgerEntry(act_for(of, RULES), state, "plan", AT)
 
 
-def reasons(*requests: BookingRequest, rules: ActRules = RULES, facts: ActFacts | None = None) -> list[str]:
+def reasons(*requests: BookingRequest, rules: ActSettings = RULES, facts: ActFacts | None = None) -> list[str]:
     return [held.reason for held in make_plan(requests, rules, facts or ActFacts()).held_back]
 
 
@@ -84,7 +77,7 @@ def test_a_task_of_another_practice_is_no_task_of_this_one() -> None:
 
 def test_caps_count_the_tasks_of_the_day_and_leave_the_most_urgent() -> None:
     requests = [request(number, practice) for number in range(1, 5) for practice in ("p", "q")]
-    capped = replace(RULES, per_practice=3, in_all=4)
+    capped = RULES.model_copy(update={"per_practice_per_day": 3, "per_day": 4})
 
     plan = make_plan(requests, capped, ActFacts(made_today={"p": 2}))
 
@@ -94,7 +87,7 @@ def test_caps_count_the_tasks_of_the_day_and_leave_the_most_urgent() -> None:
 
 def test_the_holdout_is_a_stable_share() -> None:
     requests = [request(number) for number in range(1000)]
-    rules = replace(RULES, holdout=0.2, per_practice=10_000, in_all=10_000)
+    rules = RULES.model_copy(update={"holdout_percent": 20, "per_practice_per_day": 10_000, "per_day": 10_000})
     first = {held.episode_id for held in make_plan(requests, rules, ActFacts()).holdout}
     again = {held.episode_id for held in make_plan(requests[::-1], rules, ActFacts()).holdout}
 
@@ -109,7 +102,14 @@ def test_the_digest_follows_from_the_content_and_not_from_the_order() -> None:
 
     assert make_plan(requests[::-1], RULES, ActFacts()).digest == digest
     assert make_plan(requests[1:], RULES, ActFacts()).digest != digest
-    assert make_plan(requests, replace(RULES, title="Call"), ActFacts()).digest != digest
+    assert (
+        make_plan(
+            requests,
+            RULES.model_copy(update={"templates": Templates(call_back=TemplateSettings(title="Call"))}),
+            ActFacts(),
+        ).digest
+        != digest
+    )
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30), st.text(max_size=100))

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from support.act_world import PRACTICE, ActWorld, Unbooked, unbooked
+from support.act_world import PRACTICE, ActWorld, Unbooked
 from vetl.addons.act.act_status import act_status
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.settings import ActSettings
@@ -22,7 +22,7 @@ def settings(world: ActWorld) -> Settings:
     zone = world.platform.practices[0].zone
     world.platform.advance(timedelta(hours=(14 - world.platform.now().astimezone(zone).hour) % 24))
     world.sync()
-    return world.act(kinds=("call_back", "text"), text_practices=(PRACTICE,))
+    return world.act(text_practices=(PRACTICE,))
 
 
 def texts(world: ActWorld) -> list[Any]:
@@ -108,12 +108,3 @@ def test_nobody_is_texted_at_night(world: ActWorld, settings: Settings) -> None:
 
     assert {held.reason for held in result.held_back} == {"quiet_hours"}
     assert asked(world) == before
-
-
-@pytest.mark.usefixtures("settings")
-def test_a_practice_that_has_not_opted_in_gets_tasks(world: ActWorld) -> None:
-    world.build(unbooked(1))
-
-    world.plan_and_apply(world.act(kinds=("call_back", "text")))
-
-    assert (len(world.codes()), texts(world)) == (1, [])

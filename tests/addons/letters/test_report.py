@@ -15,6 +15,7 @@ from vetl.addons.letters.letter_text import as_text
 from vetl.addons.letters.settings import Reader, ReportSettings
 from vetl.addons.watch.notice_ledger import NoticeLedger, StoredEpisode
 from vetl.addons.watch.settings import WatchSettings
+from vetl.core.errors import ConfigurationError
 from vetl.notices.webhook import payload
 from vetl.settings import Settings
 
@@ -55,7 +56,8 @@ def test_each_reader_gets_one_mail_with_text_html_charts_and_pdf(reporting: Sett
 def test_a_reader_sees_their_practices_alone_and_no_person(reporting: Settings) -> None:
     file = reporting.warehouse.published
     people = ask(file, "select distinct unnest([client_id, phone_number, episode_id]) from marts.call_back_list")
-    [(waiting,)] = ask(file, "select count(*) from marts.call_back_list where practice_id = 'loc-001'")
+    waits = "practice_id = 'loc-001' and (reason is null or reason not in ('declined', 'resolved'))"
+    [(waiting,)] = ask(file, f"select count(*) from marts.call_back_list where {waits}")
     [(other,)] = ask(file, "select name from marts.practices where practice_id = 'loc-002'")
     [(_, letter)] = letters(reporting, ["One"])
 
@@ -65,6 +67,25 @@ def test_a_reader_sees_their_practices_alone_and_no_person(reporting: Settings) 
     written = b"".join(path.read_bytes() for path in files)
     assert other.encode() not in written
     assert not any(str(person).encode() in written for (person,) in people if person)
+
+
+def test_without_a_reader_a_preview_is_about_all_practices_and_next_week(
+    reporting: Settings, tmp_path: Path
+) -> None:
+    nobody = reporting.model_copy(update={"report": ReportSettings()})
+    file = reporting.warehouse.published
+    [(visits,)] = ask(
+        file,
+        """select count(*) from marts.appointments join marts.practices using (practice_id)
+           where attendance <> 'canceled' and booking_date_local >= today and booking_date_local < today + 7""",
+    )
+    [text] = [path.read_text() for path in preview(nobody, tmp_path / "p") if path.suffix == ".txt"]
+
+    assert f"{visits:,} visits are booked for the next seven days" in text
+    assert all(name in text for (name,) in ask(file, "select name from marts.practices"))
+    assert "http" not in text
+    with pytest.raises(ConfigurationError, match="no reader"):
+        report(nobody)
 
 
 def test_the_figures_are_those_of_the_marts(reporting: Settings) -> None:

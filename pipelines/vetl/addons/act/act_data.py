@@ -6,11 +6,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from vetl.addons.act.acts import UNASKED, BookingRequest, LedgerEntry
+from vetl.addons.act.acts import CALL_BACK, UNASKED, BookingRequest, LedgerEntry
 from vetl.addons.act.codes import codes_in
-from vetl.addons.act.kinds import KINDS
-from vetl.addons.act.planning import ActFacts, ActRules, CertifiedList
-from vetl.addons.act.platform import ActLimits
+from vetl.addons.act.planning import ActFacts, CertifiedList, made_today
 from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import WarehouseError, WrongUse
 from vetl.core.list_read import Practice
@@ -57,15 +55,13 @@ where booked_at is not null and contacts.practice_id in ({practices})
 
 @dataclass(frozen=True, slots=True)
 class ActData:
-    """The booking requests and the facts for a plan, and the rules and limits of the settings.
+    """The booking requests and the facts for a plan.
 
     `now`: the platform's time, by its clock at the last sync and the time that has passed since.
     """
 
     requests: Sequence[BookingRequest]
     facts: ActFacts
-    rules: ActRules
-    limits: ActLimits
     now: datetime
 
 
@@ -77,14 +73,11 @@ def read_act_data(
     clock, finished, as_of = _rows(file, _CLOCK, names)[0]
     if clock is None or as_of is None:
         raise WarehouseError(f"{file}: nothing was built yet; run `vetl run` first")
-    rules, limits = act_rules(settings), act_limits(settings)
     lists = [_Attempt(*row) for row in _rows(file, _CERTIFICATES, names)]
     unfit = {
         item.id: reason
         for item in practices
-        if (
-            reason := _unfit(settings, item.id, rules.kind, lists, now) or ("not_built" if as_of < clock else None)
-        )
+        if (reason := _unfit(settings, item.id, lists, now) or ("not_built" if as_of < clock else None))
     }
     on_platform = clock + max(now - finished, timedelta())
     zones = {item.id: zone(item.time_zone) for item in practices}
@@ -98,41 +91,20 @@ def read_act_data(
             for code in codes_in(description, title)
         ),
         booked=_booked(file, names, entries),
-        made_today=limits.made_today(entries, on_platform),
+        made_today=made_today(entries, zones_of(settings), on_platform),
         certificates=[
             CertifiedList(item.practice_id, item.endpoint, item.state, item.certified_through)
             for item in lists
-            if item.endpoint in KINDS[rules.kind].rests_on
+            if item.endpoint in CALL_BACK.rests_on
         ],
     )
     requests = [_request(row, names_of[row[0]], zones[row[0]]) for row in _rows(file, _REQUESTS, names)]
-    return ActData(requests, facts, rules, limits, on_platform)
+    return ActData(requests, facts, on_platform)
 
 
-def act_rules(settings: Settings) -> ActRules:
-    """Return the rules of `[act]`: staff tasks, and messages for practices that have opted in."""
-    act = ActSettings.of(settings)
-    template = act.templates.call_back
-    return ActRules(
-        kind="call_back",
-        practices=frozenset(act.practices if act.kinds else ()),
-        title=template.title,
-        description=template.description,
-        per_practice=act.per_practice_per_day,
-        in_all=act.per_day,
-        holdout=act.holdout_percent / 100,
-        texted=frozenset(act.text_practices if "text" in act.kinds else ()),
-        text=act.templates.text.description,
-    )
-
-
-def act_limits(settings: Settings) -> ActLimits:
-    """Return when requests may leave, by `[act]`."""
-    return ActLimits(
-        zones={practice.id: practice.time_zone for practice in settings.practices},
-        settle=timedelta(minutes=ActSettings.of(settings).settle_minutes),
-        quiet=ActSettings.of(settings).quiet_hours,
-    )
+def zones_of(settings: Settings) -> dict[str, str]:
+    """Return the time zone of each practice."""
+    return {practice.id: practice.time_zone for practice in settings.practices}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +116,11 @@ class _Attempt:
     finished_at: datetime
 
 
-def _unfit(
-    settings: Settings, practice_id: str, kind: str, lists: Sequence[_Attempt], now: datetime
-) -> str | None:
+def _unfit(settings: Settings, practice_id: str, lists: Sequence[_Attempt], now: datetime) -> str | None:
     """Return why nothing can be concluded for a practice: a list is uncertified or too old."""
     own = {item.endpoint: item for item in lists if item.practice_id == practice_id}
     oldest = timedelta(hours=ActSettings.of(settings).max_age_hours)
-    for endpoint in KINDS[kind].rests_on:
+    for endpoint in CALL_BACK.rests_on:
         attempt = own.get(endpoint)
         if attempt is None or attempt.state != "certified":
             return "uncertified"

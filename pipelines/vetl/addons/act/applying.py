@@ -5,10 +5,13 @@ cancel tasks whose client has booked; send; read again. An act is in the ledger 
 its answer is the task, a read decides: it shows the task, or proves that there is none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from vetl.addons.act.acts import (
+    CALL_BACK,
+    KINDS,
     OPEN,
     OUTCOME_IS_OPEN,
     UNASKED,
@@ -17,13 +20,13 @@ from vetl.addons.act.acts import (
     BookingRequest,
     HeldBack,
     LedgerEntry,
+    is_message,
 )
-from vetl.addons.act.kinds import KINDS, is_message
 from vetl.addons.act.ledger import Ledger
-from vetl.addons.act.planning import ActFacts, ActPlan, ActRules, make_plan
-from vetl.addons.act.platform import ActLimits, ActPlatform, ApplyResult
+from vetl.addons.act.planning import ActFacts, ActPlan, is_quiet, made_today, make_plan
+from vetl.addons.act.platform import ActPlatform, ApplyResult, send_in_turn
 from vetl.addons.act.reading import task_of
-from vetl.addons.act.sending import send_in_turn
+from vetl.addons.act.settings import ActSettings
 from vetl.addons.act.sighting import Sightings, TasksRead, compare
 from vetl.addons.act.texting import Texter
 from vetl.core.errors import RequestRefused, VetlError
@@ -31,14 +34,14 @@ from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
 
 
 class Applier:
-    """Applies one plan. `digest` names it in the ledger, which has its acts already."""
+    """Applies one plan. `digest` names it in the ledger, which has its acts already; `zones` are by practice."""
 
     def __init__(
         self,
         ledger: Ledger,
         platform: ActPlatform,
-        rules: ActRules,
-        limits: ActLimits,
+        rules: ActSettings,
+        zones: Mapping[str, str],
         requests: Sequence[BookingRequest],
         facts: ActFacts,
         digest: str,
@@ -46,7 +49,8 @@ class Applier:
         self._ledger = ledger
         self._platform = platform
         self._rules = rules
-        self._limits = limits
+        self._zones = zones
+        self._settle = timedelta(minutes=rules.settle_minutes)
         self._requests = requests
         self._facts = facts
         self._digest = digest
@@ -76,14 +80,14 @@ class Applier:
         entries = self._ledger.entries()
         concerned = {entry.act.practice_id for entry in entries if self._is_due(entry) or entry.state in OPEN}
         concerned |= {act.practice_id for act in self._plan().cancellations}
-        return sorted(concerned & set(self._limits.zones))
+        return sorted(concerned & set(self._zones))
 
     def _is_due(self, entry: LedgerEntry) -> bool:
         return entry.state is ActState.PLANNED and entry.plan == self._digest
 
     def _plan(self) -> ActPlan:
         entries = self._ledger.entries()
-        counts = self._limits.made_today(entries, self._platform.clock())
+        counts = made_today(entries, self._zones, self._platform.clock())
         return make_plan(self._requests, self._rules, replace(self._facts, entries=entries, made_today=counts))
 
     async def _practice(self, practice_id: str) -> None:
@@ -97,12 +101,10 @@ class Applier:
         return is_due or any(act.practice_id == practice_id for act in self._plan().cancellations)
 
     async def _messages(self, practice_id: str) -> None:
-        desk = self._platform.messages
         entries = [entry for entry in self._ledger.entries() if entry.act.practice_id == practice_id]
         entries = [entry for entry in entries if is_message(entry.act.kind)]
-        if desk and any(self._is_due(entry) or entry.state in OPEN for entry in entries):
-            await Texter(self._ledger, self._platform, self._limits, self.result, desk(practice_id)).text(
-                practice_id,
+        if any(self._is_due(entry) or entry.state in OPEN for entry in entries):
+            await Texter(self._ledger, self._platform, self.result, practice_id, self._obstacle).text(
                 [entry.act for entry in entries if entry.state in OPEN],
                 [entry.act for entry in entries if self._is_due(entry)],
                 self._plan(),
@@ -129,11 +131,9 @@ class Applier:
     def _has_open(self, practice_id: str) -> bool:
         return any(entry.state in OPEN for entry in self._own(practice_id))
 
-    def _obstacle(self, practice_id: str) -> str | None:
-        if obstacle := self._platform.obstacle():
-            return obstacle
-        now = self._platform.clock()
-        return "quiet_hours" if self._limits.is_quiet(practice_id, self._rules.kind, now) else None
+    def _obstacle(self, practice_id: str, kind: str = "call_back") -> str | None:
+        is_now = is_quiet(self._rules, kind, self._platform.clock(), self._zones[practice_id])
+        return self._platform.obstacle() or ("quiet_hours" if is_now else None)
 
     async def _look_after(self, practice_id: str) -> None:
         """Look for lost answers, refused tasks that were made nevertheless, and tasks that stand twice."""
@@ -153,7 +153,7 @@ class Applier:
             return None
         if not read.certified:
             self.result.doubts.append(f"{practice_id}: {so}, its tasks are not certified: {read.reason}")
-        self._take_in(read, compare(self._own(practice_id), read, self._limits.settle))
+        self._take_in(read, compare(self._own(practice_id), read, self._settle))
         return read
 
     def _take_in(self, read: TasksRead, seen: Sightings) -> None:
@@ -162,7 +162,7 @@ class Applier:
         for sighting in seen.found:
             self._ledger.found(entries[sighting.code].act, sighting, now)
         if seen.strangers:
-            self._ledger.adopt(practice_id, self._rules.kind, seen.strangers, now)
+            self._ledger.adopt(practice_id, CALL_BACK.name, seen.strangers, now)
         self.result.adopted += len(seen.found) + len(seen.strangers)
         if seen.strangers or any(entries[sighting.code].state in UNASKED for sighting in seen.found):
             # A request that a lost ledger knew may still be under way.
@@ -186,8 +186,8 @@ class Applier:
         since = self._ledger.settling_since(practice_id)
         if since is None:
             return True
-        if read.started < since + self._limits.settle:
-            ready = f"{since + self._limits.settle:%Y-%m-%d %H:%M} UTC"
+        if read.started < since + self._settle:
+            ready = f"{since + self._settle:%Y-%m-%d %H:%M} UTC"
             self.result.doubts.append(
                 f"{practice_id}: the ledger did not know all tasks of vetl; nothing is sent before {ready}"
             )

@@ -8,11 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from vetl.addons.act.act_status import ActStatus, act_status
-from vetl.addons.act.acts import Act, HeldBack, LedgerEntry
+from vetl.addons.act.act_status import ActStatus, act_status, task_outcomes
+from vetl.addons.act.acts import Act, HeldBack, LedgerEntry, is_message
 from vetl.addons.act.job import apply_acts, plan_acts
-from vetl.addons.act.kinds import is_message
-from vetl.addons.act.outcomes import task_outcomes
 from vetl.addons.act.plan_file import plan_json
 from vetl.addons.act.settings import ActSettings
 from vetl.cli.commands import Commands

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from secrets import token_hex
 
-from vetl.addons.act.act_data import ActData, read_act_data
+from vetl.addons.act.act_data import ActData, read_act_data, zones_of
 from vetl.addons.act.act_status import Now, utc_now
 from vetl.addons.act.acts import LedgerEntry
 from vetl.addons.act.applying import Applier
@@ -41,7 +41,7 @@ def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now =
     """
     existing(settings)
     data = _data(settings, practices, read_ledger(ActSettings.of(settings).ledger), now)
-    plan = make_plan(data.requests, data.rules, data.facts)
+    plan = make_plan(data.requests, ActSettings.of(settings), data.facts)
     if ActSettings.of(settings).enabled:
         with Ledger.open(ActSettings.of(settings).ledger) as ledger:
             ledger.save_plan(plan.digest, practices, now())
@@ -84,10 +84,10 @@ def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActD
         raise WrongUse(f"{digest}: no such plan was made with this ledger; `vetl act plan` makes one")
     data = _data(settings, saved.practices, ledger.entries(), now)
     if saved.approved_at is None:
-        plan = make_plan(data.requests, data.rules, data.facts)
+        plan = make_plan(data.requests, ActSettings.of(settings), data.facts)
         if plan.digest != digest:
             raise WrongUse(f"{digest}: this plan no longer fits the data; `vetl act plan` makes another")
-        ledger.approve(plan, data.rules, _user(), data.now)
+        ledger.approve(plan, ActSettings.of(settings), _user(), data.now)
     return data
 
 
@@ -115,14 +115,14 @@ async def _apply(
             read_tasks=read,
             clock=clock,
             obstacle=lambda: _obstacle(settings),
-            messages=lambda practice_id: PartnerPractice(client, practice_id),
         )
         warehouse.set_practices(settings.practices)
         warehouse.start_run(run_id, started, "act apply")
         result = ApplyResult()
         exit_code = 1
         try:
-            applier = Applier(ledger, platform, data.rules, data.limits, data.requests, data.facts, digest)
+            rules, zones = ActSettings.of(settings), zones_of(settings)
+            applier = Applier(ledger, platform, rules, zones, data.requests, data.facts, digest)
             result = applier.result
             await applier.apply()
             exit_code = result.exit_code

@@ -20,7 +20,8 @@ from vetl.addons.act.ledger_rows import (
     key_of_act,
     left_alone,
 )
-from vetl.addons.act.planning import ActPlan, ActRules
+from vetl.addons.act.planning import ActPlan
+from vetl.addons.act.settings import ActSettings
 from vetl.addons.act.sighting import Sighting
 from vetl.core.errors import LedgerError
 from vetl.sqlite_file import SqliteFile, identities
@@ -69,7 +70,7 @@ class Ledger(SqliteFile):
         practices = json.loads(row[0])
         return SavedPlan(digest, tuple(practices) if practices else None, instant(row[1]))
 
-    def approve(self, plan: ActPlan, rules: ActRules, by: str, at: datetime) -> None:
+    def approve(self, plan: ActPlan, rules: ActSettings, by: str, at: datetime) -> None:
         """Take in the acts and the holdout of a plan that is about to be applied. An act is never taken back."""
         digest = plan.digest
         rows = [(act, ActState.PLANNED) for act in plan.acts]

@@ -1,7 +1,6 @@
 """Copy the ledger of `vetl act` into the private file, for the marts."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
 from datetime import datetime
 
 import duckdb
@@ -14,33 +13,17 @@ from vetl.jobs.one_writer import opened
 from vetl.settings import Settings
 from vetl.store.warehouse import Warehouse
 
+_COLUMNS = (
+    *("practice_id", "code", "kind", "episode_id", "state", "planned_at", "asked_at", "approved_by"),
+    *("certified_through", "task_id", "found_by"),
+)
+"""An act without names, numbers and words; `episode_id` is null if only the code of its task is known."""
 
-@dataclass(frozen=True, slots=True)
-class KeptAct:
-    """An act without names, numbers and words. `episode_id` is `None` if only the code of its task is known.
-
-    `certified_through`: the earliest end of a list that the plan rests on, as ISO 8601.
-    """
-
-    practice_id: str
-    code: str
-    kind: str
-    episode_id: str | None
-    state: str
-    planned_at: datetime
-    asked_at: datetime | None
-    approved_by: str | None
-    certified_through: str | None
-    task_id: str | None
-    found_by: str | None
-
-
-_COLUMNS = tuple(field.name for field in fields(KeptAct))
 _INSTANTS = {"planned_at", "asked_at", "certified_through"}
 _FROM_BEFORE = ("episode_id", "asked_at", "approved_by", "certified_through")
 
 
-def keep_acts(connection: duckdb.DuckDBPyConnection, acts: Sequence[KeptAct]) -> None:
+def keep_acts(connection: duckdb.DuckDBPyConnection, acts: Sequence[LedgerEntry]) -> None:
     """Replace the acts that differ, and note their practices for the next build.
 
     An act stays if the ledger was lost. If the ledger knows its task by the code alone, its booking request and
@@ -58,7 +41,7 @@ def keep_acts(connection: duckdb.DuckDBPyConnection, acts: Sequence[KeptAct]) ->
         " else given.planned_at end as planned_at)"
         f" from (select {columns}) as given left join control.acts as before using (practice_id, code)"
         " except from control.acts",
-        [[_text(getattr(act, name)) for act in acts] for name in _COLUMNS],
+        [[_value(act, name) for act in acts] for name in _COLUMNS],
     )
     connection.execute(
         "delete from control.acts where (practice_id, code) in (select (practice_id, code) from latest_acts)"
@@ -71,8 +54,10 @@ def keep_acts(connection: duckdb.DuckDBPyConnection, acts: Sequence[KeptAct]) ->
     connection.execute("drop table latest_acts")
 
 
-def _text(value: str | datetime | None) -> str | None:
-    return value.isoformat() if isinstance(value, datetime) else value
+def _value(entry: LedgerEntry, column: str) -> str | None:
+    of = entry.act if column in ("practice_id", "code", "kind", "episode_id") else entry
+    value = getattr(of, column) or None
+    return value.isoformat() if isinstance(value, datetime) else value and str(value)
 
 
 def mirror_ledger(settings: Settings) -> None:
@@ -89,20 +74,4 @@ def mirror_ledger(settings: Settings) -> None:
 def mirror(warehouse: Warehouse, entries: Iterable[LedgerEntry]) -> None:
     """Copy these acts into the private file."""
     with warehouse.writing() as connection:
-        keep_acts(connection, [_kept(entry) for entry in entries])
-
-
-def _kept(entry: LedgerEntry) -> KeptAct:
-    return KeptAct(
-        practice_id=entry.act.practice_id,
-        code=entry.act.code,
-        kind=entry.act.kind,
-        episode_id=entry.act.episode_id or None,
-        state=entry.state.value,
-        planned_at=entry.planned_at,
-        asked_at=entry.asked_at,
-        approved_by=entry.approved_by,
-        certified_through=entry.certified_through,
-        task_id=entry.task_id,
-        found_by=entry.found_by,
-    )
+        keep_acts(connection, [*entries])

@@ -9,34 +9,23 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from vetl.addons.act.acts import OPEN, UNASKED, Act, ActState, BookingRequest, HeldBack, LedgerEntry
+from vetl.addons.act.acts import (
+    KINDS,
+    OPEN,
+    UNASKED,
+    Act,
+    ActState,
+    BookingRequest,
+    HeldBack,
+    LedgerEntry,
+    is_message,
+)
 from vetl.addons.act.codes import code_of, codes_of, marked, reference_time, share_of
-from vetl.addons.act.kinds import KINDS, TEXT, is_message
+from vetl.addons.act.settings import ActSettings
+from vetl.core.zones import zone
 
 LONGEST_TEXT = 200
 """Characters of one field in a task: words of the source are short, and an unknown value may be anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class ActRules:
-    """The settings that a plan follows. `practices`: the allow-list. `holdout`: a share, from 0 to 0.5.
-
-    `texted`: the practices whose requests get a message with the words `text`, and no staff task.
-    """
-
-    kind: str
-    practices: frozenset[str]
-    title: str
-    description: str
-    per_practice: int
-    in_all: int
-    holdout: float = 0.0
-    texted: frozenset[str] = frozenset()
-    text: str = ""
-
-    def kind_for(self, practice_id: str) -> str:
-        """Return the kind of acts of a practice: `text` if it has opted in, else `kind`."""
-        return TEXT.name if practice_id in self.texted else self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +77,7 @@ class ActPlan:
         return tuple(item for item in self.held_back if item.reason == "holdout")
 
 
-def make_plan(requests: Iterable[BookingRequest], rules: ActRules, facts: ActFacts) -> ActPlan:
+def make_plan(requests: Iterable[BookingRequest], rules: ActSettings, facts: ActFacts) -> ActPlan:
     """Return the plan: the most urgent requests of each practice first, as many as the caps allow."""
     known = _Known(facts)
     acts: list[Act] = []
@@ -98,10 +87,10 @@ def make_plan(requests: Iterable[BookingRequest], rules: ActRules, facts: ActFac
         act = act_for(request, rules)
         reason = _reason(request, rules, known)
         if reason is None and (
-            counts[request.practice_id] >= rules.per_practice or counts.total() >= rules.in_all
+            counts[request.practice_id] >= rules.per_practice_per_day or counts.total() >= rules.per_day
         ):
             reason = "above_cap"
-        if reason is None and share_of(act.practice_id, act.kind, act.episode_id) < rules.holdout:
+        if reason is None and share_of(act.practice_id, act.kind, act.episode_id) < rules.holdout_percent / 100:
             # After the cap, so that the holdout is as urgent as the requests that it is compared with.
             reason = "holdout"
         if reason is None:
@@ -113,19 +102,20 @@ def make_plan(requests: Iterable[BookingRequest], rules: ActRules, facts: ActFac
     return ActPlan(tuple(acts), tuple(held_back), cancellations, tuple(facts.certificates))
 
 
-def act_for(request: BookingRequest, rules: ActRules) -> Act:
+def act_for(request: BookingRequest, rules: ActSettings) -> Act:
     """Return the act for a booking request: its words, its code and its reference time."""
     fields = {name: _short(value) for name, value in request.fields.items()}
     kind = rules.kind_for(request.practice_id)
     code = code_of(request.practice_id, kind, request.episode_id)
     is_text = is_message(kind)
-    words = (rules.text if is_text else rules.description).format_map(fields)
+    template = rules.templates.text if is_text else rules.templates.call_back
+    words = template.description.format_map(fields)
     return Act(
         practice_id=request.practice_id,
         episode_id=request.episode_id,
         kind=kind,
         code=code,
-        title="" if is_text else rules.title.format_map(fields),
+        title="" if is_text else rules.templates.call_back.title.format_map(fields),
         description=words if is_text else marked(words, code),
         client_id=request.client_id,
         reference_time_at=reference_time(request.last_at, code),
@@ -162,7 +152,7 @@ class _Known:
         return sorted({code for kind in KINDS for code in codes_of(request.practice_id, kind, names)})
 
 
-def _reason(request: BookingRequest, rules: ActRules, known: _Known) -> str | None:
+def _reason(request: BookingRequest, rules: ActSettings, known: _Known) -> str | None:
     """Return why no task is made for a booking request: the first reason that holds; `None` if one is made."""
     if request.practice_id not in rules.practices:
         return "practice_not_allowed"
@@ -191,7 +181,7 @@ def is_text_number(text: str | None) -> bool:
     return re.fullmatch(r"\+[1-9][0-9]{6,14}", text or "") is not None
 
 
-def _is_to_cancel(entry: LedgerEntry, rules: ActRules, facts: ActFacts) -> bool:
+def _is_to_cancel(entry: LedgerEntry, rules: ActSettings, facts: ActFacts) -> bool:
     act = entry.act
     is_there = entry.state in (ActState.MADE, ActState.CANCELING) and entry.task_id is not None
     is_booked = any((act.practice_id, contact) in facts.booked for contact in act.contacts)
@@ -206,3 +196,24 @@ def _short(value: str) -> str:
 def _iso(value: Any) -> str:  # noqa: ANN401 - a value of an act
     assert isinstance(value, datetime)
     return value.isoformat()
+
+
+def is_quiet(rules: ActSettings, kind: str, at: datetime, time_zone: str) -> bool:
+    """Return whether the practice is in its quiet hours, or the platform takes no act of this kind now."""
+    begins, ends = rules.quiet_hours
+    hour = at.astimezone(zone(time_zone)).hour
+    first, last = KINDS[kind].hours
+    quiet = begins <= hour < ends if begins <= ends else hour >= begins or hour < ends
+    return quiet or not first <= hour < last
+
+
+def made_today(entries: Iterable[LedgerEntry], zones: Mapping[str, str], now: datetime) -> dict[str, int]:
+    """Return how many requests left in the current day of each practice; open ones count. `zones`: by practice."""
+    counts: Counter[str] = Counter()
+    for entry in entries:
+        name = zones.get(entry.act.practice_id)
+        if name and entry.asked_at and entry.state not in UNASKED:
+            local = zone(name)
+            is_today = entry.asked_at.astimezone(local).date() == now.astimezone(local).date()
+            counts[entry.act.practice_id] += is_today
+    return dict(counts)

@@ -1,86 +1,35 @@
-"""What applying needs from outside, when requests may leave, and what came of them."""
+"""The outside of applying: the platform, sending acts of any kind in turn, and what came of it."""
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Protocol
+from datetime import datetime
 
-from vetl.addons.act.acts import UNASKED, HeldBack, LedgerEntry
-from vetl.addons.act.kinds import KINDS
+from vetl.addons.act.acts import Act, HeldBack
+from vetl.addons.act.ledger import Ledger
 from vetl.addons.act.sighting import TasksRead
-from vetl.core.zones import zone
-from vetl.partner.models import Message, StaffTask
-from vetl.partner.practice import Sent
-from vetl.partner.request_models import NewMessage, NewStaffTask, StaffTaskChanges
-
-
-class TaskDesk(Protocol):
-    """The part of `partner.practice.PartnerPractice` that writes staff tasks."""
-
-    async def create_staff_task(self, task: NewStaffTask) -> StaffTask:
-        """Create a task. It is never repeated after an answer that did not come."""
-        ...
-
-    async def update_staff_task(self, task_id: str, changes: StaffTaskChanges) -> StaffTask:
-        """Change the given fields of a task."""
-        ...
-
-
-class MessageDesk(Protocol):
-    """The part of `partner.practice.PartnerPractice` that sends messages."""
-
-    async def send_message(self, message: NewMessage) -> Sent:
-        """Send a message, or return the one with the same `reference_id`."""
-        ...
-
-    async def message(self, message_id: str) -> Message | None:
-        """Return the message with this `reference_id`."""
-        ...
+from vetl.core.errors import (
+    ContractBroken,
+    PracticeRefused,
+    RateLimited,
+    SignInRefused,
+    TokenRejected,
+    Transient,
+)
+from vetl.partner.practice import PartnerPractice
 
 
 @dataclass(frozen=True, slots=True)
 class ActPlatform:
     """The parts of the outside that applying needs.
 
-    `read_tasks` reads all tasks of a practice. `clock` is the platform's time. `obstacle` says why nothing may be
-    sent at all, such as the kill switch.
+    `desk` writes for a practice, `read_tasks` reads all its tasks. `clock` is the platform's time. `obstacle` says
+    why nothing may be sent at all, such as the kill switch.
     """
 
-    desk: Callable[[str], TaskDesk]
+    desk: Callable[[str], PartnerPractice]
     read_tasks: Callable[[str], Awaitable[TasksRead]]
     clock: Callable[[], datetime]
     obstacle: Callable[[], str | None] = lambda: None
-    messages: Callable[[str], MessageDesk] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ActLimits:
-    """When requests may leave. `quiet`: hours of the practice's clock; `zones`: by practice."""
-
-    zones: Mapping[str, str]
-    settle: timedelta
-    quiet: tuple[int, int] = (0, 0)
-
-    def is_quiet(self, practice_id: str, kind: str, at: datetime) -> bool:
-        """Return whether the practice is in its quiet hours, or the platform takes no act of this kind now."""
-        begins, ends = self.quiet
-        hour = at.astimezone(zone(self.zones[practice_id])).hour
-        first, last = KINDS[kind].hours
-        is_quiet = begins <= hour < ends if begins <= ends else hour >= begins or hour < ends
-        return is_quiet or not first <= hour < last
-
-    def made_today(self, entries: Iterable[LedgerEntry], now: datetime) -> dict[str, int]:
-        """Return how many requests left in the current day of each practice; open ones count."""
-        counts: Counter[str] = Counter()
-        for entry in entries:
-            name = self.zones.get(entry.act.practice_id)
-            if name and entry.asked_at and entry.state not in UNASKED:
-                local = zone(name)
-                counts[entry.act.practice_id] += (
-                    entry.asked_at.astimezone(local).date() == now.astimezone(local).date()
-                )
-        return dict(counts)
 
 
 @dataclass(slots=True)
@@ -101,3 +50,43 @@ class ApplyResult:
         if self.failures:
             return 1
         return 3 if self.unknown or self.doubts else 0
+
+
+SILENT = 5
+"""Requests in a row without an answer, after which a practice gets no more of them in this run."""
+
+
+async def send_in_turn(
+    acts: Iterable[Act],
+    reason_to_hold: Callable[[Act], str | None],
+    send: Callable[[Act], Awaitable[None]],
+    ledger: Ledger,
+    platform: ActPlatform,
+    result: ApplyResult,
+) -> bool:
+    """Send each act that nothing holds back. Return `False` if the platform refused the practice.
+
+    An act whose answer does not come is unknown in the ledger.
+
+    Raises:
+        LedgerError: the ledger cannot be written; nothing more is sent.
+    """
+    silent = 0
+    ledger.check_room()
+    for act in acts:
+        reason = reason_to_hold(act) or ("platform_silent" if silent >= SILENT else None)
+        if reason:
+            result.held_back.append(HeldBack(act.practice_id, act.episode_id, reason))
+            continue
+        try:
+            await send(act)
+            silent = 0
+        except (PracticeRefused, RateLimited, TokenRejected, SignInRefused) as error:
+            # It would refuse the other acts too. Whether this one was made nevertheless, a read decides.
+            ledger.unknown([act], platform.clock(), str(error))
+            result.failures.append(f"{act.practice_id}: nothing more is sent: {error}")
+            return False
+        except (Transient, ContractBroken) as error:
+            ledger.unknown([act], platform.clock(), str(error))
+            silent += 1
+    return True

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -24,7 +24,6 @@ TEMPLATE_FIELDS = (
 )
 """The fields that a title or a description may name. None holds text that a person wrote, except `client_name`."""
 
-Kind = Literal["call_back", "text"]
 Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=0)]
 Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
 Number = Annotated[float, BeforeValidator(no_boolean), Field(allow_inf_nan=False)]
@@ -81,7 +80,6 @@ class ActSettings(Section):
     """
 
     enabled: bool = False
-    kinds: tuple[Kind, ...] = ("call_back",)
     practices: tuple[str, ...] = ()
     text_practices: tuple[str, ...] = ()
     per_practice_per_day: Count = 20
@@ -94,6 +92,10 @@ class ActSettings(Section):
     max_age_hours: Annotated[Number, Field(gt=0)] = 26
     settle_minutes: Annotated[Number, Field(ge=5)] = 15
     templates: Templates = Templates()
+
+    def kind_for(self, practice_id: str) -> str:
+        """Return the kind of acts of a practice: `text` if it has opted in, else `call_back`."""
+        return "text" if practice_id in self.text_practices else "call_back"
 
     def practices_named(self) -> Iterator[tuple[str, Sequence[str]]]:
         """Yield the practices of both kinds."""

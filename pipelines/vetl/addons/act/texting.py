@@ -1,13 +1,12 @@
 """Sending the acts that are messages. A `reference_id` makes each safe to repeat, and no list has to be read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from vetl.addons.act.acts import Act, HeldBack
 from vetl.addons.act.codes import codes_of
 from vetl.addons.act.ledger import Ledger
 from vetl.addons.act.planning import ActPlan
-from vetl.addons.act.platform import ActLimits, ActPlatform, ApplyResult, MessageDesk
-from vetl.addons.act.sending import send_in_turn
+from vetl.addons.act.platform import ActPlatform, ApplyResult, send_in_turn
 from vetl.addons.act.sighting import SeenTask, Sighting
 from vetl.core.errors import NotSent, RequestRefused, VetlError
 from vetl.partner.request_models import NewMessage, Recipient
@@ -20,32 +19,31 @@ class Texter:
         self,
         ledger: Ledger,
         platform: ActPlatform,
-        limits: ActLimits,
         result: ApplyResult,
-        desk: MessageDesk,
+        practice_id: str,
+        obstacle: Callable[[str, str], str | None],
     ) -> None:
         self._ledger = ledger
         self._platform = platform
-        self._limits = limits
         self._result = result
-        self._desk = desk
+        self._practice_id = practice_id
+        self._desk = platform.desk(practice_id)
+        self._obstacle = obstacle
 
-    async def text(self, practice_id: str, unknown: Sequence[Act], due: Sequence[Act], plan: ActPlan) -> None:
+    async def text(self, unknown: Sequence[Act], due: Sequence[Act], plan: ActPlan) -> None:
         """Look for the messages whose answer did not come, then send those of the plan that still fit the data."""
         due = [*due, *[act for act in unknown if await self._was_not_sent(act)]]
-        fitting = {act.code: act for act in plan.acts if act.practice_id == practice_id}
-        reasons = {item.episode_id: item.reason for item in plan.held_back if item.practice_id == practice_id}
+        fitting = {act.code: act for act in plan.acts if act.practice_id == self._practice_id}
+        reasons = {
+            item.episode_id: item.reason for item in plan.held_back if item.practice_id == self._practice_id
+        }
 
         def reason_to_hold(act: Act) -> str | None:
             reason = None if fitting.get(act.code) == act else reasons.get(act.episode_id, "no_longer_fits")
             # The plan was made before the look, so an act that was unknown then may be known now.
-            return self._obstacle(act) if reason in (None, "unknown") else reason
+            return self._obstacle(act.practice_id, act.kind) if reason in (None, "unknown") else reason
 
         await send_in_turn(due, reason_to_hold, self._send, self._ledger, self._platform, self._result)
-
-    def _obstacle(self, act: Act) -> str | None:
-        is_quiet = self._limits.is_quiet(act.practice_id, act.kind, self._platform.clock())
-        return self._platform.obstacle() or ("quiet_hours" if is_quiet else None)
 
     async def _was_not_sent(self, act: Act) -> bool:
         """Look for a message whose answer did not come. Return whether the platform has none."""

@@ -19,4 +19,4 @@ def settings_sections() -> "Sections":
 @addon
 def commands() -> "Commands":
     """Return the command."""
-    return {"Look": {"mcp": ("vetl.addons.assistant.command", "Serve the metrics to an assistant (MCP).")}}
+    return {"Tools": {"mcp": ("vetl.addons.assistant.command", "Serve the metrics to an assistant (MCP).")}}

@@ -23,7 +23,7 @@ def settings_sections() -> "Sections":
 def commands() -> "Commands":
     """Return the command."""
     line = "Predict the calls of the next 14 days, by practice and hour."
-    return {"Look": {"forecast": ("vetl.addons.forecast.command", line)}}
+    return {"Operate": {"forecast": ("vetl.addons.forecast.command", line)}}
 
 
 @addon

@@ -27,7 +27,7 @@ def settings_sections() -> "Sections":
 def commands() -> "Commands":
     """Return the command."""
     line = "Write the published tables as Delta, in a folder or a bucket."
-    return {"Operate": {"lake": ("vetl.addons.lake.command", line)}}
+    return {"Tools": {"lake": ("vetl.addons.lake.command", line)}}
 
 
 @addon

@@ -28,6 +28,8 @@ from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.settings import Settings
 
+ALL = Reader(name="All practices")
+
 
 @dataclass(frozen=True, slots=True)
 class LetterSent:
@@ -80,17 +82,21 @@ def report(
 def preview(settings: Settings, folder: Path, readers: Sequence[str] = ()) -> list[Path]:
     """Write the letters into a folder; nothing is sent, and the ledger stays as it is.
 
+    Without a reader in the settings the letter is about all practices.
+
     Raises:
-        The same as `report`, and ConfigurationError if the folder cannot be written.
+        The same as `report`, and NotDelivered if the folder cannot be written.
     """
-    written = (letter for _, letter in letters(settings, readers) if letter is not None)
+    written = (letter for _, letter in letters(settings, readers, usual=ALL) if letter is not None)
     return [path for letter in written for path in _write_files(folder, letter)]
 
 
-def letters(settings: Settings, readers: Sequence[str] = ()) -> Iterator[tuple[Reader, Letter | None]]:
-    """Yield each reader with the letter about their practices."""
+def letters(
+    settings: Settings, readers: Sequence[str] = (), usual: Reader | None = None
+) -> Iterator[tuple[Reader, Letter | None]]:
+    """Yield each reader with the letter about their practices; `usual` is the reader if none is set."""
     require_typst()
-    known = {item.name: item for item in ReportSettings.of(settings).recipients}
+    known = {item.name: item for item in ReportSettings.of(settings).recipients or (usual,) if item}
     if not known:
         raise ConfigurationError("no reader is set: [[report.recipients]] in vetl.toml; docs/report.md shows how")
     for name in readers:

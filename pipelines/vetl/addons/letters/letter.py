@@ -6,10 +6,15 @@ from datetime import date, timedelta
 from typing import Literal
 from urllib.parse import urlencode
 
-from vetl.addons.letters.letter_volume import WEEKS_SHOWN, Volume
-from vetl.core.noise import Counts, distance, is_far, outliers
+from vetl.core.noise import Counts, Outlier, distance, is_far, outliers
+from vetl.core.text import some_of
 
+CALLS = "Inbound calls"
 FEW = 30
+WEEKS_SHOWN = 13
+
+CallWeeks = Mapping[date, int]
+"""The inbound calls of a practice by closed week."""
 
 Weeks = Mapping[str, Mapping[date, Counts]]
 """The counts of each practice by closed week."""
@@ -83,11 +88,18 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A sentence, and the words in it that are said first."""
+class Volume:
+    """The calls of a week: a line that dies changes no share.
 
-    head: str
-    text: str
+    `count` are those of all practices that have closed the week; `compared`, `before` and `history` are of those
+    that have closed the week before, too. `before` is `None` without such a practice.
+    """
+
+    week: date | None
+    count: int = 0
+    compared: int = 0
+    before: int | None = None
+    history: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +114,9 @@ class Letter:
     volume: Volume
     figures: tuple[LetterFigure, ...]
     rows: tuple[tuple[str, tuple[str, ...]], ...]
-    changes: tuple[Line, ...]
-    outliers: tuple[Line, ...]
+    outliers: tuple[str, ...]
     out: tuple[str, ...]
+    ahead: tuple[str, ...]
     waiting: tuple[tuple[str, int], ...]
     done: tuple[str, ...]
     uncertain: tuple[str, ...]
@@ -127,31 +139,6 @@ class Letter:
         return sum(number for _, number in self.waiting)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A difference that is more than chance by three standard errors, of a figure at a practice.
-
-    `other` are the counts of the week before, or those of the practices `others`.
-    """
-
-    measure: ShareOf
-    practice_id: str
-    week: date
-    now: Counts
-    other: Counts
-    others: tuple[str, ...] = ()
-
-    @property
-    def difference(self) -> float:
-        """Return the share minus the other one."""
-        return (share(self.now) or 0.0) - (share(self.other) or 0.0)
-
-    @property
-    def weight(self) -> float:
-        """Return how many half intervals wide the difference is."""
-        return distance(self.now, self.other)
-
-
 def newest_week(weeks: Mapping[str, Mapping[date, object]], practices: Sequence[str]) -> date | None:
     """Return the newest week that at least half of the practices have closed."""
     ends = sorted((max(weeks[key]) for key in practices if weeks.get(key)), reverse=True)
@@ -166,8 +153,7 @@ def figure_of(measure: ShareOf, weeks: Weeks, practices: Sequence[str]) -> Lette
     earlier = week - timedelta(days=7)
     here = [weeks[key] for key in practices if week in weeks.get(key, {})]
     both = [own for own in here if earlier in own]
-    starts = [week - timedelta(days=7 * back) for back in range(WEEKS_SHOWN - 1, -1, -1)]
-    history = [share(total(own[start] for own in here if start in own)) for start in starts]
+    history = [share(total(own[start] for own in here if start in own)) for start in _weeks_through(week)]
     return LetterFigure(
         measure.label,
         measure.of,
@@ -179,27 +165,83 @@ def figure_of(measure: ShareOf, weeks: Weeks, practices: Sequence[str]) -> Lette
     )
 
 
-def changed(measure: ShareOf, weeks: Weeks, practices: Sequence[str]) -> list[Found]:
-    """Return the practices whose figure differs from their week before by more than chance."""
-    week = newest_week(weeks, practices)
+def volume_of(weeks: Mapping[str, CallWeeks], practices: Sequence[str], week: date | None) -> Volume:
+    """Return the calls of these practices in a week."""
     if week is None:
-        return []
+        return Volume(None)
+    here = [weeks[key] for key in practices if week in weeks.get(key, {})]
     earlier = week - timedelta(days=7)
-    pairs = [(key, weeks[key]) for key in practices if {week, earlier} <= weeks.get(key, {}).keys()]
+    both = [own for own in here if earlier in own]
+    return Volume(
+        week,
+        sum(own[week] for own in here),
+        sum(own[week] for own in both),
+        _sum(both, earlier),
+        tuple(_sum(both, start) for start in _weeks_through(week)),
+    )
+
+
+def _sum(members: Sequence[CallWeeks], start: date) -> int | None:
+    """Return the calls of a week; `None` unless all members have closed it."""
+    return sum(own[start] for own in members) if members and all(start in own for own in members) else None
+
+
+def _weeks_through(week: date) -> list[date]:
+    return [week - timedelta(days=7 * back) for back in range(WEEKS_SHOWN - 1, -1, -1)]
+
+
+def outside(weeks: Mapping[str, Weeks], practices: Sequence[str], most: int) -> list[tuple[ShareOf, Outlier]]:
+    """Return the practices of which a figure differs from that of the others by more than chance, the farthest."""
+    found: list[tuple[ShareOf, Outlier]] = []
+    for measure in SHARES:
+        of, week = weeks[measure.key], newest_week(weeks[measure.key], practices)
+        own = {key: of[key][week] for key in practices if week in of.get(key, {})} if week else {}
+        found += [(measure, one) for one in outliers(own)]
+    return sorted(found, key=lambda pair: -distance(pair[1].counts, pair[1].others))[:most]
+
+
+ClosedWeeks = tuple[date | None, Mapping[str, Mapping[date, object]]]
+"""The week of a figure, and the closed weeks of each practice for it."""
+
+
+def uncertain(
+    names: Mapping[str, str], closed: Mapping[str, ClosedWeeks], figures: Sequence[LetterFigure]
+) -> list[str]:
+    """Return the sentences; `names` are those of the letter's practices, `closed` is by label of the figure."""
+    none = [label for label, (week, _) in closed.items() if week is None]
+    lines = [f"No week is closed yet: {_quoted(none)}."] if none else []
+    lines += _left_out(names, closed)
+    few = [f"{figure.label} ({figure.counts[1]})" for figure in figures if 0 < figure.counts[1] < FEW]
+    lines += [f"Few cases, which say little: {', '.join(few)}."] if few else []
+    of: dict[date, list[str]] = {}
+    for label, (week, _) in closed.items():
+        if week:
+            of.setdefault(week, []).append(label)
+    for week in sorted(of)[:-1]:
+        lines.append(f"Of the week of {day_words(week)}, as later weeks may still change: {_quoted(of[week])}.")
+    return lines
+
+
+def _left_out(names: Mapping[str, str], closed: Mapping[str, ClosedWeeks]) -> list[str]:
+    """Return one sentence for all practices that are left out of the same figures for the same reason."""
+    known = {label: (week, of) for label, (week, of) in closed.items() if week}
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for key, name in names.items():
+        without = tuple(label for label, (week, of) in known.items() if week not in of.get(key, {}))
+        first = min((start for _, of in known.values() for start in of.get(key, {})), default=None)
+        is_new = first is not None and all(first > week for week, _ in (known[label] for label in without))
+        groups.setdefault(("Too new for" if is_new else "Not read whole, so left out of", without), []).append(
+            name
+        )
     return [
-        Found(measure, key, week, own[week], own[earlier]) for key, own in pairs if is_far(own[week], own[earlier])
+        f"{reason} {'all figures' if len(without) == len(known) else _quoted(without)}: {some_of(members)}."
+        for (reason, without), members in groups.items()
+        if without
     ]
 
 
-def outside(measure: ShareOf, weeks: Weeks, practices: Sequence[str]) -> list[Found]:
-    """Return the practices whose figure differs from that of the others by more than chance."""
-    week = newest_week(weeks, practices)
-    if week is None:
-        return []
-    own = {key: weeks[key][week] for key in practices if week in weeks.get(key, {})}
-    return [
-        Found(measure, one.name, week, one.counts, one.others, tuple(sorted(one.among))) for one in outliers(own)
-    ]
+def _quoted(labels: Sequence[str]) -> str:
+    return ", ".join(f"\u201c{label}\u201d" for label in labels)
 
 
 def total(counts: Iterable[Counts]) -> Counts:

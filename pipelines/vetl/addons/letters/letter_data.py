@@ -2,53 +2,54 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 from vetl.addons.letters.letter import (
+    CALLS,
     SHARES,
+    CallWeeks,
+    ClosedWeeks,
     Counts,
-    Found,
     Letter,
     LetterFigure,
-    Line,
     ShareOf,
+    Volume,
     Weeks,
-    changed,
-    day_words,
     figure_of,
     newest_week,
     outside,
     percent,
     share,
+    uncertain,
+    volume_of,
 )
-from vetl.addons.letters.letter_uncertain import ClosedWeeks, uncertain
-from vetl.addons.letters.letter_volume import LABEL, RULE, CallWeeks, Volume, call_weeks, range_words, volume_of
-from vetl.core.noise import largest_part
+from vetl.core.noise import Outlier
 from vetl.figures.periods import series
-from vetl.publishing.statements import Rows, query
+from vetl.publishing.statements import query
 from vetl.store.connection import literal
 
 _MOST = 3
-"""Changes and outliers of a letter: more than these nobody reads."""
-
-_CAUSES = {
-    "answered": (
-        "select state as cause from marts.phone_calls where {chosen} and direction = 'inbound' and not is_answered"
-    ),
-    "online": "select stage as cause from marts.booking_sessions where {chosen} and status <> 'completed'",
-    "outreach": (
-        "select coalesce(outcome, status) as cause from marts.outreach_requests"
-        " where {chosen} and is_contacted and outcome is distinct from 'booked'"
-    ),
-}
-"""The cases that did not go well, by figure, each with its end. A caller, who may call twice, has none."""
+"""Outliers of a letter: more than these nobody reads."""
 
 _PROOF = """
 select practices.name, count(*) filter (where certified_through is null), sum(quarantined_rows)
 from meta.proof join marts.practices using (practice_id)
 where endpoint not in ('clients', 'patients') group by practice_id, practices.name order by practices.name
 """
+
+_AHEAD = (
+    """select count(*) from marts.appointments join marts.practices using (practice_id)
+       where attendance <> 'canceled' and booking_date_local::date between today and today + 6""",
+    """select sum(calls_expected) from marts.calls_forecast join marts.practices using (practice_id)
+       where day between today + 1 and today + 7 and made_on >= today - 1""",
+)
+
+_WAITING = """
+select practice_id, count(*) from marts.call_back_list
+where reason is null or reason not in ('declined', 'resolved') group by practice_id
+"""
+"""Whoever declined, or whose call settled it, waits for no call: Call back leaves them out, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,13 @@ def read_letter_data(file: Path) -> LetterData:
         {key: name for key, name, _ in rows},
         {key: group for key, _, group in rows},
         {measure.key: _weeks(file, measure) for measure in SHARES},
-        call_weeks(series(file, RULE.measure, RULE.by, RULE.where)),
+        _calls(file),
     )
+
+
+def _calls(file: Path) -> dict[str, CallWeeks]:
+    practices = series(file, "calls", "week", ("direction=inbound",)).practices
+    return {key: {one.start: int(one.value or 0) for one in values} for key, values in practices.items()}
 
 
 def _weeks(file: Path, measure: ShareOf) -> Weeks:
@@ -106,9 +112,7 @@ def compose(
     week = max((figure.week for figure in figures if figure.week), default=None)
     if week is None:
         return None
-    moved = [found for measure in SHARES for found in changed(measure, data.weeks[measure.key], practices)]
     volume = volume_of(data.calls, practices, newest_week(data.calls, practices))
-    outliers = [found for measure in SHARES for found in outside(measure, data.weeks[measure.key], practices)]
     return Letter(
         reader=reader,
         week=week,
@@ -118,9 +122,9 @@ def compose(
         volume=volume,
         figures=figures,
         rows=_rows(data, practices, volume, figures),
-        changes=(*_unusual(data, practices, volume), *(_change(data, found) for found in _heaviest(moved))),
-        outliers=tuple(_outlier(data, found, practices) for found in _heaviest(outliers)),
+        outliers=tuple(_outlier(data, *found) for found in outside(data.weeks, practices, _MOST)),
         out=tuple(out(week)),
+        ahead=_ahead(data, practices),
         waiting=_waiting(data, practices),
         done=tuple(done),
         uncertain=tuple(_uncertain(data, practices, volume, figures)),
@@ -133,10 +137,6 @@ def _headlines(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
     named = ", ".join(map(literal, practices))
     news = f"select words from marts.headlines where rank is not null and practice_id in ({named})"
     return tuple(f"{words}." for (words,) in query(data.file, f"{news} order by rank limit 5").rows)
-
-
-def _heaviest(found: Sequence[Found]) -> list[Found]:
-    return sorted(found, key=lambda one: -one.weight)[:_MOST]
 
 
 def _rows(
@@ -155,80 +155,31 @@ def _rows(
 
 def _calls_of(data: LetterData, key: str, volume: Volume) -> str:
     calls = data.calls.get(key, {}).get(volume.week) if volume.week else None
-    return "\u2013" if calls is None else f"{calls.count:,}"
+    return "\u2013" if calls is None else f"{calls:,}"
 
 
-def _unusual(data: LetterData, practices: Sequence[str], volume: Volume) -> list[Line]:
-    """Return sentences about the practices with fewer or more calls than usual, the farthest first."""
-    week = volume.week
-    if week is None:
-        return []
-    own = {key: data.calls[key][week] for key in practices if week in data.calls.get(key, {})}
-    far = {
-        key: abs(calls.count - calls.usual.usual)
-        for key, calls in own.items()
-        if calls.usual and not calls.usual.holds(calls.count)
-    }
-    return [
-        Line(
-            f"{LABEL} at {data.names[key]}:",
-            f"{own[key].count:,} in the week of {day_words(week)}, {range_words(own[key].usual, own[key].count)}.",
-        )
-        for key in sorted(far, key=far.__getitem__, reverse=True)[:_MOST]
-    ]
+def _outlier(data: LetterData, measure: ShareOf, one: Outlier) -> str:
+    found, others = percent(share(one.counts)), percent(share(one.others))
+    return f"{data.names[one.name]}, {measure.label.lower()}: {found}, the others {others}."
 
 
-def _change(data: LetterData, found: Found) -> Line:
-    earlier = found.week - timedelta(days=7)
-    verb = "rose" if found.difference > 0 else "fell"
-    here = _ends(data, found, [found.practice_id], found.week, found.now)
-    before = _ends(data, found, [found.practice_id], earlier, found.other)
-    return Line(
-        f"{found.measure.label} at {data.names[found.practice_id]}",
-        f"{verb} from {percent(share(found.other))} to {percent(share(found.now))} ({found.now[0]:,} of"
-        f" {found.now[1]:,}) in the week of {day_words(found.week)}."
-        f"{largest_part(here, before, found.difference, _number)}",
-    )
-
-
-def _outlier(data: LetterData, found: Found, practices: Sequence[str]) -> Line:
-    others = [key for key in found.others if key in practices]
-    here = _ends(data, found, [found.practice_id], found.week, found.now)
-    there = _ends(data, found, others, found.week, found.other)
-    return Line(
-        f"{data.names[found.practice_id]}, {found.measure.label.lower()}",
-        f"{percent(share(found.now))}, the others {percent(share(found.other))}."
-        f"{largest_part(here, there, found.difference, _number)}",
-    )
-
-
-def _ends(
-    data: LetterData, found: Found, practices: Sequence[str], week: date, counts: Counts
-) -> dict[str | None, float]:
-    """Return the cases that did not go well by their end, as shares of all cases; none if they are not known."""
-    if found.measure.key not in _CAUSES:
-        return {}
-    named = ", ".join(literal(key) for key in practices)
-    chosen = f"practice_id in ({named}) and day between date '{week}' and date '{week}' + 6"
-    ends = _CAUSES[found.measure.key].format(chosen=chosen)
-    rows: Rows = query(data.file, f"select cause, count(*) from ({ends}) group by cause").rows
-    return {cause: number / counts[1] for cause, number in rows}
-
-
-def _number(value: float, digits: int) -> str:
-    return f"{value:,.{digits}f}"
+def _ahead(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
+    """Return sentences about the visits and the calls of the next seven days, by each practice's own clock."""
+    named = ", ".join(map(literal, practices))
+    ((visits,),), ((calls,),) = (query(data.file, f"{of} and practice_id in ({named})").rows for of in _AHEAD)
+    lines = (f"{visits:,} visits are booked for the next seven days.",)
+    return lines if calls is None else (*lines, f"About {calls:,.0f} inbound calls are to be expected in them.")
 
 
 def _waiting(data: LetterData, practices: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    rows = query(data.file, "select practice_id, count(*) from marts.call_back_list group by practice_id").rows
-    people = dict(rows)
+    people = dict(query(data.file, _WAITING).rows)
     return tuple((data.names[key], people[key]) for key in practices if people.get(key))
 
 
 def _uncertain(
     data: LetterData, practices: Sequence[str], volume: Volume, figures: Sequence[LetterFigure]
 ) -> list[str]:
-    closed: dict[str, ClosedWeeks] = {LABEL: (volume.week, data.calls)}
+    closed: dict[str, ClosedWeeks] = {CALLS: (volume.week, data.calls)}
     for measure, figure in zip(SHARES, figures, strict=True):
         closed[figure.label] = figure.week, data.weeks[measure.key]
     names = {key: data.names[key] for key in practices}

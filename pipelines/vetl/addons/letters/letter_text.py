@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from vetl.addons.letters.letter import Letter, LetterFigure, Shown, day_words, percent, points
-from vetl.addons.letters.letter_volume import LABEL, Volume, volume_change, volume_value
+from vetl.addons.letters.letter import CALLS, Letter, LetterFigure, Shown, Volume, day_words, percent, points
 
 
 def as_text(letter: Letter) -> str:
@@ -18,7 +17,6 @@ def summary(letter: Letter) -> str:
         *letter.headlines,
         *(f"{figure.label}: {figure.basis}; {figure.change}" for figure in shown(letter)),
     ]
-    lines += [f"{line.head} {line.text}" for line in letter.changes[:1]]
     return "\n".join((*lines, waiting(letter), *([letter.link] if letter.link else [])))
 
 
@@ -40,10 +38,18 @@ def shown(letter: Letter) -> list[Shown]:
 
 
 def _shown_volume(volume: Volume) -> Shown:
-    week = volume.week
-    basis = f"{volume.count:,} inbound calls, week of {day_words(week)}" if week else "no week is closed yet"
-    tone = "bad" if volume.is_low else ""
-    return Shown(LABEL, volume_value(volume), volume_change(volume), basis, tone, volume.history)
+    if volume.week is None:
+        return Shown(CALLS, "\u2013", "no week before to compare with", "no week is closed yet", "", ())
+    basis = f"{volume.count:,} inbound calls, week of {day_words(volume.week)}"
+    return Shown(CALLS, f"{volume.count:,}", volume_change(volume), basis, "", volume.history)
+
+
+def volume_change(volume: Volume) -> str:
+    """Return the week before, in words."""
+    if volume.before is None:
+        return "no week before to compare with"
+    new = f"without new practices {volume.compared:,}, " if volume.compared < volume.count else ""
+    return f"{new}before {volume.before:,}"
 
 
 def _shown_share(figure: LetterFigure) -> Shown:
@@ -54,11 +60,9 @@ def _shown_share(figure: LetterFigure) -> Shown:
 
 def sections(letter: Letter) -> Iterator[tuple[str, list[str]]]:
     """Yield the sections under the figures, each with its sentences."""
-    changes = [f"{line.head} {line.text}" for line in letter.changes]
-    yield "What changed most", changes or ["No practice changed by more than chance against the week before."]
+    yield "Next week", list(letter.ahead)
     if len(letter.practices) > 1:
-        outliers = [f"{line.head}: {line.text}" for line in letter.outliers]
-        yield "Who stands out", outliers or ["No practice differs from the others by more than chance."]
+        yield "Who stands out", [*letter.outliers] or ["No practice differs from the others by more than chance."]
     if letter.out:
         yield "Outside of a threshold", list(letter.out)
     links = [f"The list: {letter.list_link}"] if letter.list_link and letter.people else []

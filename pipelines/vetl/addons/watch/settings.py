@@ -7,9 +7,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from vetl.core.metric_names import METRIC_NAMES, METRICS_OF_NOW
+from vetl.core.text import nearest
 from vetl.settings.checked_values import Address, file_path, no_boolean
 from vetl.settings.section import Section
-from vetl.settings.sources import nearest
 
 Number = Annotated[float, BeforeValidator(no_boolean), Field(allow_inf_nan=False)]
 Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=366)]
@@ -18,7 +18,7 @@ Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=366)]
 def metric_name(name: str) -> str:
     """Return the name of a metric of `meta.metrics`."""
     if name not in METRIC_NAMES:
-        raise ValueError(f"is no metric: {name}{nearest(name, METRIC_NAMES)}")
+        raise ValueError(f"is no metric: {name}{nearest(name, sorted(METRIC_NAMES))}")
     if name in METRICS_OF_NOW:
         raise ValueError(f"counts the present state, so no closed day or week has a value: {name}")
     return name
@@ -27,7 +27,7 @@ def metric_name(name: str) -> str:
 class Threshold(Section):
     """`[[watch.thresholds]]`: a metric by practice, and the values that are out.
 
-    A practice is out if so many closed periods in a row, `periods`, are above, below or unusual. A share of fewer
+    A practice is out if so many closed periods in a row, `periods`, are above or below. A share of fewer
     than `least` cases says nothing. `to` are mail addresses; without any, those of `[alerts]` hear.
     """
 
@@ -37,41 +37,35 @@ class Threshold(Section):
     by: Literal["day", "week"] = "week"
     above: Number | None = None
     below: Number | None = None
-    unusual: bool = False
     periods: Count = 1
     least: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 10
     to: tuple[Address, ...] = ()
 
     @model_validator(mode="after")
     def _one_rule(self) -> Self:
-        if [self.above is not None, self.below is not None, self.unusual].count(True) != 1:
-            msg = f"{self.measure}: give exactly one of above, below and unusual = true"
+        if (self.above is None) == (self.below is None):
+            msg = f"{self.measure}: give exactly one of above and below"
             raise ValueError(msg)
         return self
 
     @property
+    def limit(self) -> str:
+        """Return the values that are out: `below 0.4`."""
+        return f"above {self.above:g}" if self.above is not None else f"below {self.below:g}"
+
+    @property
     def rule(self) -> str:
-        """Return the rule in words: `calls by day (direction=inbound) unusual`."""
+        """Return the rule in words: `calls by day (direction=inbound) below 1`."""
         of = f" ({', '.join(self.where)})" if self.where else ""
-        limit = "unusual" if self.unusual else f"above {self.above:g}" if self.above is not None else ""
-        limit = limit or f"below {self.below:g}"
         lasting = f" for {self.periods} {self.by}s" if self.periods > 1 else ""
-        return f"{self.measure} by {self.by}{of} {limit}{lasting}"
-
-
-DEFAULT = (
-    Threshold(measure="calls", where=("direction=inbound",), by="day", unusual=True),
-    Threshold(measure="answered_calls", where=("direction=inbound",), by="week", unusual=True),
-    Threshold(measure="sessions", by="week", unusual=True),
-    Threshold(measure="new_booking_conversion_rate", where=("direction=inbound",), by="week", unusual=True),
-)
+        return f"{self.measure} by {self.by}{of} {self.limit}{lasting}"
 
 
 class WatchSettings(Section):
     """`[watch]`: whether headlines ring, the thresholds that every build looks at, and the ledger of notices."""
 
     headlines: bool = True
-    thresholds: tuple[Threshold, ...] = DEFAULT
+    thresholds: tuple[Threshold, ...] = ()
     ledger: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/watch.sqlite")
 
     def practices_named(self) -> Iterator[tuple[str, Sequence[str]]]:

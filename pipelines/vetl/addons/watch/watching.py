@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from hashlib import sha256
 from typing import Literal
 
 from vetl.addons.watch.settings import Threshold
-from vetl.figures.periods import Baseline, PeriodValue, Series
+from vetl.figures.periods import PeriodValue, Series
 
-Judgement = Literal["in", "near", "out", "unknown"]
-"""`near`: inside, but too near to the end of the usual values to end an episode."""
-
-_LASTING = timedelta(weeks=8)
-"""After so long the periods of an episode are examples of what is usual."""
+Judgement = Literal["in", "out", "unknown"]
 
 _DAYS_INSIDE = 3
 """An episode of days ends after so many days in a row that are in: a campaign has quiet Saturdays and Sundays."""
@@ -21,11 +17,10 @@ _DAYS_INSIDE = 3
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A closed period and the judgement about its value; `usual` is known if the rule is `unusual`."""
+    """A closed period and the judgement about its value."""
 
     value: PeriodValue
     judgement: Judgement
-    usual: Baseline | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,38 +85,19 @@ def watched(threshold: Threshold, series: Series, names: dict[str, str]) -> list
 
 
 def judge(threshold: Threshold, series: Series, practice: str) -> list[Judged]:
-    """Judge each period by those before it, without holidays and the periods of earlier episodes.
-
-    If they were examples, a campaign would be usual after its second week, and ring again after its end.
-    """
-    found: list[Judged] = []
-    unlike: dict[date, date] = {}
-    is_out = False
-    for at, value in enumerate(series.practices[practice]):
-        if series.is_holiday(practice, at):
-            found.append(Judged(value, "unknown"))
-            unlike[value.start] = date.max
-            continue
-        usual = series.baseline_of(practice, at, unlike) if threshold.unusual else None
-        judgement = _judgement(threshold, value, usual)
-        found.append(Judged(value, judgement, usual))
-        is_out = judgement == "out" or (is_out and judgement != "in")
-        if is_out:
-            unlike[value.start] = value.start + _LASTING if value.value else date.max
-    return found
+    """Judge each closed period; a holiday says nothing."""
+    return [
+        Judged(value, "unknown" if series.is_holiday(practice, at) else _judgement(threshold, value))
+        for at, value in enumerate(series.practices[practice])
+    ]
 
 
-def _judgement(threshold: Threshold, value: PeriodValue, usual: Baseline | None) -> Judgement:
+def _judgement(threshold: Threshold, value: PeriodValue) -> Judgement:
     if value.value is None or (value.cases is not None and value.cases < threshold.least):
         return "unknown"
-    if threshold.unusual:
-        if usual is None:
-            return "unknown"
-        return "out" if not usual.holds(value.value) else "in" if usual.is_close(value.value) else "near"
-    if threshold.above is not None:
-        return "out" if value.value > threshold.above else "in"
-    assert threshold.below is not None
-    return "out" if value.value < threshold.below else "in"
+    is_above = threshold.above is not None and value.value > threshold.above
+    is_below = threshold.below is not None and value.value < threshold.below
+    return "out" if is_above or is_below else "in"
 
 
 def episodes(judged: Sequence[Judged], periods: int, ends_after: int = 1) -> list[Episode]:
@@ -138,8 +114,6 @@ def episodes(judged: Sequence[Judged], periods: int, ends_after: int = 1) -> lis
         if one.judgement == "out":
             run.append(one)
             inside = []
-        elif one.judgement == "near" and rings:
-            inside = []
         elif one.judgement != "unknown":
             inside.append(one)
             if not rings or len(inside) == ends_after:
@@ -155,21 +129,20 @@ def _episode(run: Sequence[Judged], periods: int, ended: date | None) -> list[Ep
 
 
 def line(watched_one: Watched, episode: Episode) -> str:
-    """Return the sentence about an episode: the practice, its last value, and what is usual."""
+    """Return the sentence about an episode: the practice, its last value, and the limit."""
     last, threshold = episode.last, watched_one.threshold
     value = amount(last.value.value, watched_one.unit)
     of = f" of {last.value.cases:,} cases" if last.value.cases is not None else ""
-    expected = f"usual are about {amount(last.usual.usual, watched_one.unit)}" if last.usual else threshold.rule
     where = _where(threshold)
     when = f"on {last.value.start}" if threshold.by == "day" else f"in the week of {last.value.start}"
-    return f"{watched_one.practice}: {watched_one.words}{where} {when}: {value}{of}; {expected}"
+    return f"{watched_one.practice}: {watched_one.words}{where} {when}: {value}{of}; out is {threshold.limit}"
 
 
 def first_line(watched_one: Watched, episode: Episode) -> str:
     """Return the sentence about an episode that rings; it may have lasted, and be over already."""
     ended = episode.ended
     since = "" if episode.began == episode.last.value.start else f"; out since {episode.began}"
-    over = f"; {_back(watched_one)} since {ended}{_at(watched_one, ended)}" if ended else ""
+    over = f"; again as it should be since {ended}{_at(watched_one, ended)}" if ended else ""
     return f"{line(watched_one, episode)}{since}{over}"
 
 
@@ -177,11 +150,7 @@ def end_line(watched_one: Watched, began: date, ended: date | None) -> str:
     """Return the sentence about the end of an episode; without a day the figures were corrected."""
     how = f"since {ended}{_at(watched_one, ended)}" if ended else "after a correction of the data"
     what = f"{watched_one.words}{_where(watched_one.threshold)}"
-    return f"{watched_one.practice}: {what} is {_back(watched_one)} {how} (was out since {began})"
-
-
-def _back(watched_one: Watched) -> str:
-    return "again as usual" if watched_one.threshold.unusual else "again as it should be"
+    return f"{watched_one.practice}: {what} is again as it should be {how} (was out since {began})"
 
 
 def _at(watched_one: Watched, start: date) -> str:

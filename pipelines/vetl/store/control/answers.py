@@ -87,6 +87,12 @@ def _open_values(table: RawTable) -> tuple[str, list[str]]:
             return "", []
 
 
+_HELD = (
+    "select practice_id, row_key as id, status from control.quarantine where endpoint = $endpoint"
+    " and resolved_at is null and practice_id in (select unnest($practices))"
+)
+
+
 class _Answers:
     """Answers to questions about one list, by practice."""
 
@@ -94,6 +100,7 @@ class _Answers:
         self._connection = connection
         self._practices = practices
         self._table = table
+        self._scope = {"practices": list(practices), "endpoint": table.endpoint.name}
 
     def answers(self, question: Question) -> dict[str, Any]:  # noqa: PLR0911 - each question has its own
         match question:
@@ -105,7 +112,7 @@ class _Answers:
                 condition = "and list_contains($ids, id) order by 2"
                 return self.lists(self.rows("distinct practice_id, updated_at", condition, ids=list(ids)))
             case StatusCounts():
-                return self.mappings(self.rows("practice_id, coalesce(status, ''), count(*)", "group by all"))
+                return self.status_counts()
             case CallsPerDay(first, last):
                 between = "and call_date between $first and $last group by all order by 2"
                 return self.mappings(
@@ -141,13 +148,38 @@ class _Answers:
             {"practices": list(self._practices), **values},
         ).fetchall()
 
+    def status_counts(self) -> dict[str, dict[str, int]]:
+        """Return the rows by status. A row in quarantine counts with the status that it came with.
+
+        Without it the totals would never agree, and each sync would read the whole list.
+        """
+        rows = self._connection.execute(
+            f"with held as ({_HELD} and status is not null) select practice_id, status, count(*)"
+            " from (from held union all by name"
+            f" select practice_id, id, coalesce(status, '') as status from {self._table.raw} as stored"
+            "  where practice_id in (select unnest($practices)) and _deleted_at is null"
+            "  and not exists (from held where held.practice_id = stored.practice_id and held.id = stored.id))"
+            " group by all",
+            self._scope,
+        ).fetchall()
+        return self.mappings(rows)
+
     def ids(self, condition: str, **values: Any) -> dict[str, list[str]]:  # noqa: ANN401
         return self.lists(self.rows("practice_id, id", condition, **values))
 
     def ids_here(self, time: str | None, start: datetime | None, end: datetime | None) -> dict[str, list[str]]:
         conditions = [f"and {time} >= $start"] * (start is not None) + [f"and {time} < $end"] * (end is not None)
         values = {name: bound for name, bound in (("start", start), ("end", end)) if bound is not None}
-        return self.ids(" ".join([*conditions, "order by id"]), **values)
+        here = self.ids(" ".join([*conditions, "order by id"]), **values)
+        if values:
+            return here
+        # The source may lack a row in quarantine, too: it must not count for ever.
+        held = self.lists(
+            self._connection.execute(
+                f"select practice_id, id from ({_HELD}) where not starts_with(id, 'content:')", self._scope
+            ).fetchall()
+        )
+        return {of: sorted({*ids, *held[of]}) for of, ids in here.items()}
 
     def calls_here(self, first: date, last: date) -> dict[str, list[dict[str, Any]]]:
         between = "and call_date between $first and $last"
@@ -167,12 +199,7 @@ class _Answers:
             "  where call_date between reads.first and reads.last group by all)"
             " select practice_id, call_date, calls from days left join details using (practice_id, call_date)"
             " where ids < calls or changed_at > read_at order by 2",
-            {
-                "practices": list(self._practices),
-                "endpoint": self._table.endpoint.name,
-                "first": first,
-                "last": last,
-            },
+            {**self._scope, "first": first, "last": last},
         ).fetchall()
         return self.mappings(rows)
 
@@ -187,11 +214,6 @@ class _Answers:
             f" union all select practice_id, id, read_at from control.lookups {ours} and {stale})"
             " qualify row_number() over (partition by practice_id order by read_at nulls first, id) <= $limit"
             " order by read_at nulls first, id",
-            {
-                "practices": list(self._practices),
-                "endpoint": self._table.endpoint.name,
-                "stale_before": stale_before,
-                "limit": limit,
-            },
+            {**self._scope, "stale_before": stale_before, "limit": limit},
         ).fetchall()
         return self.lists(rows)

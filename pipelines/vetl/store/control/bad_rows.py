@@ -22,6 +22,7 @@ _BAD_ROWS = {
     "first_day": pl.Date,
     "last_day": pl.Date,
     "practice_id": pl.String,
+    "status": pl.String,
 }
 """The fields of a `BadRow`, as columns of `control.quarantine`."""
 
@@ -40,7 +41,7 @@ _LONGEST_OWN_KEY = 200
 class BadRow:
     """One bad row. `key` identifies it; only phone calls have days.
 
-    `practice_id` is empty until the batch is assigned to its practice.
+    `practice_id` is empty until the batch is assigned to its practice. `status`: if it is readable.
     """
 
     key: str
@@ -49,6 +50,7 @@ class BadRow:
     first_day: date | None = None
     last_day: date | None = None
     practice_id: str = ""
+    status: str | None = None
 
     @classmethod
     def of(cls, row: object, key: Sequence[str], reason: str) -> "BadRow":
@@ -57,7 +59,13 @@ class BadRow:
         parts = [row.get(name) for name in key] if isinstance(row, Mapping) else [None]
         usable = all(isinstance(part, str | int) and part != "" for part in parts)
         own = "/".join(map(str, parts)) if usable else ""
-        return cls(own if 0 < len(own) <= _LONGEST_OWN_KEY else content_key(payload), reason, payload)
+        status = row.get("status") if isinstance(row, Mapping) else None
+        return cls(
+            own if 0 < len(own) <= _LONGEST_OWN_KEY else content_key(payload),
+            reason,
+            payload,
+            status=status if isinstance(status, str) else None,
+        )
 
     @property
     def kept(self) -> "BadRow":
@@ -163,7 +171,7 @@ def quarantine_rows(commit: Commit, rows: Sequence[BadRow]) -> dict[str, Changes
     same = "q.practice_id = bad.practice_id and q.row_key = bad.row_key and q.endpoint = $1"
     with registered_frames(commit.connection, bad=frame):
         commit.connection.execute(
-            "update control.quarantine as q set reason = bad.reason, payload = bad.payload,"
+            "update control.quarantine as q set reason = bad.reason, payload = bad.payload, status = bad.status,"
             f" acknowledged_at = case when {unchanged} then q.acknowledged_at end,"
             f" acknowledged_reason = case when {unchanged} then q.acknowledged_reason end,"
             f" last_seen = bad.last_seen, run_id = $2, resolved_at = null from bad where {same}",

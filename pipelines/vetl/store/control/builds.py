@@ -75,6 +75,16 @@ def finish(path: Path, fingerprint: str, *, is_full: bool, lock_wait_seconds: fl
         connection.execute("commit")
 
 
+def resume(path: Path, changed: Collection[str] | None, lock_wait_seconds: float) -> None:
+    """Count the build before as whole again: some models and tests ran without a failure, and nothing else did.
+
+    `changed` are the sources that `begin` returned.
+    """
+    if changed is not None:
+        with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
+            connection.execute("update control.builds set is_complete = true")
+
+
 def doubt(path: Path, fingerprint: str, *, lock_wait_seconds: float) -> None:
     """Make the next build one in full if some models are now made with another text or other variables."""
     with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:

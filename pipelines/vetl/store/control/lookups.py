@@ -17,6 +17,7 @@ from vetl.core.endpoint import ByReference, Endpoint
 from vetl.partner.webhooks import ENDED_OUTREACH_STATUSES, FINAL_MESSAGE_STATUSES
 from vetl.store.connection import same, same_key
 from vetl.store.context import Commit, frame_of, registered_frames
+from vetl.store.control.bad_rows import BadRow
 from vetl.store.instants import INSTANT
 
 Mention = tuple[str, str]
@@ -36,9 +37,13 @@ def mentions_of(endpoints: Iterable[Endpoint]) -> Mapping[str, tuple[Mention, ..
     return mentions
 
 
-def keep_read(commit: Commit, frame: pl.DataFrame) -> None:
-    """Record ids that were read: `frame` has `practice_id`, `id` and `_loaded_at`; forgotten ids are left out."""
-    read = frame.select("practice_id", "id", read_at="_loaded_at")
+def keep_read(commit: Commit, frame: pl.DataFrame, refused: Iterable[BadRow] = ()) -> None:
+    """Record ids that were read: `frame` has `practice_id`, `id` and `_loaded_at`; forgotten ids are left out.
+
+    A row that is `refused` was read, too: otherwise each sync would request it again.
+    """
+    bad = _frame_of_ids({(row.practice_id, row.key): commit.clocks[row.practice_id] for row in refused})
+    read = pl.concat([frame.select("practice_id", "id", read_at="_loaded_at"), bad])
     if forgotten := commit.pseudonyms.of_practices(read["practice_id"].unique()):
         read = read.filter(~pl.col("id").is_in(forgotten))
     _replace(commit, "control.lookups", read)

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
+from vetl.addons.webhooks.job import serve as serve_receiver
 from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson
 from vetl.cli.output import say
 from vetl.cli.terminal import print_json
-from vetl.receiving.serving import serve as serve_receiver
 from vetl.settings import load_settings
 
 app = Commands()
@@ -56,9 +56,9 @@ def drain(
 ) -> int:
     """Move received webhooks into the warehouse."""
     # Deliveries stay in the inbox until the first sync has created the warehouse.
-    from vetl.cli.views import show_drain  # noqa: PLC0415 - the receiver needs no DuckDB in its memory
-    from vetl.jobs.drain import run_drain  # noqa: PLC0415
-    from vetl.jobs.one_writer import existing  # noqa: PLC0415
+    from vetl.cli.views import show_drain
+    from vetl.jobs.drain import run_drain
+    from vetl.jobs.one_writer import existing
 
     settings = load_settings()
     existing(settings)

@@ -19,10 +19,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from vetl.addons.webhooks.group_commit import Full, GroupCommit
+from vetl.addons.webhooks.trust import Refused, Trust
 from vetl.core.errors import InboxError
 from vetl.partner.webhooks import SIGNATURE_HEADER, Channel, Signing
-from vetl.receiving.inbox import Backlog, Entry, Full, GroupCommit
-from vetl.receiving.trust import Refused, Trust
+from vetl.receiving.inbox import Backlog, Entry
 
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _GAUGES = {

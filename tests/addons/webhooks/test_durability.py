@@ -18,10 +18,11 @@ import pytest
 import structlog
 from support.deliveries import body_of, message, signed
 from support.receiver_process import INBOX, ROOT, HeldInbox, ReceiverProcess
+from vetl.addons.webhooks.group_commit import Full, GroupCommit
+from vetl.addons.webhooks.receiver import Bounds
 from vetl.core.errors import InboxError
 from vetl.partner.webhooks import Channel
-from vetl.receiving.app import Bounds
-from vetl.receiving.inbox import Entry, Full, GroupCommit, Inbox
+from vetl.receiving.inbox import Entry, Inbox
 
 Opened = Callable[..., AbstractContextManager[Any]]
 NOW = datetime(2026, 3, 1, 10, tzinfo=UTC)

@@ -1,7 +1,7 @@
 """The receiver's application on a real inbox, called in-process."""
 
 import asyncio
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 import pytest
 from support.deliveries import SECRET, body_of, signed
-from support.drain_side import Side
+from vetl.addons.webhooks.group_commit import GroupCommit
+from vetl.addons.webhooks.receiver import Bounds, application
+from vetl.addons.webhooks.trust import Trust
 from vetl.partner.webhooks import Secret
-from vetl.receiving.app import Bounds, application
-from vetl.receiving.inbox import GroupCommit, Inbox, WaitingDelivery
-from vetl.receiving.trust import Trust
+from vetl.receiving.inbox import Inbox, WaitingDelivery
 
 TRUST = Trust((Secret(SECRET),))
 
@@ -55,10 +55,3 @@ def receiver(tmp_path: Path) -> Callable[..., AbstractContextManager[Receiver]]:
             loop.run(writer.close())
 
     return open_receiver
-
-
-@pytest.fixture
-def side(tmp_path: Path) -> Iterator[Side]:
-    side = Side(tmp_path)
-    yield side
-    side.close()

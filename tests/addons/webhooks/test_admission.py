@@ -20,12 +20,13 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 from support.deliveries import SECRET, body_of, message, outreach, reminder, signed
 from support.receiver_process import ROOT, ReceiverProcess, served
+from vetl.addons.webhooks.group_commit import GroupCommit
+from vetl.addons.webhooks.job import trust_of
+from vetl.addons.webhooks.receiver import Bounds, application
+from vetl.addons.webhooks.settings import ReceiverSettings
+from vetl.addons.webhooks.trust import Trust
 from vetl.partner.webhooks import Secret, secrets_from, signature
-from vetl.receiving.app import Bounds, application
-from vetl.receiving.inbox import GroupCommit, Inbox
-from vetl.receiving.serving import trust_of
-from vetl.receiving.trust import Trust
-from vetl.settings import WebhooksSettings
+from vetl.receiving.inbox import Inbox
 
 Opened = Callable[..., AbstractContextManager[Any]]
 MARK = "Rover-Smith"
@@ -92,7 +93,7 @@ def test_nothing_of_a_forged_delivery_is_stored_or_logged(
 
 
 def test_unsigned_is_believed_only_on_demand_as_json_and_for_practices_without_a_secret(receiver: Opened) -> None:
-    trust = trust_of(WebhooksSettings(secrets=SecretStr("loc-002=second")), unsigned=True)
+    trust = trust_of(ReceiverSettings(secrets=SecretStr("loc-002=second")), unsigned=True)
     elsewhere = body_of(message(clinic_id="loc-002"))
     json_type = {"Content-Type": "application/json; charset=utf-8"}
 

@@ -7,13 +7,15 @@ import structlog
 import uvicorn
 from starlette.applications import Starlette
 
+from vetl.addons.webhooks.group_commit import GroupCommit
+from vetl.addons.webhooks.receiver import application
+from vetl.addons.webhooks.settings import ReceiverSettings
+from vetl.addons.webhooks.trust import Rotation, Trust
 from vetl.core.errors import ConfigurationError, cannot_listen
 from vetl.partner.account import is_this_machine
 from vetl.partner.webhooks import secrets_from
-from vetl.receiving.app import application
-from vetl.receiving.inbox import GroupCommit, Inbox
-from vetl.receiving.trust import Rotation, Trust
-from vetl.settings import Settings, WebhooksSettings, load_settings
+from vetl.receiving.inbox import Inbox
+from vetl.settings import Settings, load_settings
 from vetl.settings.sources import Sources
 
 _BACKLOG = 2_048
@@ -26,14 +28,14 @@ def serve(settings: Settings, *, unsigned: bool, port: int | None, say: Callable
     Raise `ConfigurationError` if neither a secret nor `unsigned` is set, or the address cannot be used;
     `InboxError` if the inbox cannot be opened.
     """
-    webhooks = settings.webhooks
+    webhooks, inbox = ReceiverSettings.of(settings), settings.webhooks.inbox
     sources = Sources.find(None)
     files = [*sources.dotenv_files, *([sources.config] if sources.config else [])]
-    trust = Rotation(lambda: trust_of(load_settings().webhooks, unsigned=unsigned), files)
+    trust = Rotation(lambda: trust_of(ReceiverSettings.of(load_settings()), unsigned=unsigned), files)
     _warn(trust(), webhooks.host, {practice.id for practice in settings.practices})
     with (
-        Inbox.open(webhooks.inbox) as writing,
-        Inbox.open(webhooks.inbox) as reading,
+        Inbox.open(inbox) as writing,
+        Inbox.open(inbox) as reading,
         listening(webhooks.host, webhooks.port if port is None else port) as listener,
     ):
         app = application(trust, GroupCommit(writing), reading.backlog)
@@ -58,7 +60,7 @@ def http_server(app: Starlette, proxies: Sequence[str] = ()) -> uvicorn.Server:
     )
 
 
-def trust_of(webhooks: WebhooksSettings, *, unsigned: bool) -> Trust:
+def trust_of(webhooks: ReceiverSettings, *, unsigned: bool) -> Trust:
     """Return the active secrets.
 
     Raise `ConfigurationError` if there is no secret, and unsigned deliveries are not accepted either.

@@ -1,0 +1,22 @@
+"""Receiving the platform's webhooks: an HTTP server that keeps each delivery in the inbox."""
+
+from typing import TYPE_CHECKING
+
+from vetl.hooks import addon
+
+if TYPE_CHECKING:
+    from vetl.hooks import Commands, Sections
+
+
+@addon
+def settings_sections() -> "Sections":
+    """Return the keys of the receiver; the inbox, which `vetl run` drains, is a key of the core."""
+    from vetl.addons.webhooks.settings import ReceiverSettings
+
+    return {"webhooks": ReceiverSettings}
+
+
+@addon
+def commands() -> "Commands":
+    """Return the command."""
+    return {"Operate": {"webhooks": ("vetl.addons.webhooks.command", "Receive the platform's webhooks.")}}
