@@ -36,11 +36,7 @@ class Forecast:
 
 
 def forecast(settings: Settings) -> Forecast:
-    """Predict the calls of the next 14 days from the published file, once for each practice and day.
-
-    Raises:
-        ConfigurationError: the extra is not installed.
-    """
+    """Predict the calls of the next 14 days from the published file, once for each practice and day."""
     if find_spec("statsforecast") is None:
         raise ConfigurationError("statsforecast is not installed: pip install 'vetl-warehouse[forecast]'")
     found = {span.practice_id: span for span in spans(settings.warehouse.published)}

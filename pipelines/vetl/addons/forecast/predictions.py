@@ -32,9 +32,6 @@ def keep_forecasts(connection: duckdb.DuckDBPyConnection, predictions: Predictio
 
     Returns:
         The number of predictions that were added.
-
-    Raises:
-        duckdb.ConstraintException: an hour had begun when the prediction was made.
     """
     columns = [name for name in predictions.columns if name != "time_zone"]
     connection.register("predictions", predictions.with_columns(begins_at=_begins(predictions)).to_arrow())

@@ -151,9 +151,6 @@ def open_episodes(path: Path, since: date | None = None) -> list[StoredEpisode]:
     """Return the episodes that are not over, and those whose last period began on the day `since` or later.
 
     The ledger is neither made nor written; without a file there is no episode.
-
-    Raises:
-        LedgerError: it cannot be read, or is no ledger.
     """
     if not path.exists():
         return []
