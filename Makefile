@@ -152,6 +152,9 @@ answers: setup chromium  #- Write the answers on the analysts' page and in READM
 spark: setup java build/env/spark/.installed  #- Build the models on Spark too (needs Java 17) and compare each with DuckDB's
 	PYTHONPATH=tests $(BIN)/python -m spark --python build/env/spark/bin/python
 
+clients: setup build/env/clients-oldest/.installed build/env/clients-today/.installed  #- Read a published file with the oldest DuckDB, and with pandas, polars, SQLAlchemy and ibis of today
+	PYTHONPATH=tests $(BIN)/python -m clients
+
 release: answers build/env/release/.installed  #- dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
 	build/env/release/bin/python deploy/release
 
@@ -166,7 +169,7 @@ lock: setup  #- Resolve the dependencies anew: all, those without a wheel, those
 	echo halo | $(RESOLVE) --no-deps --output-file requirements.built.lock -
 	echo uv | $(RESOLVE) --no-deps --output-file requirements.uv.lock -
 	$(RESOLVE) pyproject.toml --group build --constraint requirements.lock --output-file requirements.run.lock
-	for tool in spark release audit; do $(RESOLVE) tools/$$tool.txt --output-file tools/$$tool.lock || exit 1; done
+	for tool in spark release audit clients-oldest clients-today; do $(RESOLVE) tools/$$tool.txt --output-file tools/$$tool.lock || exit 1; done
 
 clean:  #- Remove everything that was made, the demo's data included
 	rm -rf .venv .cache demo dbt/target dbt/logs .pytest_cache .ruff_cache build dist
