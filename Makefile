@@ -1,7 +1,7 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test quick check lint types sql rules format ci nightly test-browser test-deploy test-postgres test-spark chaos fuzz bench headlines answers docs release \
-  chromium java spark clients superset audit lock clean
+  chromium java spark audit lock clean
 
 PYTHON ?= python3
 # Many images set it; every process of the tests would compile vetl again.
@@ -152,11 +152,8 @@ answers: setup chromium  #- Write the answers on the analysts' page and in READM
 spark: setup java build/env/spark/.installed  #- Build the models on Spark too (needs Java 17) and compare each with DuckDB's
 	PYTHONPATH=tests $(BIN)/python -m spark --python build/env/spark/bin/python
 
-clients: setup  #- Read a published file with older DuckDBs, pandas and polars, each in an environment of its own
+clients: setup build/env/clients-oldest/.installed build/env/clients-today/.installed  #- Read a published file with the oldest DuckDB, and with pandas, polars, SQLAlchemy and ibis of today
 	PYTHONPATH=tests $(BIN)/python -m clients
-
-superset: setup build/env/superset/.installed  #- Show a mart in Superset, made by its API, and compare the chart with the mart
-	PYTHONPATH=tests $(BIN)/python -m bi --python build/env/superset/bin/python
 
 release: answers build/env/release/.installed  #- dist/: wheel, source archive, SBOM, notes, checksums, each tried in empty environments
 	build/env/release/bin/python deploy/release
@@ -172,7 +169,7 @@ lock: setup  #- Resolve the dependencies anew: all, those without a wheel, those
 	echo halo | $(RESOLVE) --no-deps --output-file requirements.built.lock -
 	echo uv | $(RESOLVE) --no-deps --output-file requirements.uv.lock -
 	$(RESOLVE) pyproject.toml --group build --constraint requirements.lock --output-file requirements.run.lock
-	for tool in spark superset release audit; do $(RESOLVE) tools/$$tool.txt --output-file tools/$$tool.lock || exit 1; done
+	for tool in spark release audit clients-oldest clients-today; do $(RESOLVE) tools/$$tool.txt --output-file tools/$$tool.lock || exit 1; done
 
 clean:  #- Remove everything that was made, the demo's data included
 	rm -rf .venv .cache demo dbt/target dbt/logs .pytest_cache .ruff_cache build dist

@@ -23,7 +23,7 @@ settings.load_profile("vetl")
 
 gc.set_threshold(50_000, 20, 100)  # with its defaults, Python's garbage collector takes a twentieth of the CPU
 
-LONG = {"chaos", "cli", "e2e", "orchestration", "transform"}
+LONG = {"chaos", "cli", "e2e", "lake", "orchestration", "transform"}
 """Folders of tests that sync, build and publish."""
 FIRST = "test_build.py"
 """This file makes the shared results of its folder; otherwise two processes need them at once, and one waits."""

@@ -80,6 +80,21 @@ def test_two_runs_and_a_sync_from_a_shell_at_once_all_succeed(site: Site) -> Non
     assert [site.ended(run_id).status for run_id in both] == [dg.DagsterRunStatus.SUCCESS] * 2
     (_, first_end), (second_start, _) = sorted(site.step_of(run_id) for run_id in both)
     assert first_end <= second_start
+    assert set(site.checks()) == {"SUCCEEDED"}
+
+
+def test_a_cancelled_run_is_run_again_from_its_page(site: Site) -> None:
+    site.platform.faults.set([vetl_sandbox.Fault("slow", in_a_row=None, wait_seconds=2)])
+    canceled = site.launch()
+    until("the step", lambda: site.instance.all_logs(canceled, of_type=dg.DagsterEventType.STEP_START))
+    site.cancel(canceled)
+    assert site.ended(canceled).status is dg.DagsterRunStatus.CANCELED
+    after_cancel = site.checks()
+    site.platform.faults.set([])
+
+    assert site.ended(site.again(canceled)).status is dg.DagsterRunStatus.SUCCESS
+    assert "none" not in after_cancel
+    assert set(site.checks()) == {"SUCCEEDED"}, after_cancel
 
 
 def test_a_killed_run_is_shown_as_failed_and_the_next_run_continues(
@@ -103,11 +118,13 @@ def test_a_killed_run_is_shown_as_failed_and_the_next_run_continues(
 
     assert site.ended(killed).status is dg.DagsterRunStatus.FAILURE
     assert any(str(process) in record.message for record in site.instance.all_logs(killed))
+    assert set(site.checks()) <= {"EXECUTION_FAILED", "IN_PROGRESS", "SUCCEEDED"}
     assert witness.false_claims(None) == []
     site.platform.faults.set([])
     assert site.ended(following).status is dg.DagsterRunStatus.SUCCESS
     assert witness.false_claims(None) == []
     assert {item.state for item in list_statuses(settings)} == {"certified"}
+    assert set(site.checks()) == {"SUCCEEDED"}
     zones = {one.id: one.time_zone for one in site.platform.practices}
     since = settings.practices[0].history_start
     assert truth.differences(site.platform, settings.warehouse.path, zones, since=since) == []

@@ -18,7 +18,6 @@ from vetl.endpoints import REGISTRY
 from vetl.store.notes import read_note
 from vetl.store.warehouse import Warehouse
 
-LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks", "clients", "patients")
 BUSY = {"practices": 1, "calls": 400, "days": 40}
 SMALL = {"practices": 1, "calls": 60, "days": 6}
 
@@ -46,25 +45,6 @@ def test_a_platform_that_disappears_costs_the_lists_and_the_next_sync_goes_on(op
     assert "503" in failed.reason
     practices.platform.faults.set([])
     assert practices.mended()
-
-
-def test_a_connection_that_is_reset_and_then_refused_costs_the_list_and_the_next_sync_goes_on(opened: Any) -> None:
-    """The network fails in the first read of each list in turn."""
-    practices = opened(**BUSY)
-    with door_before(practices.platform.base_url) as door:
-        behind(practices, door)
-        for number, name in enumerate(LISTS, 1):
-            door.after = 4_000
-
-            result = practices.sync(endpoints=[name])
-
-            assert door.slams == number
-            assert result.exit_code == 1
-            assert "no connection" in failures(result)[name]
-            assert "\n" not in failures(result)[name]
-            door.open()
-            assert practices.sync(endpoints=[name]).exit_code == 0, name
-    assert practices.differences() == []
 
 
 def test_a_dead_network_is_reported_for_every_unfinished_list(opened: Any) -> None:
@@ -123,21 +103,6 @@ def test_a_token_with_three_uses_reads_all_lists_and_is_reported(opened: Any) ->
     assert practices.differences() == []
     assert result.sign_ins == len(uses) - 1  # and one entry for all sign-ins
     assert result.notes[0].startswith(f"signed in {result.sign_ins} times for ")
-
-
-def test_a_refusal_of_credentials_that_worked_yesterday_passes(opened: Any) -> None:
-    practices = opened(**SMALL)
-    answers: list[tuple[int, dict[str, Any]] | None] = [None, (200, REFUSED), (401, REFUSED), None]
-
-    def instead(path: str, _: str) -> tuple[int, dict[str, Any]] | None:
-        return answers.pop(0) if path.endswith("/sign-in") else None
-
-    with lying(practices.platform.base_url, instead=instead) as base_url:
-        practices.settings = at(practices.settings, base_url)
-        first, second = practices.sync(endpoints=["staff_tasks"]), practices.sync(endpoints=["staff_tasks"])
-
-    assert (first.exit_code, first.sign_ins) == (0, 1)
-    assert (second.exit_code, second.sign_ins) == (0, 3)
 
 
 def test_a_killed_sync_resumes_and_certified_windows_are_not_read_again(opened: Any, tmp_path: Path) -> None:

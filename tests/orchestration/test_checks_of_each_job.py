@@ -3,19 +3,20 @@
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
-from support.dagster_site import BIN, ROOT
+from support.dagster_site import BIN, ROOT, checks_of
 from support.deliveries import body_of, message
 from support.practice_site import site
-from support.processes import answers, free_port, graphql, running, until
+from support.processes import answers, free_port, running, until
 from support.small_project import few_models
 from vetl.addons.act.dagster import ACTS
 from vetl.endpoints import REGISTRY
@@ -34,8 +35,8 @@ from vetl_sandbox import Fault
 from vetl_sandbox.faults import Faults
 from vetl_sandbox.platform import Credentials
 
-CHECKS = """{ assetNodes { assetKey { path } assetChecksOrError { ... on AssetChecks { checks { name
-  executionForLatestMaterialization { status runId evaluation { success severity description } } } } } } }"""
+NO_PLAN = {"ops": {"apply_plan": {"config": {"digest": "0" * 16}}}}
+PAGE = (ROOT / "docs" / "dagster.md").read_text("utf-8")
 ONE_MART = dg.AssetKey(["marts", "staff_tasks"])
 LISTS = [raw_key(endpoint.table) for endpoint in REGISTRY]
 YELLOW = {("published/analytics", "volume"), ("published/analytics", "thresholds")}
@@ -49,6 +50,21 @@ def of_status(checks: Shown, *statuses: str) -> set[Check]:
     return {key for key, execution in checks.items() if execution and execution["status"] in statuses}
 
 
+def row_of(what: str, checks: Shown, *, is_success: bool) -> str:
+    """Return the row of docs/dagster.md about a run: its result, the checks that failed or were not evaluated."""
+    failed = of_status(checks, "FAILED") - YELLOW
+    by_name: dict[tuple[str, str], int] = Counter(
+        (name, checks[asset, name]["evaluation"]["severity"])  # pyright: ignore[reportOptionalSubscript] - it failed
+        for asset, name in failed
+    )
+    words = [
+        f"`{name}` of {count}: {'red' if severity == 'ERROR' else 'yellow'}"
+        for (name, severity), count in sorted(by_name.items())
+    ]
+    grey = sorted(f"`{name}` of `{asset}`" for (asset, name), execution in checks.items() if execution is None)
+    return f"| {what} | {'green' if is_success else 'red'} | {', '.join(words)} | {', '.join(grey)} |"
+
+
 @dataclass(frozen=True)
 class Place:
     """Jobs that run in this process, and Dagster's pages on the same instance."""
@@ -58,13 +74,20 @@ class Place:
     instance: dg.DagsterInstance
     pages: str
     config: Path
+    measured: list[str] = field(default_factory=list[str])
 
     def after(
-        self, job: str, config: Any = None, assets: Sequence[dg.AssetKey] = (), practice: str | None = None
+        self,
+        job: str,
+        config: Any = None,
+        assets: Sequence[dg.AssetKey] = (),
+        practice: str | None = None,
+        what: str = "",
     ) -> tuple[bool, Shown]:
         """Return whether a run of the job succeeded, and the last result of every check, or none if it never ran.
 
         With `assets`, materialize these instead of running a job; with a practice, as a backfill of its partition.
+        `what` names the run in the table of the documentation.
         """
         resolved = (
             self.definitions.resolve_implicit_global_asset_job_def()
@@ -78,13 +101,10 @@ class Place:
             asset_selection=assets or None,
             partition_key=practice,
         )
-        nodes = graphql(self.pages, CHECKS)["assetNodes"]
-        checks: Shown = {
-            ("/".join(node["assetKey"]["path"]), check["name"]): check["executionForLatestMaterialization"]
-            for node in nodes
-            for check in node["assetChecksOrError"].get("checks", ())
-        }
+        checks = checks_of(self.pages)
         assert of_status(checks, "EXECUTION_FAILED", "SKIPPED", "IN_PROGRESS") == set(), job
+        if what:
+            self.measured.append(row_of(what, checks, is_success=run.success))
         return run.success, checks
 
     def deliver(self, practice: str) -> None:
@@ -153,7 +173,7 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Place]:
 
 
 def test_runs_that_work_leave_every_other_check_its_result(place: Place) -> None:
-    is_success, checks = place.after("everything")
+    is_success, checks = place.after("everything", what="the first run")
     assert is_success
     yellow = of_status(checks, "FAILED")
     assert yellow <= YELLOW
@@ -164,26 +184,28 @@ def test_runs_that_work_leave_every_other_check_its_result(place: Place) -> None
     first = place.platform.practices[0].id
     private = load_settings(place.config).warehouse.path
     client = place.interrupt_a_forgetting(first)
-    for job, config, assets, practice, has_delivery in (
-        ("drain", None, (), None, True),
-        ("watch", None, (), None, False),
-        ("everything", None, (), None, False),  # an hour without news
-        ("everything", None, (), None, True),  # an hour with news
-        ("everything", run_config(Again.recent), (), None, False),  # the nightly run, which tests everything
-        ("backfill", None, LISTS, first, False),
-        ("one mart", None, [ONE_MART], None, False),
-        ("the ledger, while [act] is off", None, [ACTS], None, False),
-        ("act", {"ops": {"apply_plan": {"config": {"digest": "0" * 16}}}}, (), None, False),
-        ("letters", None, (), None, False),
+    for what, job, config, assets, practice, has_delivery in (
+        ("`drain`, with a webhook", "drain", None, (), None, True),
+        ("`watch`", "watch", None, (), None, False),
+        ("an hour later, without news", "everything", None, (), None, False),
+        ("an hour with news", "everything", None, (), None, True),
+        ("the nightly run", "everything", run_config(Again.recent), (), None, False),
+        ("a backfill of all lists of a practice", "", None, LISTS, first, False),
+        ("one mart alone", "", None, [ONE_MART], None, False),
+        ("`acts/ledger`, while `[act]` is off", "", None, [ACTS], None, False),
+        ("`act`, while `[act]` is off", "act", NO_PLAN, (), None, False),
+        ("`letters`", "letters", None, (), None, False),
     ):
         if has_delivery:
             place.deliver(first)
-        is_success, checks = place.after(job, config, assets, practice)
+        is_success, checks = place.after(job, config, assets, practice, what)
         assert (is_success, of_status(checks, "FAILED")) == (True, yellow), job
         assert tested <= place.passed(), job
         # The first build continues the forgetting, as `vetl run` does.
         assert read_plans(private) == []
         assert query(private, f"select count(*) from raw.clients where id = '{client}'").rows == [(0,)]
+    unwritten = [row for row in place.measured if row not in PAGE]
+    assert not unwritten, "\n".join(unwritten)
 
 
 def test_a_backfill_of_one_list_is_built_if_it_brought_news(place: Place) -> None:
@@ -236,16 +258,20 @@ def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(
     world = place.platform.platform.world
     first, gone = (practice.id for practice in place.platform.practices)
     taken = world.practices.pop(gone)
-    is_success, checks = place.after("everything")
+    is_success, checks = place.after("everything", what="one of two practices is refused")
     assert not is_success
     assert of_status(checks, "FAILED") - YELLOW == {("/".join(key.path), "certified") for key in LISTS}
     world.practices[gone] = taken
+    task = next(one for one in place.platform.truth(first, "staff_tasks") if one["status"] == "pending")
+    place.platform.update(first, "staff_tasks", task["id"], {"cancellation_allowed": "perhaps"})
+    assert place.after("everything", what="a bad row")[0]
+    place.platform.update(first, "staff_tasks", task["id"], {"cancellation_allowed": True})
 
     # The password is revoked after the first practice is read: its rows stay, and the marts are built.
     right = place.platform.platform.credentials
     monkeypatch.setattr(runner, "PRACTICES_AT_ONCE", 1)
     place.platform.platform.faults = RevokedAt(place.platform.platform, gone)
-    is_success, checks = place.after("everything")
+    is_success, checks = place.after("everything", what="the password is revoked during the run")
     assert not is_success
     assert of_status(checks, "FAILED") - YELLOW == {("/".join(key.path), "certified") for key in LISTS}
     [run] = place.instance.get_runs(limit=1)
@@ -259,7 +285,7 @@ def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(
     assert first not in stopped["evaluation"]["description"]
 
     # No sign-in succeeds: the steps after the lists are skipped. Their checks are run, and none is made up.
-    is_success, checks = place.after("everything")
+    is_success, checks = place.after("everything", what="no sign-in succeeds")
     assert not is_success
     assert of_status(checks, "FAILED") - YELLOW == {("/".join(key.path), "certified") for key in LISTS}
     failed = checks["partner/staff_tasks", "certified"]
@@ -270,5 +296,7 @@ def test_a_run_that_stops_shows_the_reason_and_keeps_earlier_results(
     assert {record.dagster_event.step_key for record in evaluated if record.dagster_event} == {"sync"}
 
     place.platform.platform.credentials = right
-    is_success, checks = place.after("everything")
+    is_success, checks = place.after("everything", what="the next run, when all is well")
     assert (is_success, of_status(checks, "FAILED") - YELLOW) == (True, set())
+    unwritten = [row for row in place.measured if row not in PAGE]
+    assert not unwritten, "\n".join(unwritten)

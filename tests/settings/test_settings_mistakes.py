@@ -18,6 +18,7 @@ MISTAKES = {
     '[definitions]\nnever_call = ["don\'t"]': "letters, digits",
     "[partnr]": "unknown key partnr; did you mean partner",
     "[warehouse]\npth = 'x'": "unknown key warehouse.pth; did you mean path",
+    "[privacy]\ncontacts = true": r"unknown key privacy.contacts; it belongs to \[warehouse\]",
     "[partner]\nnothing_like_it = 1": "unknown key partner.nothing_like_it; known are allow_plain_http, ",
     "partner = 3": "partner must be a table",
     "[partner]\nmax_in_flight = 0": "partner.max_in_flight must be greater than or equal to 1",

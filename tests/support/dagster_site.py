@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -31,6 +32,13 @@ LAUNCH = """mutation($selector: JobOrPipelineSelector!) {
 BACKFILL = """mutation($assets: [AssetKeyInput!], $practices: [String!]) {
   launchPartitionBackfill(backfillParams: { assetSelection: $assets, partitionNames: $practices}) {
   __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message } } }"""
+END = """mutation($run: String!, $how: TerminateRunPolicy!) { terminateRun(runId: $run, terminatePolicy: $how) {
+  __typename ... on TerminateRunFailure { message } } }"""
+AGAIN = """mutation($run: String!) {
+  launchRunReexecution(reexecutionParams: {parentRunId: $run, strategy: ALL_STEPS}) {
+  __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message } } }"""
+CHECKS = """{ assetNodes { assetKey { path } assetChecksOrError { ... on AssetChecks { checks { name
+  executionForLatestMaterialization { status evaluation { success severity description } } } } } } }"""
 DONE = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
 
 
@@ -62,6 +70,20 @@ class Site:
         assert launched["__typename"] == "LaunchBackfillSuccess", launched
         return launched["backfillId"]
 
+    def cancel(self, run_id: str) -> None:
+        ended = graphql(self.pages, END, run=run_id, how="SAFE_TERMINATE")["terminateRun"]
+        assert ended["__typename"] == "TerminateRunSuccess", ended
+
+    def again(self, run_id: str) -> str:
+        """Start a run again from its page, and return the new one."""
+        run = graphql(self.pages, AGAIN, run=run_id)["launchRunReexecution"]
+        assert run["__typename"] == "LaunchRunSuccess", run
+        return run["run"]["runId"]
+
+    def checks(self) -> Counter[str]:
+        """Return how many checks have each status for the latest rows; `none` if they were not evaluated."""
+        return Counter((one or {"status": "none"})["status"] for one in checks_of(self.pages).values())
+
     def ended(self, run_id: str) -> dg.DagsterRun:
         def done() -> dg.DagsterRun | None:
             run = self.instance.get_run_by_id(run_id)
@@ -81,6 +103,15 @@ class Site:
         assert begun.dagster_event
         assert begun.dagster_event.pid
         return begun.dagster_event.pid
+
+
+def checks_of(pages: str) -> dict[tuple[str, str], dict[str, Any] | None]:
+    """Return the last result of every check for the latest rows of its asset, as the pages show it."""
+    return {
+        ("/".join(node["assetKey"]["path"]), check["name"]): check["executionForLatestMaterialization"]
+        for node in graphql(pages, CHECKS)["assetNodes"]
+        for check in node["assetChecksOrError"].get("checks", ())
+    }
 
 
 @contextmanager

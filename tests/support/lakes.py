@@ -10,11 +10,11 @@ from vetl.addons.lake.settings import LakeSettings
 from vetl.settings import Settings, WarehouseSettings, settings_class
 
 
-def lake_settings(folder: Path, place: Path | str, *, raw: bool = True, **options: Any) -> Settings:
+def lake_settings(folder: Path, place: Path | str, *, raw: bool = True) -> Settings:
     """Return settings of the warehouse in a folder with this lake."""
     sections: dict[str, Any] = {
         "warehouse": WarehouseSettings(path=folder / "vetl.duckdb", published=folder / "analytics.duckdb"),
-        "lake": LakeSettings(path=str(place), raw=raw, **options),
+        "lake": LakeSettings(path=str(place), raw=raw),
     }
     return settings_class()(**sections)
 

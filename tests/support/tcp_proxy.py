@@ -1,4 +1,4 @@
-"""A network proxy that can refuse connections, cut them off, or leave them without an answer."""
+"""A network proxy that can refuse connections, cut them off for a while, or leave them without an answer."""
 
 import asyncio
 import socket
@@ -26,8 +26,6 @@ class Door:
         self._server: asyncio.Server | None = None
         self._port = 0
         self.state: State = "shut"
-        self.after: int | None = None
-        self.slams = 0
 
     @property
     def base_url(self) -> str:
@@ -78,24 +76,15 @@ class Door:
         with suppress(OSError):
             there_reader, there_writer = await asyncio.open_connection(*self._behind)
             self._writers |= {writer, there_writer}
-            ways = (self._hand_on(reader, there_writer), self._hand_on(there_reader, writer, answers=True))
+            ways = (self._hand_on(reader, there_writer), self._hand_on(there_reader, writer))
             await asyncio.gather(*ways)
             self._writers -= {writer, there_writer}
 
-    async def _hand_on(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, answers: bool = False
-    ) -> None:
+    async def _hand_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
             while content := await reader.read(65536):
                 while self.state == "stalled":  # noqa: ASYNC110 - set from another thread
                     await asyncio.sleep(0.01)
-                if answers and self.after is not None:
-                    self.after -= len(content)
-                    if self.after < 0:
-                        self.after = None
-                        self.slams += 1
-                        await self._shut()
-                        return
                 writer.write(content)
                 await writer.drain()
         with suppress(OSError, RuntimeError):

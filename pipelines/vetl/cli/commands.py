@@ -33,7 +33,7 @@ GROUPS = {
     },
     "Check": {
         "verify": ("verify", "Check that no value of a published file was changed."),
-        "reconcile": ("reconcile", "Read history again, repair late changes and deletions."),
+        "reconcile": ("run", "Read history again, repair late changes and deletions."),
         "quarantine": ("quarantine", "List rejected rows and retry them."),
     },
     "Act": {},

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -62,14 +63,7 @@ def _agreed(settings: Settings, practice: str, client: str) -> bool:
 def _show_rehearsal(settings: Settings, practice: str, client: str, *, as_json: bool) -> int:
     rehearsal = rehearse(settings, practice, client)
     if as_json:
-        print_json(
-            {
-                "exit_code": 0,
-                "rows": rehearsal.rows,
-                "deliveries": rehearsal.deliveries,
-                "kept_files": rehearsal.kept_files,
-            }
-        )
+        print_json({"exit_code": 0, **asdict(rehearsal)})
         return 0
     print_line(_rehearsal_text(rehearsal, practice, client))
     for table, rows in rehearsal.rows.items():

@@ -1,4 +1,4 @@
-"""`vetl run` and its parts: `vetl sync` and `vetl build`."""
+"""`vetl run` and its parts, `vetl sync` and `vetl build`; `vetl reconcile` reads history again."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -13,10 +13,11 @@ from vetl.cli.commands import Commands
 from vetl.cli.options import AsJson, Lists, Practices
 from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists, showing_nodes
-from vetl.cli.terminal import print_json
+from vetl.cli.terminal import count, print_json
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
 from vetl.core.errors import WrongUse
 from vetl.jobs.dbt_process import Advance, NodeDone
+from vetl.jobs.one_writer import existing
 from vetl.jobs.sync import run_sync
 from vetl.run import Event, Events, built_and_published, report_of
 from vetl.run import run as one_run
@@ -68,6 +69,38 @@ def sync(
         print_json(result.as_json())
     else:
         show_sync(result, settings.practices)
+    return result.exit_code
+
+
+@app.command(
+    examples="""
+        vetl reconcile
+        vetl reconcile --practice loc-001 --full"""
+)
+def reconcile(
+    practice: Practices = None,
+    full: Annotated[bool, typer.Option("--full", help="All of history, not the last 35 days.")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Read history again, repair late changes and deletions."""
+    settings = load_settings()
+    existing(settings)
+    with showing_lists(len(practice or settings.practices)) as report:
+        result = run_sync(
+            settings,
+            practices=practice,
+            endpoints=None,
+            since=None,
+            progress=report,
+            reconcile="full" if full else "recent",
+        )
+    requests = sum(item.requests for item in result.results)
+    restated = sum(item.changes.restated for item in result.results)
+    if as_json:
+        print_json({**result.as_json(), "requests": requests, "restated": restated})
+    else:
+        show_sync(result, settings.practices, "Reconciled")
+        mention(f"{count(restated, 'row')} had changed after certification{'; repaired' if restated else ''}")
     return result.exit_code
 
 

@@ -108,11 +108,16 @@ def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.Asse
             backfill_policy=dg.BackfillPolicy.single_run(),
             can_subset=True,
             pool=WRITER_POOL,
-            retry_policy=retries,
         )
         def sync(context: dg.AssetExecutionContext, config: Read, vetl: VetlResource) -> Iterator[Any]:
             settings, is_last = vetl.settings(), context.retry_number >= retries.max_retries
-            yield from checked_if_it_fails(settings, _synced(context, config, settings, is_last=is_last))
+            try:
+                yield from checked_if_it_fails(settings, _synced(context, config, settings, is_last=is_last))
+            except dg.Failure as failure:
+                if is_last or not failure.allow_retries:
+                    raise
+                # As the policy of the step, Dagster would begin again after a person has cancelled the run, too.
+                raise dg.RetryRequested(retries.max_retries, retries.delay) from failure
 
     return sync
 

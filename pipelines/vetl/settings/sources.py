@@ -257,7 +257,11 @@ def _wording(problem: ErrorDetails, known_keys: Mapping[str, Collection[str]]) -
         case "missing":
             return f"{key} is missing"
         case "extra_forbidden" | "unexpected_keyword_argument":
-            return f"unknown key {key}{nearest(str(location[-1]), sorted(known_keys.get(str(location[0]), ())))}"
+            name, known = str(location[-1]), known_keys.get(str(location[0]), ())
+            there = [f"[{section}]" for section, keys in known_keys.items() if name in keys]
+            return f"unknown key {key}" + (
+                f"; it belongs to {' or '.join(there)}" if there else nearest(name, sorted(known))
+            )
         case "value_error":
             return f"{key} {problem.get('ctx', {}).get('error')}".strip()
         case "model_type" | "dataclass_type" | "dict_type":

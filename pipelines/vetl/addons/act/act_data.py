@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from vetl.addons.act.acts import CALL_BACK, UNASKED, BookingRequest, LedgerEntry
+from vetl.addons.act.acts import LISTS, UNASKED, BookingRequest, LedgerEntry
 from vetl.addons.act.codes import codes_in
 from vetl.addons.act.planning import ActFacts, CertifiedList, made_today
 from vetl.addons.act.settings import ActSettings
@@ -95,7 +95,7 @@ def read_act_data(
         certificates=[
             CertifiedList(item.practice_id, item.endpoint, item.state, item.certified_through)
             for item in lists
-            if item.endpoint in CALL_BACK.rests_on
+            if item.endpoint in LISTS
         ],
     )
     requests = [_request(row, names_of[row[0]], zones[row[0]]) for row in _rows(file, _REQUESTS, names)]
@@ -120,7 +120,7 @@ def _unfit(settings: Settings, practice_id: str, lists: Sequence[_Attempt], now:
     """Return why nothing can be concluded for a practice: a list is uncertified or too old."""
     own = {item.endpoint: item for item in lists if item.practice_id == practice_id}
     oldest = timedelta(hours=ActSettings.of(settings).max_age_hours)
-    for endpoint in CALL_BACK.rests_on:
+    for endpoint in LISTS:
         attempt = own.get(endpoint)
         if attempt is None or attempt.state != "certified":
             return "uncertified"

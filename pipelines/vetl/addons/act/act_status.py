@@ -1,4 +1,4 @@
-"""The acts of the ledger and their tasks, for `vetl act status`, `vetl status` and Dagster's check."""
+"""The acts of the ledger, for `vetl act status`, `vetl status` and Dagster's check."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 from vetl.addons.act.acts import OPEN, ActState, LedgerEntry
 from vetl.addons.act.ledger import read_ledger
 from vetl.addons.act.settings import ActSettings
-from vetl.core.errors import LedgerError, VetlError
+from vetl.core.errors import LedgerError
 from vetl.hooks import Problem
-from vetl.publishing.statements import reading
 from vetl.settings import Settings
 
 Now = Callable[[], datetime]
@@ -55,11 +54,7 @@ class ActStatus:
 
 
 def act_status(settings: Settings, *, now: Now = utc_now) -> ActStatus:
-    """Return the acts of the ledger. No request leaves.
-
-    Raises:
-        LedgerError: the ledger cannot be read.
-    """
+    """Return the acts of the ledger. No request leaves."""
     return ActStatus(tuple(read_ledger(ActSettings.of(settings).ledger)), now())
 
 
@@ -73,31 +68,3 @@ def problems(settings: Settings, now: datetime) -> Iterator[Problem]:
     if overdue:
         tasks = "1 staff task was" if overdue == 1 else f"{overdue} staff tasks were"
         yield Problem(3, f"it has been unknown for longer than a day whether {tasks} made; see `vetl act status`")
-
-
-_OUTCOMES = """
-    select practice_id, count(*) filter (where task_status = 'pending'),
-        count(*) filter (where task_status = 'completed'), count(*) filter (where task_status = 'canceled'),
-        count(*) filter (where booked_within_14_days)
-    from marts.acts where not holdout group by practice_id order by practice_id
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskOutcomes:
-    """The tasks of a practice by their status on the platform, and the clients who booked within 14 days."""
-
-    practice_id: str
-    pending: int
-    completed: int
-    canceled: int
-    booked: int
-
-
-def task_outcomes(settings: Settings) -> list[TaskOutcomes]:
-    """Return what the published file has about the tasks of vetl; nothing if it cannot be read or lacks them."""
-    try:
-        with reading(settings.warehouse.published) as read:
-            return [TaskOutcomes(*row) for row in read(_OUTCOMES).rows]
-    except VetlError:
-        return []

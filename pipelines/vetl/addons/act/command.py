@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, astuple
 from textwrap import indent
 from typing import Annotated, Any
 
 import typer
 
-from vetl.addons.act.act_status import ActStatus, act_status, task_outcomes
+from vetl.addons.act.act_status import ActStatus, act_status
 from vetl.addons.act.acts import Act, HeldBack, LedgerEntry, is_message
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.plan_file import plan_json
@@ -103,22 +102,15 @@ def apply(
 def status(
     every: Annotated[bool, typer.Option("--all", help="List every act.")] = False, as_json: AsJson = False
 ) -> int:
-    """Count the acts by state, and show what came of the tasks; no request leaves."""
-    settings = load_settings()
-    found, tasks = act_status(settings), task_outcomes(settings)
+    """Count the acts by state; no request leaves."""
+    found = act_status(load_settings())
     if as_json:
         acts = [_entry_json(entry) for entry in found.entries]
-        document = {"counts": found.counts, "overdue": len(found.overdue), "tasks": [asdict(one) for one in tasks]}
-        print_json({"exit_code": found.exit_code, **document, "acts": acts})
+        counts = {"counts": found.counts, "overdue": len(found.overdue)}
+        print_json({"exit_code": found.exit_code, **counts, "acts": acts})
         return found.exit_code
     acts = found.entries if every else found.noteworthy
     print_table(f"{count(len(found.entries), 'act')}", *_by_practice(found))
-    if tasks:
-        print_table(
-            "Tasks on the platform, and clients who booked within 14 days, as of the last build",
-            ("practice", "pending", "completed", "canceled", "booked"),
-            [astuple(one) for one in tasks],
-        )
     if acts:
         rows = [
             (
@@ -135,6 +127,8 @@ def status(
         print_aside(f"times in {zone()}")
     elif found.entries:
         print_aside("`vetl act status --all` lists each act")
+    if found.entries:
+        print_aside("`vetl query --question acting-tasks` shows what came of the tasks")
     if found.overdue:
         say(f"{count(len(found.overdue), 'request')} unknown for longer than a day; look at the task list by hand")
     if not found.entries:

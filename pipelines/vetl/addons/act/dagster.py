@@ -57,11 +57,7 @@ def ledger_of_acts(vetl: VetlResource) -> dg.MaterializeResult[Any]:
 
 @dg.op(description="Apply the plan with this digest, as [act] allows.", pool=WRITER_POOL)
 def apply_plan(context: dg.OpExecutionContext, config: ActConfig, vetl: VetlResource) -> None:
-    """Apply a plan. The step fails if the platform refused something; doubts are warnings of the check.
-
-    Raises:
-        dagster.Failure: there is no such plan, it does not fit, or the platform refused something.
-    """
+    """Apply a plan. The step fails if the platform refused something; doubts are warnings of the check."""
     settings = vetl.settings()
     if not ActSettings.of(settings).enabled:
         context.log.info("Skipped: act.enabled is false")

@@ -33,12 +33,7 @@ from vetl.store.warehouse import Warehouse
 
 
 def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now = utc_now) -> ActPlan:
-    """Make a plan from the private file. No request leaves.
-
-    Raises:
-        ConfigurationError: an unknown practice is named.
-        LedgerError: the ledger cannot be read, or the plan cannot be kept in it or in its file.
-    """
+    """Make a plan from the private file. No request leaves."""
     existing(settings)
     data = _data(settings, practices, read_ledger(ActSettings.of(settings).ledger), now)
     plan = make_plan(data.requests, ActSettings.of(settings), data.facts)

@@ -210,11 +210,7 @@ class Ledger(SqliteFile):
 
 
 def read_ledger(path: Path) -> list[LedgerEntry]:
-    """Return the acts of a ledger, which is neither made nor written; none if there is no file.
-
-    Raises:
-        LedgerError: it cannot be read, or is no ledger.
-    """
+    """Return the acts of a ledger, which is neither made nor written; none if there is no file."""
     if not path.exists():
         return []
     with Ledger.read_only(path) as connection:

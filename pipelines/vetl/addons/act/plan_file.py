@@ -34,11 +34,7 @@ def plan_json(plan: ActPlan) -> dict[str, Any]:
 
 
 def write_plan(published: Path, plan: ActPlan, at: datetime) -> None:
-    """Replace the last plan by this one.
-
-    Raises:
-        LedgerError: the file cannot be written.
-    """
+    """Replace the last plan by this one."""
     file = plan_file(published)
     try:
         replace_text(file, json.dumps({"planned_at": at, **plan_json(plan)}, default=str))
@@ -47,11 +43,7 @@ def write_plan(published: Path, plan: ActPlan, at: datetime) -> None:
 
 
 def remove_plan(published: Path) -> None:
-    """Remove the last plan and drafts of it.
-
-    Raises:
-        LedgerError: the file cannot be removed.
-    """
+    """Remove the last plan and drafts of it."""
     file = plan_file(published)
     try:
         remove_leftovers(file)

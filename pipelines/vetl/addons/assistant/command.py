@@ -85,11 +85,7 @@ def _practices_by_user(settings: Settings) -> dict[str, list[str] | None]:
 
 
 def _of_user(settings: Settings, user: str) -> list[str] | None:
-    """Return the practices of a user.
-
-    Raises:
-        ConfigurationError: there is no such user.
-    """
+    """Return the practices of a user."""
     users = _practices_by_user(settings)
     if user not in users:
         known = ", ".join(users) or "none"
@@ -98,11 +94,7 @@ def _of_user(settings: Settings, user: str) -> list[str] | None:
 
 
 def _tokens(settings: Settings) -> dict[str, str]:
-    """Return the name behind each token: a user's, or "assistant" if there are no users.
-
-    Raises:
-        ConfigurationError: no token is set, or one is of no user.
-    """
+    """Return the name behind each token: a user's, or "assistant" if there are no users."""
     users, tokens = settings.dashboard.users, AssistantSettings.of(settings).users_by_token()
     if users or tokens:
         strangers = [name for name in tokens.values() if name not in users]
@@ -120,11 +112,7 @@ def _tokens(settings: Settings) -> dict[str, str]:
 
 
 def _name_of_token() -> str:
-    """Return who asks, by the token of this request.
-
-    Raises:
-        WrongUse: the request has no token; the server refuses such a request before.
-    """
+    """Return who asks, by the token of this request."""
     from mcp.server.auth.middleware.auth_context import get_access_token
 
     token = get_access_token()

@@ -14,11 +14,7 @@ FORECAST = "forecast"
 
 @dg.op(description="Predict the calls of the next 14 days, once for each practice and day.", pool=WRITER_POOL)
 def predict_calls(context: dg.OpExecutionContext, vetl: VetlResource) -> None:
-    """Predict, and record which practices have no forecast and why.
-
-    Raises:
-        dagster.Failure: the extra is not installed, or a file cannot be read or written.
-    """
+    """Predict, and record which practices have no forecast and why."""
     with as_failures():
         settings = vetl.settings()
         done = forecast(settings)

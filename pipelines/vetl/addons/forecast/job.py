@@ -22,13 +22,7 @@ _OLDEST = 7
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The result of `forecast`.
-
-    Attributes:
-        hours: The number of predictions that were added.
-        practices: The practices that can be predicted, with the weeks that this rests on.
-        without: The other practices with the reason.
-    """
+    """The number of predictions that were added, the weeks behind each practice, and why others have none."""
 
     hours: int
     practices: Mapping[str, int]
@@ -36,11 +30,7 @@ class Forecast:
 
 
 def forecast(settings: Settings) -> Forecast:
-    """Predict the calls of the next 14 days from the published file, once for each practice and day.
-
-    Raises:
-        ConfigurationError: the extra is not installed.
-    """
+    """Predict the calls of the next 14 days from the published file, once for each practice and day."""
     if find_spec("statsforecast") is None:
         raise ConfigurationError("statsforecast is not installed: pip install 'vetl-warehouse[forecast]'")
     found = {span.practice_id: span for span in spans(settings.warehouse.published)}

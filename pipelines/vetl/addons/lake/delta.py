@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import uniform
 from time import sleep
 from typing import Any
@@ -25,7 +25,7 @@ _ATTEMPTS = 20
 """Attempts of a commit. Folders write different practices, so only tables without practices can collide."""
 
 _BATCH = 50_000
-_LONGEST = 300
+_LONGEST = 400
 _PROPERTIES = {
     # The smallest and the largest values would stand in the log, where no vacuum reaches a name.
     "delta.dataSkippingNumIndexedCols": "0",
@@ -39,16 +39,14 @@ class LakeError(Permanent):
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """A place with tables. `options` are deltalake's for this storage. Every method may raise a `LakeError`."""
+    """A place with tables. Every method may raise a `LakeError`."""
 
     location: str
-    options: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @classmethod
     def of(cls, settings: Settings) -> "Lake":
         """Return the lake of the settings."""
-        section = LakeSettings.of(settings)
-        return cls(section.location(settings.warehouse.path), section.storage_options())
+        return cls(LakeSettings.of(settings).location(settings.warehouse.path))
 
     def place(self, name: str) -> str:
         """Return the place of a table, `raw.phone_calls`."""
@@ -57,7 +55,7 @@ class Lake:
     def opened(self, name: str) -> DeltaTable | None:
         """Return a table; `None` if it does not exist."""
         with self.in_one_line(), suppress(TableNotFoundError):
-            return DeltaTable(self.place(name), storage_options=dict(self.options))
+            return DeltaTable(self.place(name))
         return None
 
     def made(self, table: LakeTable, schema: Schema, commit: CommitProperties) -> DeltaTable:
@@ -70,7 +68,6 @@ class Lake:
                     mode="ignore",
                     partition_by=table.partitioned_by,
                     configuration=_PROPERTIES,
-                    storage_options=dict(self.options),
                     commit_properties=commit,
                 )
             except DeltaError:
@@ -84,11 +81,9 @@ class Lake:
         rows: Callable[[], duckdb.DuckDBPyRelation],
         condition: str | None,
         commit: CommitProperties,
-        *,
-        with_schema: bool = False,
     ) -> None:
         """Replace the rows that fulfil the condition, or all, in one commit."""
-        with self.in_one_line():
+        with self.in_one_line(name):
             for left in reversed(range(_ATTEMPTS)):
                 try:
                     write_deltalake(
@@ -96,8 +91,7 @@ class Lake:
                         rows().to_arrow_reader(_BATCH),
                         mode="overwrite",
                         predicate=condition,
-                        schema_mode="overwrite" if with_schema else "merge",
-                        storage_options=dict(self.options),
+                        schema_mode="merge",
                         commit_properties=commit,
                         writer_properties=WriterProperties(compression="ZSTD"),
                     )
@@ -114,7 +108,7 @@ class Lake:
         With 0 hours the latter only of these practices, because other folders may write at this moment.
         """
         with self.in_one_line():
-            table = DeltaTable(self.place(name), storage_options=dict(self.options))
+            table = DeltaTable(self.place(name))
             how: dict[str, Any] = {"enforce_retention_duration": False, "full": hours > 0}
             if table.vacuum(hours, dry_run=True, **how):
                 table.vacuum(hours, dry_run=False, commit_properties=commit, **how)
@@ -124,7 +118,7 @@ class Lake:
     def dead_files(self, name: str, practices: Collection[str]) -> list[str]:
         """Return the files of these practices that the table does not have now."""
         with self.in_one_line():
-            table = DeltaTable(self.place(name), storage_options=dict(self.options))
+            table = DeltaTable(self.place(name))
             dead = table.vacuum(0, dry_run=True, enforce_retention_duration=False, full=True) if practices else []
             ours = [path for path in dead if _practice_of(path) in practices]
             # Those that were removed before are listed too, as long as the log names them.
@@ -132,20 +126,20 @@ class Lake:
             return [path for path, info in zip(ours, infos, strict=True) if info.is_file]
 
     def _files(self, name: str) -> DeltaStorageHandler:
-        return DeltaStorageHandler(self.place(name), dict(self.options))
+        return DeltaStorageHandler(self.place(name))
 
     @contextmanager
-    def in_one_line(self) -> Generator[None]:
-        """Raise a `LakeError` of one line for an error of the storage or of Delta."""
+    def in_one_line(self, name: str = "") -> Generator[None]:
+        """Raise a `LakeError` of one line, with the place of a table, for an error of the storage or of Delta."""
         try:
             yield
         except (DeltaError, OSError) as error:
             # Rust's errors have colours, and the answers of S3 are XML.
             text = re.sub(r"\x1b\[[0-9;]*m|↳", " ", str(error)).partition("<?xml")[0]
-            for value in self.options.values():
-                text = text.replace(value, "...")
             line = " ".join(text.split())[:_LONGEST]
-            raise LakeError(f"{self.location}: {line}{remedy_in(str(error))}") from None
+            raise LakeError(
+                f"{self.place(name) if name else self.location}: {line}{remedy_in(str(error))}"
+            ) from None
 
 
 def schema_of(rows: duckdb.DuckDBPyRelation) -> Schema:

@@ -13,7 +13,7 @@ import duckdb
 import polars as pl
 from deltalake import CommitProperties, DeltaTable
 
-from vetl.addons.lake.delta import Lake, LakeError, schema_of, sql_types
+from vetl.addons.lake.delta import Lake, schema_of
 from vetl.addons.lake.lake_tables import FOLDER, LakeTable, Partition, among
 
 Digests = Mapping[Partition, tuple[int, str]]
@@ -76,7 +76,7 @@ class Export:
                 self.result.commits += 1
             known = before.partitions if before and before.table_id == _id(delta) else {}
             if now != known:
-                self._change(connection, table, delta, known, now)
+                self._change(connection, table, known, now)
                 if before and before.exported_at.date() < self._at.date():
                     self._lake.clear(table.name, self._commit(), self._hours)
                 delta.update_incremental()
@@ -87,16 +87,14 @@ class Export:
         self,
         connection: duckdb.DuckDBPyConnection,
         table: LakeTable,
-        delta: DeltaTable,
         known: Digests,
         now: Digests,
     ) -> None:
         either = now.keys() | known.keys()
         changed = {one: now.get(one, (0, "0")) for one in either if now.get(one) != known.get(one)}
-        is_new = self._is_of_other_types(connection, table, delta, now)
-        for some in [changed] if is_new else _batches(changed):
+        for some in _batches(changed):
             whole = {practice for practice, _ in some} - {practice for practice, _ in known}
-            condition = table.condition(some, whole) if table.key and not is_new else None
+            condition = table.condition(some, whole) if table.key else None
             select = f"select * from ({table.relation}) where {condition or 'true'}"
             digest = sum(int(digest.partition(".")[0]) for _, digest in some.values()) % 2**64
             self._lake.replace(
@@ -104,25 +102,9 @@ class Export:
                 lambda select=select: connection.sql(select),
                 condition,
                 self._commit(f"{digest:016x}"),
-                with_schema=is_new,
             )
             self.result.commits += 1
             self.result.rows[table.name] = self.result.rows.get(table.name, 0) + sum(n for n, _ in some.values())
-
-    def _is_of_other_types(
-        self, connection: duckdb.DuckDBPyConnection, table: LakeTable, delta: DeltaTable, now: Digests
-    ) -> bool:
-        """Return whether a column has another type in the lake, so that the table is written whole."""
-        there, here = sql_types(delta.schema()), sql_types(schema_of(connection.sql(table.relation)))
-        unlike = [name for name in here if there.get(name, here[name]) != here[name]]
-        practices = {item[table.key] for item in delta.partitions()} if table.key else set[str]()
-        if unlike and practices - {practice for practice, _ in now}:
-            raise LakeError(
-                f"{self._lake.place(table.name)}: {unlike[0]} is {there[unlike[0]]} there and {here[unlike[0]]}"
-                " here; other folders have practices there, too: upgrade vetl in all of them, remove the table,"
-                " and export from each"
-            )
-        return bool(unlike)
 
     def clear(self) -> None:
         """Remove all files of earlier versions, and those that killed exports left of this folder's practices."""

@@ -28,11 +28,7 @@ NOTE = "lake"
 
 
 def require_delta() -> None:
-    """Require the extra of the lake.
-
-    Raises:
-        ConfigurationError: it is not installed.
-    """
+    """Require the extra of the lake."""
     if find_spec("deltalake") is None:
         raise ConfigurationError("the lake needs deltalake: pip install 'vetl-warehouse[lake]'")
 

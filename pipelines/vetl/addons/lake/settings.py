@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, SecretStr
+from pydantic import AfterValidator, Field
 
 from vetl.settings.section import Section
 
@@ -23,41 +23,22 @@ def _checked(text: str) -> str:
     return text.rstrip("/")
 
 
-def _read(options: SecretStr) -> dict[str, str]:
-    pairs = (pair.strip().partition("=") for pair in options.get_secret_value().split(","))
-    return {name: value for name, _, value in pairs if name and value}
-
-
-def _pairs(options: SecretStr) -> SecretStr:
-    """Require name=value in each part."""
-    if len(_read(options)) != len(options.get_secret_value().split(",")):
-        raise ValueError("must be name=value, separated by commas, each name once")
-    return options
-
-
 class LakeSettings(Section):
     """`[lake]`: the tables of `vetl lake export`; if `path` is set, each publication updates them.
 
     `raw`: with raw, history and all of control, which have names and numbers in clear. `keep_days`: how long
-    replaced files stay. `options` are those of the bucket as deltalake names them, `name=value,...`; without them
-    those of its own tools are used: AWS_ACCESS_KEY_ID, AZURE_STORAGE_ACCOUNT_NAME, and so on.
+    replaced files stay. The keys of a bucket are those of its own tools: AWS_ACCESS_KEY_ID and so on.
     """
 
-    secret_keys = ("options",)
     private_keys = ("path",)
 
     path: Annotated[str, AfterValidator(_checked)] | None = None
     raw: bool = False
     keep_days: Annotated[int, Field(ge=1)] = 7
-    options: Annotated[SecretStr, AfterValidator(_pairs)] | None = None
 
     def location(self, private: Path) -> str:
         """Return the place of the lake, by default the folder `lake` beside the private file."""
         return self.path or str(private.with_name("lake"))
-
-    def storage_options(self) -> dict[str, str]:
-        """Return the options of the bucket."""
-        return _read(self.options) if self.options else {}
 
     def anchored(self, folder: Path) -> Self:
         """Return the section with an absolute folder."""

@@ -87,11 +87,7 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
 
 
 def publish_from(settings: Settings, work: Path) -> Published:
-    """Mask the marts that `dbt_on_spark` built, and publish them as one file.
-
-    Raises:
-        ConfigurationError: `[privacy]` names a column that is not personal.
-    """
+    """Mask the marts that `dbt_on_spark` built, and publish them as one file."""
     source, key = work / "on_spark.duckdb", settings.warehouse.pii_key
     write_views(source, work / "tables", state_folder(work / "lake") / "target" / "manifest.json")
     return publish(
@@ -112,12 +108,7 @@ def dbt_on_spark(
     extra: Sequence[str] = DATA_ONLY,
     advance: Advance = lambda _done, _total: None,
 ) -> BuildResult:
-    """Run dbt's build over the lake in a new folder `work`, with tables in `tables/<schema>.db/<name>/*.parquet`.
-
-    Raises:
-        BuildFailed: Spark or dbt could not start the build.
-        LakeError: no raw tables were exported yet, or the lake cannot be read.
-    """
+    """Run dbt's build over the lake in a new folder, with tables in `tables/<schema>.db/<name>/*.parquet`."""
     master = SparkSettings.of(settings).master
     _refuse_without_answer(master or "")
     lake = Lake.of(settings)

@@ -13,11 +13,7 @@ LETTERS = "letters"
 
 @dg.op(description="Send each reader the letter about the last closed week, unless it was sent before.")
 def send_letters(context: dg.OpExecutionContext, vetl: VetlResource) -> None:
-    """Send the letters.
-
-    Raises:
-        dagster.Failure: a letter was not delivered, or it is unknown whether it was.
-    """
+    """Send the letters."""
     settings = vetl.settings()
     if not ReportSettings.of(settings).recipients:
         context.log.info("Skipped: no reader is set in [[report.recipients]]")

@@ -83,9 +83,6 @@ def preview(settings: Settings, folder: Path, readers: Sequence[str] = ()) -> li
     """Write the letters into a folder; nothing is sent, and the ledger stays as it is.
 
     Without a reader in the settings the letter is about all practices.
-
-    Raises:
-        The same as `report`, and NotDelivered if the folder cannot be written.
     """
     written = (letter for _, letter in letters(settings, readers, usual=ALL) if letter is not None)
     return [path for letter in written for path in _write_files(folder, letter)]
@@ -230,11 +227,7 @@ def mail(settings: Settings, letter: Letter, to: str, again: str = "") -> EmailM
 
 
 def _write_files(folder: Path, letter: Letter) -> list[Path]:
-    """Write the letter as HTML, text and PDF; the charts are inside the HTML.
-
-    Raises:
-        NotDelivered: the folder cannot be written.
-    """
+    """Write the letter as HTML, text and PDF; the charts are inside the HTML."""
     name = re.sub(r"[^a-z0-9]+", "-", letter.reader.lower()).strip("-") or "letter"
     place = folder / str(letter.week)
     sources = [f"data:image/png;base64,{b64encode(picture).decode()}" for picture in charts(letter)]

@@ -17,11 +17,7 @@ _PIXELS_PER_INCH = 144
 
 
 def require_typst() -> None:
-    """Return if the extra is installed.
-
-    Raises:
-        ConfigurationError: it is not.
-    """
+    """Return if the extra is installed."""
     if find_spec("typst") is None:
         raise ConfigurationError("typst is not installed: pip install 'vetl-warehouse[report]'")
 

@@ -155,11 +155,7 @@ def _usual_recipients(settings: Settings) -> list[str]:
 
 
 def unknown_notices(settings: Settings) -> int:
-    """Return the number of notices that were leaving when vetl was killed.
-
-    Raises:
-        LedgerError: the ledger cannot be read.
-    """
+    """Return the number of notices that were leaving when vetl was killed."""
     if not WatchSettings.of(settings).ledger.exists():
         return 0
     with NoticeLedger.open(WatchSettings.of(settings).ledger) as ledger:
