@@ -29,6 +29,11 @@ def capabilities_of(reading: Reading, doubts: Collection[str] = ()) -> Capabilit
     return Capabilities.of({key: value for key, value in stored.items() if key not in doubts}, reading.names)
 
 
+def is_proof(key: str, value: object) -> bool:
+    """Return whether a fact is a parameter that the server honours; so it does at its other practices."""
+    return key in KEYS and isinstance(value, Mapping) and value.get("result") == Result.HONOURED
+
+
 def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConventions:
     """Return the query conventions of a list, as far as its capabilities are decided."""
     ignored = capabilities.result("start") is Result.IGNORED
