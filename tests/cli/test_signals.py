@@ -1,4 +1,4 @@
-"""A signal ends a command that waits in order: one line, and its exit code; `test_bad_days.py` ends one at work."""
+"""A signal ends a command that waits: one line, and its exit code; `test_bad_days.py` ends one at work."""
 
 import os
 import signal
