@@ -33,16 +33,6 @@ def test_each_request_becomes_one_task(world: ActWorld) -> None:
     assert len(world.codes()) == 5
 
 
-def test_a_plan_needs_no_request(world: ActWorld) -> None:
-    world.build(unbooked(3))
-    before = len(world.platform.requests.log)
-
-    plan_acts(world.settings, None)
-    act_status(world.settings)
-
-    assert len(world.platform.requests.log) == before
-
-
 def test_the_ledger_belongs_to_its_owner(world: ActWorld) -> None:
     world.build(unbooked(1))
     world.plan_and_apply()

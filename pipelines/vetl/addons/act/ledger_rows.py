@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -46,62 +47,38 @@ create table if not exists settling (
     since text not null          -- tasks were found that the ledger did not know
 ) strict;
 """
-_ENTRIES = """
-select acts.practice_id, code, kind, episode_id, act, state, plan, planned_at, asked_at, since, task_id, found_by,
-    seen, note, plans.approved_by,
+_OWN = ("practice_id", "code", "kind", "episode_id")
+_COLUMNS = (
+    *(*_OWN, "act", "state", "plan", "planned_at", "asked_at", "since"),
+    *("task_id", "found_by", "seen", "note"),
+)
+_ENTRIES = f"""
+select {", ".join(f"acts.{name}" for name in _COLUMNS)}, plans.approved_by,
     (select min(certified_through) from certificates
      where certificates.plan = acts.plan and certificates.practice_id = acts.practice_id)
 from acts left join plans on plans.digest = acts.plan
-order by planned_at, acts.practice_id, code
+order by acts.planned_at, acts.practice_id, acts.code
 """
-_COLUMNS = frozenset({"practice_id", "episode_id", "kind", "code"})
 
 
 def entries_of(connection: sqlite3.Connection) -> list[LedgerEntry]:
     """Return all acts, in the order in which they were planned."""
-    return [_entry(*row) for row in connection.execute(_ENTRIES)]
+    return [_entry(row) for row in connection.execute(_ENTRIES)]
 
 
-def _entry(
-    practice_id: str,
-    code: str,
-    kind: str,
-    episode_id: str,
-    act: str,
-    state: str,
-    plan: str,
-    planned_at: str,
-    asked_at: str | None,
-    since: str | None,
-    task_id: str | None,
-    found_by: str | None,
-    seen: str | None,
-    note: str,
-    approved_by: str | None,
-    certified_through: str | None,
-) -> LedgerEntry:
-    fields: dict[str, Any] = json.loads(act)
+def _entry(row: Sequence[Any]) -> LedgerEntry:
+    """Return an act from its row: the columns, and who approved its plan and what certifies it."""
+    entry = dict(zip((*_COLUMNS, "approved_by", "certified_through"), row, strict=True))
+    fields: dict[str, Any] = {**json.loads(entry.pop("act")), **{name: entry.pop(name) for name in _OWN}}
     fields["reference_time_at"] = datetime.fromisoformat(fields["reference_time_at"])
     fields["contacts"] = tuple(fields["contacts"])
-    return LedgerEntry(
-        act=Act(practice_id=practice_id, episode_id=episode_id, kind=kind, code=code, **fields),
-        state=ActState(state),
-        plan=plan,
-        planned_at=datetime.fromisoformat(planned_at),
-        asked_at=instant(asked_at),
-        since=instant(since),
-        task_id=task_id,
-        found_by=found_by,
-        seen=seen,
-        note=note,
-        approved_by=approved_by,
-        certified_through=certified_through,
-    )
+    entry |= {name: instant(entry[name]) for name in ("planned_at", "asked_at", "since")}
+    return LedgerEntry(act=Act(**fields), state=ActState(entry.pop("state")), **entry)
 
 
 def act_json(act: Act) -> str:
     """Return the parts of an act that have no column of their own."""
-    fields = {name: value for name, value in asdict(act).items() if name not in _COLUMNS}
+    fields = {name: value for name, value in asdict(act).items() if name not in _OWN}
     return json.dumps({**fields, "reference_time_at": act.reference_time_at.isoformat()}, ensure_ascii=False)
 
 

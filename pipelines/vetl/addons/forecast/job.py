@@ -22,13 +22,7 @@ _OLDEST = 7
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The result of `forecast`.
-
-    Attributes:
-        hours: The number of predictions that were added.
-        practices: The practices that can be predicted, with the weeks that this rests on.
-        without: The other practices with the reason.
-    """
+    """The number of predictions that were added, the weeks behind each practice, and why others have none."""
 
     hours: int
     practices: Mapping[str, int]

@@ -26,12 +26,8 @@ Predictions = pl.DataFrame
 def keep_forecasts(connection: duckdb.DuckDBPyConnection, predictions: Predictions) -> int:
     """Add predictions of practices that have none of this day yet, and note these practices for the next build.
 
-    Args:
-        connection: That of the private file, in a transaction.
-        predictions: Those of some practices, each with one `made_on`.
-
-    Returns:
-        The number of predictions that were added.
+    Return the number of predictions that were added. `duckdb.ConstraintException` if an hour had begun when the
+    prediction was made.
     """
     columns = [name for name in predictions.columns if name != "time_zone"]
     connection.register("predictions", predictions.with_columns(begins_at=_begins(predictions)).to_arrow())
@@ -121,9 +117,7 @@ def spans(file: Path) -> list[Span]:
 def calls_by_hour(file: Path, days: Mapping[str, tuple[date, date]]) -> pl.DataFrame:
     """Return `practice_id`, `at` (wall clock), `calls`, `bookable_calls` and `staff_minutes` of every hour.
 
-    Args:
-        file: A published file.
-        days: The first and the last day of each practice.
+    `days` has the first and the last day of each practice.
     """
     chosen = pl.DataFrame(
         [(practice, first, last) for practice, (first, last) in days.items()],

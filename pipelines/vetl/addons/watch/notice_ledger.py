@@ -164,17 +164,10 @@ def _episodes(connection: sqlite3.Connection, where: str, values: Sequence[str])
         " order by began, practice_id",
         values,
     )
+    day = date.fromisoformat
     return [
-        StoredEpisode(
-            watch,
-            practice_id,
-            date.fromisoformat(began),
-            date.fromisoformat(last),
-            date.fromisoformat(ended) if ended else None,
-            bool(is_over),
-            line,
-        )
-        for watch, practice_id, began, last, ended, is_over, line in rows
+        StoredEpisode(watch, practice, day(began), day(last), day(ended) if ended else None, bool(is_over), line)
+        for watch, practice, began, last, ended, is_over, line in rows
     ]
 
 
