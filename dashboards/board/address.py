@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -27,6 +28,8 @@ class Address:
     of_page: dict[str, list[str]] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    is_link: bool = False
+    """Whether a link on this same page opened it: then the browser does not show the address by itself."""
 
     def new_values(self, name: str) -> list[str] | None:
         """Return the values that a filter must take over now; `None` if it has its value already."""
@@ -54,6 +57,7 @@ def follow(page: str) -> Address:
     is_opened = now not in state.get("address_seen", []) and (bool(now) or not has_moved)
     before: Address | None = state.get("address")
     state.address = Address(before.kept if before else {}, now if is_opened else None)
+    state.address.is_link = is_opened and not has_moved and before is not None
     state.address_page = page
     return state.address
 
@@ -63,8 +67,8 @@ def write(address: Address) -> list[str]:
     unknown = [name for name in address.opened or {} if name not in address.drawn]
     address.notes += [f"This page has no filter “{plain(name)}”: it is not applied." for name in unknown]
     # A choice that is made before the browser has the new address comes with the old one: nobody opened that.
-    st.session_state.address_seen = [address.of_page, _now()]
-    if address.of_page != _now():
+    st.session_state.address_seen = [dict(address.of_page), _now()]
+    if address.of_page != _now() or address.is_link:
         st.query_params.from_dict(address.of_page)
     return address.notes
 
@@ -156,6 +160,30 @@ def pick_number(name: str, label: str, least: int, most: int) -> int:
     chosen = int(st.number_input(label, least, most, key=name))
     address.keep(name, [str(chosen)] if chosen != least else [])
     return chosen
+
+
+def held(name: str) -> list[str]:
+    """Return the values of a filter that no widget shows; `hold` sets them from a click."""
+    values = _current().new_values(name)
+    st.session_state[name] = list(st.session_state[name]) if values is None else values
+    _current().keep(name, st.session_state[name])
+    return st.session_state[name]
+
+
+def hold(name: str, values: Sequence[str]) -> None:
+    """Set the values of a filter that no widget shows."""
+    st.session_state[name] = list(values)
+    _current().keep(name, values)
+
+
+def shown_address() -> str:
+    """Return the filters of the page as they stand in its address."""
+    return urlencode(_current().of_page, doseq=True)
+
+
+def refuse(label: str, value: str) -> None:
+    """Note a value that cannot be shown."""
+    _current().refuse(label, value)
 
 
 def _take_over(name: str, label: str, options: Mapping[str, str], usual: str | None) -> None:

@@ -41,6 +41,26 @@ def shortened(names: Sequence[str]) -> dict[str, str]:
     return {name: text if taken.count(text) == 1 else name for name, text in short.items()}
 
 
+ON = "on"
+"""The column that says what a mark stands for. It is not shown; a click on the mark returns it."""
+MARK = "mark"
+
+
+def _clickable(chart: alt.Chart, table: pl.DataFrame) -> alt.Chart:
+    """Let marks be clicked if the table says what they stand for; chosen ones stand out."""
+    if ON not in table.columns:
+        return chart
+    point = alt.selection_point(name=MARK, fields=[ON])
+    chosen = alt.condition("datum.is_chosen === false", alt.value(0.4), alt.value(1))
+    return chart.add_params(point).encode(opacity=chosen)
+
+
+def clicked(state: Any) -> str | None:  # noqa: ANN401 - Streamlit's own type
+    """Return what the clicked mark stands for; `None` if a click chose nothing."""
+    marks = state.selection.get(MARK) if state else None
+    return next((str(mark[ON]) for mark in marks or () if mark.get(ON) is not None), None)
+
+
 def _ticks(*, share: bool) -> dict[str, Any]:
     """Return the ticks of an axis: counts have no ticks between whole numbers."""
     return {"tickCount": 6, "format": ".0%"} if share else {"tickCount": 6, "format": ",.0f", "tickMinStep": 1}
@@ -60,7 +80,7 @@ def by_measure(table: pl.DataFrame, by: str, measures: Sequence[str], step: str,
 def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None, share: bool = False) -> Chart:
     """Return horizontal bars, the longest first; `share`: values are of 0 to 1."""
     axis = alt.Axis(**_ticks(share=share))
-    chart = alt.Chart(table, height=alt.Step(_BAR)).mark_bar()
+    chart = _clickable(alt.Chart(table, height=alt.Step(_BAR)).mark_bar(), table)
     encoded: dict[str, Any] = {
         "x": alt.X(f"{amount}:Q", axis=axis, title=label(amount)),
         "y": alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES),
@@ -113,7 +133,9 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
     if by:
         order = table.get_column(by).unique(maintain_order=True).to_list()
         encoded["color"] = alt.Color(f"{by}:N", sort=order, legend=_LEGEND)
-    return alt.Chart(table, height=HEIGHT, autosize=_PLOT_KEEPS_ITS_HEIGHT).mark_line(point=True).encode(**encoded)
+    base = alt.Chart(table, height=HEIGHT)
+    points = _clickable(base.mark_point(filled=True, size=40, opacity=1), table)
+    return alt.layer(base.mark_line(), points, autosize=_PLOT_KEEPS_ITS_HEIGHT).encode(**encoded)
 
 
 def sparkline(values: Sequence[float]) -> Chart:
@@ -156,7 +178,8 @@ def _tooltips(table: pl.DataFrame) -> list[alt.Tooltip]:
             return {}
         return {"format": ".1%" if name.endswith(("_rate", "share")) else ",.1f" if kind.is_float() else ",.0f"}
 
-    return [alt.Tooltip(name, title=label(name), **form(name, kind)) for name, kind in table.schema.items()]
+    shown = ((name, kind) for name, kind in table.schema.items() if name not in {ON, "is_chosen"})
+    return [alt.Tooltip(name, title=label(name), **form(name, kind)) for name, kind in shown]
 
 
 def _dates(table: pl.DataFrame, day: str) -> list[alt.DateTime]:

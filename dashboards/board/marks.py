@@ -1,4 +1,4 @@
-"""Marks on the call-back list, in an SQLite file: who was reached, did not answer, or needs no call."""
+"""What users keep, in an SQLite file: the marks on the call-back list, and views of Explore by name."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,13 +13,16 @@ MARKS = {"done": "Done", "no_answer": "No answer", "not_needed": "Not needed"}
 
 
 class Marks(SqliteFile):
-    """The file, open. It names booking requests, no people."""
+    """The file, open. It names booking requests and addresses of views, no people."""
 
     schema = """
         create table if not exists marks (
             practice_id text not null, episode_id text not null, mark text not null,
             marked_at text not null, marked_by text not null,
             primary key (practice_id, episode_id, marked_at)
+        ) strict;
+        create table if not exists views (
+            user text not null, name text not null, address text not null, primary key (user, name)
         ) strict;
     """
     failure = LedgerError
@@ -29,6 +32,27 @@ class Marks(SqliteFile):
         row = [practice_id, episode_id, mark, datetime.now(UTC).isoformat(), user]
         with self.writing():
             self._connection.execute("insert into marks values (?, ?, ?, ?, ?)", row)
+
+    def save_view(self, user: str, name: str, address: str | None) -> None:
+        """Keep the address of a view under a name of this user, in place of an earlier one; `None` removes it."""
+        with self.writing():
+            self._connection.execute("delete from views where user = ? and name = ?", [user, name])
+            if address is not None:
+                self._connection.execute("insert into views values (?, ?, ?)", [user, name, address])
+
+
+def views_of(file: Path | None, user: str) -> dict[str, str]:
+    """Return the addresses of a user's views, by name.
+
+    Raises:
+        LedgerError: the file cannot be read.
+    """
+    if file is None or not file.exists():
+        return {}
+    with Marks.read_only(file) as connection:
+        if not connection.execute("select 1 from sqlite_master where name = 'views'").fetchone():
+            return {}  # nobody has written it since views exist
+        return dict(connection.execute("select name, address from views where user = ? order by name", [user]))
 
 
 def parameters_of(file: Path | None) -> Mapping[str, Sequence[Any]]:

@@ -1,8 +1,9 @@
 """The parts of pages: charts with their table and definition, and the view that they are drawn from."""
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,10 +18,13 @@ from board.charts import Chart, bars, localised, shortened, worded
 from board.downloads import download
 from board.published import REBUILD, MissingError, Published
 from board.scope import Scope
-from board.words import FEW, NOTHING, VALUED, Words, label
+from board.words import FEW, NOTHING, VALUED, Words, label, named
 
 Column = tuple[str, str]
 """A mart and one of its columns: the definition of a figure."""
+
+NULL = "null"
+"""The value of a dimension in comparisons, if rows have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,14 @@ class View:
         days = f"period=own&from={self.scope.since}&to={self.scope.until}"
         practices = "".join(f"&practice={quote(practice.id)}" for practice in self.scope.practices)
         return f" [rows behind it](rows?{days}{practices}&figure={column[0]}.{column[1]})"
+
+    def said(self, dimension: str, value: str) -> str:
+        """Return a value of a dimension in words."""
+        if dimension == "practice":
+            return next((practice.name for practice in self.scope.chosen if practice.id == value), value)
+        with suppress(ValueError):
+            return self.words.day(date.fromisoformat(value))
+        return named(None if value == NULL else value)
 
     def named(self, table: pl.DataFrame) -> pl.DataFrame:
         """Return a table by `practice_id` with the practice's own name in the first column instead."""

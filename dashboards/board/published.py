@@ -15,6 +15,7 @@ from vetl.core.errors import WarehouseError
 from vetl.core.published_file import SCHEMAS
 from vetl.figures.ask import MetricAnswer, MetricQuestion, answered
 from vetl.figures.catalogue import Metric, metrics_of
+from vetl.figures.side_by_side import Values, side_by_side
 from vetl.publishing.opened import attach_hidden, show
 from vetl.publishing.statements import QueryResult
 from vetl.store.connection import literal
@@ -84,6 +85,14 @@ class Published:
             MissingError: An older vetl published the file.
         """
         return answered(self._read, self.metrics(), question)
+
+    def side_by_side(self, names: Sequence[str], question: MetricQuestion) -> Mapping[Any, Values]:
+        """Return the values of several metrics, from one pass over each mart.
+
+        Raises:
+            MissingError: An older vetl published the file.
+        """
+        return side_by_side(self._read, self.metrics(), names, question)
 
     def _read(self, sql: str) -> QueryResult:
         table = self.ask(sql)

@@ -16,7 +16,15 @@ from board.words import Words, plain
 LENGTHS = {"7": 7, "28": 28, "90": 90, "365": 365}
 USUAL = "28"
 OWN_DAYS = "own"
-PERIODS = {**{name: f"Last {days} days" for name, days in LENGTHS.items()}, OWN_DAYS: "Own days"}
+PERIODS = {
+    **{name: f"Last {days} days" for name, days in LENGTHS.items()},
+    "week": "Last week",
+    "month": "This month",
+    "last_month": "Last month",
+    "year": "This year",
+    "last_year": "Last year",
+    OWN_DAYS: "Own days",
+}
 CLOCKS_AT_MOST = 20
 IN_PERIOD = "practice_id in (select unnest($practices)) and day between $since and $until"
 CHOSEN = "practice_id in (select unnest($chosen))"
@@ -141,12 +149,28 @@ def _chosen_practices(every: Sequence[Practice]) -> list[Practice]:
 def _period(first: date, last: date, words: Words) -> tuple[date, date]:
     """Choose days that are over. The address has the period, for own days both ends."""
     name = pick("period", "Period", PERIODS, usual=USUAL) or USUAL
-    since, until = max(first, last - timedelta(days=LENGTHS.get(name, LENGTHS[USUAL]) - 1)), last
+    since, until = ends_of(name, last)
+    since, until = min(max(first, since), last), max(until, first)
     if name == OWN_DAYS:
         since = pick_day("from", "From", since, first, last)
         until = pick_day("to", "To", until, since, last)
     st.caption(words.days(since, until))
     return since, until
+
+
+def ends_of(period: str, last: date) -> tuple[date, date]:
+    """Return the first and the last day of a period of `PERIODS`; `last` is the last day that is over."""
+    month, year = last.replace(day=1), last.replace(month=1, day=1)
+    sunday = last - timedelta(days=(last.weekday() + 1) % 7)
+    day = timedelta(days=1)
+    named = {
+        "week": (sunday - 6 * day, sunday),
+        "month": (month, last),
+        "last_month": ((month - day).replace(day=1), month - day),
+        "year": (year, last),
+        "last_year": ((year - day).replace(month=1, day=1), year - day),
+    }
+    return named.get(period) or (last - timedelta(days=LENGTHS.get(period, LENGTHS[USUAL]) - 1), last)
 
 
 def _clocks(practices: Sequence[Practice], words: Words, *, shows_proof: bool) -> None:

@@ -15,6 +15,9 @@ STYLE = """
 }
 [class*="st-key-figures-"] > div { width: auto !important; }
 [class*="st-key-figures-"] > div, [class*="st-key-figures-"] > div > div { height: 100%; }
+.st-key-figures-explore [data-testid="stVerticalBlock"] { padding: 0.5rem 0.75rem; gap: 0.25rem; }
+.st-key-figures-explore button { text-align: left; justify-content: left; min-height: 0; }
+.st-key-figures-explore [data-testid="stMetricValue"] { font-size: 1.5rem; }
 [data-testid="stMetricLabel"] * { overflow: visible !important; white-space: normal !important; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.5rem 1rem 3rem; }

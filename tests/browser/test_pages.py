@@ -17,7 +17,7 @@ PAGES = {
     "outreach": "Outreach and messages",
     "tasks": "Tasks",
     "explore": "Explore",
-    "explore?metric=calls&by=week&and=direction": "Explore",
+    "explore?metric=calls&by=direction&grain=week": "Explore",
     "health": "Data health",
 }
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}

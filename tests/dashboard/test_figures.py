@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Any
 
 import polars as pl
 import pytest
@@ -262,51 +261,6 @@ def test_people_behind_a_figure_of_one_day_are_keys(opened: Open, ask: Ask) -> N
     assert page.metric[0].value == str(callers)
     assert "name" not in page.dataframe[0].value.columns
     assert "do not add up" in opened("rows", figure=figure).info[0].value
-
-
-def table_of(page: AppTest) -> list[tuple[Any, ...]]:
-    assert not page.exception
-    return [tuple(row) for row in page.dataframe[0].value.itertuples(index=False)]
-
-
-def test_a_rate_has_both_counts_in_total_and_by_practice(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    page = opened("explore", metric="completion_rate", by="practice")
-    expected = ask(
-        """select name, count(*) filter (where status = 'completed'), count(*) from marts.booking_sessions
-           join marts.practices using (practice_id) where day between ? and ? group by name""",
-        *days,
-    )
-
-    assert sorted(row[:3] for row in table_of(page)) == sorted(expected)
-    completed, sessions = (sum(row[place] for row in expected) for place in (1, 2))
-    assert str(page.metric[0].value) == f"{completed / sessions:.0%}"
-    assert f"{completed:,}, of sessions: {sessions:,}" in page.caption[1].value
-
-
-def test_two_dimensions_and_a_practice_are_in_the_address(opened: Open, ask: Ask, days: tuple[date, date]) -> None:
-    page = opened("explore", metric="calls", by="week", **{"and": "direction"}, practice="loc-001")
-    expected = ask(
-        """select date_trunc('week', day)::date, direction, count(*) from marts.phone_calls
-           where practice_id = 'loc-001' and day between ? and ? group by all order by all""",
-        *days,
-    )
-    rows = [
-        (row[0].date() if hasattr(row[0], "date") else row[0], row[1].lower(), row[2]) for row in table_of(page)
-    ]
-
-    assert rows == expected
-    # Of one practice the week is the usual dimension, which no address names.
-    chosen = {"metric": "calls", "and": "direction", "practice": "loc-001"}
-    assert {name: page.query_params[name] for name in chosen} == chosen
-    assert "by" not in page.query_params
-
-
-def test_each_kind_of_measure_has_a_usual_view(opened: Open) -> None:
-    """A stage needs its stage; a median and a measure without rows have a page, too."""
-    for metric in ("drop_off_rate", "median_hours_to_booking", "acts"):
-        page = opened("explore", metric=metric)
-        assert not page.exception, metric
-        assert len(page.dataframe) == 1 or page.info[0].value == "Nothing in this period.", metric
 
 
 def test_the_week_ahead_counts_what_is_booked_and_what_usually_was_by_now(opened: Open, ask: Ask) -> None:

@@ -85,7 +85,8 @@ def test_what_an_address_names_and_no_filter_knows_is_said(opened: Open) -> None
         ("overview", {"channel": "call"}),
         ("explore", {"metric": "moon"}),
         ("explore", {"by": "moon"}),
-        ("explore", {"metric": "unique_callers", "and": "direction"}),
+        ("explore", {"metric": "calls", "only": "moon=1"}),
+        ("explore", {"against": "moon"}),
     ],
 )
 def test_each_filter_says_what_it_cannot_show(opened: Open, path: str, address: dict[str, str]) -> None:

@@ -55,7 +55,7 @@ def test_a_label_has_one_value_on_every_page_and_that_of_its_metric(
         [row] = ask(file, MetricQuestion(metric.name, (), where, since, until)).rows
         is_share = metric.aggregation == "ratio"
         digits = 0 if not is_share or row[-3] >= 0.1 else 1
-        said = f"{row[-3] * 100:.{digits}f}".removesuffix(".0") + "%" if is_share else f"{row[-3]:,}"
+        said = f"{row[-3] * 100:.{digits}f}".removesuffix(".0") + "%" if is_share else f"{row[-3]:,.0f}"
         assert shown[label] == {said}, label
 
 

@@ -10,10 +10,10 @@ from board.pages import (
     appointments,
     call_back,
     calls,
+    explore,
     forecast,
     funnel,
     health,
-    measures,
     messages,
     outreach,
     overview,
@@ -52,7 +52,7 @@ FOR_MANAGERS = (
     Page("Tasks", "tasks", ":material/task_alt:", (tasks.draw,), ("staff_tasks",)),
 )
 FOR_ANALYSTS = (
-    Page("Explore", "explore", ":material/query_stats:", (measures.draw,)),
+    Page("Explore", "explore", ":material/query_stats:", (explore.draw,)),
     Page("Rows", "rows", ":material/receipt_long:", (rows.draw,)),
     Page("Data health", "health", ":material/verified:", (health.draw,)),
 )

@@ -6,14 +6,17 @@ from dataclasses import replace
 import polars as pl
 import streamlit as st
 from vetl.core.errors import VetlError
+from vetl.figures.ask import MetricQuestion
+from vetl.figures.catalogue import Metric
 from vetl.figures.counting import SeveralChosen
 from vetl.figures.explanation import CellQuestion, Explanation, explain
+from vetl.figures.side_by_side import rows_of_metric
 
-from board.address import pick, pick_day
+from board.address import held, pick, pick_day
 from board.audit import note_people
 from board.charts import worded
 from board.downloads import download
-from board.parts import View, draw_table, explained_columns
+from board.parts import View, draw_table, explained_columns, part
 from board.words import VALUED, label, named, plain
 
 MOST = 1000
@@ -30,6 +33,11 @@ _NAMED_BY = {"call_key": "phone_calls", "client_id": "clients"}
 
 def draw(view: View) -> None:
     """Draw the page."""
+    with part():
+        measure = _measure(view)
+        if measure:
+            _rows_of_measure(view, measure)
+            return
     known = {f"{mart}.{column}": f"{label(column)} ({mart})" for mart, column in explained_columns(view)}
     if not known:
         st.info("This file does not say which rows its figures count: `vetl build` publishes another.")
@@ -54,6 +62,34 @@ def draw(view: View) -> None:
     except SeveralChosen as refused:
         missing = " and ".join(f"one {label(name).lower()}" for name in refused.choices)
         st.info(f"{plain(refused.reason)}. Choose {missing or 'one day of one practice'} above.")
+    except VetlError as refused:
+        st.info(plain(refused))
+
+
+def _measure(view: View) -> Metric | None:
+    """Choose a measure of Explore, whose rows are shown in place of those of a mart's column."""
+    metrics = view.file.metrics()
+    offered = {name: metric.words for name, metric in metrics.items() if metric.aggregation != "people"}
+    name = pick("measure", "Measure", offered, empty="A figure of a mart, below", width=420)
+    return metrics[name] if name else None
+
+
+def _rows_of_measure(view: View, metric: Metric) -> None:
+    """Show the rows that a measure counts in the period, with the filters of Explore."""
+    only = held("only")
+    ids = [practice.id for practice in view.scope.practices]
+    days = (None, None) if metric.is_of_now else (view.scope.since, view.scope.until)
+    parts = [text.partition("=") for text in only]
+    filters = [f"{label(name)}: {view.said(name, value)}" for name, _, value in parts]
+    st.markdown(f"**{metric.words}**: {metric.definition}")
+    if filters:
+        st.caption(plain("Only " + ", ".join(filters)))
+    st.page_link(st.session_state.pages["explore"], label="Back to Explore", icon=":material/query_stats:")
+    try:
+        found = rows_of_metric(
+            view.file.path, MetricQuestion(metric.name, (), only, *days, MOST, view.file.within(ids))
+        )
+        _draw_explanation(view, found)
     except VetlError as refused:
         st.info(plain(refused))
 

@@ -93,7 +93,7 @@ def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion
     for name in question.by:
         refuse_unknown(name, dimensions, "--by")
     where = with_ids(read, parsed(question.where, tuple(dimensions)))
-    _refuse_wrong_kind(metric, parts, question.by, where)
+    refuse_wrong_kind(metric, parts, question.by, where)
     _refuse_days(metric, question, where)
     if metric.aggregation == "people":
         statement, columns = _people(metric, question, where)
@@ -145,7 +145,7 @@ def parts_of(metrics: Mapping[str, Metric], metric: Metric) -> dict[str, Metric]
     return parts
 
 
-def _refuse_wrong_kind(
+def refuse_wrong_kind(
     metric: Metric, parts: Mapping[str, Metric], by: Sequence[str], where: Sequence[Comparison]
 ) -> None:
     """Return if the answer would be a number of the right kind.

@@ -115,7 +115,7 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
             definition or description,
             unit,
             metric,
-            *_with_their_count(rows_of),
+            *with_their_count(rows_of),
             certificates,
             _revisions(read, question, where_has_more=len(where) > _count_of_options(question)),
             is_final,
@@ -235,18 +235,21 @@ def _cell(
 
 def _recounted(read: Read, metric: Metric, parts: Mapping[str, Metric], chosen: str) -> Any:  # noqa: ANN401 - as `_cell`
     """Return the value that the counted rows give."""
-    values = [
-        read(f"select {part.total} from {part.source} as counted where {chosen}").rows[0][0]
-        for part in parts.values()
-    ]
+    values = [value_of_rows(read, part, chosen) for part in parts.values()]
     if metric.aggregation != "ratio":
         return values[0]
     return values[0] / values[1] if values[1] else None
 
 
-def _with_their_count(
+def value_of_rows(read: Read, part: Metric, chosen: str) -> Any:  # noqa: ANN401 - as `_cell`
+    """Return the value of a count over the rows that the SQL `chosen` chooses."""
+    return read(f"select {part.total} from {part.source} as counted where {chosen}").rows[0][0]
+
+
+def with_their_count(
     rows_of: Sequence[tuple[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]],
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Return the columns and the rows of counts, each row with the name of its count first."""
     columns = ("count", *rows_of[0][1][0])
     return columns, [(part, *row) for part, (_, rows) in rows_of for row in rows]
 
