@@ -20,6 +20,7 @@ The packages, in the direction that data flows; each imports only packages above
 - `addons`         features that the core does not know, found by `hooks`
 """
 
+from importlib import import_module
 from typing import Any
 
 
@@ -27,9 +28,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a class of Dagster, which i
     """Return Dagster's component `vetl.VetlSync`; nothing else imports Dagster with this package."""
     if name != "VetlSync":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from vetl.orchestration.component import VetlSync  # noqa: PLC0415
-
-    return VetlSync
+    return import_module("vetl.orchestration.component").VetlSync
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""A signal ends a command at work in order: one line, its exit code, and files that the next command accepts."""
+"""A signal ends a command that waits: one line, and its exit code; `test_bad_days.py` ends one at work."""
 
 import os
 import signal
@@ -10,20 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable
 from support.processes import until
-from support.warehouse_with_rows import Filled
-from vetl.cli import app
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = """
 [partner]
 base_url = "http://127.0.0.1:{port}"
-[warehouse]
-path = "vetl.duckdb"
-[lake]
-path = "lake"
-raw = true
 [[practices]]
 id = "p1"
 name = "Harbor"
@@ -60,29 +52,6 @@ def test_ctrl_c_ends_doctor_as_it_waits_for_the_platform(tmp_path: Path, monkeyp
                 _, err = process.communicate(timeout=20)
 
     assert (process.returncode, err) == (130, b"vetl: interrupted\n")
-
-
-def test_sigterm_ends_an_export_and_the_next_one_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("vetl.toml").write_text(SETTINGS.format(port=9), "utf-8")
-    filled = Filled(Path("vetl.duckdb"))
-    filled.connection.execute(
-        "insert into raw.messages by name select 'p1' as practice_id, i::varchar as id from range(1_000_000) r(i)"
-    )
-    filled.warehouse.close()
-    lake = Path("lake")
-
-    with started("lake", "export") as process:
-        until("the export has begun", lambda: any(lake.glob("raw/messages/*")) or process.poll() is not None)
-        process.send_signal(signal.SIGSTOP)
-        process.send_signal(signal.SIGTERM)
-        process.send_signal(signal.SIGCONT)
-        _, err = process.communicate(timeout=60)
-
-    assert process.returncode == 143
-    assert err == b"vetl: terminated. Progress saved; run again to continue\n"
-    assert app.execute(["lake", "export"]) == 0
-    assert DeltaTable(lake / "raw" / "messages").count() == 1_000_000
 
 
 def test_sigterm_ends_the_program_that_a_command_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,7 @@ def discover(reading: Reading, doubts: Collection[str] = ()) -> Plan[Capabilitie
     start = now.parameters["start"]
     if start.result is now.result("end") is Result.HONOURED and start.bounds is None:
         now = yield from _with_bounds(knowledge, now)
-    contradicted = set(doubts) & {"start", "end"}
+    contradicted = set(doubts) & {"start", "end", "page"}
     now = _still_believed(Capabilities.of(reading.capabilities, reading.names), now, contradicted)
     yield from record(reading.capabilities, now, {finding.check: finding.evidence for finding in findings})
     for finding in filter(is_hopeless, findings):

@@ -66,7 +66,6 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     days = {day: calls for day, calls in lacking.items() if tried.get(day) != calls}
     listed = yield from _attach_days(reading, days)
     if daily and reading.details == "recent":
-        yield from _attach_days(reading, (yield from _repeated_hours(reading, recent)))
         yield from _attach_days(reading, (yield from _older(reading, recent)))
     yield Flush()
     still = yield from do(DaysLackingDetails(start, today + DAY))
@@ -88,18 +87,6 @@ def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> Plan[str | None]:
         return None
     here = yield from do(CallsHere(min(times) - DAY, max(times) + DAY))
     return contradiction(reading.time_zone.key, pairs(listed, here))
-
-
-def _repeated_hours(reading: Reading, recent: date) -> Plan[dict[date, int]]:
-    """Return older days that lack details and have one hour twice, which the CSV does not distinguish."""
-    days: dict[date, int] = {}
-    day = reading.history_start
-    while day < recent:
-        if reading.local_midnight(day + DAY) - reading.local_midnight(day) > DAY:
-            lacking = yield from do(DaysLackingDetails(day, day))
-            days.update(lacking)
-        day += DAY
-    return days
 
 
 def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:
