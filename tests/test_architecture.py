@@ -163,7 +163,7 @@ BESIDE = ("bundled", "drafts", "hooks", "passwords", "sqlite_file")
 """Modules beside the packages, which any package may import."""
 
 ADDONS = sorted(path.parent.name for path in PACKAGE.glob("addons/*/__init__.py"))
-BUILT_ON = {"letters": ("act", "watch")}
+BUILT_ON = {"letters": ("watch",)}
 """The other addons that an addon imports: each is written down here, because it cannot be without them."""
 
 PURE = ("core", "discovery", "reading")

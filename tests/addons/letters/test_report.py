@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from pydantic import SecretStr
 from support.hook_receiver import receiving
@@ -159,6 +160,21 @@ def test_a_letter_names_thresholds_that_are_out_and_those_of_its_week_that_are_o
     assert letter
     assert letter.out == ("loc-001 -20", f"loc-001 1; over since {letter.week + timedelta(days=2)}")
     assert "Outside of a threshold" in as_text(letter)
+
+
+def test_a_letter_counts_what_was_made_in_seven_days_and_what_is_not_known(reporting: Settings) -> None:
+    with duckdb.connect(reporting.warehouse.published) as file:
+        file.execute(
+            "insert into marts.acts by name select practice_id, 'e' || days as episode_id, 'call_back' as kind,"
+            " false as holdout, today as day, as_of as planned_at, as_of - to_days(days) as sent_at, state"
+            " from marts.practices, (values (1, 'made'), (2, 'unknown'), (9, 'made')) as acts(days, state)"
+        )
+    [(_, letter)] = letters(reporting, ["One"])
+    assert letter
+    assert letter.done == (
+        "1 staff tasks or messages were made in the last seven days, 3 in all.",
+        "Of 1 requests it is not known whether they made one.",
+    )
 
 
 def test_a_webhook_gets_a_summary_in_the_form_of_its_host(reporting: Settings, tmp_path: Path) -> None:

@@ -4,15 +4,12 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from email.message import EmailMessage
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from vetl.addons.act.acts import ActState
-from vetl.addons.act.ledger import read_ledger
-from vetl.addons.act.settings import ActSettings
 from vetl.addons.letters.letter import Letter
 from vetl.addons.letters.letter_charts import as_pdf, charts, require_typst
 from vetl.addons.letters.letter_data import LetterData, compose, read_letter_data
@@ -120,7 +117,6 @@ def _letter(settings: Settings, data: LetterData, reader: Reader, practices: Seq
         reader.name,
         practices,
         link=ReportSettings.of(settings).link,
-        done=_done(settings, practices),
         out=lambda week: _out(settings, practices, week),
     )
 
@@ -138,26 +134,6 @@ def _episode(one: StoredEpisode) -> str:
     since = "" if one.began == one.last else f"; out since {one.began}"
     over = f"; over since {one.ended or 'a correction of the data'}" if one.is_over else ""
     return f"{one.line}{since}{over}"
-
-
-def _done(settings: Settings, practices: Sequence[str]) -> list[str]:
-    """Return sentences about the tasks that `vetl act` made in the last seven days."""
-    try:
-        entries = [
-            entry for entry in read_ledger(ActSettings.of(settings).ledger) if entry.act.practice_id in practices
-        ]
-    except LedgerError:
-        return ["The ledger of vetl act cannot be read."]
-    since = datetime.now(UTC) - timedelta(days=7)
-    recent = [entry for entry in entries if entry.asked_at and entry.asked_at >= since]
-    if not entries:
-        return []
-    made = sum(entry.state not in {ActState.REFUSED, ActState.UNKNOWN, ActState.ASKING} for entry in recent)
-    unknown = sum(entry.state in {ActState.UNKNOWN, ActState.ASKING} for entry in recent)
-    lines = [
-        f"{made:,} staff tasks were made in the last seven days, {len(entries):,} requests are in its ledger."
-    ]
-    return lines + ([f"Of {unknown:,} requests it is not known whether they made a task."] if unknown else [])
 
 
 Send = Callable[[], None]
@@ -185,9 +161,9 @@ def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: dateti
     """Send a letter on one way, unless the ledger has it."""
     key, recipient = f"letter {letter.week}", f"{letter.reader} by {way}"
     ledger.due(key, [recipient], letter.subject, at)
-    [noted] = [item for item in ledger.messages() if (item.id, item.recipient) == (key, recipient)]
+    noted = _stored(ledger, key, recipient)
     if not ledger.claim([noted], again=again):
-        state = "sent before" if _stored(ledger, noted).state == "sent" else "unknown"
+        state = "sent before" if _stored(ledger, key, recipient).state == "sent" else "unknown"
         return LetterSent(letter.reader, way, letter.week, state)
     try:
         send()
@@ -198,8 +174,8 @@ def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: dateti
     return LetterSent(letter.reader, way, letter.week, "sent")
 
 
-def _stored(ledger: NoticeLedger, noted: Notice) -> Notice:
-    return next(item for item in ledger.messages() if (item.id, item.recipient) == (noted.id, noted.recipient))
+def _stored(ledger: NoticeLedger, key: str, recipient: str) -> Notice:
+    return next(item for item in ledger.messages() if (item.id, item.recipient) == (key, recipient))
 
 
 def mail(settings: Settings, letter: Letter, to: str, again: str = "") -> EmailMessage:

@@ -32,6 +32,12 @@ from vetl.store.connection import literal
 _MOST = 3
 """Outliers of a letter: more than these nobody reads."""
 
+_DONE = """
+select count(*), count(*) filter (where state in ('unknown', 'asking')),
+    count(*) filter (where state not in ('unknown', 'asking', 'refused') and sent_at > as_of - interval 7 days)
+from marts.acts join marts.practices using (practice_id) where not holdout and state <> 'planned'
+"""
+
 _PROOF = """
 select practices.name, count(*) filter (where certified_through is null), sum(quarantined_rows)
 from meta.proof join marts.practices using (practice_id)
@@ -101,7 +107,6 @@ def compose(
     practices: Sequence[str],
     *,
     link: str | None,
-    done: Sequence[str] = (),
     out: Callable[[date], Sequence[str]] = lambda _week: (),
 ) -> Letter | None:
     """Return the letter about these practices; `None` if no week of them is closed yet.
@@ -126,7 +131,7 @@ def compose(
         out=tuple(out(week)),
         ahead=_ahead(data, practices),
         waiting=_waiting(data, practices),
-        done=tuple(done),
+        done=_done(data, practices),
         uncertain=tuple(_uncertain(data, practices, volume, figures)),
         link=link,
     )
@@ -174,6 +179,15 @@ def _ahead(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
 def _waiting(data: LetterData, practices: Sequence[str]) -> tuple[tuple[str, int], ...]:
     people = dict(query(data.file, _WAITING).rows)
     return tuple((data.names[key], people[key]) for key in practices if people.get(key))
+
+
+def _done(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
+    """Return sentences about the tasks and messages of `vetl act`; none if it never acted."""
+    named = ", ".join(map(literal, practices))
+    [(every, unknown, made)] = query(data.file, f"{_DONE} and practice_id in ({named})").rows
+    lines = (f"{made:,} staff tasks or messages were made in the last seven days, {every:,} in all.",)
+    doubt = f"Of {unknown:,} requests it is not known whether they made one."
+    return (*lines, doubt)[: 1 + bool(unknown)] if every else ()
 
 
 def _uncertain(
