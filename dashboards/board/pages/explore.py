@@ -200,9 +200,11 @@ def _tiles(one: Explored, names: Sequence[str]) -> None:
                 st.metric(
                     metric.words,
                     _number(view, metric, now.get(name)),
-                    chart_data=line if len(line) > 1 else None,
                     label_visibility="collapsed",
                 )
+                if len(line) > 1:
+                    says = f"{metric.words} by week, the last {len(line)} weeks"
+                    st.altair_chart(charts.localised(charts.sparkline(line), words), width="stretch", alt=says)
                 st.caption(_beside(one, metric, now, before))
             rows.append((metric.words, now.get(name), before.get(name)))
     people = [name for name in names if one.metrics[name].aggregation == "people"]
@@ -216,7 +218,7 @@ def _tiles(one: Explored, names: Sequence[str]) -> None:
 
 
 def _choice(one: Explored, name: str) -> None:
-    kind = "primary" if name == one.metric.name else "tertiary"
+    kind = "secondary" if name == one.metric.name else "tertiary"
     words = one.metrics[name].words
     st.button(words, key=f"measure-{name}", type=kind, on_click=hold, args=("metric", [name]))
 
