@@ -107,7 +107,7 @@ def test_a_list_that_grows_before_each_request_is_read_to_an_end(endpoint: Endpo
 @pytest.mark.parametrize("page", ["page_number", "p", "page"])
 def test_a_page_name_or_base_that_was_learnt_wrongly_is_doubted(page: str) -> None:
     """This can happen if the pages only differed because the list moved."""
-    source, store = filled(STAFF_TASKS, Manners(largest_page=4), 15, timedelta(hours=1), "completed")
+    source, store = filled(STAFF_TASKS, Manners(largest_page=4), 11, timedelta(hours=1), "completed")
     store.capabilities = paged(base=1, name=page)
 
     sync_whole(STAFF_TASKS, source, store)

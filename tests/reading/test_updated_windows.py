@@ -178,6 +178,33 @@ def test_a_session_that_was_deleted_in_the_hours_that_may_be_hidden_is_found_by_
 
 
 @LISTS
+@pytest.mark.parametrize("refuses_datetimes", [False, True], ids=["instants", "days"])
+@pytest.mark.parametrize("names", [QueryNames(), ONE_OF_TWO_PAIRS], ids=["as configured", "of two pairs"])
+def test_a_start_without_effect_is_sent_if_the_list_is_refused_without_it(
+    endpoint: Endpoint, names: QueryNames, *, refuses_datetimes: bool
+) -> None:
+    source, store = every_five_hours(names), ModelStore()
+    source.manners = replace(source.manners, start="required, ignored", refuses_datetimes=refuses_datetimes)
+
+    for _ in range(2):
+        outcome = sync_whole(endpoint, source, store)
+
+        assert any("the date range is ignored" in note for note in outcome.notes)
+
+
+@LISTS
+def test_an_end_that_is_taken_as_a_day_only_is_found_also_without_a_start(endpoint: Endpoint) -> None:
+    source, store = every_five_hours(NO_START), ModelStore()
+    source.manners = replace(source.manners, refuses_datetimes=True)
+
+    for _ in range(2):
+        outcome = sync_whole(endpoint, source, store)
+
+        assert outcome.through is not None
+        assert outcome.through > START - timedelta(minutes=1)
+
+
+@LISTS
 def test_names_that_were_guessed_on_an_empty_list_are_not_kept_against_the_settings(endpoint: Endpoint) -> None:
     source, store = ModelSource(Random(1), Manners(names=ONE_OF_TWO_PAIRS, default_end="midnight")), ModelStore()
     sync(endpoint, source, store)
