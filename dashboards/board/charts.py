@@ -55,6 +55,20 @@ def _clickable(chart: alt.Chart, table: pl.DataFrame) -> alt.Chart:
     return chart.add_params(point).encode(opacity=chosen)
 
 
+def clickable(chart: Chart, fields: Sequence[str]) -> Chart:
+    """Return the chart with marks that can be clicked; a click returns these fields of the mark."""
+    point = alt.selection_point(name=MARK, fields=list(fields))
+    if not isinstance(chart, alt.LayerChart):
+        return chart.add_params(point)
+    layers = list(chart.layer)
+    # Lines and texts are no marks of one row each.
+    place = next(n for n, one in enumerate(layers) if getattr(one.mark, "type", one.mark) in {"bar", "point"})
+    layers[place] = layers[place].add_params(point)
+    chart = chart.copy()
+    chart.layer = layers
+    return chart
+
+
 def clicked(state: Any) -> str | None:  # noqa: ANN401 - Streamlit's own type
     """Return what the clicked mark stands for; `None` if a click chose nothing."""
     marks = state.selection.get(MARK) if state else None
@@ -178,7 +192,7 @@ def _tooltips(table: pl.DataFrame) -> list[alt.Tooltip]:
             return {}
         return {"format": ".1%" if name.endswith(("_rate", "share")) else ",.1f" if kind.is_float() else ",.0f"}
 
-    shown = ((name, kind) for name, kind in table.schema.items() if name not in {ON, "is_chosen"})
+    shown = ((name, kind) for name, kind in table.schema.items() if name not in {ON, "is_chosen", "weekday"})
     return [alt.Tooltip(name, title=label(name), **form(name, kind)) for name, kind in shown]
 
 
@@ -193,6 +207,7 @@ def hours_of_the_week(table: pl.DataFrame, amount: str, words: Words, digits: in
     hours = pl.DataFrame({"weekday": range(1, 8)}).join(pl.DataFrame({"hour": range(24)}), how="cross")
     labelled = hours.join(table, on=["weekday", "hour"], how="left").select(
         pl.col("weekday").replace_strict({number + 1: days[number] for number in range(7)}).alias("day"),
+        "weekday",
         "hour",
         pl.exclude("weekday", "hour").fill_null(0),
     )

@@ -14,7 +14,8 @@ from vetl.core.errors import WrongUse
 from vetl.core.published_file import schema_of
 from vetl.figures.ask import MetricQuestion
 
-from board.charts import Chart, bars, localised, shortened, worded
+from board.behind import MADE_UP, Behind, draw_rows
+from board.charts import Chart, bars, clickable, localised, shortened, worded
 from board.downloads import download
 from board.published import REBUILD, MissingError, Published
 from board.scope import Scope
@@ -137,7 +138,7 @@ def part(title: str | None = None) -> Generator[None]:
         st.warning(str(missing))
 
 
-def draw_chart(
+def draw_chart(  # noqa: PLR0913 - a chart, its words, and what leads on from it
     view: View,
     table: pl.DataFrame,
     chart: Chart | None,
@@ -145,9 +146,13 @@ def draw_chart(
     name: str,
     alt: str,
     defined_by: Sequence[Column],
+    behind: Behind | str = MADE_UP,
     empty: str = "Nothing in this period.",
 ) -> None:
-    """Draw a chart, its table with a download named `name`, and its definition; `alt` describes the chart."""
+    """Draw a chart, its table with a download named `name`, and its definition; `alt` describes the chart.
+
+    A click on a mark shows the rows `behind` it, or this sentence about why there are none.
+    """
     if table.is_empty():
         st.info(empty)
         return
@@ -155,7 +160,10 @@ def draw_chart(
     tabs = dict(zip(titles, st.tabs(titles), strict=True))
     if chart:
         with tabs["Chart"]:
-            st.altair_chart(localised(chart, view.words), width="stretch", alt=alt)
+            fields = table.columns[:1] if isinstance(behind, str) else behind.fields
+            drawn = localised(clickable(chart, fields), view.words)
+            state = st.altair_chart(drawn, width="stretch", alt=alt, key=f"chart-{name}", on_select="rerun")
+            draw_rows(view, behind, state, name)
     with tabs["Table"]:
         draw_table(worded(table, *_valued(table)), alt)
         download(table, name)

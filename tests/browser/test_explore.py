@@ -77,3 +77,27 @@ def test_a_view_is_saved_and_opened_again(visit: Visit, published: Path, tmp_pat
         expect(again).to_have_url(re.compile("only=direction%3Dinbound"))
         drawn(again)
         expect(again.get_by_role("button", name=re.compile("Direction: Inbound"))).to_be_visible()
+
+
+MARKS = ".mark-rect path, .mark-symbol path"
+
+
+@pytest.mark.parametrize(
+    "path", ["", "call-back", "phones", "appointments", "online-booking", "outreach", "tasks"]
+)
+def test_a_click_on_a_mark_of_any_chart_leads_to_its_rows_or_says_why_not(visit: Visit, path: str) -> None:
+    page = drawn(visit(f"/{path}?period=90"))
+    charts = page.get_by_test_id("stVegaLiteChart").filter(has=page.locator(".role-axis"))
+    charts.first.wait_for()
+    assert charts.count()
+    for number in range(charts.count()):
+        chart = charts.nth(number)
+        if not chart.is_visible():
+            continue  # in a tab that is closed
+        chart.scroll_into_view_if_needed()
+        said = page.get_by_text(re.compile(r"rows are behind the mark|has no rows of its own"))
+        before = said.count()
+        chart.locator(MARKS).first.click(force=True)
+        expect(said).to_have_count(before + 1, timeout=20_000)
+        drawn(page)
+        assert page.get_by_test_id("stException").count() == 0

@@ -4,6 +4,7 @@ import polars as pl
 import streamlit as st
 
 from board import charts
+from board.behind import Behind
 from board.parts import View, draw_chart, part
 from board.scope import CHOSEN
 
@@ -27,6 +28,13 @@ BOOKED = f"""
            count(*) filter (where attendance = 'canceled') as canceled
     from visits group by all order by weeks, visits_booked desc, booked_via
 """
+_NAMED = " ".join(f"when {number} then '{week}'" for number, week in enumerate(WEEKS))
+AHEAD = f"""(
+    with {_CLOCKS}
+    select appointments.*, case (booking_date_local::date - today) // 7 {_NAMED} end as weeks_ahead
+    from marts.appointments join clocks using (practice_id)
+    where booking_date_local::date between today and today + 34
+)"""
 USUAL = f"""
     with {_CLOCKS}, earlier as (
         select practice_id, earlier_weeks, (booking_date_local::date - (today - 7 * ago)) // 7 as weeks
@@ -60,6 +68,9 @@ def draw(view: View) -> None:
             name="weeks-ahead",
             alt="Visits booked for the next five weeks, by way of booking",
             defined_by=[("appointments", "attendance"), ("appointments", "booked_via")],
+            behind=Behind(
+                AHEAD, "attendance <> 'canceled'", {"weeks_ahead": "weeks_ahead", "booked_via": "booked_via"}
+            ),
         )
 
 

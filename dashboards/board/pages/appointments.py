@@ -3,9 +3,11 @@
 import streamlit as st
 
 from board import charts
+from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import View, draw_chart, enough, part
 from board.scope import WHOLE_WEEKS_NOTE
+from board.words import label
 
 MART = "appointments_daily"
 VISITS = """
@@ -35,11 +37,13 @@ BOOKED_VIA = (
 CLIENTS = (
     f"select client_type, {SHARES} from ({VISITS}) group by client_type order by appointments desc, client_type"
 )
+AHEAD = """
+    case when lead_days <= 0 then 'Same day' when lead_days <= 2 then '1 to 2 days'
+         when lead_days <= 7 then '3 to 7 days' when lead_days <= 14 then '8 to 14 days'
+         when lead_days <= 28 then '15 to 28 days' else 'Over 28 days' end
+"""
 LEAD = f"""
-    select case when lead_days <= 0 then 'Same day' when lead_days <= 2 then '1 to 2 days'
-                when lead_days <= 7 then '3 to 7 days' when lead_days <= 14 then '8 to 14 days'
-                when lead_days <= 28 then '15 to 28 days' else 'Over 28 days' end as booked_ahead,
-           {SHARES} from ({VISITS}) group by booked_ahead order by min(lead_days)
+    select {AHEAD} as booked_ahead, {SHARES} from ({VISITS}) group by booked_ahead order by min(lead_days)
 """
 PRACTICES = (
     f"select practice_id, {SHARES} from ({VISITS}) group by practice_id order by no_show_share desc nulls last"
@@ -71,6 +75,7 @@ def draw(view: View) -> None:
                 name=f"visits-{column.replace('_', '-')}",
                 alt=says,
                 defined_by=[("appointments", "attendance"), *DEFINED],
+                behind=_missed(**{column: AHEAD if column == "booked_ahead" else column}),
             )
     if len(view.scope.practices) > 1:
         with part("By practice"):
@@ -83,6 +88,7 @@ def draw(view: View) -> None:
                 name="visits-by-practice",
                 alt="Visits missed without a word by practice, the largest share first",
                 defined_by=[("appointments", "attendance"), *DEFINED],
+                behind=_missed(practice="practice_id"),
             )
     with part("Week by week"):
         table = view.ask(WEEKS)
@@ -95,7 +101,19 @@ def draw(view: View) -> None:
             name="visits-weeks",
             alt="Appointments by the week of the visit: kept, canceled, and missed without a word",
             defined_by=DEFINED,
+            behind=Behind(
+                f"({VISITS})",
+                "true",
+                {"week": "date_trunc('week', visit_day)::date"},
+                step="visits were",
+                steps={label(name): f"attendance = '{name}'" for name in ("kept", "canceled", "no_show")},
+            ),
         )
+
+
+def _missed(**by: str) -> Behind:
+    """Return the visits that were missed without a word."""
+    return Behind(f"({VISITS})", "attendance = 'no_show'", by)
 
 
 def _totals(view: View) -> None:

@@ -8,6 +8,7 @@ from vetl.core.errors import LedgerError
 
 from board.address import pick, pick_number
 from board.audit import note_people
+from board.behind import Behind
 from board.charts import worded
 from board.downloads import download
 from board.marks import LATEST, MARKS, Marks, parameters_of
@@ -95,6 +96,15 @@ def draw(view: View) -> None:
             name="not-on-the-list",
             alt="Booking requests not booked that are not on the call-back list, by reason",
             defined_by=[("unbooked_requests", "is_actionable"), ("unbooked_requests", "not_actionable_because")],
+            behind=Behind(
+                "marts.unbooked_requests",
+                f"""{WITHIN} and not is_actionable and begun_by = 'client' and (
+                        select timezone(time_zone, first_at)::date from marts.practices
+                        where practices.practice_id = unbooked_requests.practice_id
+                    ) between $since and $until""",
+                {"not_actionable_because": "not_actionable_because"},
+                {"contact": contact},
+            ),
         )
 
 

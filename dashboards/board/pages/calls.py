@@ -5,6 +5,7 @@ import streamlit as st
 
 from board import charts
 from board.address import pick, pick_at_once
+from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import View, draw_by_value, draw_chart, part
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
@@ -116,6 +117,9 @@ def draw(view: View) -> None:
             name="unanswered-by-hour",
             alt=f"{UNANSWERED[shown]} of the calls, by weekday and hour of the practice's clock",
             defined_by=[(MART, "answered_calls"), (MART, "calls"), (MART, "missed_new_booking_calls")],
+            behind=_calls(
+                direction, "not is_answered", weekday="isodow(called_at_local)", hour="hour(called_at_local)"
+            ),
         )
         if len({practice.time_zone for practice in view.scope.practices}) > 1:
             st.caption("Each call counts in the hour of its own practice's clock.")
@@ -132,6 +136,7 @@ def draw(view: View) -> None:
             view.ask(REASONS, {"direction": direction}),
             "call_classification",
             "Calls by what they were about",
+            direction,
         )
     with part("Answered, week by week"):
         table = view.ask(WEEKS, {"direction": direction})
@@ -143,7 +148,14 @@ def draw(view: View) -> None:
             name="answered",
             alt="Share of answered calls by week, inbound and outbound apart",
             defined_by=[(MART, "answered_calls"), (MART, "calls")],
+            behind=_calls(direction, "true", week="date_trunc('week', day)::date", direction="direction"),
         )
+
+
+def _calls(way: str | None, where: str, **by: str) -> Behind:
+    """Return the calls behind the marks of a chart."""
+    within = WHOLE_WEEKS if "week" in by else IN_PERIOD
+    return Behind("marts.phone_calls", f"{within} and {ONE_WAY} and {where}", by, {"direction": way})
 
 
 def _totals(view: View, direction: str | None) -> None:
@@ -203,6 +215,9 @@ def _after_hours(view: View, direction: str | None) -> None:
         name="after-hours",
         alt="Calls that nobody answered, in and after opening hours",
         defined_by=[(MART, "answered_calls"), (MART, "calls"), (MART, "missed_new_booking_calls")],
+        behind=_calls(
+            direction, "not is_answered", hours="case when is_open then 'Opening hours' else 'After hours' end"
+        ),
     )
 
 
@@ -215,6 +230,7 @@ def _ends(view: View, direction: str | None) -> None:
         name="calls-by-end",
         alt="Calls by how they ended, in five groups",
         defined_by=[("phone_calls", "ending"), (MART, "answered_calls")],
+        behind=_calls(direction, "true", ended=ENDS),
     )
     with st.expander("Each outcome"):
         _by(
@@ -222,10 +238,11 @@ def _ends(view: View, direction: str | None) -> None:
             view.ask(OUTCOMES, {"direction": direction}),
             "outcome",
             "Calls by outcome, the most frequent first",
+            direction,
         )
 
 
-def _by(view: View, table: pl.DataFrame, column: str, says: str) -> None:
+def _by(view: View, table: pl.DataFrame, column: str, says: str, direction: str | None) -> None:
     draw_by_value(
         view,
         table,
@@ -234,4 +251,5 @@ def _by(view: View, table: pl.DataFrame, column: str, says: str) -> None:
         name=f"calls-by-{column.replace('_', '-')}",
         alt=says,
         defined_by=[("phone_calls", column), (MART, "calls"), (MART, "answered_calls")],
+        behind=_calls(direction, "true", **{column: column}),
     )

@@ -5,6 +5,7 @@ import streamlit as st
 
 from board import charts
 from board.address import pick_at_once
+from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import View, draw_chart, enough, part
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
@@ -56,6 +57,7 @@ def draw(view: View) -> None:
             name="funnel-weeks",
             alt="Share of online sessions that are completed, by week",
             defined_by=[("booking_funnel_daily", "completion_rate"), *MEASURED],
+            behind=Behind("marts.booking_sessions", WHOLE_WEEKS, {"week": "date_trunc('week', day)::date"}),
         )
 
 
@@ -91,6 +93,7 @@ def _by(view: View) -> None:
         name="funnel-by",
         alt="Share of online sessions that are completed, by where they come from, the most sessions first",
         defined_by=[*MEASURED, ("booking_funnel_daily", "completion_rate")],
+        behind=Behind("marts.booking_sessions", IN_PERIOD, {place: place for place in places}),
     )
 
 

@@ -3,9 +3,11 @@
 import streamlit as st
 
 from board import charts
+from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import View, draw_by_value, draw_chart, part
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
+from board.words import label
 
 MESSAGES = f"""
     select count(*) as messages, count(*) filter (where is_sent) as sent,
@@ -66,6 +68,11 @@ def _messages(view: View) -> None:
         name="messages-not-delivered",
         alt="Messages that did not arrive, by reason",
         defined_by=[("messages", "status_reason"), ("messages", "status")],
+        behind=Behind(
+            "marts.messages",
+            f"{IN_PERIOD} and not is_delivered and not is_read and status <> 'sent'",
+            {"reason": "coalesce(status_reason, error_code, status)"},
+        ),
         empty="Every message arrived.",
     )
     table = view.ask(WEEKS)
@@ -78,6 +85,13 @@ def _messages(view: View) -> None:
         name="messages-weeks",
         alt="Messages by week: sent, delivered and failed ones",
         defined_by=[("messages", "is_sent"), ("messages", "is_delivered"), ("messages", "is_failed")],
+        behind=Behind(
+            "marts.messages",
+            WHOLE_WEEKS,
+            {"week": "date_trunc('week', day)::date"},
+            step="messages were",
+            steps={label(name): f"is_{name}" for name in ("sent", "delivered", "failed")},
+        ),
     )
 
 
@@ -109,4 +123,5 @@ def _reminders(view: View) -> None:
         name="reminders-by-status",
         alt="Reminders by status, and how many led to an appointment",
         defined_by=[("service_reminders", "status"), ("service_reminders", "is_followed")],
+        behind=Behind("marts.service_reminders", IN_PERIOD, {"status": "status"}),
     )

@@ -1,13 +1,17 @@
 """Results of AI outreach: outcomes by purpose, suppressions, durations, opt-outs."""
 
+from dataclasses import replace
+
 import polars as pl
 import streamlit as st
 
 from board import charts
 from board.address import pick
+from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import View, draw_by_value, draw_chart, part
 from board.scope import IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE, closed
+from board.words import label
 
 MART = "outreach_outcomes_daily"
 CHANNELS = {"sms": "Text message", "voice": "Voice"}
@@ -67,6 +71,7 @@ def draw(view: View) -> None:
             name="suppressions",
             alt="Suppressed requests by reason, the most frequent first",
             defined_by=[("outreach_suppressions_daily", name) for name in ("requests", "suppression_reason")],
+            behind=_requests(channel, "status = 'suppressed'", suppression_reason="suppression_reason"),
         )
     with part("How long it takes"):
         st.caption("A request without an answer ends by the platform's own timer, which says nothing of clients.")
@@ -78,7 +83,14 @@ def draw(view: View) -> None:
             name="outreach-times",
             alt="Median hours from a request to its first message, by purpose; the table has those to a booking",
             defined_by=[(MART, "median_hours_to_contact"), (MART, "median_hours_to_outcome")],
+            behind=_requests(channel, "hours_to_contact is not null", purpose="purpose"),
         )
+
+
+def _requests(channel: str | None, where: str, **by: str) -> Behind:
+    """Return the requests behind the marks of a chart."""
+    within = WHOLE_WEEKS if "week" in by else IN_PERIOD
+    return Behind("marts.outreach_requests", f"{within} and {BY_CHANNEL} and {where}", by, {"channel": channel})
 
 
 def _totals(view: View, channel: str | None) -> None:
@@ -104,6 +116,11 @@ def _purposes(view: View, channel: str | None) -> None:
         name="outreach-purposes",
         alt="Outreach requests by purpose and by what came of them",
         defined_by=[(MART, name) for name in ("requests", "contacted", *OUTCOMES)],
+        behind=replace(
+            _requests(channel, "true", purpose="purpose"),
+            step="came to",
+            steps={label(name): f"coalesce(outcome, status) = '{name}'" for name in OUTCOMES[:5]},
+        ),
     )
 
 
@@ -122,5 +139,6 @@ def _weeks(view: View, channel: str | None) -> None:
         name="outreach-weeks",
         alt="Share of contacted clients who booked, by the week in which the request was made",
         defined_by=[(MART, "booked_rate"), (MART, "is_mature")],
+        behind=_requests(channel, "is_contacted", week="date_trunc('week', day)::date"),
         empty="No week of this period has ended all of its requests.",
     )

@@ -10,11 +10,12 @@ import streamlit as st
 
 from board import charts
 from board.address import pick_at_once
+from board.behind import Behind
 from board.figures import compared, figures
 from board.freshness import NAMED_AT_MOST
 from board.pages.call_back import people_to_call
 from board.parts import View, draw_chart, part
-from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS_NOTE, closed
+from board.scope import CALLER_DAYS, CHOSEN, IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE, closed
 from board.scorecard import (
     BY_KEY,
     MEASURES,
@@ -27,7 +28,7 @@ from board.scorecard import (
     scores,
 )
 from board.thresholds import out_now
-from board.words import plain
+from board.words import label, plain
 
 REQUESTS = f"""
     with requests as (
@@ -207,4 +208,11 @@ def _weeks(view: View) -> None:
         name="weeks",
         alt="Callers who wanted an appointment, those booked, online sessions and completed ones, by week",
         defined_by=[("practice_weekly", column) for column in (*steps, "is_final")],
+        behind=Behind(
+            "marts.booking_sessions",
+            WHOLE_WEEKS,
+            {"week": "date_trunc('week', day)::date"},
+            step="measure",
+            steps={label("sessions"): "true", label("completed"): "status = 'completed'"},
+        ),
     )

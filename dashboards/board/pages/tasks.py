@@ -3,9 +3,11 @@
 import streamlit as st
 
 from board import charts
+from board.behind import Behind
 from board.figures import compared, figures
 from board.parts import View, draw_by_value, draw_chart, part
 from board.scope import CHOSEN, IN_PERIOD, WHOLE_WEEKS, WHOLE_WEEKS_NOTE
+from board.words import label
 
 MART = "staff_task_turnaround_daily"
 BACKLOG = f"""
@@ -42,10 +44,13 @@ WEEKS = f"""
            sum(reopened)::bigint as reopened
     from marts.{MART} where {WHOLE_WEEKS} group by week order by week
 """
+AGES = """
+    case when hours_pending < 24 then 'Under a day' when hours_pending < 72 then '1 to 3 days'
+         when hours_pending < 168 then '3 to 7 days' when hours_pending < 720 then '7 to 30 days'
+         else 'Over 30 days' end
+"""
 WAITING = f"""
-    select case when hours_pending < 24 then 'Under a day' when hours_pending < 72 then '1 to 3 days'
-                when hours_pending < 168 then '3 to 7 days' when hours_pending < 720 then '7 to 30 days'
-                else 'Over 30 days' end as waiting,
+    select {AGES} as waiting,
            count(*) as tasks, min(hours_pending) as shortest
     from marts.staff_tasks where {CHOSEN} and status = 'pending'
     group by waiting order by shortest
@@ -70,6 +75,9 @@ def draw(view: View) -> None:
                 *((MART, name) for name in ("created", "completed", "canceled", "pending")),
                 *((MART, name) for name in ("median_hours_to_finalize", "median_open_hours_to_finalize")),
             ],
+            behind=Behind(
+                "marts.staff_tasks", f"{IN_PERIOD} and status = 'completed'", {"task_type": "task_type"}
+            ),
         )
     if len(view.scope.practices) > 1:
         with part("How long they take, by practice"):
@@ -81,6 +89,9 @@ def draw(view: View) -> None:
                 name="tasks-by-practice",
                 alt="Hours within which nine of ten completed tasks were done, by practice, the slowest first",
                 defined_by=[(MART, "median_hours_to_finalize"), (MART, "completed")],
+                behind=Behind(
+                    "marts.staff_tasks", f"{IN_PERIOD} and status = 'completed'", {"practice": "practice_id"}
+                ),
             )
     with part("Week by week"):
         table = view.ask(WEEKS)
@@ -93,6 +104,16 @@ def draw(view: View) -> None:
             name="tasks-weeks",
             alt="Tasks by the week of their creation: all, completed ones, those that still wait",
             defined_by=[(MART, name) for name in ("created", "completed", "canceled", "pending", "reopened")],
+            behind=Behind(
+                "marts.staff_tasks",
+                WHOLE_WEEKS,
+                {"week": "date_trunc('week', day)::date"},
+                step="state",
+                steps={
+                    label("created"): "true",
+                    **{label(name): f"status = '{name}'" for name in ("completed", "pending")},
+                },
+            ),
         )
 
 
@@ -113,6 +134,7 @@ def _backlog(view: View) -> None:
         name="tasks-waiting",
         alt="Tasks that wait now, by how long they have waited, whenever they were created",
         defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
+        behind=Behind("marts.staff_tasks", f"{CHOSEN} and status = 'pending'", {"waiting": AGES}),
         empty="No task waits.",
     )
     if len(view.scope.chosen) > 1 and waiting:
@@ -123,6 +145,7 @@ def _backlog(view: View) -> None:
             name="tasks-waiting-by-practice",
             alt="Tasks that wait now by practice: how many, and for how many days",
             defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
+            behind=Behind("marts.staff_tasks", f"{CHOSEN} and status = 'pending'", {"practice": "practice_id"}),
         )
 
 

@@ -152,24 +152,6 @@ class _Count(ProgressColumn):
         return Text(f"{int(task.completed):,}{of} {task.fields['unit']}")
 
 
-class _Speed(ProgressColumn):
-    """Recent rows per second; once the task is done, the average."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text(f"{int(speed):,}/s" if speed and speed >= 1 else "", style="dim")
-
-
-class _TimeLeft(TimeRemainingColumn):
-    """The remaining time.
-
-    It is empty if more rows were read than the source has and the list is not done, because rows are read again.
-    """
-
-    def render(self, task: Task) -> Text:
-        return Text() if task.finished and task.fields["mark"] == " " else super().render(task)
-
-
 class _Bars(Progress):
     """Bars, with a spinner below them during a wait."""
 
@@ -189,8 +171,7 @@ def _bars() -> _Bars:
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
         _Count(),
-        _Speed(),
-        _TimeLeft(compact=True),
+        TimeRemainingColumn(compact=True),
         TextColumn("{task.fields[practices]}", style="dim"),
         console=Console(stderr=True),
         transient=True,

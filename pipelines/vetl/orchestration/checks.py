@@ -118,19 +118,9 @@ def quarantined(lists: Sequence[ListStatus], _settings: Settings, _now: datetime
     return Verdict(("practice", "rows"), [(item.practice_id, item.quarantined) for item in with_rows])
 
 
-def known_fields(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
-    """The list has exactly the fields of the contract. New fields are kept in `_extra`."""
-    return _drift(lists, of_values=False)
-
-
-def known_values(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
-    """Enumerations have only values of the contract. Unknown values are kept unchanged."""
-    return _drift(lists, of_values=True)
-
-
-def _drift(lists: Sequence[ListStatus], *, of_values: bool) -> Verdict:
-    every = [(item.practice_id, departure) for item in lists for departure in item.drift]
-    rows = [row for row in every if row[1].startswith("new_value") == of_values]
+def as_in_the_contract(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
+    """The list has the fields and values of the contract. New fields are in `_extra`, new values unchanged."""
+    rows = [(item.practice_id, departure) for item in lists for departure in item.drift]
     return Verdict(("practice", "departure from the contract"), rows)
 
 
@@ -138,8 +128,7 @@ LIST_CHECKS: dict[str, Callable[[Sequence[ListStatus], Settings, datetime], Verd
     "certified": certified,
     "fresh": fresh,
     "quarantine": quarantined,
-    "known_fields": known_fields,
-    "known_values": known_values,
+    "as_in_the_contract": as_in_the_contract,
 }
 
 
@@ -229,22 +218,6 @@ where warehouse_count < source_count order by source_count - warehouse_count des
 """
 """Only missing rows are a problem: a list may grow between two counts at the source."""
 
-_SILENT = """
-with days as (
-    select practice_id, day, sum(calls) as calls from marts.booking_intent_daily group by all
-), weeks as (
-    select practice_id, today - 1 as last_day, today - 1 - 7 * ago::integer as day
-    from marts.practices, range(1, 9) as before(ago) where history_start <= today - 1 - 7 * ago::integer
-), usual as (
-    select practice_id, last_day, median(coalesce(calls, 0)) as calls
-    from weeks left join days using (practice_id, day) group by all
-)
-select usual.practice_id, usual.last_day, usual.calls from usual
-left join days on days.practice_id = usual.practice_id and days.day = usual.last_day
-where isodow(usual.last_day) <= 6 and usual.calls >= 3 and coalesce(days.calls, 0) = 0
-order by usual.calls desc
-"""
-
 
 def _asking(sql: str, *columns: str) -> Callable[[Settings], Verdict]:
     def verdict(settings: Settings) -> Verdict:
@@ -261,10 +234,6 @@ PUBLISHED_CHECKS: dict[str, tuple[str, Callable[[Settings], Verdict]]] = {
     "equals_source": (
         "No list has fewer rows than the source counted at the last complete read.",
         _asking(_FEWER, "practice", "list", "rows at the source", "rows published"),
-    ),
-    "volume": (
-        "Every practice had a call on its last working day, if it usually has calls on that weekday.",
-        _asking(_SILENT, "practice", "day", "usual calls"),
     ),
 }
 """The checks of the published file, to which addons add theirs: a description, and the function that judges."""

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import duckdb
-from vetl.addons.lake.spark_marts import write_views
+from vetl.addons.lake.spark import write_views
 
 
 def test_tables_of_both_published_schemas_are_views_with_their_descriptions(tmp_path: Path) -> None:

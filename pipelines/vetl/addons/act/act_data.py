@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from vetl.addons.act.acts import LISTS, UNASKED, BookingRequest, LedgerEntry
@@ -129,39 +130,26 @@ def _unfit(settings: Settings, practice_id: str, lists: Sequence[_Attempt], now:
     return None
 
 
-def _request(row: tuple[object, ...], practice: str, rules: ZoneInfo) -> BookingRequest:
-    (
-        practice_id,
-        episode_id,
-        client_id,
-        number,
-        last_at,
-        urgency,
-        channel,
-        wanted,
-        reason,
-        tries,
-        name,
-        contacts,
-    ) = row
-    assert isinstance(last_at, datetime) and isinstance(contacts, list) and isinstance(urgency, int)  # noqa: PT018
+def _request(row: tuple[Any, ...], practice: str, rules: ZoneInfo) -> BookingRequest:
+    practice_id, episode_id, client_id, number, last_at, urgency, channel, *more = row
+    wanted, reason, tries, name, contacts = more
     fields = {
         "practice": practice,
         "channel": channel,
         "last_at": last_at.astimezone(rules).strftime("%Y-%m-%d %H:%M"),
-        "wanted": _SAID.get(str(wanted), str(wanted or "an appointment").replace("_", " ")),
-        "reason": str(reason or NO_TEXT).replace("_", " "),
+        "wanted": _SAID.get(wanted, (wanted or "an appointment").replace("_", " ")),
+        "reason": (reason or NO_TEXT).replace("_", " "),
         "tries": tries,
         "client_id": client_id,
         "client_name": name,
         "phone_number": number or "see the client",
     }
     return BookingRequest(
-        practice_id=str(practice_id),
-        episode_id=str(episode_id),
-        contacts=tuple(str(contact) for contact in contacts),
-        client_id=str(client_id) if client_id else None,
-        phone_number=str(number) if number else None,
+        practice_id=practice_id,
+        episode_id=episode_id,
+        contacts=tuple(contacts),
+        client_id=client_id or None,
+        phone_number=number or None,
         last_at=last_at.astimezone(UTC),
         urgency=urgency,
         fields={key: str(value or NO_TEXT) for key, value in fields.items()},

@@ -6,7 +6,7 @@ its answer is the task, a read decides: it shows the task, or proves that there 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from vetl.addons.act.acts import (
@@ -33,30 +33,24 @@ from vetl.core.errors import RequestRefused, VetlError
 from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
 
 
+@dataclass
 class Applier:
     """Applies one plan. `digest` names it in the ledger, which has its acts already; `zones` are by practice."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        platform: ActPlatform,
-        rules: ActSettings,
-        zones: Mapping[str, str],
-        requests: Sequence[BookingRequest],
-        facts: ActFacts,
-        digest: str,
-    ) -> None:
-        self._ledger = ledger
-        self._platform = platform
-        self._rules = rules
-        self._zones = zones
-        self._settle = timedelta(minutes=rules.settle_minutes)
-        self._requests = requests
-        self._facts = facts
-        self._digest = digest
-        self._asked: dict[str, str] = {}
-        """The codes of the requests that left, with the reason if the platform refused."""
-        self.result = ApplyResult()
+    _ledger: Ledger
+    _platform: ActPlatform
+    _rules: ActSettings
+    _zones: Mapping[str, str]
+    _requests: Sequence[BookingRequest]
+    _facts: ActFacts
+    _digest: str
+    _asked: dict[str, str] = field(default_factory=dict[str, str])
+    """The codes of the requests that left, with the reason if the platform refused."""
+    result: ApplyResult = field(default_factory=ApplyResult)
+
+    @property
+    def _settle(self) -> timedelta:
+        return timedelta(minutes=self._rules.settle_minutes)
 
     async def apply(self) -> ApplyResult:
         """Apply the plan to each practice that it concerns. A practice that fails does not stop the others.

@@ -1,6 +1,7 @@
 """Sending the acts that are messages. A `reference_id` makes each safe to repeat, and no list has to be read."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from vetl.addons.act.acts import Act, HeldBack
 from vetl.addons.act.codes import codes_of
@@ -9,26 +10,23 @@ from vetl.addons.act.planning import ActPlan
 from vetl.addons.act.platform import ActPlatform, ApplyResult, send_in_turn
 from vetl.addons.act.sighting import SeenTask, Sighting
 from vetl.core.errors import NotSent, RequestRefused, VetlError
+from vetl.partner.practice import PartnerPractice
 from vetl.partner.request_models import NewMessage, Recipient
 
 
+@dataclass
 class Texter:
-    """Sends the messages of one practice."""
+    """Sends the messages of one practice. `obstacle` says why none of a kind may leave now."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        platform: ActPlatform,
-        result: ApplyResult,
-        practice_id: str,
-        obstacle: Callable[[str, str], str | None],
-    ) -> None:
-        self._ledger = ledger
-        self._platform = platform
-        self._result = result
-        self._practice_id = practice_id
-        self._desk = platform.desk(practice_id)
-        self._obstacle = obstacle
+    _ledger: Ledger
+    _platform: ActPlatform
+    _result: ApplyResult
+    _practice_id: str
+    _obstacle: Callable[[str, str], str | None]
+
+    @property
+    def _desk(self) -> PartnerPractice:
+        return self._platform.desk(self._practice_id)
 
     async def text(self, unknown: Sequence[Act], due: Sequence[Act], plan: ActPlan) -> None:
         """Look for the messages whose answer did not come, then send those of the plan that still fit the data."""

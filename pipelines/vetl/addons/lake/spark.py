@@ -6,27 +6,28 @@ import shutil
 import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import duckdb
 from deltalake import DeltaTable
 
 from vetl.addons.lake.delta import Lake, LakeError, sql_types
 from vetl.addons.lake.export import names_of
 from vetl.addons.lake.settings import SparkSettings
-from vetl.addons.lake.spark_marts import write_views
 from vetl.core.errors import BuildFailed, ConfigurationError
+from vetl.core.published_file import SCHEMAS as PUBLISHED
 from vetl.jobs.build import dbt_variables, refuse_while_held, treatments
 from vetl.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, state_folder
 from vetl.jobs.one_writer import writing
 from vetl.publishing.publication import Published, publish
 from vetl.settings import Settings
 from vetl.store import writer_lock
-from vetl.store.connection import PRIVATE
+from vetl.store.connection import PRIVATE, as_vetl_errors, literal, quoted
 from vetl.store.control.activity import recorded
 
 TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
@@ -98,6 +99,29 @@ def publish_from(settings: Settings, work: Path) -> Published:
         shared=settings.privacy.shared,
         keep=settings.warehouse.keep,
     )
+
+
+def write_views(file: Path, tables: Path, manifest: Path) -> None:
+    """Make a file with a view for each `<tables>/<schema>.db/<mart>/*.parquet`, described by dbt's manifest."""
+    file.unlink(missing_ok=True)
+    nodes = json.loads(manifest.read_text("utf-8"))["nodes"].values()
+    marts = [node for node in nodes if node["resource_type"] == "model" and node["schema"] in PUBLISHED]
+    with as_vetl_errors(file), closing(duckdb.connect(file)) as connection:
+        for schema in PUBLISHED:
+            connection.execute(f"create schema {schema}")
+        for mart in marts:
+            _write_mart(connection, mart, tables / f"{mart['schema']}.db" / mart["name"])
+
+
+def _write_mart(connection: duckdb.DuckDBPyConnection, mart: dict[str, Any], folder: Path) -> None:
+    name = f"{mart['schema']}.{quoted(mart['name'])}"
+    files = literal(f"{folder}/*.parquet")
+    connection.execute(f"create view {name} as from read_parquet({files}, hive_partitioning = false)")
+    connection.execute(f"comment on view {name} is {literal(mart['description'])}")
+    for column in mart["columns"].values():
+        connection.execute(
+            f"comment on column {name}.{quoted(column['name'])} is {literal(column['description'])}"
+        )
 
 
 def dbt_on_spark(
