@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from vetl.core.errors import MAKE_ROOM, BackupError, VetlError, WarehouseError, cannot_write
+from vetl.drafts import sync_to_disk
 
 BUSY_MILLISECONDS = 5_000
 """How long a connection waits for a lock of another one."""
@@ -155,11 +156,7 @@ def make(path: Path) -> None:
     except FileExistsError:
         return
     for folder in (path.parent, *(folder.parent for folder in made)):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_to_disk(folder)
 
 
 def identities(path: Path) -> list[Identity | None]:

@@ -4,8 +4,9 @@ Each seed is another story: two or three of all writing commands begin at random
 them are killed (SIGKILL), and some do not wait for each other. Afterwards `vetl run` exits with 0, the raw rows
 are those of the platform, the marts equal a single undisturbed run and a build in full, and no file is left over.
 In every third story one of the commands is `vetl forget`, which `vetl run` continues if it was killed.
-The stories have a dbt project with few of the models (`support.small_project`), so that a story takes seconds; one
-story of `make chaos` has them all. `VETL_CHAOS_SEEDS` is the number of stories, or a range of seeds (`20-200`).
+The stories have a dbt project with few of the models (`support.small_project`), so that a story takes seconds;
+`tests/transform/test_incremental.py` kills builds of them all. `VETL_CHAOS_SEEDS` is the number of
+stories, or a range of seeds (`20-200`).
 """
 
 import json
@@ -23,19 +24,15 @@ from support import forgetting, truth
 from support.concurrent_commands import KILLED, Command, Ended, overlap
 from support.dbt_build import BOOKING_STAGES
 from support.deliveries import body_of, reminder
-from support.examples import STORIES as SEEDS
 from support.examples import seeds
 from support.mart_builds import built_in_full, differences
 from support.practice_site import practice_table
 from support.sandbox_settings import credentials
 from support.small_project import small_project
 from support.warehouse_with_rows import ask
-from vetl.bundled import dbt_project
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 
-STORIES = [*([(True, 0)] if SEEDS else []), *((False, seed) for seed in seeds(2))]
-"""Whether a story has the whole dbt project, and its seed. The story 0 has a forgetting."""
 DAYS = 4
 WEBHOOKS = 20
 END = timedelta(days=2, hours=3)
@@ -70,10 +67,8 @@ def platform() -> Iterator[vetl_sandbox.Handle]:
 
 
 @pytest.fixture(scope="module")
-def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return vetl's dbt project, or one with two marts and the tables that take in changes."""
-    if request.param:
-        return dbt_project()
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a dbt project with two marts and the tables that take in changes."""
     return small_project(tmp_path_factory.mktemp("few-models"), "phone_calls", "staff_tasks")
 
 
@@ -81,7 +76,6 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def synced_folder(platform: vetl_sandbox.Handle, project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder in which every command ran once, with half of the history."""
     folder = tmp_path_factory.mktemp("before")
-    platform.reset()  # a story of another project may have moved its clock
     (practice,), half = platform.practices, first_day(platform) + timedelta(days=DAYS // 2)
     (folder / "vetl.toml").write_text(
         f'[partner]\nbase_url = "{platform.base_url}"\n'
@@ -119,13 +113,7 @@ def true_marts(
     return built_in_full(folder / "vetl.duckdb", project)
 
 
-@pytest.mark.parametrize(
-    ("project", "seed"),
-    STORIES,
-    ids=[f"{'all-models' if whole else 'few-models'}-seed-{seed}-" for whole, seed in STORIES],
-    indirect=["project"],
-    scope="module",
-)
+@pytest.mark.parametrize("seed", seeds(2), ids=lambda seed: f"seed-{seed}-")
 def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     platform: vetl_sandbox.Handle,
     project: Path,

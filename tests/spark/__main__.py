@@ -16,7 +16,8 @@ from spark.on_spark import build
 from spark.tables import compared, published_alike
 from support.month_of_events import PRACTICES, play_month
 from vetl.endpoints import REGISTRY
-from vetl.jobs.build import build_marts, publish_marts
+from vetl.jobs.build import building, publish_marts
+from vetl.jobs.dbt_process import last_of
 from vetl.jobs.logs import configure_logs
 from vetl.settings import WarehouseSettings, settings_class
 from vetl.store.warehouse import Warehouse
@@ -60,7 +61,7 @@ def _compare(warehouse: Path, python: Path, folder: Path, master: str) -> int:
     settings = settings_class()(
         warehouse=WarehouseSettings(path=copy, published=folder / "analytics.duckdb", pii_key=_KEY)
     )
-    here = build_marts(settings, full_refresh=True)
+    here = last_of(building(settings, full_refresh=True))
     publish_marts(settings)
     there = build(settings, python, folder / "spark", master)
     _say(f"dbt build on Spark: {there.result.succeeded} succeeded in {there.result.seconds:.0f} s")

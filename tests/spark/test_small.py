@@ -18,7 +18,8 @@ from vetl.addons.lake import spark
 from vetl.addons.lake.delta import Lake
 from vetl.addons.lake.job import run_export
 from vetl.core.errors import BuildFailed
-from vetl.jobs.build import build_marts
+from vetl.jobs.build import building
+from vetl.jobs.dbt_process import last_of
 from vetl.settings import Settings, WarehouseSettings, settings_class
 
 PYTHON = Path(__file__).parents[2] / "build" / "env" / "spark" / "bin" / "python"
@@ -56,7 +57,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     made = settings_class()(
         warehouse=WarehouseSettings(path=folder / "vetl.duckdb", published=folder / "analytics.duckdb")
     )
-    assert not build_marts(made, full_refresh=True).failures
+    assert not last_of(building(made, full_refresh=True)).failures
     return made
 
 

@@ -17,7 +17,7 @@ from support import warm_dbt
 from support.dbt_build import VARIABLES, places, run
 from vetl.bundled import dbt_project
 from vetl.jobs import build
-from vetl.jobs.dbt_process import DATA_ONLY, BuildResult, environment, fingerprint
+from vetl.jobs.dbt_process import DATA_ONLY, BuildResult, environment, fingerprint, last_of
 from vetl.settings import Settings
 from vetl.store.connection import attach
 from vetl.store.control import builds
@@ -60,7 +60,7 @@ def _models_only(begun: build.Begun, **_which: bool) -> tuple[str, ...]:
 
 def build_marts_untested(settings: Settings) -> BuildResult:
     with untested():
-        result = build.build_marts(settings)
+        result = last_of(build.building(settings))
     assert not result.failures, result.failures
     return result
 

@@ -16,7 +16,8 @@ from support.mart_builds import build_marts_untested
 from support.story import MOVING, START, Chapter, Follower, following
 from vetl.cli.demo_webhooks import receiver
 from vetl.cli.sandbox import Platform
-from vetl.jobs.build import build_marts
+from vetl.jobs.build import building
+from vetl.jobs.dbt_process import last_of
 
 Walker = tuple[str, str, str]
 """A practice, a session there, and the stage that it reaches."""
@@ -92,7 +93,7 @@ def play_month(folder: Path) -> Chapter:
         follower.unreachable = frozenset((practice, "appointments") for practice in KNOWN)
         follower.platform.advance(timedelta(minutes=7))
         follower.visit(reconcile="full")
-        return follower.chapter(build_marts)
+        return follower.chapter(lambda settings: last_of(building(settings)))
 
 
 @contextmanager

@@ -63,6 +63,11 @@ def text(value: object) -> str:
             return printable(str(value))
 
 
+def utc_seconds(instant: datetime) -> str:
+    """Return an instant in UTC to the second, such as `2026-01-02T03:04:05Z`."""
+    return instant.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 def span(seconds: float) -> str:
     """Return a duration in words: "10 minutes", "90 seconds", "1 hour"."""
     units = ((3600, "hour"), (60, "minute"))

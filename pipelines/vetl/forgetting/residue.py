@@ -30,9 +30,10 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
     left: list[str] = []
     private = settings.warehouse.path
     left += [f"{private}: {table}" for table in in_private(private, person, mentions, lock_wait_seconds=seconds)]
-    for file in _published_files(settings):
-        left += [f"{file}: {table}" for table in in_published(file, person, mentions)]
-    for file in _parquet_files(settings):
+    published = settings.warehouse.published
+    for file in (published, *kept(published), contacts_file(published)):
+        left += [f"{file}: {table}" for table in (in_published(file, person, mentions) if file.exists() else ())]
+    for file in sorted(parquet_folder(published).rglob("*.parquet")):
         left += [str(file)] * in_parquet(file, person, mentions)
     if settings.webhooks.inbox.exists():
         with Inbox.open(settings.webhooks.inbox) as inbox:
@@ -48,32 +49,17 @@ def remove_leftovers(settings: Settings) -> None:
     """Remove drafts and temporary rows of processes that have ended."""
     path, published = settings.warehouse.path, settings.warehouse.published.resolve()
     shutil.rmtree(path.with_name(f"{path.name}.tmp"), ignore_errors=True)
-    for folder, names in ((path.parent, [path.name]), (published.parent, _published_names(settings))):
-        for name in names:
-            for draft in folder.glob(f".{name}.*"):
-                if not _is_in_use(draft):
-                    shutil.rmtree(draft, ignore_errors=True)
-                    draft.unlink(missing_ok=True)
+    for file in (path, published, contacts_file(published)):
+        for draft in file.parent.glob(f".{file.name}.*"):
+            if not _is_in_use(draft):
+                shutil.rmtree(draft, ignore_errors=True)
+                draft.unlink(missing_ok=True)
 
 
 def _is_in_use(draft: Path) -> bool:
     """Return whether the process whose id is in the name of a draft still runs."""
     numbers = [part for part in draft.name.split(".") if part.isdecimal()]
     return bool(numbers) and Path("/proc", numbers[0]).exists()
-
-
-def _published_names(settings: Settings) -> list[str]:
-    published = settings.warehouse.published
-    return [published.name, contacts_file(published).name]
-
-
-def _published_files(settings: Settings) -> list[Path]:
-    published = settings.warehouse.published
-    return [file for file in (published, *kept(published), contacts_file(published)) if file.exists()]
-
-
-def _parquet_files(settings: Settings) -> list[Path]:
-    return sorted(parquet_folder(settings.warehouse.published).rglob("*.parquet"))
 
 
 def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:

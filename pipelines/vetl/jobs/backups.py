@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import BackupError, WrongUse, cannot_write
-from vetl.drafts import draft_for, remove_leftovers, replace_text
+from vetl.drafts import draft_for, remove_leftovers, replace_text, sync_to_disk
 from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.kept_files import PRIVATE, KeptFile, kept_files, place_of
 from vetl.jobs.one_writer import existing, writing
@@ -177,7 +177,7 @@ def _hash(file: Path) -> tuple[int, str]:
 
 def _finish(backup: Backup) -> None:
     """Write the manifest in one rename, after everything else is on the disk."""
-    sync_folder(backup.folder)
+    sync_to_disk(backup.folder)
     document = {
         "format": FORMAT,
         "vetl": backup.vetl,
@@ -186,16 +186,7 @@ def _finish(backup: Backup) -> None:
         "files": [asdict(file) for file in backup.files],
     }
     replace_text(backup.folder / MANIFEST, json.dumps(document, indent=2) + "\n")
-    sync_folder(backup.folder)
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring the names of a folder onto the disk."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync_to_disk(backup.folder)
 
 
 def _digest(files: Sequence[BackedUpFile]) -> str:
@@ -255,7 +246,7 @@ def _replace(settings: Settings, backup: Backup, targets: dict[BackedUpFile, Pat
             ready[target].chmod(file.mode)
         mark = restore_mark(path)
         replace_text(mark, json.dumps({"folder": str(backup.folder)}))
-        sync_folder(mark.parent)
+        sync_to_disk(mark.parent)
         for file in kept_files(settings):
             if file.name not in stayed and file.path not in ready:
                 file.path.unlink()
@@ -267,7 +258,7 @@ def _replace(settings: Settings, backup: Backup, targets: dict[BackedUpFile, Pat
         for made_again in (state_folder(path), parquet_folder(settings.warehouse.published)):
             shutil.rmtree(made_again, ignore_errors=True)
         for place in {target.parent for target in ready}:
-            sync_folder(place)
+            sync_to_disk(place)
         mark.unlink()
 
 

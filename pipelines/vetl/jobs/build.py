@@ -15,12 +15,9 @@ from vetl.jobs.dbt_process import (
     DATA_ONLY,
     PUBLISHED_ONLY,
     TABLES_ONLY,
-    Advance,
-    BuildResult,
     Nodes,
     dbt_nodes,
     fingerprint,
-    last_of,
 )
 from vetl.jobs.headlines import find_headlines
 from vetl.jobs.one_writer import existing, opened, writing
@@ -41,11 +38,6 @@ WEAK_KEY = (
     f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "
     "for example from `vetl init` or `openssl rand -hex 32`"
 )
-
-
-def build_marts(settings: Settings, advance: Advance = lambda _done, _total: None, **how: Any) -> BuildResult:  # noqa: ANN401 - as `building`
-    """Run `building` to its end, and return the result."""
-    return last_of(building(settings, **how), advance)
 
 
 def building(

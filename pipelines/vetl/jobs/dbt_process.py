@@ -107,7 +107,7 @@ def dbt_build(warehouse: Path, *, advance: Advance, **how: Any) -> BuildResult: 
     return last_of(dbt_nodes(warehouse, **how), advance)
 
 
-def last_of(nodes: Nodes, advance: Advance) -> BuildResult:
+def last_of(nodes: Nodes, advance: Advance = lambda _done, _total: None) -> BuildResult:
     """Run a build to its end, and return its result."""
     while True:
         try:

@@ -145,8 +145,9 @@ def _problems(
     yield from _of_forgettings(settings.warehouse.path)
     if restore := unfinished_restore(settings.warehouse.path):
         yield Problem(1, restore)
-    if line := _broken_warehouse(settings.warehouse.path):
-        yield Problem(1, line)
+    if why := _damage(settings.warehouse.path):
+        remedy = "the table shows its last commit; restore the file, or move both away and sync again"
+        yield Problem(1, f"{settings.warehouse.path}: {why}; {remedy}")
     yield from _of_inbox(report.inbox)
     yield from _of_activity("sync", report.sync)
     yield from _of_lists(settings, report, practices, now)
@@ -266,14 +267,8 @@ def _hold(warehouse: Path) -> Hold | None:
         return Hold("an unknown time", "an unknown time")
 
 
-def _broken_warehouse(path: Path) -> str | None:
-    """Return the line about a damaged or foreign warehouse file, or `None` if the file is in order."""
-    why = _damage(path)
-    remedy = "the table shows its last commit; restore the file, or move both away and sync again"
-    return f"{path}: {why}; {remedy}" if why else None
-
-
 def _damage(path: Path) -> str | None:
+    """Return why the file cannot be a whole database, or `None` if it is in order."""
     try:
         return what_is_wrong(path)
     except OSError as error:
@@ -289,15 +284,10 @@ def inbox_status(path: Path) -> dict[str, Any] | None:
     """Return the state of the inbox with an error if it cannot be read, or `None` if there is no inbox."""
     if not path.exists():
         return None
-    document: dict[str, Any] = {"path": path, "waiting": None, "oldest": None, "last_received": None}
+    backlog = error = None
     try:
         backlog = read_backlog(path)
-    except InboxError as error:
-        return {**document, "error": str(error)}
-    return {
-        **document,
-        "waiting": backlog.waiting,
-        "oldest": backlog.oldest,
-        "last_received": backlog.last_received,
-        "error": None,
-    }
+    except InboxError as unread:
+        error = str(unread)
+    of_backlog = {name: getattr(backlog, name, None) for name in ("waiting", "oldest", "last_received")}
+    return {"path": path, **of_backlog, "error": error}

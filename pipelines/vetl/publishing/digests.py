@@ -176,12 +176,15 @@ class Inputs:
     is_older: bool
 
 
+_RAW_COLUMNS = (
+    "select table_name, list(column_name) from duckdb_columns() where (database_name, schema_name) ="
+    " (current_database(), 'raw') group by all having list_contains(list(column_name), '_row_hash')"
+)
+
+
 def digest_inputs(connection: duckdb.DuckDBPyConnection, target: str) -> None:
     """Store the digests of the raw tables of the private file, the default database, in the table `target`."""
-    columns = connection.execute(
-        "select table_name, list(column_name) from duckdb_columns() where (database_name, schema_name) ="
-        " (current_database(), 'raw') group by all having list_contains(list(column_name), '_row_hash')"
-    ).fetchall()
+    columns = connection.execute(_RAW_COLUMNS).fetchall()
     for table, names in columns:
         digests = _digests(f"raw.{quoted(table)}", names)
         connection.execute(
@@ -206,11 +209,12 @@ def verify_inputs(private: Path, published: Path, practice: str | None = None) -
             ).rows
         }
     with reading(private) as read:
+        columns = dict(read(_RAW_COLUMNS).rows)
         changed: list[tuple[str, str, int]] = []
         now: dict[tuple[str, str], tuple[int, str]] = {}
         for endpoint in (*REGISTRY, *RECEIVED):
             table = RawTable.of(endpoint)
-            name, names = f"raw.{endpoint.table}", _columns(read, endpoint.table)
+            name, names = f"raw.{endpoint.table}", columns.get(endpoint.table)
             if names:
                 hashed = row_hash(table.hashed, "stored")
                 changed += read(
@@ -235,11 +239,3 @@ def _digests(relation: str, columns: list[str]) -> str:
         f"select practice_id, count(*) as rows, cast(sum(hash({keys})) as varchar) as digest from {relation}"
         " where _deleted_at is null group by practice_id"
     )
-
-
-def _columns(read: Read, table: str) -> list[str]:
-    rows = read(
-        "select column_name from duckdb_columns() where schema_name = 'raw' and database_name = current_database()"
-        f" and table_name = {literal(table)}"
-    ).rows
-    return [name for (name,) in rows]

@@ -7,7 +7,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from vetl.core.errors import WarehouseError, cannot_write
+from vetl.core.text import utc_seconds
 from vetl.store.notes import notes_file, read_note, write_note
 
 
@@ -25,18 +28,14 @@ class PublicationRecord:
     file: tuple[int, int, int]
 
 
+_RECORD = TypeAdapter(PublicationRecord)
+
+
 def read_record(private: Path) -> PublicationRecord | None:
     """Return the record; `None` if it is missing or cannot be read."""
     try:
-        document = read_note(private, "publication")
-        return PublicationRecord(
-            document["build_id"],
-            document["masking"],
-            document["salt"],
-            dict(document["masked_words"]),
-            tuple(document["file"]),
-        )
-    except (WarehouseError, ValueError, KeyError, TypeError):
+        return _RECORD.validate_python(read_note(private, "publication"))
+    except (WarehouseError, ValueError):
         return None
 
 
@@ -83,7 +82,7 @@ def hold(private: Path, published: Path) -> Hold:
         made = datetime.fromtimestamp(published.stat().st_mtime, UTC)
     except OSError as error:
         raise WarehouseError(cannot_write(published, error)) from None
-    held = Hold(_iso(datetime.now(UTC)), _iso(made))
+    held = Hold(utc_seconds(datetime.now(UTC)), utc_seconds(made))
     write_note(private, "rollback", asdict(held))
     return held
 
@@ -94,7 +93,3 @@ def release(private: Path) -> bool:
     if held:
         write_note(private, "rollback", None)
     return held
-
-
-def _iso(instant: datetime) -> str:
-    return instant.isoformat(timespec="seconds").replace("+00:00", "Z")

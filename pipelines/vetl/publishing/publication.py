@@ -24,7 +24,7 @@ from vetl import bundled
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import DIGESTS, MARTS, SCHEMAS, SharedWords, Treatments, schema_of
 from vetl.core.secrets import is_weak_key
-from vetl.drafts import draft_for
+from vetl.drafts import draft_for, sync_to_disk
 from vetl.publishing import digests
 from vetl.publishing.digests import digest_inputs
 from vetl.publishing.last_publication import PublicationRecord, identity_of, read_record
@@ -222,11 +222,11 @@ def _publish(
 
 def _put_into_place(draft: Path, published: Path, keep: int) -> None:
     _give_access(draft, published)
-    _sync_to_disk(draft)
+    sync_to_disk(draft)
     keep_before(published, keep)
     draft.replace(published)
     remove_kept(published, keep)
-    _sync_to_disk(published.parent)
+    sync_to_disk(published.parent)
 
 
 @contextmanager
@@ -275,11 +275,3 @@ def _give_access(draft: Path, published: Path) -> None:
     except PermissionError:  # this account is not in that group, and its own group must not read instead
         mode &= ~stat.S_IRWXG
     draft.chmod(mode)
-
-
-def _sync_to_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

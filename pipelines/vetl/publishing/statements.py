@@ -78,11 +78,7 @@ class RowStream:
 
 
 def query(file: Path, sql: str) -> QueryResult:
-    """Run a statement and fetch all its rows; instants come in UTC.
-
-    Raises:
-        The same as `streamed`.
-    """
+    """Run a statement and fetch all its rows; instants come in UTC."""
     with streamed(file, sql) as stream:
         return QueryResult(stream.columns, [row for batch in stream.batches for row in batch])
 
@@ -92,9 +88,6 @@ def reading(file: Path, practices: Collection[str] | None = None) -> Generator[R
     """Open a file once for several statements; yield the function that runs one of them.
 
     With `practices`, each table of the marts has only the rows of these practices, whatever the statements ask.
-
-    Raises:
-        The same as `streamed`.
     """
     with opened(file, None) if practices is None else opened_for(file, practices) as connection:
 
@@ -124,9 +117,6 @@ def previewed(file: Path, sql: str, *, width: int | None, most: int) -> Generato
     """Run a statement up to its first rows, and draw them as DuckDB's shell does in `width` characters.
 
     Without a `width` no column is left out and no cell is cut.
-
-    Raises:
-        The same as `streamed`.
     """
     with _statement(file, sql) as (connection, statement):
         relation = statement.run(lambda: connection.sql(sql))
@@ -173,11 +163,7 @@ def columns_of(read: Read) -> dict[str, dict[str, str]]:
 
 
 def query_to_parquet(file: Path, sql: str, target: Path) -> None:
-    """Run a statement and write its rows to a Parquet file.
-
-    Raises:
-        The same as `streamed`.
-    """
+    """Run a statement and write its rows to a Parquet file."""
     with _statement(file, sql, writes_to=target.parent) as (connection, statement):
         statement.run(lambda: connection.sql(sql).write_parquet(str(target)))
 

@@ -1,13 +1,12 @@
 """Rewrite the private file: deleted and changed values leave their bytes in the blocks of the old file."""
 
-import os
 from contextlib import closing
 from pathlib import Path
 
 import duckdb
 
 from vetl.core.errors import WarehouseError, cannot_write
-from vetl.drafts import draft_for
+from vetl.drafts import draft_for, sync_to_disk
 from vetl.store.connection import ROW_GROUP_SIZE, as_warehouse_error, drop_derived, literal
 
 _NO_ROOM = ("Could not write", "No space left", "File too large", "heckpoint", "CHECKPOINT")
@@ -27,18 +26,10 @@ def rewrite(path: Path) -> None:
             connection.execute("checkpoint old")  # no log of the old file may be left for the new one
             draft.chmod(path.stat().st_mode & 0o777)
             draft.replace(path)  # this process holds the old file, so no other process writes to it
-        _sync(path.parent)
+        sync_to_disk(path.parent)
     except OSError as error:
         raise WarehouseError(cannot_write(path, error, "cannot be rewritten")) from None
     except duckdb.Error as error:
         if any(sign in str(error) for sign in _NO_ROOM):
             raise WarehouseError(f"{path}: cannot be rewritten: {_REMEDY}") from None
         raise as_warehouse_error(error, path, "cannot be rewritten") from None
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

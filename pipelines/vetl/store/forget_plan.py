@@ -5,9 +5,11 @@ erased as soon as a scan finds no value of the person.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from vetl.core.errors import WarehouseError
 from vetl.store.notes import notes_except, notes_file, read_note, write_note
@@ -46,12 +48,15 @@ class ForgetPlan:
         return replace(self, done=(), left=tuple(left))
 
 
+_PLANS = TypeAdapter(list[ForgetPlan])
+
+
 def read_plans(warehouse: Path) -> list[ForgetPlan]:
     """Return the plans of unfinished forgettings."""
     note = read_note(warehouse, _NOTE)
     try:
-        return [_plan(item) for item in note or ()]
-    except (KeyError, TypeError, AttributeError):
+        return _PLANS.validate_python(note or [])
+    except ValueError:
         raise WarehouseError(
             f"{notes_file(warehouse)}: names persons to be forgotten, and cannot be read: move it away, and forget"
             " them again"
@@ -60,32 +65,9 @@ def read_plans(warehouse: Path) -> list[ForgetPlan]:
 
 def keep_plans(warehouse: Path, plans: Sequence[ForgetPlan]) -> None:
     """Replace the plans, or erase them if there are none."""
-    write_note(warehouse, _NOTE, [_as_json(plan) for plan in plans] or None, erase=True)
+    write_note(warehouse, _NOTE, _PLANS.dump_python(list(plans), mode="json") or None, erase=True)
 
 
 def notes_without_plans(warehouse: Path) -> str:
     """Return the text of all notes but the plans."""
     return notes_except(warehouse, _NOTE)
-
-
-def _as_json(plan: ForgetPlan) -> dict[str, Any]:
-    person = {
-        name: sorted(value) if isinstance(value, frozenset) else value
-        for name, value in asdict(plan.person).items()
-    }
-    return {**asdict(plan), "person": person}
-
-
-def _plan(document: dict[str, Any]) -> ForgetPlan:
-    values: dict[str, Any] = {
-        name: frozenset(value) if isinstance(value, list) else value for name, value in document["person"].items()
-    }
-    return ForgetPlan(
-        Person(**values),
-        document["pseudonym"],
-        document["rows"],
-        document["deliveries"],
-        tuple(document["done"]),
-        document.get("begun_at", ""),
-        tuple(document.get("left", ())),
-    )

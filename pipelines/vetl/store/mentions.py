@@ -136,12 +136,7 @@ class Mentions:
         digits = _ascii("".join(_DIGITS.findall(value)))
         if any(character.isalpha() for character in value):
             return None
-        for span in self._spans.get("number", ()):
-            if span <= len(digits) <= span + _PREFIX and (
-                pseudonym := self._pseudonym("number", span, digits[-span:])
-            ):
-                return pseudonym
-        return None
+        return self._of_digits(self._spans.get("number", ()), digits)
 
     def address(self, value: str) -> str | None:
         """Return the pseudonym if the whole value is an e-mail address of a forgotten client."""

@@ -5,21 +5,13 @@ through it to the globals of that type's module. If DuckDB is among them, it pri
 ends.
 """
 
-from typing import Protocol
-
-
-class Rows(Protocol):
-    """A polars frame, or a DuckDB relation."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the rows as an Arrow stream."""
-        ...
+from typing import Any
 
 
 class ArrowStream:
-    """Rows as an Arrow stream only: DuckDB reads them in place, but copies a registered frame."""
+    """Rows of a frame or a relation as an Arrow stream only: DuckDB reads them in place, but copies a frame."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Any) -> None:  # noqa: ANN401 - a polars frame or a DuckDB relation
         self._rows = rows
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vetl.core.errors import VetlError
+from vetl.core.text import utc_seconds
 from vetl.store.writer_lock import HEADER, SIZE, holder_of, is_held_by, lock_file
 
 Kind = Literal["sync", "build", "publication"]
@@ -135,4 +136,4 @@ def _reason(error: Exception) -> str:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return utc_seconds(datetime.now(UTC))

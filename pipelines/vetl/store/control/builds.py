@@ -93,14 +93,12 @@ def doubt(path: Path, fingerprint: str, *, lock_wait_seconds: float) -> None:
             connection.execute("delete from control.builds where fingerprint <> ?", [fingerprint])
 
 
-_NEWS = """
+_NEWS = f"""
     select case
         when build.build_id is null then 'the marts were not built whole yet'
         when build.fingerprint is distinct from $fingerprint then 'they were made by other definitions'
         when exists (select 1 from control.changes) then 'rows changed'
-        when build.practices is distinct from
-            (select md5(string_agg(practices::varchar, ';' order by id)) from control.practices)
-            then 'practices were set otherwise'
+        when build.practices is distinct from {_PRACTICES} then 'practices were set otherwise'
         when exists (
             select 1 from control.quarantine
             where greatest(first_seen, resolved_at) > build.source_clock

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from vetl.core.errors import WarehouseError
+from vetl.core.text import utc_seconds
 from vetl.endpoints.received import RECEIVED
 from vetl.store.notes import notes_file, read_note, write_note
 
@@ -183,11 +184,6 @@ def write_snapshot(warehouse: Path, migration: str, run: Mapping[str, Any] | Non
 
     A failure is ignored, because the commit before it has succeeded.
     """
-    header = json.dumps({"migration": migration, "written_at": now(), "run": run})
+    header = json.dumps({"migration": migration, "written_at": utc_seconds(datetime.now(UTC)), "run": run})
     with suppress(WarehouseError):
         write_note(warehouse, "status", f'{header[:-1]}, "lists": [{", ".join(lists)}]}}')
-
-
-def now() -> str:
-    """Return the time of this machine's clock, as ISO 8601 in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
