@@ -74,7 +74,7 @@ class Sources:
             raise _one_line(f"{self.config}: is not TOML: {error}") from None
 
     def read_dotenv(self) -> dict[str, str]:
-        """Return the variables of the `.env` files. That beside `vetl.toml` wins over that of the working directory."""
+        """Return the variables of the `.env` files; that beside `vetl.toml` wins over the working directory's."""
         if not self._dotenv:
             for file in self.dotenv_files:
                 variables = _variables_in(file, needed=self.needs_secrets)
