@@ -19,7 +19,7 @@ from vetl.core.endpoint import DateWindows
 from vetl.core.list_read import Outcome
 from vetl.core.pages import Page
 from vetl.core.steps import ReadPage
-from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.endpoints import PHONE_CALLS
 from vetl.reading import call_schedule
 from vetl.reading.call_days import PROVEN
 

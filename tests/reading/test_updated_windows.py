@@ -15,7 +15,7 @@ from support.model_driver import each_list, paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, QueryNames
-from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
+from vetl.endpoints import BOOKING_SESSIONS
 
 
 def filled(seed: int, kind: Manners, rows: int) -> tuple[ModelSource, ModelStore]:

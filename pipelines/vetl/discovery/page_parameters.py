@@ -68,10 +68,10 @@ def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Plan[list
     """Prove the page parameter by two pages with different rows, and find the number of the first page."""
     configured = knowledge.names.page
     first = yield from recall(knowledge, {**knowledge.whole, **knowledge.smallest})
-    if first is None or first.total_count <= len(first.rows) or first.total_count < 3 * ENOUGH:
+    if first is None or first.total_count <= len(first.rows) or first.total_count <= ENOUGH:
         return [knowledge.finding("page", "unknown", configured, "too few rows to compare pages")]
     most = min(ROWS_COMPARED, knowledge.page_size or ROWS_COMPARED)
-    rows = str(max(1, min(most, first.total_count // 3)))
+    rows = str(max(ENOUGH, min(most, first.total_count // 3)))
     size = dict.fromkeys(knowledge.smallest, rows)
 
     def page(name: str, number: int) -> PageProbe:
