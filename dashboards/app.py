@@ -48,7 +48,14 @@ def main() -> None:
         file, words = now_published(config.published, who.practices), words_for(st.context.locale)
         address, notes = follow(page.path), st.empty()
         st.session_state.view = View(
-            file, choose(file, words, page.lists), words, config.audit, who.name, config.watch, config.marks
+            file,
+            choose(file, words, page.lists),
+            words,
+            config.audit,
+            who.name,
+            config.watch,
+            config.marks,
+            for_managers=page in FOR_MANAGERS,
         )
         entry.run()
         address_notes = write(address)

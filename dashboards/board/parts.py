@@ -19,7 +19,7 @@ from board.charts import Chart, bars, clickable, localised, shortened, worded
 from board.downloads import download
 from board.published import REBUILD, MissingError, Published
 from board.scope import Scope
-from board.words import FEW, NOTHING, VALUED, Words, label, named
+from board.words import FEW, NOTHING, VALUED, Words, label, named, without_code
 
 Column = tuple[str, str]
 """A mart and one of its columns: the definition of a figure."""
@@ -39,6 +39,7 @@ class View:
     user: str = ""
     watch: Path | None = None
     marks: Path | None = None
+    for_managers: bool = False
 
     def ask(
         self, sql: str, more: Mapping[str, Any] | None = None, *, before: bool = False, lasting: bool = False
@@ -77,8 +78,10 @@ class View:
         return {row[0]: (int(row[1] or 0), int(row[2] or 0)) for row in rows}
 
     def define(self, column: Column) -> str:
-        """Return the catalogue's words for a figure, and its mart and column."""
+        """Return the catalogue's words for a figure; for analysts its mart and column, too."""
         text = self.file.definitions().get(column, "This file does not say what it counts.")
+        if self.for_managers:
+            return f"{without_code(' '.join(text.split()))}{self._link(column)}"
         named = f"`{schema_of(column[0])}.{column[0]}.{column[1]}`"
         return f"{' '.join(text.split())}  \n{named}{self._link(column)}"
 

@@ -16,6 +16,8 @@ _MARKED = re.compile(r"[!-/:-@\[-`{-~]")
 """The signs of ASCII: a backslash before any of them makes it a sign, as CommonMark says."""
 
 _BREAKABLE = re.compile(r"[:@]|(?<=\b)www(?=\.)", re.IGNORECASE)
+_SETTINGS = re.compile(r"\s*\((?:(?:the )?variables? [^)]*|episodes?)\)")
+_CODE = re.compile(r"`?\b(?:[a-z]+_[a-z_]+\.)?([a-z]+(?:_[a-z0-9]+)+)\b`?|`([^`]*)`")
 _JOINER = "\u2060"
 """A word joiner is not seen. Without one an address becomes a link, and `:name:` a picture, after all."""
 
@@ -204,6 +206,11 @@ def named(value: str | None) -> str:
     if value is None:
         return "(not said)"
     return NAMES.get(value) or value.replace("_", " ").capitalize()
+
+
+def without_code(text: str) -> str:
+    """Return a definition without the names of columns and settings, for managers."""
+    return _CODE.sub(lambda match: f"\u201c{label(match[1] or match[2]).lower()}\u201d", _SETTINGS.sub("", text))
 
 
 def label(column: str) -> str:

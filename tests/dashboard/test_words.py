@@ -1,5 +1,6 @@
 """Numbers and dates in the format of the reader's country, and downloads that run nothing."""
 
+import re
 from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 import polars as pl
 import pytest
 from board.downloads import guarded
+from board.pages import FOR_MANAGERS, Page
 from board.words import NOTHING, words_for
+from support.dashboard_pages import Open
 from vetl.core.text import cell
 
 
@@ -49,6 +52,22 @@ def test_each_definition_stands_alone(ask: Callable[..., list[tuple[Any, ...]]])
     )
 
     assert dangling == []
+
+
+CODE = re.compile(
+    r"leak|episode|caller-days|interval of chance|\[definitions\]|`(?!vetl )[^`]*`|\b[a-z]+_[a-z_]+\b",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("page", FOR_MANAGERS, ids=lambda page: page.path)
+def test_no_code_and_no_word_of_ours_is_on_a_page_for_managers(opened: Open, page: Page) -> None:
+    shown = opened(page.path if page is not FOR_MANAGERS[0] else "")
+    texts = [one.value for kind in (shown.markdown, shown.caption, shown.info, shown.header) for one in kind]
+    texts += [text for metric in shown.metric for text in (metric.label, metric.help or "")]
+    read = [re.sub(r"\]\([^)]*\)|\\\\|analytics\S*duckdb", "", text) for text in texts]
+
+    assert [match[0] for text in read for match in CODE.finditer(text)] == []
 
 
 DISGUISED = ["\N{FULLWIDTH EQUALS SIGN}1+1", "\N{ZERO WIDTH SPACE}=1", "\N{MINUS SIGN}1+cmd"]

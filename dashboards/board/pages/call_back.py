@@ -12,7 +12,7 @@ from board.behind import Behind
 from board.charts import worded
 from board.downloads import download
 from board.marks import LATEST, MARKS, Marks, parameters_of
-from board.parts import View, draw_by_value, draw_chart, draw_table, part
+from board.parts import View, draw_by_value, draw_table, part
 from board.scope import CHOSEN
 from board.words import label, named, plain
 
@@ -64,16 +64,6 @@ NOT_ON_IT = f"""
 """
 
 
-WORTH = """
-    select month, sum(unbooked_requests)::bigint as unbooked_requests, sum(assumed_value_low) as assumed_value_low,
-           sum(assumed_value_high) as assumed_value_high
-    from marts.unbooked_value_monthly
-    where practice_id in (select unnest($chosen)) and assumed_value_high is not null
-          and month between date_trunc('month', $since::date) and $until
-    group by month order by month desc
-"""
-
-
 def draw(view: View) -> None:
     """Draw the page."""
     contact = pick(
@@ -81,8 +71,6 @@ def draw(view: View) -> None:
     )
     with part():
         _work_list(view, contact)
-    with part():
-        _worth(view)
     with part("Not on the list"):
         st.caption(
             f"Booking requests of {view.words.days(view.scope.since, view.scope.until)} that were not booked, and "
@@ -112,27 +100,6 @@ def people_to_call(view: View) -> int:
     """Return how many people the page shows first: the same number stands on Overview."""
     asked = dict.fromkeys(("contact", "wanted", "ended", "marked_too"))
     return int(view.ask(COUNT, {**asked, "tries": 1, **parameters_of(view.marks)}).item())
-
-
-def _worth(view: View) -> None:
-    table = view.ask(WORTH)
-    if table.is_empty():
-        return
-    st.header("What they may be worth", anchor=False)
-    words, sums = view.words, table.sum().row(0, named=True)
-    low, high = (words.number(sums[name]) for name in ("assumed_value_low", "assumed_value_high"))
-    st.markdown(
-        f"**{low} to {high}, by assumption**: {words.number(sums['unbooked_requests'])} unbooked requests of "
-        "known people in these months, times the range that the practice assumes for a visit. It is no revenue."
-    )
-    draw_chart(
-        view,
-        table,
-        None,
-        name="assumed-worth",
-        alt="Unbooked requests of known people by month, and what they may be worth by assumption",
-        defined_by=[("unbooked_value_monthly", "assumed_value_high")],
-    )
 
 
 def _work_list(view: View, contact: str | None) -> None:
