@@ -19,7 +19,11 @@ from support.model_driver import each_list, paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint
-from vetl.endpoints import AI_OUTBOUND, APPOINTMENTS, BOOKING_SESSIONS, STAFF_TASKS, by_name
+from vetl.endpoints import by_name
+from vetl.endpoints.ai_outbound import AI_OUTBOUND
+from vetl.endpoints.appointments import APPOINTMENTS
+from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
+from vetl.endpoints.staff_tasks import STAFF_TASKS
 from vetl.reading import certified, paging
 
 Event = Callable[[], object]
@@ -103,7 +107,7 @@ def test_a_list_that_grows_before_each_request_is_read_to_an_end(endpoint: Endpo
 @pytest.mark.parametrize("page", ["page_number", "p", "page"])
 def test_a_page_name_or_base_that_was_learnt_wrongly_is_doubted(page: str) -> None:
     """This can happen if the pages only differed because the list moved."""
-    source, store = filled(STAFF_TASKS, Manners(largest_page=4), 15, timedelta(hours=1), "completed")
+    source, store = filled(STAFF_TASKS, Manners(largest_page=4), 11, timedelta(hours=1), "completed")
     store.capabilities = paged(base=1, name=page)
 
     sync_whole(STAFF_TASKS, source, store)

@@ -133,7 +133,7 @@ def found(names: QueryNames, rows: int, *, comes: int | None, goes: int | None) 
 
     source.move = move
     reading = reading_of(by_name("booking_sessions"), source, ModelStore())
-    capabilities = Driver(source, ModelStore(), source.rng).run(discover(reading))
+    capabilities = Driver(source, ModelStore(), source.rng).run(discover(reading)).capabilities
     return capabilities.result("start"), capabilities.result("end")
 
 

@@ -15,7 +15,7 @@ from support.model_driver import each_list, paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, QueryNames
-from vetl.endpoints import BOOKING_SESSIONS
+from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
 
 
 def filled(seed: int, kind: Manners, rows: int) -> tuple[ModelSource, ModelStore]:
@@ -175,6 +175,33 @@ def test_a_session_that_was_deleted_in_the_hours_that_may_be_hidden_is_found_by_
     sync(BOOKING_SESSIONS, source, store, reconcile="full")
 
     assert store.missing == {newest}
+
+
+@LISTS
+@pytest.mark.parametrize("refuses_datetimes", [False, True], ids=["instants", "days"])
+@pytest.mark.parametrize("names", [QueryNames(), ONE_OF_TWO_PAIRS], ids=["as configured", "of two pairs"])
+def test_a_start_without_effect_is_sent_if_the_list_is_refused_without_it(
+    endpoint: Endpoint, names: QueryNames, *, refuses_datetimes: bool
+) -> None:
+    source, store = every_five_hours(names), ModelStore()
+    source.manners = replace(source.manners, start="required, ignored", refuses_datetimes=refuses_datetimes)
+
+    for _ in range(2):
+        outcome = sync_whole(endpoint, source, store)
+
+        assert any("the date range is ignored" in note for note in outcome.notes)
+
+
+@LISTS
+def test_an_end_that_is_taken_as_a_day_only_is_found_also_without_a_start(endpoint: Endpoint) -> None:
+    source, store = every_five_hours(NO_START), ModelStore()
+    source.manners = replace(source.manners, refuses_datetimes=True)
+
+    for _ in range(2):
+        outcome = sync_whole(endpoint, source, store)
+
+        assert outcome.through is not None
+        assert outcome.through > START - timedelta(minutes=1)
 
 
 @LISTS

@@ -89,8 +89,8 @@ def checkout_with_estimates(folder: Path) -> Path:
     (staging / "stg_partner__estimates.yml").write_text(YML, "utf-8")
     registry = (endpoints / "__init__.py").read_text("utf-8")
     registry = registry.replace("    STAFF_TASKS,\n", "    STAFF_TASKS,\n    ESTIMATES,\n")
-    imported = "from vetl.endpoints.estimates import ESTIMATES\nfrom vetl.partner.models"
-    registry = registry.replace("from vetl.partner.models", imported)
+    imported = "from vetl.endpoints.estimates import ESTIMATES\nfrom vetl.endpoints.patients"
+    registry = registry.replace("from vetl.endpoints.patients", imported)
     (endpoints / "__init__.py").write_text(registry, "utf-8")
     return folder
 

@@ -21,7 +21,7 @@ from vetl.discovery.conventions import check_page
 CsvRow = tuple[str, ...]
 """A call as the CSV shows it: minute, phone number, state, client, outcome, summary."""
 
-Sorting = Literal["listed", "per page", "shuffled"]
+Sorting = Literal["listed", "per page", "per answer", "shuffled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,7 @@ class ModelCalls:
             server_time=self.now,
             first_day=days[0] if days else None,
             last_day=days[-1] if days else None,
+            minutes=[row[0] for row in rows],
         )
 
     def page(self, step: ReadPage) -> Page:
@@ -190,6 +191,8 @@ class ModelCalls:
     def _page_of(self, calls: list[Call], number: int, size: int) -> list[Call]:
         if self.sorting == "shuffled":
             calls = self.rng.sample(calls, len(calls))
+        elif self.sorting == "per answer":
+            calls = sorted(calls, key=lambda call: (call.csv_row(self.zone)[0], self.rng.random()))
         elif self.sorting == "per page":
             calls = sorted(
                 calls, key=lambda call: (call.csv_row(self.zone)[0], Random(f"{call.id}{number}").random())

@@ -135,7 +135,8 @@ class Parameter(BaseModel):
     """One query parameter: `name` is in use, `configured` was the name in the settings at the examination.
 
     `base` is the number of the first page, `size` the rows of the largest page. `bounds` is the precision of a
-    start and an end, stored with the start.
+    start and an end, stored with the start. If the start is ignored, `bounds` is the form in which the server
+    requires it; for an end beside such a start, the form in which the server accepts it.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -1,6 +1,6 @@
 """Decoded pages of a list, windows and certificates: types that client, strategies and store share."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
@@ -35,7 +35,8 @@ class Page:
 class CallsPage:
     """One page of the phone-call CSV; `frame` is an opaque polars frame of `rows` typed rows.
 
-    `first_day` and `last_day` are the earliest and the latest practice-local day of the rows.
+    `first_day` and `last_day` are the earliest and the latest practice-local day of the rows, `minutes` the minute
+    of each row as the CSV has it (`2026-01-09 04:15`).
     """
 
     frame: Any
@@ -47,6 +48,7 @@ class CallsPage:
     requests: int = 1
     first_day: date | None = None
     last_day: date | None = None
+    minutes: Iterable[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class WindowKind(StrEnum):
 
     A closed window is read after its end; rows may still change in the tail, the window after the closed ones. The
     other kinds are the whole list, the list from its newest row down to a known one, the second read of rows that
-    a read did not return, and the details of calls.
+    a read did not return, the details of calls, and the check whether ids are stable.
     """
 
     CLOSED = "closed"
@@ -76,6 +78,7 @@ class WindowKind(StrEnum):
     NEWEST_FIRST = "newest_first"
     SECOND_LOOK = "second look"
     DETAILS = "details"
+    IDENTITY = "identity"
 
 
 BESIDE_THE_LIST = (WindowKind.DETAILS, WindowKind.SECOND_LOOK)

@@ -5,7 +5,7 @@ not undo a sync.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
 from vetl.core.steps import Learnt, Plan
@@ -29,11 +29,6 @@ def capabilities_of(reading: Reading, doubts: Collection[str] = ()) -> Capabilit
     return Capabilities.of({key: value for key, value in stored.items() if key not in doubts}, reading.names)
 
 
-def is_proof(key: str, value: object) -> bool:
-    """Return whether a fact is a parameter that the server honours; so it does at its other practices."""
-    return key in KEYS and isinstance(value, Mapping) and value.get("result") == Result.HONOURED
-
-
 def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConventions:
     """Return the query conventions of a list, as far as its capabilities are decided."""
     ignored = capabilities.result("start") is Result.IGNORED
@@ -45,6 +40,8 @@ def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConvent
         bounds="none" if ignored else start.bounds or _form(start),
         end=capabilities.result("end"),
         status=capabilities.result("status"),
+        end_in_days=capabilities.parameters["end"].bounds == "day",
+        required={start.name: whole_bounds(reading, start.bounds)[0]} if ignored and start.bounds else {},
     )
 
 
@@ -86,20 +83,34 @@ def after(knowledge: ListKnowledge, before: Capabilities, findings: Sequence[Fin
 
 
 def _parameter(knowledge: ListKnowledge, before: Capabilities, key: Key, finding: Finding | None) -> Parameter:
-    """Return the new state of a parameter: as it was without a finding, with its name if it is ignored."""
+    """Return the new state of a parameter. Without a finding it stays as it is.
+
+    An ignored parameter keeps its name, unless it is a start without which the server refuses the list.
+    """
     earlier = before.parameters[key]
     if finding is None:
         return earlier
     result = Result.IGNORED if is_hopeless(finding) else RESULTS[finding.state]
-    name = earlier.configured if result is Result.IGNORED else str(getattr(knowledge.names, key))
+    is_used = result is not Result.IGNORED or (key == "start" and knowledge.required)
+    name = str(getattr(knowledge.names, key)) if is_used else earlier.configured
     return Parameter(
         name=name,
         configured=earlier.configured,
         result=result,
         base=knowledge.page_base if key == "page" and result is Result.HONOURED else None,
         size=knowledge.page_size if key == "per_page" else None,
-        bounds="day" if key == "start" and knowledge.bounds == "day" else None,
+        bounds=_bounds(knowledge, key),
     )
+
+
+def _bounds(knowledge: ListKnowledge, key: Key) -> Literal["instant", "day"] | None:
+    if key == "end":
+        return "day" if knowledge.end_in_days else None
+    if key != "start":
+        return None
+    if knowledge.required and knowledge.accepted_start:
+        return knowledge.accepted_start[1]
+    return "day" if knowledge.bounds == "day" else None
 
 
 def record(before: Mapping[str, Any], now: Capabilities, evidence: Mapping[str, str]) -> Plan[None]:

@@ -4,7 +4,8 @@ The contract (Endpoints) does not show the names of the date range, the page and
 whether pages count from zero. `control.capabilities` stores the results of discovery.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
@@ -28,9 +29,11 @@ class QueryConventions:
     `bounds` is the precision of the date filter, `none` if no start is known to work. `end` and `status` are the
     results for these parameters; an undecided end is sent, but a certificate does not rely on it. `page_base` is
     the number of the first page, or `None` if it is unknown: then the first request has no page number, and one
-    more page is read, so that all pages are read in either case. `lenient`: totals of this list were wrong, so a
-    page that contradicts its total is not requested again. `saves`: a pass saves rows while it is read, if they
-    take much memory; `sealed_before` is that of `MergeRows`.
+    more page is read, so that all pages are read in either case. `end_in_days`: the server accepts an end as a day
+    only, even if it accepts a start as an instant. `required` parameters have no effect, but the server refuses
+    the list without them. `lenient`: totals of this list were wrong, so a page that contradicts its total is not
+    requested again. `saves`: a pass saves rows while it is read, if they take much memory; `sealed_before` is that
+    of `MergeRows`.
     """
 
     names: QueryNames
@@ -39,6 +42,8 @@ class QueryConventions:
     bounds: Bounds = "instant"
     end: Result = Result.HONOURED
     status: Result = Result.HONOURED
+    end_in_days: bool = False
+    required: Mapping[str, str] = field(default_factory=dict[str, str])
     lenient: bool = False
     saves: bool = False
     sealed_before: datetime | None = None
@@ -59,7 +64,7 @@ class QueryConventions:
 
     def filters(self, window: Window) -> dict[str, str]:
         """Return the query that restricts the list to a window, without a page."""
-        query: dict[str, str] = {}
+        query = dict(self.required)
         if self.bounds != "none" and window.start is not None:
             query[self.names.start] = self._bound(window.start, -1)
         if self.end is not Result.IGNORED and window.end is not None:
@@ -73,7 +78,7 @@ class QueryConventions:
         if not isinstance(bound, datetime):
             return bound.isoformat()
         at = bound.astimezone(UTC)
-        if self.bounds == "day":
+        if self.bounds == "day" or (self.end_in_days and outward > 0):
             # The contract does not show the time zone of a day, nor whether the end is included. A day more on
             # each side costs a few rows that are stored already; a day less would lose rows.
             return (at.date() + timedelta(days=outward)).isoformat()

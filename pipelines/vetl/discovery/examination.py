@@ -1,7 +1,8 @@
 """Select the checks of a list: `vetl doctor` runs all, a sync runs those that its read needs."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from vetl.core.endpoint import ByReference, DateWindows, KnownValues, QueryNames
 from vetl.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
@@ -18,6 +19,8 @@ from vetl.discovery.capability_store import (
     restore_knowledge,
 )
 from vetl.discovery.conventions import QueryConventions
+from vetl.discovery.first_look import FirstLook, Pages, first_look
+from vetl.discovery.identity import Identity
 from vetl.discovery.page_parameters import check_numbers, check_size
 from vetl.discovery.parameter_names import choose_accepted_names
 from vetl.discovery.probes import Finding, Findings, ListKnowledge, fields_at_fault, recall
@@ -82,31 +85,46 @@ def _remedy(refusal: PracticeRefused | RequestRefused) -> str:
     return "check the id in [[practices]], and ask the platform whether the credentials are good for it"
 
 
-def discover(reading: Reading, doubts: Collection[str] = ()) -> Plan[Capabilities]:
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """The capabilities of a list, the verdict on its ids, and the pages read on the way, which the sync reuses."""
+
+    capabilities: Capabilities
+    ids: Identity = field(default_factory=Identity)
+    pages: Pages = field(default_factory=dict[Any, Page])
+
+
+def discover(reading: Reading, doubts: Collection[str] = ()) -> Plan[Discovered]:
     """Find the parameters that a sync needs to read a list, and their names; check only those that are undecided.
 
     `doubts` are parameters to check again even if they are decided. The status filter is checked when a strategy
     needs it (`find_status`).
 
-    Requests: 15 at a first sync of a server that behaves as configured, about 20 at other servers; none once all
-    parameters are decided. Each sync spends two to four requests on a list that is empty or fits one page, and six
-    on a list whose date range the server ignores. Raise
+    Requests: six at a first sync of a server that behaves as configured, three of which are pages of the read;
+    about 20 at other servers; none once all parameters are decided. Each sync spends two to four requests on a
+    list that is empty or fits one page, and six on a list whose date range the server ignores. Raise
     `ConfigurationError` if the list cannot be read whole, because the server ignores a parameter that this needs;
     `RequestRefused` if the list does not exist, or the server refuses every form of the query.
     """
-    before = capabilities_of(reading, doubts)
-    knowledge = restore_knowledge(reading, before)
-    findings = yield from _parameters(knowledge, [key for key in _keys(reading) if _is_open(before, key)])
-    now = after(knowledge, before, findings)
+    before, look = capabilities_of(reading, doubts), FirstLook()
+    if not doubts and all(item.result is Result.UNDECIDED for item in before.parameters.values()):
+        look = yield from first_look(reading)
+        if look.ids.verdict == "changing":
+            return Discovered(before, look.ids)
+    seen = look.decided(before)
+    knowledge = restore_knowledge(reading, seen)
+    findings = yield from _parameters(knowledge, [key for key in _keys(reading) if _is_open(seen, key)])
+    now = after(knowledge, seen, findings)
     start = now.parameters["start"]
     if start.result is now.result("end") is Result.HONOURED and start.bounds is None:
         now = yield from _with_bounds(knowledge, now)
-    contradicted = set(doubts) & {"start", "end", "page"}
+    contradicted = set(doubts) & {"start", "end"}
     now = _still_believed(Capabilities.of(reading.capabilities, reading.names), now, contradicted)
-    yield from record(reading.capabilities, now, {finding.check: finding.evidence for finding in findings})
+    evidence = {**look.evidence, **{finding.check: finding.evidence for finding in findings}}
+    yield from record(reading.capabilities, now, evidence)
     for finding in filter(is_hopeless, findings):
         raise ConfigurationError(f"{reading.endpoint.name}: {finding.evidence}; {finding.remedy}")
-    return now
+    return Discovered(now, look.ids, look.pages)
 
 
 def find_status(reading: Reading, conventions: QueryConventions) -> Plan[QueryConventions]:

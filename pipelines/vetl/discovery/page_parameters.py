@@ -8,7 +8,8 @@ differ and page 0 is the same when it is read again. Numbering from 1 is believe
 0 and 1 do not (or page 0 does not exist), both seen twice.
 
 The rows of short pages prove nothing: rows with equal sort keys change places, and one new row shifts all of them.
-Then the number of the first page stays unknown, and a read takes one page more.
+For short pages the row counts of the last pages decide: while the total stands still, the page after the last is
+empty.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,6 +41,8 @@ ATTEMPTS = 2
 """Attempts to find pages that do not change between two reads; after that the numbering stays undecided."""
 ENOUGH = 4
 """Rows that a page must hold for its content to be believed: a quarter of fewer rows is less than one row."""
+FEW = 3
+"""Rows on a page up to which moving rows can make three pages look alike: the result must be seen twice."""
 BEYOND = 1_000
 ROWS_COMPARED = 20
 """Rows on each compared page, if the server allows it and the list fills three such pages: on a page of 20 rows
@@ -68,10 +71,10 @@ def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Plan[list
     """Prove the page parameter by two pages with different rows, and find the number of the first page."""
     configured = knowledge.names.page
     first = yield from recall(knowledge, {**knowledge.whole, **knowledge.smallest})
-    if first is None or first.total_count <= len(first.rows) or first.total_count <= ENOUGH:
-        return [knowledge.finding("page", "unknown", configured, "too few rows to compare pages")]
+    if first is None or first.total_count <= len(first.rows):
+        return [knowledge.finding("page", "unknown", configured, "all rows are on one page")]
     most = min(ROWS_COMPARED, knowledge.page_size or ROWS_COMPARED)
-    rows = str(max(ENOUGH, min(most, first.total_count // 3)))
+    rows = str(max(1, min(most, first.total_count // 3)))
     size = dict.fromkeys(knowledge.smallest, rows)
 
     def page(name: str, number: int) -> PageProbe:
@@ -152,7 +155,7 @@ def find_pages(
 
 
 def _numbering(name: str, ask: Ask) -> Plan[PageNumbers]:
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         zero, one = (yield from _page(ask, name, 0)), (yield from _page(ask, name, 1))
         if zero is None or not zero.rows or are_same(zero, one):
             numbers = yield from _numbering_by_third_page(name, ask, zero, one)
@@ -161,6 +164,10 @@ def _numbering(name: str, ask: Ask) -> Plan[PageNumbers]:
             numbers = PageNumbers(Result.HONOURED, name, 0) if are_same(zero, again) else UNDECIDED
         else:
             numbers = UNDECIDED
+        if numbers is IGNORED and zero and len(zero.rows) < FEW and attempt + 1 < ATTEMPTS:
+            continue
+        if numbers is UNDECIDED:
+            numbers = yield from _numbering_by_last_pages(name, ask, zero, one)
         if numbers is not UNDECIDED:
             return numbers
     return UNDECIDED
@@ -190,6 +197,26 @@ def are_apart(page: Page | None, other: Page | None) -> bool:
     """Return whether two answers show two pages: at most a quarter of the rows is in both."""
     keys, other_keys = _keys(page), _keys(other)
     return bool(keys and other_keys) and 4 * len(keys & other_keys) <= min(len(keys), len(other_keys))
+
+
+def _numbering_by_last_pages(name: str, ask: Ask, zero: Page | None, one: Page | None) -> Plan[PageNumbers]:
+    """Derive the first page's number from the row counts of the pages around the last one."""
+    first = zero if zero and zero.rows else one
+    if first is None or not first.rows:
+        return UNDECIDED
+    size, total = len(first.rows), first.total_count
+    last, rest = (total - 1) // size, (total - 1) % size + 1
+    counts: list[int] = []
+    for number in (last, last + 1, last + 2):
+        page = yield from _page(ask, name, number)
+        if page is not None and page.total_count != total:
+            return UNDECIDED
+        counts.append(len(page.rows) if page else 0)
+    base = {(rest, 0, 0): 0, (size, rest, 0): 1}.get((counts[0], counts[1], counts[2]))
+    # A total that is too low by a page looks like numbering from 1, except that page 0 holds rows of its own.
+    if base is None or (base and _keys(zero) - _keys(one)):
+        return UNDECIDED
+    return PageNumbers(Result.HONOURED, name, base)
 
 
 def _page(ask: Ask, name: str, number: int) -> Plan[Page | None]:

@@ -118,6 +118,8 @@ TWICE = ", seen there and back"
 """The end of the evidence of a slight contrast, which was seen twice in turn: A, B, A, B."""
 VALIDATION = (400, 422)
 """HTTP statuses of a validation error; the contract shows 400 only."""
+NO_SUCH_NAME = "vetl_doctor"
+"""A parameter that no server has, to see how a server answers an unknown name."""
 
 
 @dataclass(slots=True)
@@ -134,6 +136,12 @@ class ListKnowledge:
     whole: dict[str, str] = field(default_factory=dict[str, str])
     proven: set[str] = field(default_factory=set[str])
     bounds: Bounds = "none"
+    required: dict[str, str] = field(default_factory=dict[str, str])
+    """A start that has no effect, but without which the server refuses the list."""
+    accepted_start: tuple[str, Literal["instant", "day"]] | None = None
+    """The first name of a start that the server accepted without effect, and the form of its value."""
+    end_in_days: bool = False
+    """The server accepts ends as days only, on a list for which no working start is known."""
     page_base: int | None = None
     page_size: int | None = None
     largest: dict[str, str] = field(default_factory=dict[str, str])
@@ -222,6 +230,19 @@ def fields_at_fault(knowledge: ListKnowledge) -> Plan[Sequence[str]]:
     if isinstance(refusal, NotFound) or (not refusal.fields and refusal.status not in VALIDATION):
         raise refusal
     return [name for name, _ in refusal.fields if name]
+
+
+def is_unknown(knowledge: ListKnowledge, name: str, query: Query) -> Plan[bool]:
+    """Return whether the server refuses a parameter with the message that it has for an unknown one."""
+    message = _message_about(name, (yield from refusal_of(knowledge, query)))
+    return message is not None and message == _message_about(
+        NO_SUCH_NAME, (yield from refusal_of(knowledge, {NO_SUCH_NAME: query[name]}))
+    )
+
+
+def _message_about(name: str, refusal: RequestRefused | None) -> str | None:
+    fields = refusal.fields if refusal else ()
+    return next((message.replace(name, "") for field, message in fields if field == name), None)
 
 
 def name_finding(knowledge: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:

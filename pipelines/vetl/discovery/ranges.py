@@ -31,6 +31,7 @@ from vetl.discovery.probes import (
     fields_at_fault,
     format_bound,
     is_slight,
+    is_unknown,
     name_finding,
     recall,
     still_contrasts,
@@ -42,8 +43,6 @@ PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
 """The usual end of each start."""
 SLACK = timedelta(days=2)
 """A row may be up to two days later than an end and still inside the range, if ends are whole days in any zone."""
-EARLIER = timedelta(days=2)
-"""An end so long before the start of history gives no row, if it works."""
 
 
 def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
@@ -61,11 +60,11 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
             if name != configured.start and (whole := (yield from _try_start(knowledge, name))) is not None:
                 break
     if whole is None:
-        start = yield from _no_start(knowledge)
+        start = yield from _no_start(knowledge, fixed=fixed)
         if start.state == "contradicts":
             return [start]
         return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
-    if not whole.total_count:
+    if not whole.total_count and not (yield from _has_rows_with_an_end(knowledge)):
         return [_too_few(knowledge, "start"), _too_few(knowledge, "end")]
     knowledge.proven.add("start")
     evidence = f"a far future gives 0 rows, the past more{TWICE if whole.total_count <= SLIGHT else ''}"
@@ -95,8 +94,11 @@ def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
             page = yield from recall(knowledge, query)
             if page is None:
                 yield from fields_at_fault(knowledge)  # raises if the list does not exist
+                if (yield from is_unknown(knowledge, name, query)):
+                    break  # an end would not help; a day might, if the server has one message for all faults
                 continue
             if not (yield from _is_empty(knowledge, query, page)):
+                knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
                 return None
             whole = yield from _whole(knowledge, name, bounds)
             if whole is None:
@@ -104,6 +106,7 @@ def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
             is_certain = not whole.total_count or not is_slight(whole, page)
             if is_certain or (yield from still_contrasts(knowledge, query, knowledge.whole, rises=True)):
                 return whole
+            knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
             return None
     return None
 
@@ -137,6 +140,41 @@ def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str
         yield {**start, PARTNERS[name]: format_bound(at + timedelta(days=1), bounds)}
 
 
+def _has_rows_with_an_end(knowledge: ListKnowledge) -> Plan[bool]:
+    """Return whether an apparently empty list has rows if an end is sent, and none in the far future.
+
+    This happens on a practice's first day, if the server's default end is the midnight before.
+    """
+    start = knowledge.whole[knowledge.names.start]
+    _, late = whole_bounds(knowledge.reading, knowledge.bounds)
+    ends = candidates((knowledge.names.end,), PARTNERS.values())
+    together = yield from ask(knowledge, {knowledge.names.start: start, **dict.fromkeys(ends, late)})
+    if together is not None and not together.total_count:
+        return False
+    for end in ends if together is not None else (knowledge.names.end,):
+        page = yield from ask(knowledge, {knowledge.names.start: start, end: late})
+        if page is not None and page.total_count:
+            return (yield from _start_beside(knowledge, end))
+    return False
+
+
+def _start_beside(knowledge: ListKnowledge, end: str) -> Plan[bool]:
+    """Find a start that works beside a working end: in the far future, the two give an empty range."""
+    past, late = whole_bounds(knowledge.reading, knowledge.bounds)
+    ahead = far_ahead(knowledge.reading.now)
+    first, last = (format_bound(at, knowledge.bounds) for at in (ahead, ahead + timedelta(days=1)))
+    for name in candidates((knowledge.names.start,), PARTNERS):
+        ahead_of_all, whole = {name: first, end: last}, {name: past, end: late}
+        future = yield from ask(knowledge, ahead_of_all)
+        if future is None or future.total_count:
+            continue
+        if (yield from still_contrasts(knowledge, ahead_of_all, whole, rises=True)):
+            knowledge.names = replace(knowledge.names, start=name)
+            knowledge.whole = whole
+            return True
+    return False
+
+
 def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
     """Prove the configured end, or find one that works: a range with an early end lacks rows of a late one."""
     names = candidates((configured,), PARTNERS.values())
@@ -167,24 +205,34 @@ def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False)
 
 def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
     """Return the evidence that an end works, or `None`. Set its name in `knowledge`."""
-    form = "day" if knowledge.bounds == "day" else "instant"
+    form = yield from _form_of_ends(knowledge, start, (name,))
     _, late = whole_bounds(knowledge.reading, form)
     wide = yield from recall(knowledge, {**start, name: late})
-    if wide is None or not wide.total_count:
-        return None
-    early = knowledge.reading.local_midnight(knowledge.reading.history_start) - EARLIER
-    first = {name: format_bound(early - EARLIER, form) for name in start}
-    queries = {**start, name: late}, {**first, name: format_bound(early, form)}
-    narrow = yield from ask(knowledge, queries[1])
-    if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
-        return None
-    slight = is_slight(wide, narrow)
-    if slight and not (yield from still_contrasts(knowledge, *queries, rises=False)):
-        return None
-    knowledge.names = replace(knowledge.names, end=name)
-    knowledge.whole = {**start, name: late}
-    evidence = f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}"
-    return evidence + TWICE if slight else evidence
+    for early_start, early in _early(knowledge, start):
+        if wide is None or not wide.total_count:
+            return None
+        narrow = yield from ask(knowledge, {**early_start, name: format_bound(early, form)})
+        if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
+            continue
+        queries = {**start, name: late}, {**early_start, name: format_bound(early, form)}
+        slight = is_slight(wide, narrow)
+        if slight and not (yield from still_contrasts(knowledge, *queries, rises=False)):
+            continue
+        knowledge.names = replace(knowledge.names, end=name)
+        knowledge.whole = {**start, name: late}
+        knowledge.end_in_days = knowledge.bounds == "none" and form == "day"
+        evidence = f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}"
+        return evidence + TWICE if slight else evidence
+    return None
+
+
+def _early(knowledge: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
+    """Return early ends, each with its start: in the first second of history, and in the days before."""
+    begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
+    yield start, begun + timedelta(seconds=1)
+    if knowledge.bounds == "day" and start:
+        before = {name: format_bound(begun - timedelta(days=4), "day") for name in start}
+        yield before, begun - timedelta(days=2)
 
 
 def _obeys(page: Page, end: datetime) -> bool:
@@ -195,7 +243,8 @@ def _obeys(page: Page, end: datetime) -> bool:
 def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
     """Return whether these ends, sent together and early, remove rows; `None` if the server refuses them once."""
     begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
-    early = format_bound(begun + timedelta(seconds=1), "day" if knowledge.bounds == "day" else "instant")
+    form = yield from _form_of_ends(knowledge, start, names)
+    early = format_bound(begun + timedelta(seconds=1), form)
     plain = yield from recall(knowledge, start)
     page = yield from ask(knowledge, {**start, **dict.fromkeys(names, early)})
     if page is None or plain is None:
@@ -203,10 +252,31 @@ def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Se
     return page.total_count < plain.total_count
 
 
-def _no_start(knowledge: ListKnowledge) -> Plan[Finding]:
+def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
+    """Return the form of ends: that of the working start, else instants, or days if only days are accepted."""
+    if knowledge.bounds != "none":
+        return knowledge.bounds
+    for form in FORMS:
+        _, late = whole_bounds(knowledge.reading, form)
+        if (yield from recall(knowledge, {**start, **dict.fromkeys(names, late)})) is not None:
+            return form
+    return "instant"
+
+
+def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
     name = knowledge.names.start
     knowledge.bounds, knowledge.whole = "none", {}
-    if (yield from recall(knowledge, {})) is None:
+    refused = (yield from recall(knowledge, {})) is None
+    if refused and not fixed and "start" not in knowledge.ignored:
+        hints = yield from fields_at_fault(knowledge)
+        for other in candidates(hints, PARTNERS):
+            if knowledge.accepted_start is None:
+                yield from _try_start(knowledge, other)
+    if refused and knowledge.accepted_start is not None:
+        name, form = knowledge.accepted_start
+        knowledge.names = replace(knowledge.names, start=name)
+        knowledge.whole = knowledge.required = {name: whole_bounds(knowledge.reading, form)[0]}
+    elif refused:
         return knowledge.finding(
             "start",
             "contradicts",

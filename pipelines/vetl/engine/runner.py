@@ -36,10 +36,10 @@ from vetl.core.steps import (
     Step,
 )
 from vetl.core.zones import zone
-from vetl.discovery.capability_store import is_proof
+from vetl.discovery import identity
 from vetl.discovery.conventions import check_page
 from vetl.discovery.examination import ask_for_practice
-from vetl.endpoints import PHONE_CALLS
+from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather, rows_by_id
 from vetl.engine.writer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, Store, WriteBuffer, Writer, rows_in
 from vetl.partner.client import PartnerClient
@@ -110,8 +110,6 @@ class Run:
     """Practices for which at least one request of this sync was answered."""
     failures: dict[str, Exception] = field(default_factory=dict[str, Exception])
     """The first error of each practice, by its id, if one of its lists failed in this sync."""
-    proven: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    """Parameters by list that this server honours at some practice, so that other practices need no proof."""
 
     def __post_init__(self) -> None:
         self.writer = Writer(self.run_id, self.store)
@@ -149,12 +147,6 @@ class StepRunner:
                 run.store.capabilities(practice.id, endpoint.name),
             )
         )
-        proven = run.proven.setdefault(endpoint.name, {})
-        if not cursor and not capabilities:
-            capabilities = dict(proven)
-            for key, value in capabilities.items():
-                await self._save(Learnt(key, value, "as at another practice"))
-        proven |= {key: value for key, value in capabilities.items() if is_proof(key, value)}
         return Reading(
             endpoint=endpoint,
             names=run.order.names.get(endpoint.name, endpoint.names),
@@ -240,8 +232,6 @@ class StepRunner:
         return await gather(read(reader) for reader in step.readers)
 
     async def _save(self, step: Save) -> None:
-        if isinstance(step, Learnt) and is_proof(step.name, step.value):
-            self._run.proven.setdefault(self._endpoint.name, {})[step.name] = step.value
         await self.buffer.put(step)
         self._rows_read += rows_in(step)
         self._report("reading")
@@ -361,7 +351,7 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
     """
     runner = StepRunner(run, practice, endpoint)
     try:
-        outcome = await runner.drive(read_list(await runner.reading()))
+        outcome = await _read_one_list(runner)
         if not endpoint.strategy.has_list and (unheard := await _unheard(run, practice)):
             return runner.failed(unheard)
     except (WarehouseError, BrokenPipeError):
@@ -383,3 +373,12 @@ async def _failed(runner: StepRunner, error: Exception) -> EndpointResult:
     except Exception as unsaved:  # noqa: BLE001 - as above; the first error is reported
         _log.debug("rows_not_saved", cause=unforeseen(unsaved), places=places_of(unsaved))
     return runner.failed(error)
+
+
+async def _read_one_list(runner: StepRunner) -> Outcome:
+    """Read a list. If it was never read, the plan first checks that its ids are stable."""
+    reading = await runner.reading()
+    outcome: Outcome = await runner.drive(read_list(reading))
+    if reading.cursor and runner.buffer.changes.inserted:
+        return await runner.drive(identity.look_last(await runner.reading(), outcome))
+    return outcome

@@ -288,11 +288,7 @@ def list_of(file: Path, practices: Collection[str] | None = None) -> dict[str, M
 
 
 def describe(file: Path, name: str, practices: Collection[str] | None = None) -> Description:
-    """Describe a metric of a published file.
-
-    Raises:
-        WrongUse: there is none of this name.
-    """
+    """Describe a metric of a published file."""
     with reading(file, practices) as read:
         metrics = metrics_of(read, file)
         metric = metric_named(metrics, name)
@@ -310,11 +306,7 @@ def describe(file: Path, name: str, practices: Collection[str] | None = None) ->
 
 
 def refuse_unknown_practices(file: Path, practices: Collection[str]) -> None:
-    """Return if a published file has each of these practices.
-
-    Raises:
-        WrongUse: it has not.
-    """
+    """Raise `WrongUse` if a published file lacks one of these practices."""
     with reading(file) as read:
         known = [name for (name,) in read("select practice_id from marts.practices order by all").rows]
         for practice in practices:

@@ -77,11 +77,7 @@ def metrics_of(read: Read, file: Path) -> dict[str, Metric]:
 
 
 def metric_named(metrics: Mapping[str, Metric], name: str) -> Metric:
-    """Return a metric by its name.
-
-    Raises:
-        WrongUse: there is none of this name.
-    """
+    """Return a metric by its name; raise `WrongUse` if there is none."""
     refuse_unknown(name, metrics, "metric")
     return metrics[name]
 

@@ -46,11 +46,7 @@ class Series:
 
 
 def series(file: Path, metric: str, by: Step, where: Sequence[str] = (), practices: Sequence[str] = ()) -> Series:
-    """Return the values of a metric by practice and closed period; no `practices` are all.
-
-    Raises:
-        WrongUse: the question names something unknown, or its answer would be a wrong kind of number.
-    """
+    """Return the values of a metric by practice and closed period; no `practices` are all."""
     with reading(file) as read:  # once: with another file in between, a closed week would have no rows yet
         answer = answered(read, metrics_of(read, file), MetricQuestion(metric, ("practice", by), where))
         closed, holidays = _closed(read, answer.metric, by), _holidays(read)

@@ -86,9 +86,6 @@ def rows_of_metric(file: Path, question: MetricQuestion) -> Explanation:
 
     If the rows of its mart are counts themselves, these are the rows that they count, if these are declared and
     have the dimensions of the question.
-
-    Raises:
-        WrongUse: the question names something unknown, or has no single value.
     """
     with reading(file, question.practices) as read:
         metrics = metrics_of(read, file)

@@ -103,11 +103,7 @@ def forget_person(settings: Settings, practice_id: str, client_id: str, build: B
 
 
 def finish_forgettings(settings: Settings, build: Build) -> list[Forgetting]:
-    """Continue unfinished forgettings, if there are any.
-
-    Raises:
-        VetlError: a step failed; the next attempt continues.
-    """
+    """Continue unfinished forgettings, if there are any."""
     return _finish(settings, build) if read_plans(settings.warehouse.path) else []
 
 

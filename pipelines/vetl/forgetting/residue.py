@@ -21,11 +21,7 @@ from vetl.store.pseudonyms import Pseudonyms
 
 
 def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]:
-    """Return the files, with their tables if they have any, that still contain a value of a person.
-
-    Raises:
-        InboxError: the inbox cannot be read.
-    """
+    """Return the files, with their tables if they have any, that still contain a value of a person."""
     seconds = settings.warehouse.lock_wait_seconds
     left: list[str] = []
     private = settings.warehouse.path

@@ -36,11 +36,7 @@ def _spellings(text: str) -> set[str]:
 
 
 def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
-    """Return the texts that a file contains, as they are or as JSON spells them.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Return the texts that a file contains, as they are or as JSON spells them."""
     spelt = {form.encode(): text for text in texts for form in _spellings(text) if text}
     if not spelt:
         return set()

@@ -17,7 +17,8 @@ from vetl.core.steps import Learnt, Question, Save
 from vetl.discovery.examination import Examination, check_practice, examine
 from vetl.discovery.probes import Examined, Finding, Report
 from vetl.discovery.row_checks import MOVES, order_of_stages
-from vetl.endpoints import PHONE_CALLS, by_name
+from vetl.endpoints import by_name
+from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather
 from vetl.engine.runner import Order, Run, StepRunner
 from vetl.jobs.doctor_settings import corrected, mend, overridden, proven

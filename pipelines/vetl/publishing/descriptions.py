@@ -1,4 +1,4 @@
-"""Read the personal columns and the grain of each mart from its description, for publishing."""
+"""Read the personal columns of each mart from its description, for publishing."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -26,28 +26,12 @@ def personal_columns(project: Path) -> dict[str, dict[str, PersonalClass]]:
     return {path.stem: dict(_marked(path.stem, path.with_suffix(".yml"))) for path in _marts(project)}
 
 
-def grains(project: Path) -> dict[str, tuple[str, ...]]:
-    """Return the columns that identify a row of each mart (`config: meta: {grain: a, b}`), by its table name.
-
-    Raises:
-        Permanent: a mart is not described, or has no grain.
-    """
-    return {path.stem: _grain(path.stem, path.with_suffix(".yml")) for path in _marts(project)}
-
-
 def _marts(project: Path) -> list[Path]:
     folders = [project / "models" / schema for schema in SCHEMAS]
     models = sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in _MODELS)
     if not models:
         raise Permanent(f"{folders[0]}: there are no marts here; is this vetl's dbt project?")
     return models
-
-
-def _grain(mart: str, description: Path) -> tuple[str, ...]:
-    try:
-        return tuple(_described(mart, description)["config"]["meta"]["grain"].split(", "))
-    except KeyError:
-        raise Permanent(f"{description}: does not say the grain of the mart {mart}") from None
 
 
 def _marked(mart: str, description: Path) -> Iterator[tuple[str, PersonalClass]]:

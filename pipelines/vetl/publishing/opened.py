@@ -38,11 +38,7 @@ def tables_of(connection: duckdb.DuckDBPyConnection, file: str, schema: str) -> 
 
 
 def attach_hidden(connection: duckdb.DuckDBPyConnection, path: str) -> str:
-    """Attach a file under a name that nobody can guess, so that no statement reads past the views; return it.
-
-    Raises:
-        duckdb.Error: the file cannot be attached.
-    """
+    """Attach a file under a name that nobody can guess, so that no statement reads past the views; return it."""
     name = f"file_{token_hex(16)}"
     connection.execute(f"attach {literal(path)} as {name} (read_only)")
     return name

@@ -1,25 +1,35 @@
 """Read a span of days of the phone-call CSV, cut until each answer is one snapshot of whole days.
 
 The CSV is not read in pages, because several pages of rows without ids are no proof. A single day with more calls
-than a page is read from the JSON list. A span that the server refuses is read in halves, down to a day. Requests:
-a window of `d` days is cut into at most `2d - 1` windows. Each of them is read once, or twice if it has fewer
-calls than are stored or contradicts its total.
+than a page is read from the JSON list (`read_crowded`). If that list is refused, the day is read in pages of the
+CSV and never certified. A span that the server refuses is read in halves, down to a day. Requests: a window of
+`d` days is cut into at most `2d - 1` windows. Each of them is read once, or twice if it has fewer calls than are
+stored or contradicts its total.
 
-Proof of a day that is read from the JSON list: two passes in turn, each with as many distinct ids as an unchanged
-total, show the same calls. So these were the calls of the day between the two, even if the list is reordered.
-Assumptions: an id is not used twice, and no call changes and changes back between two reads of it. At most
-`PASSES` passes.
+A crowded day is read from the JSON list, because in it each call has an id. Without ids nothing proves a day that
+is read in pages, not even two equal passes: if the server sorts calls of the same time differently for each page,
+every pass may repeat one call and skip another.
+
+Proof: a call that was read in the same form both before and after some answer was in the list at that answer. If
+there are as many such calls as the total of that answer, they are the calls of the day at one instant, even if
+calls were inserted, changed, deleted or reordered meanwhile. Assumptions: an id is not used twice, and no call
+changes and changes back between two reads of it.
+
+Requests: two passes if nothing changes, at most `PASSES`, or `PASSES_AT_REST` if only the order changes. A pass
+has `total // page size + 1` pages, so that rows beyond a capped total are found. Each pass requests pages that are
+smaller by one row, so that they end elsewhere.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta, tzinfo
 from itertools import pairwise
 
 from vetl.core.endpoint import DateWindows
 from vetl.core.errors import ContractBroken, NotFound, RequestRefused, TooLarge, WrongTotal
-from vetl.core.pages import CallsPage, Certificate, Row, Window, WindowKind
-from vetl.core.row_keys import key_of
+from vetl.core.pages import CallsPage, Certificate, Page, Row, Window, WindowKind
+from vetl.core.row_keys import instant, key_of
 from vetl.core.steps import (
     AttachDetails,
     MergeRows,
@@ -31,16 +41,128 @@ from vetl.core.steps import (
     SideBySide,
     do,
 )
-from vetl.discovery.conventions import QueryConventions
-from vetl.reading.paging import Pass, certificate, read_pass, uncertified
+from vetl.discovery.conventions import QueryConventions, contradiction
+from vetl.reading.certified import are_unmoved
+from vetl.reading.paging import Pass, certificate, follow, read_page, uncertified
 
 PASSES = 5
+PASSES_AT_REST = 12
+"""If each answer sorts calls of the same minute at random, a pass over 65 pages misses one call in 40. Then six
+passes before and six behind an answer miss none of 6,500."""
 PASSES_OF_A_LIE = 2
-PROVEN = "two passes show the same calls, as many as their total"
+PROVEN = "every call was read both before and after the same answer, and they add up to its total"
+
+
+def may_rest(over: datetime, looked: datetime, now: datetime) -> bool:
+    """Return whether this sync skips a crowded day with calls that are not final yet.
+
+    The read of such a day costs hundreds of requests, so the time between two reads doubles: if the day is `over`
+    for an hour at the first read, it is read again after two, four and eight hours, and so on. The daily and the
+    weekly re-read do not skip it.
+    """
+    return now - looked < looked - over
+
+
+@dataclass(frozen=True, slots=True)
+class Crowded:
+    """The calls of a day, each once, and the certificate that they are complete, or uncertified."""
+
+    rows: Sequence[Row]
+    evidence: Certificate
+
+
+def read_crowded(conventions: QueryConventions, window: Window, kind: WindowKind) -> Plan[Crowded]:
+    """Read the JSON list of a day until it is proven whole; `kind` is the kind in `control.windows`."""
+    passes: list[Pass] = []
+    largest = conventions.page_size
+    lied = False
+    while len(passes) < _most(passes, lied=lied):
+        smaller = replace(conventions, page_size=max(1, largest - len(passes)), lenient=lied)
+        passes.append((yield from _one_pass(smaller, window)))
+        largest, lied = min(largest, passes[0].size), lied or bool(passes[-1].lie)
+        for number in range(1, len(passes)):
+            rows = rows_at(passes, number)
+            if rows is not None:
+                return Crowded(rows, _evidence(passes, number, kind, rows))
+    rows = list({key_of(row): row for done in passes for row in done.rows}.values())
+    lie = next((done.lie for done in passes if done.lie), None)
+    doubt = lie or passes[-1].refusal or "its calls were never read completely"
+    evidence = _evidence(passes, -1, kind, rows)
+    return Crowded(rows, uncertified(evidence, f"{doubt}, in {len(passes)} passes over a day beyond one page"))
+
+
+def _most(passes: Sequence[Pass], *, lied: bool) -> int:
+    if lied:
+        return PASSES_OF_A_LIE
+    return PASSES_AT_REST if _are_at_rest(passes) else PASSES
+
+
+def _are_at_rest(passes: Sequence[Pass]) -> bool:
+    """Return whether neither totals nor calls changed, so that the server only sorts each answer differently."""
+    rows_by_key: dict[str, Row] = {}
+    rows = (row for done in passes for row in done.rows)
+    return (
+        bool(passes)
+        and are_unmoved(passes)
+        and all(rows_by_key.setdefault(key_of(row), row) == row for row in rows)
+    )
+
+
+def rows_at(passes: Sequence[Pass], number: int) -> Sequence[Row] | None:
+    """Return the rows of the list at the first answer of a pass, or `None` if they do not match its total."""
+    answer = passes[number].pages[0]
+    before, after = _nearest(reversed(passes[:number])), _nearest(passes[number:])
+    now = {key_of(row): row for row in answer.rows}
+    keys = (before.keys() & after.keys()) | now.keys()
+    if any(done.lie for done in passes) or len(keys) != answer.total_count:
+        return None
+    rows = [now.get(key) or (after[key] if before[key] == after[key] else None) for key in keys]
+    return None if None in rows else [row for row in rows if row is not None]
+
+
+def _nearest(passes: Iterable[Pass]) -> dict[str, Row | None]:
+    """Return each row as in the first of these passes with it, or `None` if that pass has it in two forms."""
+    rows_by_key: dict[str, Row | None] = {}
+    for done in passes:
+        rows_of_pass: dict[str, Row | None] = {}
+        for row in done.rows:
+            key = key_of(row)
+            rows_of_pass[key] = row if rows_of_pass.setdefault(key, row) == row else None
+        rows_by_key = rows_of_pass | rows_by_key
+    return rows_by_key
+
+
+def _one_pass(conventions: QueryConventions, window: Window) -> Plan[Pass]:
+    first: Page = yield from read_page(conventions, window, 0)
+    size = min(conventions.page_size, first.per_page or conventions.page_size)
+    count = 1 if contradiction(first, 0, size) else first.total_count // size + 1
+    followed = yield from follow(conventions, window, first, count, size)
+    return Pass(window, (first, *followed.pages), size, unkept=followed.unkept)
+
+
+def _evidence(passes: Sequence[Pass], number: int, kind: WindowKind, rows: Sequence[Row]) -> Certificate:
+    return replace(
+        certificate(passes[number], kind, retries=len(passes) - 1, reason=PROVEN),
+        rows=len(rows),
+        distinct_ids=len(rows),
+        requests=sum(page.requests for done in passes for page in done.pages),
+        started=passes[0].started,
+        finished=passes[-1].read_at,
+    )
+
 
 DAY = timedelta(days=1)
 FILLED = 0.7
 """Part of a page that each part of a cut window should fill."""
+
+ALIKE = 0.9
+"""Part of the calls on a page of the CSV that the JSON list must have at the same minute. On a day of thousands of
+calls, seven in ten have a match by chance in any zone; and calls come and go between the two reads."""
+MINUTE = len("2026-01-09 04:15")
+
+PAGES_AT_ONCE = 8
+MOST_PAGES_OF_A_DAY = 1_000
+"""Most pages of a day that is read in pages: five million calls, or as many as its total promises."""
 
 OnCertified = Callable[[date, date], MoveCursor]
 
@@ -58,22 +180,28 @@ def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str
 
 @dataclass(slots=True)
 class SharedDays:
-    """The observation that all windows share: a total was wrong, so no page is requested again for it."""
+    """The observations that the windows of a sync share.
+
+    `lies`: a total was wrong, so no page is requested again because of its total. `crowded` are the closed days
+    with more calls than a page that were read.
+    """
 
     lies: bool = False
+    crowded: set[date] = field(default_factory=set[date])
 
 
 @dataclass(frozen=True, slots=True)
 class DaysPurpose:
     """The purpose of the read of days, which all of its parts share.
 
-    `kind` is the kind in `control.windows`. `json` are the conventions of the JSON list. `stored` counts the
-    stored calls of each day. An earlier sync read the days before `sealed_before` whole. `on_certified` moves the
-    cursor behind each certified part.
+    `kind` is the kind in `control.windows`. `json` are the conventions of the JSON list, and `zone` is the
+    practice's time zone. `stored` counts the stored calls of each day. An earlier sync read the days before
+    `sealed_before` whole. `on_certified` moves the cursor behind each certified part.
     """
 
     kind: WindowKind
     json: QueryConventions
+    zone: tzinfo
     shared: SharedDays
     stored: Mapping[date, int]
     sealed_before: date | None = None
@@ -101,9 +229,11 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
         doubts = yield from do(SideBySide([read_days(strategy, *part, purpose) for part in parts]))
         return next((doubt for doubt in doubts if doubt), None)
     if page.rows >= size:
-        doubt = yield from _read_crowded(start, purpose)
+        if purpose.kind is WindowKind.CLOSED:
+            purpose.shared.crowded.add(start)
+        doubt = yield from _read_crowded(strategy, start, purpose, page)
     else:
-        doubt = yield from _replace(start, end, purpose, page)
+        doubt = yield from _replace(start, end, purpose, [page])
     if doubt is None and purpose.on_certified is not None:
         yield purpose.on_certified(start, end)
     return doubt and f"{start} to {end - DAY}: {doubt}"
@@ -153,24 +283,37 @@ def _parts(start: date, end: date, total: int, size: int) -> list[tuple[date, da
     return [(begin, finish) for begin, finish in pairwise(cuts) if begin < finish]
 
 
-def _replace(start: date, end: date, purpose: DaysPurpose, page: CallsPage) -> Plan[str | None]:
-    """Replace days by the calls of one answer.
+def _replace(
+    start: date, end: date, purpose: DaysPurpose, pages: Sequence[CallsPage], doubt: str | None = None
+) -> Plan[str | None]:
+    """Replace days by the calls of one answer, or of several pages, which leave a doubt.
 
     If the total is wrong, the calls are stored only if the days have no stored calls yet.
     """
-    last = end - DAY
-    if not _are_within(page, start, last):
+    last, rows = end - DAY, sum(page.rows for page in pages)
+    if not all(_are_within(page, start, last) for page in pages):
         raise ContractBroken(
-            f"phone_calls: asked for {start} to {last}, got calls of {page.first_day} to {page.last_day}: "
+            f"phone_calls: asked for {start} to {last}, got calls of "
+            f"{min(page.first_day for page in pages if page.first_day)} to "
+            f"{max(page.last_day for page in pages if page.last_day)}: "
             "the server does not honour start_date and end_date"
         )
-    evidence = _certificate(Window(start, last), purpose.kind, page)
-    if page.total_count != page.rows:
-        doubt = f"one page holds {page.rows} calls, but the total is {page.total_count}"
-        evidence = uncertified(evidence, doubt)
+    evidence = _certificate(Window(start, last), purpose.kind, pages)
+    is_whole = {page.total_count for page in pages} == {rows}
+    if not is_whole:
+        pages_hold = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"
+        doubt = f"{pages_hold} {rows} calls, but the total is {pages[-1].total_count}"
     replaced = ReplaceDays(
-        [page.frame], start, last, evidence.finished, purpose.sealed_before, certificate=evidence
+        [page.frame for page in pages],
+        start,
+        last,
+        evidence.finished,
+        purpose.sealed_before,
+        certificate=uncertified(evidence, doubt) if doubt else evidence,
     )
+    if is_whole:
+        yield replaced
+        return doubt
     return (yield from _save(replaced, purpose))
 
 
@@ -179,37 +322,49 @@ def _are_within(page: CallsPage, first: date, last: date) -> bool:
     return page.first_day is None or page.last_day is None or (first <= page.first_day and page.last_day <= last)
 
 
-def _read_crowded(day: date, purpose: DaysPurpose) -> Plan[str | None]:
-    """Read a day with more calls than a page from the JSON list, with its details in the same commit."""
-    passes: list[Pass] = []
-    while not _are_proof(passes) and len(passes) < (PASSES_OF_A_LIE if passes and passes[-1].lie else PASSES):
-        conventions = replace(purpose.json, lenient=bool(passes and passes[-1].lie))
-        passes.append((yield from read_pass(conventions, Window(day, day))))
-    last = passes[-1]
-    rows = list(_calls(passes[-1:] if _are_proof(passes) else passes).values())
-    evidence = replace(
-        certificate(last, purpose.kind, retries=len(passes) - 1, reason=PROVEN),
-        rows=len(rows),
-        distinct_ids=len(rows),
-        requests=sum(page.requests for done in passes for page in done.pages),
-        started=passes[0].started,
-    )
-    if not _are_proof(passes):
-        doubt = last.lie or last.refusal or "its calls were never the same in two passes"
-        evidence = uncertified(evidence, f"{doubt}, in {len(passes)} passes over a day beyond one page")
+def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: CallsPage) -> Plan[str | None]:
+    """Read a day with more calls than a page, with the details of the JSON list in the same commit."""
+    try:
+        crowded = yield from read_crowded(purpose.json, Window(day, day), purpose.kind)
+        if other := _other_times(page, crowded.rows, purpose.zone):
+            crowded = replace(crowded, evidence=uncertified(crowded.evidence, other))
+    except RequestRefused as refusal:
+        pages = yield from _other_pages(strategy, day, page)
+        doubt = f"its {len(pages)} pages prove nothing together, and the list by ids is refused: {refusal}"
+        return (yield from _replace(day, day + DAY, purpose, pages, doubt))
+    rows, evidence = crowded.rows, crowded.evidence
     replaced = ReplaceDays([], day, day, evidence.finished, purpose.sealed_before, rows=rows, certificate=evidence)
     of_details = replace(evidence, kind=WindowKind.DETAILS, requests=0)
     return (yield from _save(replaced, purpose, AttachDetails(rows, day, day, certificate=of_details)))
 
 
-def _are_proof(passes: Sequence[Pass]) -> bool:
-    earlier, last = passes[-2:-1], passes[-1:]
-    return bool(earlier) and earlier[0].whole and last[0].whole and _calls(earlier) == _calls(last)
+def _other_times(page: CallsPage, rows: Sequence[Row], zone: tzinfo) -> str | None:
+    """Return the reason why the calls of the list are not those of the CSV: a wrong zone shifts local times."""
+    on_page = Counter(minute[:MINUTE] for minute in page.minutes)
+    listed = Counter(
+        at.astimezone(zone).isoformat(" ")[:MINUTE] for row in rows if (at := instant(row.get("created_at")))
+    )
+    missing = (on_page - listed).total()
+    if missing <= (1 - ALIKE) * on_page.total():
+        return None
+    place = f"in the JSON list at their minute in {zone}: is the time zone right?"
+    return f"{missing} of {on_page.total()} calls on its CSV page are not {place}"
 
 
-def _calls(passes: Sequence[Pass]) -> dict[str, Row]:
-    """Return each call by its id, as it came last."""
-    return {key_of(row): row for done in passes for row in done.rows}
+def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Plan[Sequence[CallsPage]]:
+    """Read all pages of a day up to an empty one, because calls without a proof are better than no calls."""
+    size = strategy.csv_page_size
+    pages = [first]
+    most = min(MOST_PAGES_OF_A_DAY, -(-first.total_count // _size(strategy, first)))
+    while len(pages) < most and pages[-1].rows:
+        steps = [
+            ReadCalls(
+                calls_query(day, day + DAY, size=size, page=number), number, size, lenient=True, days=(day, day)
+            )
+            for number in range(len(pages), min(most, len(pages) + PAGES_AT_ONCE))
+        ]
+        pages += yield from do(SideBySide([do(step) for step in steps]))
+    return pages
 
 
 def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Plan[str | None]:
@@ -224,18 +379,18 @@ def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Plan[str 
     return None if evidence.certified else evidence.reason
 
 
-def _certificate(window: Window, kind: WindowKind, page: CallsPage) -> Certificate:
+def _certificate(window: Window, kind: WindowKind, pages: Sequence[CallsPage]) -> Certificate:
     return Certificate(
         window=window,
         kind=kind,
-        total_first=page.total_count,
-        total_last=page.total_count,
-        rows=page.rows,
+        total_first=pages[0].total_count,
+        total_last=pages[-1].total_count,
+        rows=sum(page.rows for page in pages),
         distinct_ids=None,
-        requests=page.requests,
+        requests=sum(page.requests for page in pages),
         retries=0,
         certified=True,
         reason="one page is one snapshot",
-        started=page.server_time,
-        finished=page.server_time,
+        started=pages[0].server_time,
+        finished=max(page.server_time for page in pages),
     )

@@ -5,7 +5,7 @@ rows a page, and its rows are matched to the rows of the CSV day by day. A windo
 ids equal an unchanged total. A change in the JSON list alone, such as the merge of two clients, is found by a
 reconcile, which reads the list again for all days with details.
 
-Requests: the pages of those days, at most `PASSES` times if they change.
+Requests: the pages of those days, at most `PASSES` times if they change; three a day to check that ids are stable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +18,7 @@ from vetl.core.pages import Row, Window, WindowKind
 from vetl.core.row_keys import instant
 from vetl.core.steps import AttachDetails, CallsHere, CallsPerDay, DaysLackingDetails, Flush, Plan, SideBySide, do
 from vetl.discovery.conventions import QueryConventions
+from vetl.discovery.identity import IDS, Identity, look
 from vetl.discovery.time_zone import contradiction, pairs
 from vetl.reading.call_days import DAY
 from vetl.reading.coverage import DaysCursor
@@ -48,7 +49,8 @@ def attach(reading: Reading, today: date, *, daily: bool, tried: dict[date, int]
     """Attach details to the days that lack them; `tried` counts the calls that the JSON list does not contain.
 
     The last 35 days are read at once, and older days once a day within the budget of `phone_calls.details_budget`
-    requests. If the JSON list is refused, no details are attached, and the calls of the CSV stay as they are.
+    requests. Ids that change from read to read are not attached. If the JSON list is refused, no details are
+    attached, and the calls of the CSV stay as they are.
     """
     if reading.details == "off":
         return Attached()
@@ -64,8 +66,12 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     every_day = reading.reconcile != "no"
     lacking = yield from do((CallsPerDay if every_day else DaysLackingDetails)(start, today + DAY))
     days = {day: calls for day, calls in lacking.items() if tried.get(day) != calls}
+    ids = yield from _look_at_ids(reading, days, daily=daily)
+    if ids.verdict == "changing":
+        return Attached(doubt=f"{ids.finding}; {WITHOUT_IDS}")
     listed = yield from _attach_days(reading, days)
     if daily and reading.details == "recent":
+        yield from _attach_days(reading, (yield from _repeated_hours(reading, recent)))
         yield from _attach_days(reading, (yield from _older(reading, recent)))
     yield Flush()
     still = yield from do(DaysLackingDetails(start, today + DAY))
@@ -87,6 +93,29 @@ def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> Plan[str | None]:
         return None
     here = yield from do(CallsHere(min(times) - DAY, max(times) + DAY))
     return contradiction(reading.time_zone.key, pairs(listed, here))
+
+
+def _look_at_ids(reading: Reading, days: Mapping[date, int], *, daily: bool) -> Plan[Identity]:
+    """Check whether calls of the JSON list keep their ids: once a day, and if that is not known."""
+    if not days or (reading.capabilities.get(IDS) == "stable" and not daily):
+        return Identity()
+    window = _packed(days)[-1]
+    try:
+        return (yield from look(conventions(reading), window))
+    except RequestRefused:
+        return (yield from look(conventions(reading), replace(window, start=window.end)))
+
+
+def _repeated_hours(reading: Reading, recent: date) -> Plan[dict[date, int]]:
+    """Return older days that lack details and have one hour twice, which the CSV does not distinguish."""
+    days: dict[date, int] = {}
+    day = reading.history_start
+    while day < recent:
+        if reading.local_midnight(day + DAY) - reading.local_midnight(day) > DAY:
+            lacking = yield from do(DaysLackingDetails(day, day))
+            days.update(lacking)
+        day += DAY
+    return days
 
 
 def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:

@@ -2,15 +2,15 @@
 
 Rows have neither ids nor seconds, they change later without a new timestamp, and the filter is by whole days. So a
 window is a span of days whose calls fit one page: one answer is one snapshot, and its days are replaced whole if
-they differ. Only a single day that does not fit is read in another way.
+they differ. Only a single day that does not fit is read in another way (`call_days.read_crowded`).
 
-Each sync reads days that were never read, today and tomorrow, and days with a call that is not final. Once a day
-the last 35 days are read, and once a week the whole history.
+Each sync reads days that were never read, today and tomorrow, and days with a call that is not final (crowded ones
+of them more and more rarely). Once a day the last 35 days are read, and once a week the whole history.
 
 Requests for `D` days in `S` spans with `N` calls, with `P` calls on a page of the CSV and `p` on a page of the
 JSON list: if nothing changes, at most `2S + D/400 + 2N/0.8P`, one for the tail, and two passes of `n/p + 1` for
 each of the `C` days with `n >= P` calls. If calls change all the time, at most `S + 4D` for the CSV, five such
-passes for each crowded day, and three more of all pages for details.
+passes for each crowded day (twelve if only the order of calls changes), and three more of all pages for details.
 Without changes: one. A server that refuses days to come costs one more; one that limits the days of a range, at
 most one more for each window.
 """
@@ -26,7 +26,7 @@ from vetl.core.pages import WindowKind
 from vetl.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
 from vetl.reading import call_details as details
 from vetl.reading import coverage
-from vetl.reading.call_days import DAY, DaysPurpose, SharedDays, calls_query, read_days
+from vetl.reading.call_days import DAY, DaysPurpose, SharedDays, calls_query, may_rest, read_days
 from vetl.reading.coverage import DaysCursor
 
 FILLED = 0.8
@@ -80,6 +80,8 @@ class _State:
             self.recent_on = self.today - DAY
             self.whole_on = self.whole_on and min(self.whole_on, self.recent_on)
         self.tried = dict(cursor.tried)
+        recent = self.today - reading.margins.recent
+        self.looked = {day: at for day, at in cursor.looked.items() if day >= recent}
         self.reading = reading
         # In a wrong zone most calls had no match, and the attached details are not valid any more.
         corrected = cursor.read_in not in (None, reading.time_zone.key)
@@ -95,6 +97,11 @@ class _State:
         if self.weekly or self.whole_on is None:
             self.whole_on = self.recent_on
 
+    def may_rest(self, day: date) -> bool:
+        looked = self.looked.get(day)
+        over = self.reading.local_midnight(day + DAY)
+        return looked is not None and may_rest(over, looked, self.reading.now)
+
     def zone_doubt(self, attached: details.Attached) -> str | None:
         """Return the evidence against the configured time zone, until new calls fit it or it is changed."""
         zone = self.reading.time_zone.key
@@ -103,11 +110,13 @@ class _State:
         return self.zone[1] if self.zone and self.zone[0] == zone else None
 
     def cursor(self) -> MoveCursor:
+        self.looked |= dict.fromkeys(self.shared.crowded, self.reading.now)
         return DaysCursor(
             covered=self.covered.spans,
             recent_on=self.recent_on,
             whole_on=self.whole_on,
             tried=self.tried,
+            looked=self.looked,
             zone=self.zone,
             read_in=self.reading.time_zone.key,
         ).move()
@@ -127,7 +136,7 @@ def _closed_days(reading: Reading, strategy: DateWindows, state: _State) -> Plan
         due = due.add(max(start, reading.since), min(last, end))
     moving = yield from do(DaysWithState(strategy.open_states))
     for day in moving:
-        if recent <= day < end:
+        if recent <= day < end and not state.may_rest(day):
             due = due.add(day, day + DAY)
     return due
 
@@ -192,6 +201,7 @@ def _read_closed(strategy: DateWindows, state: _State, days: _Days) -> Plan[str 
     purpose = DaysPurpose(
         WindowKind.CLOSED,
         state.json,
+        state.reading.time_zone,
         state.shared,
         days.stored,
         sealed_before=state.sealed_before,
@@ -204,7 +214,7 @@ def _tail(strategy: DateWindows, state: _State) -> Plan[str | None]:
     """Read the days that are not over, and tomorrow, unless the server refuses days to come."""
     start, end = state.open_from, state.today + 2 * DAY
     stored = yield from do(CallsPerDay(start, end - DAY))
-    purpose = DaysPurpose(WindowKind.TAIL, state.json, state.shared, stored)
+    purpose = DaysPurpose(WindowKind.TAIL, state.json, state.reading.time_zone, state.shared, stored)
     try:
         return (yield from read_days(strategy, start, end, purpose))
     except RequestRefused:

@@ -6,9 +6,11 @@ from dataclasses import replace
 from vetl.core.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
 from vetl.core.errors import RequestRefused, WrongUse
 from vetl.core.list_read import KEYS, Capabilities, Outcome, Reading
-from vetl.core.steps import Plan
+from vetl.core.steps import Flush, Plan
+from vetl.discovery import identity
 from vetl.discovery.capability_store import conventions_of
 from vetl.discovery.examination import discover
+from vetl.discovery.first_look import reusing
 from vetl.reading.by_id import read_by_reference
 from vetl.reading.call_schedule import read_call_days
 from vetl.reading.undated_lists import read_full_scan, read_newest_first
@@ -38,9 +40,17 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
     If the list is refused or cannot be certified although its parameters were known, the server may have changed.
     Then the parameters are examined again, and if the result differs, the list is read again.
     """
-    capabilities = yield from discover(reading)
+    discovered = yield from discover(reading)
+    capabilities, pages = discovered.capabilities, discovered.pages
+    ids = yield from identity.look_first(reading, capabilities, discovered.ids)
+    if ids.verdict == "changing":
+        yield Flush()
+        return identity.unstable_outcome(ids)
+    if ids.verdict == "stable" and identity.were_changing(reading.capabilities):
+        reading = identity.from_scratch(reading)
+        capabilities = (yield from discover(reading)).capabilities
     try:
-        outcome = yield from _running(reading, capabilities)
+        outcome = yield from reusing(pages, _running(reading, capabilities))
     except RequestRefused:
         again = yield from _examined_again(reading, capabilities, KEYS)
         if again is None:
@@ -57,7 +67,7 @@ def _examined_again(
     """Examine stored results of earlier syncs again; return `None` if the result is the same."""
     if reading.reconcile == "full" or not set(doubts) & set(reading.capabilities):
         return None
-    again = yield from discover(reading, doubts)
+    again = (yield from discover(reading, doubts)).capabilities
     return None if again == capabilities else again
 
 

@@ -293,21 +293,13 @@ def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> 
 
 
 def published_file() -> Path:
-    """Return the published file, for a command that needs no secret.
-
-    Raises:
-        ConfigurationError: there are no settings, or a value is wrong.
-    """
+    """Return the published file, for a command that needs no secret."""
     require_settings(needs_secrets=False)
     return load_settings(needs_secrets=False).warehouse.published
 
 
 def require_settings(*, needs_secrets: bool = True) -> None:
-    """Require a `vetl.toml` or a variable with a setting that is no secret.
-
-    Raises:
-        ConfigurationError: there are no settings.
-    """
+    """Require a `vetl.toml` or a variable with a setting that is no secret."""
     Sources.find(None, needs_secrets=needs_secrets).require_settings(_known_keys(), environment_only())
 
 
@@ -318,11 +310,7 @@ def _known_keys() -> dict[str, tuple[str, ...]]:
 
 
 def _refuse_unusable_files(settings: Settings, sources: Sources) -> None:
-    """Refuse absolute paths that name the same file in two spellings, or that dbt cannot open.
-
-    Raises:
-        ConfigurationError: a path is unusable.
-    """
+    """Refuse absolute paths that name the same file in two spellings, or that dbt cannot open."""
     warehouse = settings.warehouse
     for key, path in (("path", warehouse.path), ("published", warehouse.published)):
         try:

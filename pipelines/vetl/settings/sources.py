@@ -74,11 +74,7 @@ class Sources:
             raise _one_line(f"{self.config}: is not TOML: {error}") from None
 
     def read_dotenv(self) -> dict[str, str]:
-        """Return the variables of the `.env` files. The file beside `vetl.toml` wins over the working directory's.
-
-        Raises:
-            ConfigurationError: a file cannot be read or is not UTF-8 text.
-        """
+        """Return the variables of the `.env` files; that beside `vetl.toml` wins over the working directory's."""
         if not self._dotenv:
             for file in self.dotenv_files:
                 variables = _variables_in(file, needed=self.needs_secrets)
@@ -113,9 +109,6 @@ class Sources:
         """Require a file, or a variable with a setting that is no secret.
 
         Otherwise the working directory is probably the wrong one, and the defaults would create a warehouse in it.
-
-        Raises:
-            ConfigurationError: there are no settings.
         """
         if self.config is not None:
             return

@@ -21,9 +21,6 @@ def what_is_wrong(path: Path) -> str | None:
 
     DuckDB cuts free blocks off the end before it updates its block count, so fewer blocks than counted are no
     fault. A partial block is one, and so is a missing block of the catalog.
-
-    Raises:
-        OSError: the file cannot be read.
     """
     with path.open("rb") as file:
         head = file.read(3 * _HEADER)

@@ -20,7 +20,7 @@ from vetl.addons.act.reading import read_tasks
 from vetl.addons.act.settings import ActSettings
 from vetl.addons.act.sighting import TasksRead
 from vetl.core.errors import ConfigurationError, WrongUse
-from vetl.endpoints import STAFF_TASKS
+from vetl.endpoints.staff_tasks import STAFF_TASKS
 from vetl.engine.runner import Order, Run, StepRunner
 from vetl.jobs.one_writer import existing, opened, writing
 from vetl.jobs.platform import partner_client, query_names

@@ -14,6 +14,7 @@ from vetl.core.list_read import Reading, Result
 from vetl.core.pages import Row, Window
 from vetl.core.row_keys import instant, key_of
 from vetl.core.steps import Flush, Plan, do
+from vetl.discovery import identity
 from vetl.discovery.capability_store import conventions_of
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.examination import discover, find_status
@@ -25,7 +26,11 @@ _EDITABLE = ("task_type", "patient_id", "updated_at")
 
 def read_tasks(practice_id: str, reading: Reading) -> Plan[TasksRead]:
     """Read every task of a practice; rows and certificates are saved as a sync saves them."""
-    conventions = conventions_of(reading, (yield from discover(reading)))
+    discovered = yield from discover(reading)
+    ids = yield from identity.look_first(reading, discovered.capabilities, discovered.ids)
+    if ids.verdict == "changing":
+        return TasksRead(practice_id, certified=False, reason="ids change", started=reading.now, tasks=())
+    conventions = conventions_of(reading, discovered.capabilities)
     whole = yield from read_whole_list(conventions)
     reads, reason = [whole], whole.reason
     if whole.certified and not _shows_final(whole):

@@ -114,16 +114,7 @@ class ListStatus:
         return to_json(self).decode()
 
 
-_LIST = TypeAdapter(ListStatus)
-
-
-def list_status_of(document: Mapping[str, Any]) -> ListStatus:
-    """Read one entry of a snapshot.
-
-    Raises:
-        ValueError: the document is not such an entry.
-    """
-    return _LIST.validate_python(document)
+_LISTS = TypeAdapter(list[ListStatus])
 
 
 def state_without_attempt(endpoint: str, *, has_rows: bool) -> str:
@@ -156,7 +147,7 @@ def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
         return None
     try:
         _refuse(warehouse, document["migration"], migrations)
-        lists = [list_status_of(item) for item in document["lists"]]
+        lists = _LISTS.validate_python(document["lists"])
         return Snapshot(lists, document["written_at"], document["run"])
     except (ValueError, LookupError, TypeError):
         raise WarehouseError(f"{notes_file(warehouse)}: the status cannot be read; run `vetl sync`") from None

@@ -109,6 +109,7 @@ def parse_calls(
         requests=answer.requests,
         first_day=first_day,
         last_day=last_day,
+        minutes=texts.frame["Date"],
     )
 
 

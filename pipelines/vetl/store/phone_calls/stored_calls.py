@@ -57,8 +57,6 @@ DETAILS = ("id", "created_at", "client_id", "remote_client_id", "patient_id", "r
 
 SAME_CALL = ("call_date", *IDENTITY)
 SAME_ROW = ("_row_hash", *SAME_CALL)
-STORED = (TARGET, "call_key", "_deleted", "_stored_called_at", "_stored_extra", *DETAILS, *SAME_ROW)
-"""Columns of a stored row that `compare` needs; the other columns stay in the warehouse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ class DayChanges:
 
 
 def compare(stored: pl.DataFrame, fresh: pl.DataFrame, new_fields: Collection[str] = ()) -> DayChanges:
-    """Match stored rows (columns `STORED`, deleted rows included) with the rows that were read (all columns).
+    """Match stored rows (those of `stored_rows`) with the rows that were read (all columns).
 
     `new_fields` are the CSV's undeclared columns; undeclared fields from the JSON list are kept beside them.
     """
@@ -194,7 +192,7 @@ def with_row_hash(commit: Commit, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def stored_rows(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
-    """Return all rows of these days, deleted rows included, with the columns of `matching.STORED`."""
+    """Return all rows of these days, deleted rows included, with the columns that `compare` needs."""
     own = ", ".join(quoted(name) for name in ("call_key", *DETAILS, *SAME_ROW))
     with registered_frames(commit.connection, days=days):
         return frame_of(
