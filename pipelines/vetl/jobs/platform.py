@@ -10,12 +10,13 @@ from functools import partial
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.core.list_read import Practice
+from vetl.core.row_keys import instant
 from vetl.core.zones import zone
 from vetl.endpoints import REGISTRY
+from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.partner.account import AcceptedCredentials
 from vetl.partner.client import Account, Limits, PartnerClient
 from vetl.partner.limits import RetryPolicy
-from vetl.partner.practice import PartnerPractice
 from vetl.settings import Settings
 from vetl.store.notes import read_note, write_note
 from vetl.store.warehouse import Warehouse
@@ -107,9 +108,10 @@ def doubt(platform_time: datetime, believed: datetime) -> str:
 async def _newest_call(client: PartnerClient, practice_id: str, platform_time: datetime) -> datetime | None:
     """Return the begin of the newest call of the last days before the platform's time, if there is one."""
     first, last = (platform_time - QUIET).date(), (platform_time + timedelta(days=1)).date()
+    days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
     try:
-        page = await anext(PartnerPractice(client, practice_id).phone_calls(start_date=first, end_date=last))
+        page = await client.page(practice_id, PHONE_CALLS.path, {**days, "page": "0", "per_page": "100"})
     except VetlError:
         return None
-    times = [call.created_at for call in page.records if call.created_at is not None]
+    times = [at for row in page.rows if (at := instant(row.get("created_at"))) is not None]
     return max((at for at in times if at <= platform_time), default=None)
