@@ -271,7 +271,7 @@ def _over_time(one: Explored) -> None:
     usual = "week" if one.view.scope.days > LONG or one.metric.aggregation == "people" else "day"
     grain = pick_at_once("grain", "Shown", GRAINS, usual=usual)
     by = [*_needs(one), grain]
-    answer = _answer(one, one.question(by, without=TIMES))
+    answer = one.view.file.metric(one.question(by, without=TIMES))
     table = _table(one, answer)
     if table.is_empty():
         st.info("Nothing in this period.")
@@ -294,7 +294,7 @@ def _over_time(one: Explored) -> None:
 
 def _with_other_period(one: Explored, table: pl.DataFrame, grain: str) -> pl.DataFrame:
     """Add the days of the other period, each at the place of the day that is as far from its beginning."""
-    other = _table(one, _answer(one, one.question((grain,), without=TIMES, before=True)))
+    other = _table(one, one.view.file.metric(one.question((grain,), without=TIMES, before=True)))
     words, value = one.view.words, one.metric.name
     this = table.select(
         grain, value, charts.ON, pl.lit(words.days(one.view.scope.since, one.view.scope.until)).alias("period")
@@ -327,7 +327,7 @@ def _leaderboard(one: Explored) -> None:
     if kept is not None and kept not in offered and st.session_state.address.opened is None:
         st.session_state["by"] = usual  # the dimension of another measure
     by = pick("by", "By", offered, usual=usual, width=260) or usual
-    answer = _answer(one, one.question([*(name for name in needs if name != by), by], without=(by,)))
+    answer = one.view.file.metric(one.question([*(name for name in needs if name != by), by], without=(by,)))
     table = _table(one, answer)
     if table.is_empty():
         st.info("Nothing in this period.")
@@ -372,10 +372,6 @@ def _clicked(key: str, by: str) -> None:
     value = charts.clicked(st.session_state.get(key))
     if value is not None:
         _filter(by, value)
-
-
-def _answer(one: Explored, question: MetricQuestion) -> MetricAnswer:
-    return one.view.file.metric(question)
 
 
 def _table(one: Explored, answer: MetricAnswer) -> pl.DataFrame:
