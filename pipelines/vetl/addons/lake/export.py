@@ -13,7 +13,7 @@ import duckdb
 import polars as pl
 from deltalake import CommitProperties, DeltaTable
 
-from vetl.addons.lake.delta import Lake, schema_of
+from vetl.addons.lake.delta import Lake, LakeError, schema_of, sql_types
 from vetl.addons.lake.lake_tables import FOLDER, LakeTable, Partition, among
 
 Digests = Mapping[Partition, tuple[int, str]]
@@ -74,6 +74,8 @@ class Export:
             if delta is None:
                 delta = self._lake.made(table, schema_of(connection.sql(table.relation)), self._commit())
                 self.result.commits += 1
+            else:
+                self._refuse_other_types(connection, table, delta)
             known = before.partitions if before and before.table_id == _id(delta) else {}
             if now != known:
                 self._change(connection, table, known, now)
@@ -82,6 +84,18 @@ class Export:
                 delta.update_incremental()
             if now != known or before is None or before.table_id != _id(delta):
                 self._written[table.name] = _Written(_id(delta), delta.version(), self._at, now)
+
+    def _refuse_other_types(
+        self, connection: duckdb.DuckDBPyConnection, table: LakeTable, delta: DeltaTable
+    ) -> None:
+        """Refuse a column of another type, because Delta would cast its values to the old one: `00731` to 731."""
+        there, here = sql_types(delta.schema()), sql_types(schema_of(connection.sql(table.relation)))
+        for name in here.keys() & there.keys():
+            if here[name] != there[name]:
+                raise LakeError(
+                    f"{self._lake.place(table.name)}: {name} is {there[name]} there and {here[name]} here; remove"
+                    " the table, and the next export writes it whole (upgrade vetl in all folders that export there)"
+                )
 
     def _change(
         self,
