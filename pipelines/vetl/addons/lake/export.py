@@ -94,7 +94,7 @@ class Export:
             if here[name] != there[name]:
                 raise LakeError(
                     f"{self._lake.place(table.name)}: {name} is {there[name]} there and {here[name]} here; remove"
-                    " the table, and the next export writes it whole (upgrade vetl in all folders that export there)"
+                    " the table, and the next export writes it whole (with one version of vetl in all folders)"
                 )
 
     def _change(
