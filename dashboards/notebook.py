@@ -84,6 +84,21 @@ def _(mo, pl, practice, published):
 
 
 @app.cell
+def _(mo):
+    from vetl.figures.questions import worked_questions
+
+    questions = {one.title: one.statement for one in worked_questions()}
+    question = mo.ui.dropdown(questions, next(iter(questions)), label="A worked question, with its SQL")
+    question
+    return (question,)
+
+
+@app.cell
+def _(marts, mo, question):
+    mo.vstack([mo.md(f"```sql\n{question.value}```"), marts.sql(question.value).pl()])
+
+
+@app.cell
 def _(alt, weeks):
     alt.Chart(weeks, title="Booking requests that were not booked, by week").mark_line(point=True).encode(
         x="week:T", y="leaks:Q", tooltip=["week", "leaks", "is_final"]

@@ -74,7 +74,7 @@ IMPORTS = {
     "endpoints": {"core", "partner"},
     "store": {"core", "partner", "endpoints", "bundled", "drafts", "sqlite_file"},
     "publishing": {"core", "endpoints", "store", "bundled", "drafts"},
-    "figures": {"core", "endpoints", "store", "publishing"},
+    "figures": {"bundled", "core", "endpoints", "store", "publishing"},
     "engine": {"core", "partner", "discovery", "reading", "endpoints"},
     "receiving": {"core", "partner", "endpoints", "store", "engine", "sqlite_file"},
     "notices": {"core", "settings"},

@@ -12,6 +12,7 @@ import pytest
 from support.dashboard_browser import answered
 from support.dashboard_pages import Ask
 from vetl.bundled import dashboards
+from vetl.figures.questions import worked_questions
 
 
 def test_every_cell_shows_the_marts_numbers(published: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +24,9 @@ def test_every_cell_shows_the_marts_numbers(published: Path, ask: Ask, monkeypat
     first = ask("select practice_id from marts.practices order by name limit 1")[0][0]
     leaks = ask("select leaks from marts.practice_weekly where practice_id = ? order by week", first)
     assert [(number,) for number in defined["weeks"].get_column("leaks")] == leaks
-    assert len(outputs) == 7
+    assert len(outputs) == 9
+    assert "select" in outputs[7].text
+    assert defined["question"].value in worked_questions()[0].statement
     defined["marts"].close()
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from vetl.bundled import analysts_page
-from vetl.cli.questions import WORKED
 from vetl.core.text import markdown
+from vetl.figures.questions import WORKED
 from vetl.publishing.statements import query
 
 PAGE = analysts_page()
