@@ -23,6 +23,7 @@ from vetl.cli.terminal import (
 )
 from vetl.core.text import text
 from vetl.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of, list_of
+from vetl.figures.catalogue import Metric
 from vetl.figures.evidence import Evidence
 
 _NOTES = 10
@@ -87,12 +88,13 @@ def _list_metrics(file: Path | None, *, as_json: bool) -> int:
     if as_json:
         print_json({"exit_code": 0, "metrics": [asdict(metric) for metric in metrics.values()]})
         return 0
-    rows = [
-        (metric.name, metric.words, metric.unit, metric.better, ", ".join(dimensions_of(metrics, metric)))
-        for metric in metrics.values()
-    ]
-    columns = ("metric", "words", TableColumn("unit", 1), TableColumn("better", 2), TableColumn("split by", 3, 30))
-    print_table("", columns, rows)
+    subjects: dict[tuple[str, tuple[str, ...]], list[Metric]] = {}
+    for metric in metrics.values():
+        subjects.setdefault((metric.mart, tuple(dimensions_of(metrics, metric))), []).append(metric)
+    columns = ("metric", "words", TableColumn("unit", 1))
+    for (mart, dimensions), some in subjects.items():
+        rows = [(metric.name, metric.words, metric.unit) for metric in some]
+        print_table(f"Counted in {mart}, by {', '.join(dimensions)}", columns, rows)
     return 0
 
 
