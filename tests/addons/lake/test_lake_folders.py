@@ -20,7 +20,7 @@ from vetl.addons.lake.delta import Lake
 from vetl.addons.lake.job import run_export
 from vetl.settings import Settings
 
-WRITERS, ROUNDS = 4, 2
+WRITERS, ROUNDS = 8, 3
 CALLS = "raw.phone_calls"
 
 
@@ -75,7 +75,7 @@ def outcomes(table: DeltaTable) -> dict[str, set[tuple[str, int]]]:
     return found
 
 
-def test_writers_that_are_killed_lose_nothing_and_show_no_halves(tmp_path: Path) -> None:
+def test_eight_writers_that_are_killed_lose_nothing_and_show_no_halves(tmp_path: Path) -> None:
     random = Random(7)
     folders = [folder_of(tmp_path / "lake", number, practices=2, calls=300) for number in range(WRITERS)]
     run_export(folders[0])
@@ -166,3 +166,17 @@ def test_many_practices_are_several_commits_and_each_practice_is_in_one(
 
     assert table_of(settings, CALLS).version() == 2  # made, four practices, two practices
     assert outcomes(table_of(settings, CALLS)) == {f"f0-{number}": {("0", 40)} for number in range(6)}
+
+
+def test_five_hundred_practices_in_five_folders(tmp_path: Path) -> None:
+    folders = [folder_of(tmp_path / "lake", number, practices=100, calls=400) for number in range(5)]
+    running = [processes.Process(target=run_export, args=(settings,)) for settings in folders]
+    for process in running:
+        process.start()
+    for process in running:
+        process.join()
+
+    assert {process.exitcode for process in running} == {0}
+    there = outcomes(table_of(folders[0], CALLS))
+    assert there == {f"f{folder}-{number}": {("0", 400)} for folder in range(5) for number in range(100)}
+    assert len(rows_of(folders[0], "marts.practice_daily")) == 500 * 59
