@@ -151,7 +151,8 @@ def _next_up(view: View, people: pl.DataFrame) -> None:
         number = one["phone_number"] if str(one["phone_number"]).startswith("+") else None
         dial = f"[{plain(number)}](tel:{number})" if number else None
         who = one.get("name") or f"Client {one['client_id']}" if one["client_id"] else "Unknown client"
-        details = [dial, plain(practices[one["practice_id"]]), named(one["wanted"]), plain(one["pet"] or "")]
+        last = f"last tried {view.words.moment(one['last_tried'])}"
+        details = [dial, plain(practices[one["practice_id"]]), named(one["wanted"]), plain(one["pet"] or ""), last]
         with st.container(horizontal=True, vertical_alignment="center", border=True, key=f"next-{'-'.join(key)}"):
             st.markdown(f"**{plain(who)}**  \n{' · '.join(text for text in details if text)}")
             for mark, title in MARKS.items():
