@@ -1,9 +1,5 @@
-"""Commands of vetl that run at the same time, each in a process of its own, which may be killed in the middle.
+"""Commands of vetl that run at the same time, each in a process of its own, which may be killed in the middle."""
 
-The processes are forked from one that has imported vetl: a command starts in milliseconds, not in a second.
-"""
-
-import multiprocessing
 import os
 import sys
 import time
@@ -12,24 +8,12 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from support import warm_dbt
+from support import forked, warm_dbt
 from support.mart_builds import untested
 from vetl import bundled
 from vetl.cli import process_exit
 from vetl.cli.app import execute
 from vetl.jobs import dbt_process
-
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(
-    [
-        "support.quiet_end",
-        "support.impatient",
-        "support.concurrent_commands",
-        *(f"vetl.cli.{name}" for name in ("forget", "quarantine", "reconcile", "run", "webhooks")),
-        "vetl.addons.lake.command",
-        "vetl.jobs.drain",
-    ]
-)
 
 KILLED = -9
 """The exit code of a process that SIGKILL ended."""
@@ -94,9 +78,7 @@ def _start(
     }
     said = folder / f"said.{number}"
     said.write_text("", "utf-8")
-    process = processes.Process(target=_run, args=(command.arguments, folder, own, project, said))
-    process.start()
-    return process
+    return forked.start(_run, command.arguments, folder, own, project, said)
 
 
 def _run(
