@@ -234,6 +234,23 @@ def lose_the_ledger(world: ActWorld) -> None:
         file.unlink()
 
 
+def test_a_lost_ledger_knows_a_reworded_task_by_its_time(world: ActWorld) -> None:
+    world.build(unbooked(2))
+    world.plan_and_apply()
+    change_tasks(world, {"title": "Ann calls them", "description": "on Monday"})
+    lose_the_ledger(world)
+    world.sync()
+    world.build(unbooked(2))
+
+    first = world.plan_and_apply()
+    world.platform.advance(LATER)
+    second = world.plan_and_apply()
+
+    assert (first.sent, first.adopted, second.sent) == (0, 2, 0)
+    assert [entry.found_by for entry in act_status(world.settings).entries] == ["reference", "reference"]
+    assert world.posts() == 2
+
+
 def test_after_a_lost_ledger_the_caps_of_a_day_count_the_tasks_that_the_platform_shows(world: ActWorld) -> None:
     capped = world.act(per_practice_per_day=2)
     world.build(unbooked(2))
