@@ -85,25 +85,6 @@ def test_tasks_that_a_proxy_makes_twice_are_seen_after_sending(world: ActWorld) 
     assert apply_acts(world.settings, world.plan(unbooked(3))).exit_code == 0
 
 
-def test_two_machines_with_a_ledger_each_are_seen_after_sending(world: ActWorld) -> None:
-    """Both have read the tasks before either sends: no ledger can know the other one's acts."""
-    digest = world.plan(unbooked(1))
-    other = world.act(ledger=ActSettings.of(world.settings).ledger.with_name("other.sqlite"))
-    [act] = plan_acts(other, None).acts
-    task = {"id": "elsewhere", "title": act.title, "description": act.description, "status": "pending"}
-
-    def meddle(method: str) -> None:
-        if method == "POST":
-            world.platform.insert(PRACTICE, "staff_tasks", task)
-
-    world.platform.platform.faults = AtTasks(meddle)
-
-    result = apply_acts(world.settings, digest)
-
-    assert (result.sent, result.exit_code) == (1, 3)
-    assert act.code in result.doubts[0]
-
-
 def test_a_request_without_an_answer_is_not_sent_again_before_the_time_to_settle_is_over(world: ActWorld) -> None:
     digest = world.plan(unbooked(2))
     world.platform.faults.set([Fault("status", path=TASKS, most=2, in_a_row=None)])
