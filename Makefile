@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check lint types sql rules format ci nightly test-browser test-deploy test-postgres test-spark chaos fuzz bench headlines answers docs release \
+.PHONY: help setup demo test quick check lint types sql rules format ci nightly test-browser test-deploy test-postgres test-spark chaos fuzz bench growth headlines answers docs release \
   chromium java spark audit lock clean
 
 PYTHON ?= python3
@@ -139,6 +139,9 @@ headlines: setup  #- Plant 240 facts in made-up years, and count which the headl
 bench: setup  #- Time the first sync against the floor of the same run, and the marts in full and after a small sync
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.marts --calls 1000000
+
+growth: setup  #- What a sync, a build and a publication cost with 0.1, 1 and 10 million calls, of which 0, 1 or 1,000 are new (an hour, 12 GB)
+	$(BIN)/python -m benchmarks.growth
 
 fuzz: setup  #- Look for bytes that break what reads them (Python 3.11 and 3.12)
 	for target in protocol calls_csv webhooks; do $(BIN)/python -m fuzz $$target --seconds 300 || exit 1; done

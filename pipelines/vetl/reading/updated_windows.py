@@ -27,7 +27,7 @@ from vetl.core.endpoint import UpdatedWindows
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Outcome, Reading, Result
 from vetl.core.pages import Page, Window, WindowKind
-from vetl.core.row_keys import key_of, updated_at
+from vetl.core.row_keys import key_of, keys_of, updated_at
 from vetl.core.steps import (
     Flush,
     IdsHere,
@@ -341,7 +341,7 @@ def _is_shown(conventions: QueryConventions, page: Page) -> Plan[bool]:
         return True
     around = Window(at - conventions.shortest, at + conventions.shortest)
     listed = yield from do(conventions.page(around, 0, lenient=True))
-    return listed.total_count > len(listed.rows) or key_of(row) in {key_of(other) for other in listed.rows}
+    return listed.total_count > len(listed.rows) or key_of(row) in keys_of(listed.rows)
 
 
 def read_hidden(conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows) -> Plan[Outcome]:
