@@ -29,10 +29,10 @@ ONLY_IMPORTER = {
     "prometheus_client": ("addons/webhooks", "jobs/status_metrics.py"),
     "starlette": ("addons/webhooks",),
     "uvicorn": ("addons/webhooks",),
-    "argon2": ("passwords.py",),
+    "argon2": ("cli/passwords.py",),
     "typst": ("addons/letters",),
     "sqlite3": (
-        "sqlite_file.py",
+        "store/sqlite_file.py",
         "receiving/inbox.py",
         "addons/act/ledger_rows.py",
         "addons/watch/notice_ledger.py",
@@ -72,11 +72,11 @@ IMPORTS = {
     "discovery": {"core", "partner"},
     "reading": {"core", "discovery"},
     "endpoints": {"core", "partner"},
-    "store": {"core", "partner", "endpoints", "bundled", "drafts", "sqlite_file"},
-    "publishing": {"core", "endpoints", "store", "bundled", "drafts"},
+    "store": {"core", "partner", "endpoints", "bundled"},
+    "publishing": {"core", "endpoints", "store", "bundled"},
     "figures": {"bundled", "core", "endpoints", "store", "publishing"},
     "engine": {"core", "partner", "discovery", "reading", "endpoints"},
-    "receiving": {"core", "partner", "endpoints", "store", "engine", "sqlite_file"},
+    "receiving": {"core", "partner", "endpoints", "store", "engine"},
     "notices": {"core", "settings"},
     "headlines": {"core"},
     "jobs": {
@@ -91,9 +91,7 @@ IMPORTS = {
         "receiving",
         "headlines",
         "bundled",
-        "drafts",
         "hooks",
-        "sqlite_file",
     },
     "forgetting": {
         "core",
@@ -102,9 +100,7 @@ IMPORTS = {
         "publishing",
         "receiving",
         "jobs",
-        "drafts",
         "hooks",
-        "sqlite_file",
     },
     "run": {"core", "settings", "store", "jobs", "forgetting", "bundled", "hooks"},
     "cli": {
@@ -120,7 +116,6 @@ IMPORTS = {
         "forgetting",
         "bundled",
         "hooks",
-        "passwords",
     },
     "orchestration": {
         "core",
@@ -152,14 +147,12 @@ IMPORTS = {
         "forgetting",
         "cli",
         "orchestration",
-        "drafts",
         "hooks",
-        "sqlite_file",
     },
 }
 """Each package, and exactly the other parts of `vetl` that it imports."""
 
-BESIDE = ("bundled", "drafts", "hooks", "passwords", "sqlite_file")
+BESIDE = ("bundled", "hooks")
 """Modules beside the packages, which any package may import."""
 
 ADDONS = sorted(path.parent.name for path in PACKAGE.glob("addons/*/__init__.py"))

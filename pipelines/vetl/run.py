@@ -16,13 +16,13 @@ from vetl.core.errors import BuildFailed, PublicationHeld, VetlError, is_of_a_fu
 from vetl.core.results import ReportProgress
 from vetl.forgetting.job import finish_forgettings
 from vetl.jobs.build import building, is_built, publish_marts, treatments
+from vetl.jobs.configured import existing, writing
 from vetl.jobs.dbt_process import NodeDone, log_file
 from vetl.jobs.drain import run_drain
-from vetl.jobs.one_writer import existing, writing
 from vetl.jobs.sync import chosen_practices, run_sync
 from vetl.settings import Settings
-from vetl.store.control.activity import recorded
-from vetl.store.control.snapshot import refuse_newer
+from vetl.store.notes import refuse_newer
+from vetl.store.writer_lock import recorded
 
 WORST_FIRST = (1, 2, 3, 0)
 Kind = Literal["forgotten", "synced", "drained", "built", "kept", "published", "current", "held", "told", "failed"]

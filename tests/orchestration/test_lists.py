@@ -14,7 +14,7 @@ from vetl.orchestration import lists
 from vetl.orchestration.lists import NAME, list_assets
 from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.resources import raw_key
-from vetl.store.control.snapshot import ListStatus
+from vetl.store.notes import ListStatus
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)

@@ -23,7 +23,7 @@ from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.digests import DIGESTS, Leaf, verify, verify_inputs
 from vetl.publishing.marts import table_of
 from vetl.publishing.publication import publish
-from vetl.settings.mart_definitions import PrivacySettings
+from vetl.settings.core_sections import PrivacySettings
 from vetl.store.tables import RawTable, row_hash
 
 OTHER = {

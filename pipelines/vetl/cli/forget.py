@@ -14,7 +14,7 @@ from vetl.cli.run import shown
 from vetl.cli.terminal import count, print_json, print_line
 from vetl.core.errors import WrongUse
 from vetl.forgetting.job import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
-from vetl.jobs.one_writer import writing
+from vetl.jobs.configured import writing
 from vetl.run import built_and_published
 from vetl.settings import Settings, load_settings
 from vetl.store.forget_plan import COPIES

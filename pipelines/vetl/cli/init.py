@@ -19,7 +19,7 @@ from vetl.cli.output import mention
 from vetl.cli.terminal import print_json, short, this_command
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.core.zones import known_zone
-from vetl.settings.checked_values import http_address
+from vetl.settings.section import http_address
 from vetl.settings.sources import DEFAULT_FILE
 
 _SECRETS = """\

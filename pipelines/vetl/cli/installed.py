@@ -21,7 +21,7 @@ from vetl.jobs.build import dbt_variables, doubt_build
 from vetl.jobs.dbt_process import COMMAND as DBT
 from vetl.jobs.dbt_process import as_options, environment, state_folder
 from vetl.settings import load_settings
-from vetl.store.control.snapshot import refuse_newer
+from vetl.store.notes import refuse_newer
 
 DAGSTER = (sys.executable, "-m", "dagster")
 DG = (sys.executable, "-c", "from dagster_dg_cli.cli import main; main()")

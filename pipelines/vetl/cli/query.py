@@ -25,7 +25,7 @@ from vetl.core.text import cell, json_text, markdown, printable, text
 from vetl.figures.questions import statement_of, worked_questions
 from vetl.publishing.statements import RowStream, previewed, query_to_parquet, streamed
 from vetl.settings import load_settings, require_settings
-from vetl.store.control.snapshot import refuse_newer
+from vetl.store.notes import refuse_newer
 
 Format = Literal["table", "vertical", "csv", "json", "parquet", "markdown"]
 

@@ -16,8 +16,8 @@ from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import count, print_json
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
 from vetl.core.errors import WrongUse
+from vetl.jobs.configured import existing
 from vetl.jobs.dbt_process import Advance, NodeDone
-from vetl.jobs.one_writer import existing
 from vetl.jobs.sync import run_sync
 from vetl.run import Event, Events, built_and_published, report_of
 from vetl.run import run as one_run

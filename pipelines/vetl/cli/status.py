@@ -20,7 +20,7 @@ from vetl.cli.times import WHOLE_DAYS, ago, in_words, local, zone
 from vetl.core.errors import WrongUse
 from vetl.jobs.status_report import StatusReport, read_status
 from vetl.settings import Settings, load_settings
-from vetl.store.control.snapshot import ListStatus
+from vetl.store.notes import ListStatus
 
 _WATCH_INTERVAL = 2.0
 """Seconds between two reports of `--watch`."""

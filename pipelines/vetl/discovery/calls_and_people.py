@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
 from vetl.core.errors import RequestRefused
-from vetl.core.pages import CallsPage, Page, Row
-from vetl.core.row_keys import key_of
+from vetl.core.pages import CallsPage, Page, Row, key_of
 from vetl.core.steps import GetRecords, Plan, ReadCalls, ReadPage, do
 from vetl.discovery.probes import Finding, Findings, ListKnowledge, ask, recall
 from vetl.discovery.time_zone import BESIDE, Pair, check_zone, distinguishing_day, pairs, zones_that_fit

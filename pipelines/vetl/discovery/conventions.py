@@ -12,8 +12,7 @@ from typing import Literal
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import WrongTotal
 from vetl.core.list_read import Result
-from vetl.core.pages import Page, Window
-from vetl.core.row_keys import updated_at
+from vetl.core.pages import Page, Window, updated_at
 from vetl.core.steps import ReadPage
 
 Bounds = Literal["instant", "day", "none"]

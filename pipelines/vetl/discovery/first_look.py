@@ -20,8 +20,7 @@ from typing import Any, TypeVar
 
 from vetl.core.errors import Unreachable, VetlError
 from vetl.core.list_read import Capabilities, Key, Parameter, Reading, Result
-from vetl.core.pages import Page, Window
-from vetl.core.row_keys import key_of
+from vetl.core.pages import Page, Window, key_of
 from vetl.core.steps import Plan, Query, ReadPage, SideBySide
 from vetl.discovery.conventions import QueryConventions, contradiction, has_strays
 from vetl.discovery.identity import Identity, look

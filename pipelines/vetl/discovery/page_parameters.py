@@ -18,8 +18,7 @@ from functools import partial
 
 from vetl.core.errors import Unreachable
 from vetl.core.list_read import Result
-from vetl.core.pages import Page
-from vetl.core.row_keys import key_of
+from vetl.core.pages import Page, key_of
 from vetl.core.steps import Plan
 from vetl.discovery.parameter_names import PAGE_NAMES, SIZE_NAMES
 from vetl.discovery.probes import (

@@ -13,8 +13,7 @@ from functools import partial
 from typing import Literal
 
 from vetl.core.list_read import Key
-from vetl.core.pages import Page, Row
-from vetl.core.row_keys import key_of, updated_at
+from vetl.core.pages import Page, Row, key_of, updated_at
 from vetl.core.steps import Plan
 from vetl.discovery.conventions import Bounds
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES

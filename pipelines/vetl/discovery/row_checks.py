@@ -10,8 +10,7 @@ from itertools import pairwise
 from pydantic import BaseModel
 
 from vetl.core.endpoint import KnownValues
-from vetl.core.pages import Page, Row
-from vetl.core.row_keys import instant, key_of
+from vetl.core.pages import Page, Row, instant, key_of
 from vetl.core.steps import Plan
 from vetl.discovery.parameter_names import STATUS_NAMES
 from vetl.discovery.probes import (

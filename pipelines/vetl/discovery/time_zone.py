@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from vetl.core.row_keys import instant
+from vetl.core.pages import instant
 from vetl.core.zones import names, offset_at, zone
 from vetl.discovery.probes import Correction, Finding
 

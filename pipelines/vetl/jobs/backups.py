@@ -19,16 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import BackupError, WrongUse, cannot_write
-from vetl.drafts import draft_for, remove_leftovers, replace_text, sync_to_disk
+from vetl.jobs.configured import existing, writing
 from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.kept_files import PRIVATE, KeptFile, kept_files, place_of
-from vetl.jobs.one_writer import existing, writing
 from vetl.publishing.parquet import parquet_folder, write_parquet
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
-from vetl.sqlite_file import copy_whole, is_sqlite, is_whole
 from vetl.store.connection import attached
+from vetl.store.drafts import draft_for, remove_leftovers, replace_text, sync_to_disk
 from vetl.store.file_header import what_is_wrong
+from vetl.store.sqlite_file import copy_whole, is_sqlite, is_whole
 from vetl.store.writer_lock import restore_mark
 
 MANIFEST = "manifest.json"

@@ -8,9 +8,9 @@ from typing import Any
 from vetl import bundled, hooks
 from vetl.core.errors import PublicationHeld, WarehouseBusy
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
-from vetl.core.published_file import Treatment
-from vetl.core.secrets import KEY_CHARACTERS, is_weak_key
+from vetl.core.published_file import KEY_CHARACTERS, Treatment, is_weak_key
 from vetl.endpoints import REGISTRY
+from vetl.jobs.configured import existing, opened, writing
 from vetl.jobs.dbt_process import (
     DATA_ONLY,
     PUBLISHED_ONLY,
@@ -20,7 +20,6 @@ from vetl.jobs.dbt_process import (
     fingerprint,
 )
 from vetl.jobs.headlines import find_headlines
-from vetl.jobs.one_writer import existing, opened, writing
 from vetl.publishing.contacts import remove_contacts, write_contacts
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.last_publication import Hold, hold, read_hold
@@ -31,8 +30,8 @@ from vetl.publishing.retention import roll_back
 from vetl.settings import Settings
 from vetl.store.connection import attached
 from vetl.store.control import builds
-from vetl.store.control.activity import read_activity, recorded
 from vetl.store.control.builds import news
+from vetl.store.writer_lock import read_activity, recorded
 
 WEAK_KEY = (
     f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "

@@ -21,9 +21,8 @@ from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather
 from vetl.engine.runner import Order, Run, StepRunner
+from vetl.jobs.configured import new_run_id, opened, partner_client, query_names, refuse_future_starts
 from vetl.jobs.doctor_settings import corrected, mend, overridden, proven
-from vetl.jobs.one_writer import new_run_id, opened
-from vetl.jobs.platform import partner_client, query_names, refuse_future_starts
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
 from vetl.partner.client import PartnerClient
 from vetl.partner.protocol import CsvAnswer

@@ -10,8 +10,8 @@ from tomlkit.exceptions import TOMLKitError
 
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.discovery.probes import Finding, Report
-from vetl.drafts import draft_for
 from vetl.settings import QueryName, Settings
+from vetl.store.drafts import draft_for
 
 TIME_ZONE = "time_zone"
 _NAMES = {"time zone": TIME_ZONE}

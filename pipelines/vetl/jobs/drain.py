@@ -8,8 +8,7 @@ from typing import Any
 
 from vetl.core.errors import ConfigurationError, VetlError, WarehouseError
 from vetl.core.pages import Changes
-from vetl.jobs.one_writer import new_run_id, opened
-from vetl.jobs.platform import partner_client
+from vetl.jobs.configured import new_run_id, opened, partner_client
 from vetl.jobs.sync import chosen_practices
 from vetl.receiving.inbox import Inbox
 from vetl.receiving.into_warehouse import CatchUp, Caught, drain

@@ -11,7 +11,7 @@ from vetl.core.pages import Changes
 from vetl.core.results import ReportProgress
 from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY
-from vetl.jobs.one_writer import existing, new_run_id, opened, writing
+from vetl.jobs.configured import existing, new_run_id, opened, writing
 from vetl.jobs.sync import run_sync
 from vetl.receiving.inbox import Entry, WaitingDelivery
 from vetl.receiving.into_warehouse import EVENTS, intakes

@@ -14,8 +14,8 @@ from dagster_dbt.core.dbt_cli_event import DbtCoreCliEventMessage
 from vetl import bundled
 from vetl.core.published_file import SCHEMAS
 from vetl.jobs.build import dbt_variables, is_up_to_date
+from vetl.jobs.configured import writing
 from vetl.jobs.dbt_process import NodeDone, dbt_parse, state_folder
-from vetl.jobs.one_writer import writing
 from vetl.orchestration.checks import EVERYTHING, checked_if_it_fails
 from vetl.orchestration.lists import reads_again
 from vetl.orchestration.metadata import code_in, documented_in, table

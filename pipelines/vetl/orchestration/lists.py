@@ -26,7 +26,7 @@ from vetl.orchestration.metadata import months, practice_metadata, run_totals
 from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures, raw_key
 from vetl.settings import Settings
-from vetl.store.control.snapshot import ListStatus, read_snapshot
+from vetl.store.notes import ListStatus, read_snapshot
 
 NAME = "practice"
 PRACTICES = dg.DynamicPartitionsDefinition(name=NAME)

@@ -28,8 +28,7 @@ from itertools import pairwise
 
 from vetl.core.endpoint import DateWindows
 from vetl.core.errors import ContractBroken, NotFound, RequestRefused, TooLarge, WrongTotal
-from vetl.core.pages import CallsPage, Certificate, Page, Row, Window, WindowKind
-from vetl.core.row_keys import instant, key_of
+from vetl.core.pages import CallsPage, Certificate, Page, Row, Window, WindowKind, instant, key_of
 from vetl.core.steps import (
     AttachDetails,
     MergeRows,

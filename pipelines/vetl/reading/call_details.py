@@ -14,8 +14,7 @@ from datetime import date, timedelta
 
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Reading
-from vetl.core.pages import Row, Window, WindowKind
-from vetl.core.row_keys import instant
+from vetl.core.pages import Row, Window, WindowKind, instant
 from vetl.core.steps import AttachDetails, CallsHere, CallsPerDay, DaysLackingDetails, Flush, Plan, SideBySide, do
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.identity import IDS, Identity, look

@@ -20,8 +20,7 @@ from datetime import datetime, timedelta
 from functools import reduce
 from operator import add
 
-from vetl.core.pages import Page, Window, WindowKind
-from vetl.core.row_keys import updated_at
+from vetl.core.pages import Page, Window, WindowKind, updated_at
 from vetl.core.steps import MergeRows, MoveCursor, Plan, SideBySide, do
 from vetl.discovery.conventions import QueryConventions, has_strays
 from vetl.reading.coverage import Coverage

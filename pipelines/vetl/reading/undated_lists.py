@@ -32,8 +32,7 @@ from itertools import pairwise
 from vetl.core.endpoint import FullScan, NewestFirst
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Outcome, Reading
-from vetl.core.pages import Certificate, Page, Row, Window, WindowKind
-from vetl.core.row_keys import instant, key_of, updated_at
+from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, instant, key_of, updated_at
 from vetl.core.steps import Flush, IdsHere, IdsWithStatus, Learnt, MergeRows, Plan, do
 from vetl.discovery.conventions import QueryConventions, contradiction
 from vetl.discovery.examination import find_status

@@ -26,8 +26,7 @@ from datetime import datetime, timedelta
 from vetl.core.endpoint import UpdatedWindows
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Outcome, Reading, Result
-from vetl.core.pages import Page, Window, WindowKind
-from vetl.core.row_keys import key_of, updated_at
+from vetl.core.pages import Page, Window, WindowKind, key_of, updated_at
 from vetl.core.steps import (
     Flush,
     IdsHere,

@@ -36,18 +36,24 @@ from vetl import hooks
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import Practice
-from vetl.settings.board import DashboardSettings, is_local
-from vetl.settings.checked_values import (
+from vetl.settings.core_sections import (
+    AlertSettings,
+    DashboardSettings,
+    DefinitionsSettings,
+    PrivacySettings,
+    ScheduleSettings,
+    is_local,
+)
+from vetl.settings.section import (
+    Section,
     duckdb_file,
     file_path,
     http_address,
     memory,
     no_boolean,
     parameter_name,
+    same_place,
 )
-from vetl.settings.mart_definitions import DefinitionsSettings, PrivacySettings
-from vetl.settings.schedule import AlertSettings, ScheduleSettings
-from vetl.settings.section import Section, same_place
 from vetl.settings.sources import Sources, secret_files
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]

@@ -24,9 +24,9 @@ from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit
 from vetl.store.context import Commit
 from vetl.store.control import answers, bad_rows, builds, configured_practices, lookups, state
 from vetl.store.control.phone_numbers import note_phone_numbers
-from vetl.store.control.snapshot import ListStatus
 from vetl.store.control.status_rows import Status
 from vetl.store.forgotten import People
+from vetl.store.notes import ListStatus
 from vetl.store.saving import Work, keep, prepared, store
 from vetl.store.tables import FIRST, RawTable, ensure, migrate
 

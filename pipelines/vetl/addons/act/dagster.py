@@ -16,7 +16,7 @@ from vetl.addons.act.act_status import act_status
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.mirror import mirror_ledger
 from vetl.addons.act.settings import ActSchedule, ActSettings
-from vetl.jobs.one_writer import writing
+from vetl.jobs.configured import writing
 from vetl.orchestration.checks import Verdict, failure
 from vetl.orchestration.metadata import bullets, table
 from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures

@@ -22,8 +22,7 @@ from vetl.addons.act.sighting import TasksRead
 from vetl.core.errors import ConfigurationError, WrongUse
 from vetl.endpoints.staff_tasks import STAFF_TASKS
 from vetl.engine.runner import Order, Run, StepRunner
-from vetl.jobs.one_writer import existing, opened, writing
-from vetl.jobs.platform import partner_client, query_names
+from vetl.jobs.configured import existing, opened, partner_client, query_names, writing
 from vetl.jobs.sync import chosen_practices
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice

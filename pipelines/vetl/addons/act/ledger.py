@@ -24,7 +24,7 @@ from vetl.addons.act.planning import ActPlan
 from vetl.addons.act.settings import ActSettings
 from vetl.addons.act.sighting import Sighting
 from vetl.core.errors import LedgerError
-from vetl.sqlite_file import SqliteFile, identities
+from vetl.store.sqlite_file import SqliteFile, identities
 
 FOUND = "found by its code"
 """The note of a task that the ledger did not know."""

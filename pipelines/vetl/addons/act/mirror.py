@@ -9,7 +9,7 @@ from vetl.addons.act.acts import LedgerEntry
 from vetl.addons.act.ledger import read_ledger
 from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import LedgerError
-from vetl.jobs.one_writer import opened
+from vetl.jobs.configured import opened
 from vetl.settings import Settings
 from vetl.store.warehouse import Warehouse
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from vetl.addons.act.planning import ActPlan
 from vetl.core.errors import LedgerError, cannot_write
-from vetl.drafts import remove_leftovers, replace_text
+from vetl.store.drafts import remove_leftovers, replace_text
 
 
 def plan_file(published: Path) -> Path:

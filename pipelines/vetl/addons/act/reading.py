@@ -11,8 +11,7 @@ from datetime import datetime
 from vetl.addons.act.sighting import SeenTask, TasksRead, seen_task
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Reading, Result
-from vetl.core.pages import Row, Window
-from vetl.core.row_keys import instant, key_of
+from vetl.core.pages import Row, Window, instant, key_of
 from vetl.core.steps import Flush, Plan, do
 from vetl.discovery import identity
 from vetl.discovery.capability_store import conventions_of

@@ -7,9 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from vetl.settings.checked_values import file_path, no_boolean
-from vetl.settings.schedule import OFF, Cron
-from vetl.settings.section import Section
+from vetl.settings.core_sections import OFF, Cron
+from vetl.settings.section import Section, file_path, no_boolean
 
 TEMPLATE_FIELDS = (
     "practice",

@@ -4,8 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
-from vetl.settings.checked_values import no_boolean, varied, varied_each
-from vetl.settings.section import Section
+from vetl.settings.section import Section, no_boolean, varied, varied_each
 
 _FEWEST = 16
 """The fewest characters of a token."""

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from vetl.addons.forecast.predictions import MEASURES, Span, calls_by_hour, keep_forecasts, spans
 from vetl.core.errors import ConfigurationError
-from vetl.jobs.one_writer import opened
+from vetl.jobs.configured import opened
 from vetl.settings import Settings
 
 FEWEST_WEEKS = 8

@@ -15,7 +15,7 @@ from vetl.addons.lake.lake_tables import private_tables, published_tables
 from vetl.addons.lake.settings import LakeSettings
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.hooks import Problem, StatusPart
-from vetl.jobs.one_writer import existing, opened, writing
+from vetl.jobs.configured import existing, opened, writing
 from vetl.settings import Settings
 from vetl.store.connection import as_vetl_errors, attached
 from vetl.store.control.state import salt

@@ -22,13 +22,13 @@ from vetl.addons.lake.settings import SparkSettings
 from vetl.core.errors import BuildFailed, ConfigurationError
 from vetl.core.published_file import SCHEMAS as PUBLISHED
 from vetl.jobs.build import dbt_variables, refuse_while_held, treatments
+from vetl.jobs.configured import writing
 from vetl.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, state_folder
-from vetl.jobs.one_writer import writing
 from vetl.publishing.publication import Published, publish
 from vetl.settings import Settings
 from vetl.store import writer_lock
 from vetl.store.connection import PRIVATE, as_vetl_errors, literal, quoted
-from vetl.store.control.activity import recorded
+from vetl.store.writer_lock import recorded
 
 TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
 """Types of columns as Spark spells them, for dbt's variables."""

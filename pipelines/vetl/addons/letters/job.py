@@ -20,10 +20,10 @@ from vetl.addons.watch.job import is_configured
 from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
 from vetl.addons.watch.settings import WatchSettings
 from vetl.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
-from vetl.drafts import draft_for
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.settings import Settings
+from vetl.store.drafts import draft_for
 
 ALL = Reader(name="All practices")
 

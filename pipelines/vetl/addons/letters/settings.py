@@ -6,9 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from vetl.settings.checked_values import Address, file_path, http_address
-from vetl.settings.schedule import OFF, Cron
-from vetl.settings.section import Section
+from vetl.settings.core_sections import OFF, Cron
+from vetl.settings.section import Address, Section, file_path, http_address
 
 
 class Reader(Section):

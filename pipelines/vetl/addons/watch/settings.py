@@ -8,8 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from vetl.core.metric_names import METRIC_NAMES, METRICS_OF_NOW
 from vetl.core.text import nearest
-from vetl.settings.checked_values import Address, file_path, no_boolean
-from vetl.settings.section import Section
+from vetl.settings.section import Address, Section, file_path, no_boolean
 
 Number = Annotated[float, BeforeValidator(no_boolean), Field(allow_inf_nan=False)]
 Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=366)]

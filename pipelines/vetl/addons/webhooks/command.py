@@ -57,8 +57,8 @@ def drain(
     """Move received webhooks into the warehouse."""
     # Deliveries stay in the inbox until the first sync has created the warehouse.
     from vetl.cli.views import show_drain
+    from vetl.jobs.configured import existing
     from vetl.jobs.drain import run_drain
-    from vetl.jobs.one_writer import existing
 
     settings = load_settings()
     existing(settings)

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from vetl.settings.checked_values import network, no_boolean, varied_each
-from vetl.settings.section import Section
+from vetl.settings.section import Section, network, no_boolean, varied_each
 
 
 class ReceiverSettings(Section):

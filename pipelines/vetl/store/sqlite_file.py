@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from vetl.core.errors import MAKE_ROOM, BackupError, VetlError, WarehouseError, cannot_write
-from vetl.drafts import sync_to_disk
+from vetl.store.drafts import sync_to_disk
 
 BUSY_MILLISECONDS = 5_000
 """How long a connection waits for a lock of another one."""
