@@ -12,12 +12,7 @@ from support.warehouse_with_rows import ask
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseBusy
 from vetl.jobs import dbt_process
-from vetl.jobs.dbt_process import (
-    BuildResult,
-    dbt_build,
-    environment,
-    without_values,
-)
+from vetl.jobs.dbt_process import BuildResult, dbt_build, environment, without_values
 
 PROFILES = """
 vetl:

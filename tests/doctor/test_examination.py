@@ -18,7 +18,7 @@ from vetl.core.list_read import Reading
 from vetl.core.pages import Page
 from vetl.core.steps import GetRecords, Learnt, ReadPage
 from vetl.discovery.calls_and_people import check_clients
-from vetl.discovery.examination import discover
+from vetl.discovery.discover import discover
 from vetl.discovery.probes import Finding
 from vetl.discovery.time_zone import (
     USUAL,

@@ -15,7 +15,7 @@ from typing import Literal
 from vetl.core.list_read import Key
 from vetl.core.pages import Page, Row, key_of, updated_at
 from vetl.core.steps import Plan
-from vetl.discovery.conventions import Bounds
+from vetl.discovery.conventions import Bounds, format_bound, whole_bounds
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES
 from vetl.discovery.probes import (
     SLIGHT,
@@ -28,13 +28,11 @@ from vetl.discovery.probes import (
     candidates,
     far_ahead,
     fields_at_fault,
-    format_bound,
     is_slight,
     is_unknown,
     name_finding,
     recall,
     still_contrasts,
-    whole_bounds,
 )
 
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")

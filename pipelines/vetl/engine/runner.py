@@ -38,7 +38,7 @@ from vetl.core.steps import (
 from vetl.core.zones import zone
 from vetl.discovery import identity
 from vetl.discovery.conventions import check_page
-from vetl.discovery.examination import ask_for_practice
+from vetl.discovery.discover import ask_for_practice
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather, rows_by_id
 from vetl.engine.writer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, Store, WriteBuffer, Writer, rows_in

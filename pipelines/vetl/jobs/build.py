@@ -11,14 +11,7 @@ from vetl.core.pages import BESIDE_THE_LIST, WindowKind
 from vetl.core.published_file import KEY_CHARACTERS, Treatment, is_weak_key
 from vetl.endpoints import REGISTRY
 from vetl.jobs.configured import existing, opened, writing
-from vetl.jobs.dbt_process import (
-    DATA_ONLY,
-    PUBLISHED_ONLY,
-    TABLES_ONLY,
-    Nodes,
-    dbt_nodes,
-    fingerprint,
-)
+from vetl.jobs.dbt_process import DATA_ONLY, PUBLISHED_ONLY, TABLES_ONLY, Nodes, dbt_nodes, fingerprint
 from vetl.jobs.headlines import find_headlines
 from vetl.publishing.contacts import remove_contacts, write_contacts
 from vetl.publishing.descriptions import personal_columns

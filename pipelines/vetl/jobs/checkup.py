@@ -14,9 +14,16 @@ from vetl.core.list_read import Practice
 from vetl.core.pages import CallsPage, Changes
 from vetl.core.results import Progress, ReportProgress, Waiting
 from vetl.core.steps import Learnt, Question, Save
-from vetl.discovery.examination import Examination, check_practice, examine
-from vetl.discovery.probes import Examined, Finding, Report
-from vetl.discovery.row_checks import MOVES, order_of_stages
+from vetl.discovery.examination import (
+    MOVES,
+    Examination,
+    Examined,
+    Report,
+    check_practice,
+    examine,
+    order_of_stages,
+)
+from vetl.discovery.probes import Finding
 from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.gather import gather

@@ -9,7 +9,8 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from vetl.core.errors import ConfigurationError, cannot_write
-from vetl.discovery.probes import Finding, Report
+from vetl.discovery.examination import Report
+from vetl.discovery.probes import Finding
 from vetl.settings import QueryName, Settings
 from vetl.store.drafts import draft_for
 

@@ -26,16 +26,7 @@ from vetl.core.published_file import DIGESTS, MARTS, SCHEMAS, SharedWords, Treat
 from vetl.publishing import digests
 from vetl.publishing.digests import digest_inputs
 from vetl.publishing.last_publication import PublicationRecord, identity_of, read_record
-from vetl.publishing.marts import (
-    SHOWN,
-    Columns,
-    Masking,
-    copy_comments,
-    copy_mart,
-    count,
-    marts_of,
-    masked_words,
-)
+from vetl.publishing.marts import SHOWN, Columns, Masking, copy_comments, copy_mart, count, marts_of, masked_words
 from vetl.publishing.retention import keep_before, refuse_foreign, remove_kept, set_mark
 from vetl.publishing.shown_words import Marts, shown_words
 from vetl.store.connection import as_warehouse_error, attach_private, literal

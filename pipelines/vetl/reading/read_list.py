@@ -8,8 +8,8 @@ from vetl.core.errors import RequestRefused, WrongUse
 from vetl.core.list_read import KEYS, Capabilities, Outcome, Reading
 from vetl.core.steps import Flush, Plan
 from vetl.discovery import identity
-from vetl.discovery.capability_store import conventions_of
-from vetl.discovery.examination import discover
+from vetl.discovery.conventions import conventions_of
+from vetl.discovery.discover import discover
 from vetl.discovery.first_look import reusing
 from vetl.reading.by_id import read_by_reference
 from vetl.reading.call_schedule import read_call_days

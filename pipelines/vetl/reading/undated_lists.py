@@ -35,7 +35,7 @@ from vetl.core.list_read import Outcome, Reading
 from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, instant, key_of, updated_at
 from vetl.core.steps import Flush, IdsHere, IdsWithStatus, Learnt, MergeRows, Plan, do
 from vetl.discovery.conventions import QueryConventions, contradiction
-from vetl.discovery.examination import find_status
+from vetl.discovery.discover import find_status
 from vetl.reading.by_id import get_by_id
 from vetl.reading.coverage import TopCursor, WholeCursor
 from vetl.reading.paging import has_fallen, most_followed, read_page, read_pass, read_promised

@@ -41,7 +41,7 @@ from vetl.core.steps import (
     do,
 )
 from vetl.discovery.conventions import UNPROVEN_END, QueryConventions
-from vetl.discovery.examination import find_status
+from vetl.discovery.discover import find_status
 from vetl.reading import coverage
 from vetl.reading.by_id import get_by_id, strangers_line
 from vetl.reading.certified import Purpose, WindowOutcome, combined, read_window

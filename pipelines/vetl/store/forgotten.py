@@ -20,15 +20,7 @@ from vetl.core.published_file import FAKE_NUMBER
 from vetl.store.connection import quoted
 from vetl.store.context import frame_of, registered_frames
 from vetl.store.control.phone_numbers import region_by_which, region_of
-from vetl.store.mentions import (
-    Known,
-    Mentions,
-    known_email,
-    known_id,
-    known_name,
-    known_number,
-    national,
-)
+from vetl.store.mentions import Known, Mentions, known_email, known_id, known_name, known_number, national
 from vetl.store.person import Person, client_columns, look_up, pattern_of
 from vetl.store.pseudonyms import EMAILS, GONE, PHONES, Pseudonyms, in_json
 from vetl.store.tables import RawTable, row_hash

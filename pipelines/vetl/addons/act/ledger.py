@@ -12,14 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from vetl.addons.act.acts import Act, ActState, LedgerEntry
-from vetl.addons.act.ledger_rows import (
-    SCHEMA,
-    act_json,
-    entries_of,
-    instant,
-    key_of_act,
-    left_alone,
-)
+from vetl.addons.act.ledger_rows import SCHEMA, act_json, entries_of, instant, key_of_act, left_alone
 from vetl.addons.act.planning import ActPlan
 from vetl.addons.act.settings import ActSettings
 from vetl.addons.act.sighting import Sighting

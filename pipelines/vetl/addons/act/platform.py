@@ -7,14 +7,7 @@ from datetime import datetime
 from vetl.addons.act.acts import Act, HeldBack
 from vetl.addons.act.ledger import Ledger
 from vetl.addons.act.sighting import TasksRead
-from vetl.core.errors import (
-    ContractBroken,
-    PracticeRefused,
-    RateLimited,
-    SignInRefused,
-    TokenRejected,
-    Transient,
-)
+from vetl.core.errors import ContractBroken, PracticeRefused, RateLimited, SignInRefused, TokenRejected, Transient
 from vetl.partner.practice import PartnerPractice
 
 

@@ -14,9 +14,8 @@ from vetl.core.list_read import Reading, Result
 from vetl.core.pages import Row, Window, instant, key_of
 from vetl.core.steps import Flush, Plan, do
 from vetl.discovery import identity
-from vetl.discovery.capability_store import conventions_of
-from vetl.discovery.conventions import QueryConventions
-from vetl.discovery.examination import discover, find_status
+from vetl.discovery.conventions import QueryConventions, conventions_of
+from vetl.discovery.discover import discover, find_status
 from vetl.reading.whole_list import WholeList, read_whole_list
 
 PENDING, FINAL = "pending", ("completed", "canceled")
