@@ -30,6 +30,7 @@ from vetl.publishing.statements import query
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import load_settings
 from vetl.store.forget_plan import ForgetPlan, keep_plans, read_plans
+from vetl.store.person import look_up
 from vetl.store.warehouse import Warehouse
 from vetl_sandbox import Fault
 from vetl_sandbox.faults import Faults
@@ -117,7 +118,7 @@ class Place:
         path = load_settings(self.config).warehouse.path
         [(client,)] = query(path, f"select min(id) from raw.clients where practice_id = '{practice}'").rows
         with Warehouse.open(path, REGISTRY, lock_wait_seconds=0) as warehouse:
-            keep_plans(path, [ForgetPlan(warehouse.people.look_up(practice, client))])
+            keep_plans(path, [ForgetPlan(look_up(warehouse, practice, client))])
         return client
 
     def passed(self) -> set[Check]:

@@ -21,11 +21,12 @@ from vetl.publishing.parquet import write_parquet
 from vetl.publishing.retention import kept, remove_kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
+from vetl.store import forgotten
 from vetl.store.compact import rewrite
 from vetl.store.drafts import rewrite_log
 from vetl.store.forget_plan import STEPS, ForgetPlan, keep_plans, read_plans
 from vetl.store.mentions import Mentions
-from vetl.store.person import Person
+from vetl.store.person import Person, look_up
 from vetl.store.pseudonyms import Pseudonyms
 from vetl.store.sqlite_file import erase_remains, is_sqlite
 from vetl.store.warehouse import Warehouse
@@ -72,7 +73,7 @@ def rehearse(settings: Settings, practice_id: str, client_id: str) -> Rehearsal:
     existing(settings)
     with opened(settings) as warehouse:
         person = _person(warehouse, read_plans(settings.warehouse.path), practice_id, client_id)
-        mentions, rows = warehouse.people.rehearse(person)
+        mentions, rows = forgotten.rehearse(warehouse, person)
     deliveries = 0
     if settings.webhooks.inbox.exists():
         with Inbox.open(settings.webhooks.inbox) as inbox:
@@ -183,15 +184,15 @@ def _forgotten(warehouse: Warehouse, plan: ForgetPlan) -> ForgetPlan:
     """Replace values of the person in rows by pseudonyms; return the plan with this step finished."""
     # Rows that came since the plan was made may have further values of the person.
     person = _person(warehouse, [plan], plan.person.practice_id, plan.person.client_id)
-    forgotten = warehouse.people.forget(person)
-    return plan.after(STEPS[0], person=person, pseudonym=forgotten.pseudonym, rows=dict(forgotten.rows))
+    done = forgotten.forget(warehouse, person)
+    return plan.after(STEPS[0], person=person, pseudonym=done.pseudonym, rows=dict(done.rows))
 
 
 def _person(warehouse: Warehouse, plans: Sequence[ForgetPlan], practice_id: str, client_id: str) -> Person:
     """Return the values of a client in the rows and in an unfinished plan."""
     planned = [plan.person for plan in plans if plan.is_of(practice_id, client_id)]
     try:
-        person = warehouse.people.look_up(practice_id, client_id)
+        person = look_up(warehouse, practice_id, client_id)
     except WrongUse:
         if not planned:
             raise
@@ -217,7 +218,7 @@ def _forget_beside(settings: Settings, plan: ForgetPlan) -> None:
 
 def _mentions(settings: Settings, person: Person) -> Mentions:
     with opened(settings) as warehouse:
-        return warehouse.people.pseudonyms.by_practice[person.practice_id]
+        return warehouse.pseudonyms.by_practice[person.practice_id]
 
 
 def _about(practice_id: str, mentions: Mentions) -> Callable[[str, str], bool]:

@@ -24,6 +24,7 @@ from vetl.settings import Settings
 from vetl.store.connection import attached
 from vetl.store.control import builds
 from vetl.store.control.builds import news
+from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.writer_lock import read_activity, recorded
 
 WEAK_KEY = (
@@ -260,11 +261,13 @@ def ready_for_dbt(
     the same build, which another program prevented.
     """
     with opened(settings, seconds) as warehouse:
-        numbers = warehouse.note_phone_numbers(settings.definitions.phone_regions)
+        with warehouse.writing() as connection:
+            numbers = note_phone_numbers(connection, settings.definitions.phone_regions)
         if before:
             return before
         made_with = _fingerprint(settings)
-        is_full, changed = warehouse.begin_build(made_with, full_refresh=full_refresh)
+        with warehouse.writing() as connection:
+            is_full, changed = builds.begin(connection, made_with, full_refresh=full_refresh)
         if numbers and changed is not None:
             changed |= {"control.phone_numbers"}
         return Begun(made_with, is_full, changed)

@@ -50,7 +50,7 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
         warehouse.start_run(run_id, started, "webhooks drain")
         result = DrainResult(exit_code=1)
         try:
-            deliveries, changes = drain(inbox, warehouse, run_id, warehouse.people.pseudonyms.mentions_in)
+            deliveries, changes = drain(inbox, warehouse, run_id, warehouse.pseudonyms.mentions_in)
             result = DrainResult(deliveries, changes=changes, exit_code=3 if changes.quarantined else 0)
             if catch_up or messages:
                 result = asyncio.run(_by_id(settings, warehouse, run_id, result, messages, catch_up=catch_up))

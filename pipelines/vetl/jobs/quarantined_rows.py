@@ -17,6 +17,7 @@ from vetl.receiving.inbox import Entry, WaitingDelivery
 from vetl.receiving.into_warehouse import EVENTS, intakes
 from vetl.settings import Settings
 from vetl.store.control.bad_rows import QuarantinedRow
+from vetl.store.deliveries import take_in
 from vetl.store.pseudonyms import GONE
 from vetl.store.warehouse import Warehouse
 
@@ -117,7 +118,7 @@ def _take_in_deliveries(warehouse: Warehouse, quarantined: list[QuarantinedRow])
             body, received_at = _delivery(row)
             entry = Entry(channels[row.endpoint], row.practice_id, body, received_at)
             events, *messages = intakes([WaitingDelivery(0, entry)])
-            changes += warehouse.take_in(run_id, [replace(events, settles=[row.row_key]), *messages])
+            changes += take_in(warehouse, run_id, [replace(events, settles=[row.row_key]), *messages])
     return changes
 
 

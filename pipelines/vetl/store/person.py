@@ -12,6 +12,7 @@ from vetl.store.control.phone_numbers import is_withheld
 from vetl.store.mentions import ID_IN_TEXT, national
 from vetl.store.pseudonyms import EMAILS, IDS, PHONES, Pseudonyms
 from vetl.store.tables import RawTable
+from vetl.store.warehouse import Warehouse
 
 _NOT_ASCII = r"[^\x00-\x7F]|\\u[0-9a-fA-F]{4}"
 """A letter that can be written in several ways: texts with such a letter are always compared in full."""
@@ -43,9 +44,7 @@ class Person:
         )
 
 
-def look_up(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, client_id: str
-) -> Person:
+def look_up(warehouse: Warehouse, practice_id: str, client_id: str) -> Person:
     """Collect the values by which a client is found; only the id if the client was forgotten before.
 
     A telephone number that another client has too, in any spelling, is left out: it stays in that client's rows.
@@ -54,6 +53,13 @@ def look_up(
     Raises:
         WrongUse: no row names this client, and nobody with this id was forgotten.
     """
+    with warehouse.writing() as connection:
+        return _look_up(connection, tuple(warehouse.tables.values()), practice_id, client_id)
+
+
+def _look_up(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, client_id: str
+) -> Person:
     rows = _PracticeRows(connection, tables, practice_id)
     ids = {client_id} | rows.values(("remote_id", "remote_client_id"), {client_id})
     if client_id not in rows.values(("id", *IDS), {client_id}):

@@ -18,6 +18,7 @@ from vetl.hooks import Problem, StatusPart
 from vetl.jobs.configured import existing, opened, writing
 from vetl.settings import Settings
 from vetl.store.connection import as_vetl_errors, attached
+from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.control.state import salt
 from vetl.store.notes import read_note, write_note
 
@@ -51,8 +52,9 @@ def run_export(settings: Settings, *, forgets: bool = False) -> "Exported":
     existing(settings)
     with writing(settings):
         if has_raw:
-            with opened(settings) as file:  # makes the tables of lists that were never read
-                file.note_phone_numbers(settings.definitions.phone_regions)
+            # opened, it makes the tables of lists that were never read
+            with opened(settings) as file, file.writing() as connection:
+                note_phone_numbers(connection, settings.definitions.phone_regions)
         with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds) as connection:
             facts = _facts(connection)
             export = Export(lake, facts, section.keep_days)

@@ -6,7 +6,7 @@ import duckdb
 
 from vetl.core.list_read import Practice
 from vetl.store.context import frame_of, registered_frames
-from vetl.store.control import builds
+from vetl.store.control import marks
 from vetl.store.instants import add_called_at, local_minutes
 from vetl.store.phone_calls.stored_calls import DETAILS
 from vetl.store.tables import RawTable
@@ -42,7 +42,7 @@ def record_practices(
             if zone_changed:
                 _rebuild_instants(connection, practice, table)
             if zone_changed or name != practice.name:
-                builds.note_practice(connection, practice.id, table)
+                marks.note_practice(connection, practice.id, table)
 
 
 def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice, table: RawTable) -> None:

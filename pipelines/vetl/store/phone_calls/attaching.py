@@ -13,7 +13,7 @@ from vetl.core.pages import Changes
 from vetl.core.steps import AttachDetails
 from vetl.store import merge
 from vetl.store.context import Commit, added, registered_frames
-from vetl.store.control import bad_rows, builds, lookups
+from vetl.store.control import bad_rows, marks
 from vetl.store.frames import EXTRA
 from vetl.store.instants import days_between, local_minutes
 from vetl.store.merge import TARGET
@@ -120,8 +120,8 @@ def _attach(commit: Commit, stored: pl.DataFrame, pairs: pl.DataFrame, new_field
     attached = rows.filter(differs).select("practice_id", TARGET, "called_at", EXTRA, *DETAILS)
     if attached.is_empty():
         return
-    lookups.record_mentions(commit, attached)
-    builds.note_stored(commit, attached)
+    marks.record_mentions(commit, attached)
+    marks.note_stored(commit, attached)
     # An id belongs to one call: clear it from the call that had it before.
     before = stored.join(pairs, on=TARGET, how="anti").join(
         attached, left_on=("practice_id", "_stored_id"), right_on=ID, how="semi"

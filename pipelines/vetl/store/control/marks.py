@@ -1,24 +1,25 @@
-"""Track the ids of lists that are read by reference: mentioned ids, requested ids, and ids that the source lacks.
+"""Marks that a commit leaves in `control` for later work.
 
-Mentions are stored as rows come in, so that finding the open ids needs no search through raw.
+The days of each table that changed since the last build, in the transaction that changes them. A build then
+rebuilds only rows that depend on those days (decision 23). The day of a call is its `call_date`. The day of any
+other row is the UTC day of `created_at`, or null without one.
 
-Select messages and outreach requests to read by id, because a webhook about them may be missing.
-
-A record is read again when its age has doubled since the last read, but not within five minutes. That costs about
-twenty requests in ten years, so no limit of age is needed. `now` is the source's clock.
+The ids of lists that are read by reference: mentioned ids, requested ids, and ids that the source lacks. Mentions
+are stored as rows come in, so that finding the open ids needs no search through raw.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+import duckdb
 import polars as pl
 
 from vetl.core.endpoint import ByReference, Endpoint
-from vetl.partner.webhooks import ENDED_OUTREACH_STATUSES, FINAL_MESSAGE_STATUSES
 from vetl.store.connection import same, same_key
 from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control.bad_rows import BadRow
 from vetl.store.instants import INSTANT
+from vetl.store.tables import RawTable
 
 Mention = tuple[str, str]
 """A column that mentions ids, and the name of the list that the ids belong to."""
@@ -114,59 +115,52 @@ def _remove(commit: Commit, table: str, rows: pl.DataFrame) -> None:
         )
 
 
-_LOOKS = (
-    " looks as (select id, max(read_at) as looked from (from control.lookups union all by name"
-    " from control.missing_records) where practice_id = $practice and endpoint = $endpoint"
-    " and id in (select id from open) group by all)"
-)
-_DUE = (
-    " where (looked is null or $now - looked >= greatest(looked - born, interval 5 minutes))"
-    " order by looked nulls first, open.id limit $limit"
-)
+_TARGET = "_target"
 
 
-def due_messages(commit: Commit, practice_id: str, now: datetime, limit: int) -> list[str]:
-    """Return messages that are not final, known by a webhook or by a given id.
+def note_new(commit: Commit, rows: pl.DataFrame) -> None:
+    """Note the days of rows, with all their columns, that are about to be written."""
+    if "call_date" in rows.columns:
+        day = pl.col("call_date")
+    elif commit.table.has("created_at"):
+        day = pl.col("created_at").dt.date()
+    else:
+        day = pl.lit(None, pl.Date())
+    _keep(commit, rows.select("practice_id", day.alias("day")).unique())
 
-    The first read is at least five minutes after the last webhook, because the next webhook may be on its way.
-    """
-    return _ids(
-        commit,
-        practice_id,
-        f"with waiting as (select id, coalesce(created_at, sent_at, _loaded_at) as made from {commit.table.raw}"
-        " where practice_id = $practice and not coalesce(list_contains($final, status), false)"
-        " and not coalesce(status = 'delivered' and channel_used = 'sms', false)),"
-        " heard as (select message_id as id, max(coalesce(occurred_at, timestamp)) as heard_at"
-        " from raw.message_events where practice_id = $practice and message_id in (select id from waiting)"
-        " group by all),"
-        " open as (select id, made as born from waiting left join heard using (id)"
-        " where coalesce(heard_at <= $now - interval 5 minutes, true)),"
-        f"{_LOOKS} select open.id from open left join looks using (id) {_DUE}",
-        now=now,
-        limit=limit,
-        final=list(FINAL_MESSAGE_STATUSES),
+
+def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
+    """Note the days of stored rows (`_target`) that are about to change or to be deleted."""
+    if commit.table.has("call_date"):
+        day = "call_date"
+    elif commit.table.has("created_at"):
+        day = "timezone('UTC', created_at)::date"
+    else:
+        day = "null::date"
+    with registered_frames(commit.connection, touched=rows.select(_TARGET)):
+        days = frame_of(
+            commit.connection,
+            f"select distinct practice_id, {day} as day from {commit.table.raw} as stored"
+            f" where stored.rowid in (select {_TARGET} from touched)",
+        )
+    _keep(commit, days)
+
+
+def note_practice(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> None:
+    """Note all days of a practice, after a change that shows in each of its rows."""
+    connection.execute(
+        "insert into control.changes"
+        f" select distinct practice_id, $table, call_date from {table.raw} where practice_id = $practice"
+        " except select * from control.changes",
+        {"practice": practice_id, "table": table.endpoint.table},
     )
 
 
-def due_requests(commit: Commit, practice_id: str, now: datetime, limit: int) -> list[str]:
-    """Return outreach requests whose end arrived by webhook, but that are missing or not final in raw."""
-    return _ids(
-        commit,
-        practice_id,
-        "with open as (select events.request_id as id,"
-        " coalesce(events.completed_at, events.timestamp, events.received_at) as born"
-        f" from raw.outreach_events as events left join {commit.table.raw} as stored"
-        " on stored.practice_id = events.practice_id and stored.id = events.request_id"
-        " where events.practice_id = $practice and not coalesce(list_contains($ended, stored.status), false)),"
-        f"{_LOOKS} select open.id from open left join looks using (id) {_DUE}",
-        now=now,
-        limit=limit,
-        ended=list(ENDED_OUTREACH_STATUSES),
-    )
-
-
-def _ids(
-    commit: Commit, practice_id: str, sql: str, *, now: datetime, limit: int, **statuses: Sequence[str]
-) -> list[str]:
-    scope = {"practice": practice_id, "endpoint": commit.endpoint_name, "now": now, "limit": limit}
-    return [identity for (identity,) in commit.connection.execute(sql, {**scope, **statuses}).fetchall()]
+def _keep(commit: Commit, days: pl.DataFrame) -> None:
+    with registered_frames(commit.connection, days=days):
+        commit.connection.execute(
+            "insert into control.changes select practice_id, $table, day from days where not exists"
+            " (select 1 from control.changes as known where known.practice_id = days.practice_id"
+            " and known.table_name = $table and known.day is not distinct from days.day)",
+            {"table": commit.table.endpoint.table},
+        )
