@@ -76,7 +76,7 @@ IMPORTS = {
     "publishing": {"core", "endpoints", "store", "bundled"},
     "figures": {"bundled", "core", "endpoints", "store", "publishing"},
     "engine": {"core", "partner", "discovery", "reading", "endpoints"},
-    "receiving": {"core", "partner", "endpoints", "store", "engine"},
+    "receiving": {"core", "partner", "endpoints", "store"},
     "notices": {"core", "settings"},
     "headlines": {"core"},
     "jobs": {

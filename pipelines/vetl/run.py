@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from vetl import bundled, hooks
 from vetl.core.errors import BuildFailed, PublicationHeld, VetlError, is_of_a_full_disk
-from vetl.core.results import ReportProgress
+from vetl.core.list_read import ReportProgress
 from vetl.forgetting.job import finish_forgettings
 from vetl.jobs.build import building, is_built, publish_marts, treatments
 from vetl.jobs.configured import existing, writing

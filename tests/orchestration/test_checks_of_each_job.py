@@ -19,8 +19,7 @@ from support.practice_site import site
 from support.processes import answers, free_port, running, until
 from support.small_project import few_models
 from vetl.addons.act.dagster import ACTS
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.received import RECEIVED
+from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.engine import runner
 from vetl.orchestration.lists import Again, run_config
 from vetl.orchestration.location import vetl_definitions

@@ -17,8 +17,7 @@ from support.raw_tables import create_warehouse
 from support.warehouse_with_rows import ask
 from vetl.bundled import dbt_project
 from vetl.core.errors import WarehouseError
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.received import RECEIVED
+from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.digests import DIGESTS, Leaf, verify, verify_inputs
 from vetl.publishing.marts import table_of

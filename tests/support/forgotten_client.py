@@ -6,7 +6,7 @@ from typing import Any
 
 from support.warehouse_with_rows import Filled, call_line, call_record
 from vetl.core.pages import Changes
-from vetl.endpoints.received import MESSAGE_EVENTS, SERVICE_REMINDER_EVENTS
+from vetl.endpoints import MESSAGE_EVENTS, SERVICE_REMINDER_EVENTS
 from vetl.partner.webhooks import Channel, parse_delivery, row
 from vetl.store import forgotten
 from vetl.store.deliveries import Intake, take_in

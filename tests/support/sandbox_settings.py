@@ -7,8 +7,7 @@ from typing import Any
 
 import vetl_sandbox
 from pydantic import SecretStr
-from vetl.core.list_read import Practice
-from vetl.core.results import SyncResult
+from vetl.core.list_read import Practice, SyncResult
 from vetl.jobs.sync import run_sync
 from vetl.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings, settings_class
 

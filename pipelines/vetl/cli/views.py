@@ -19,9 +19,8 @@ from vetl.cli.terminal import (
     short,
 )
 from vetl.cli.times import WHOLE_DAYS, local, zone
-from vetl.core.list_read import Practice
+from vetl.core.list_read import EndpointResult, Practice, State, SyncResult
 from vetl.core.pages import Changes
-from vetl.core.results import EndpointResult, State, SyncResult
 from vetl.jobs.build import WEAK_KEY
 from vetl.jobs.dbt_process import BuildResult
 from vetl.jobs.drain import DrainResult

@@ -6,8 +6,9 @@ from datetime import date, timedelta
 from vetl.core.errors import RequestRefused
 from vetl.core.pages import CallsPage, Page, Row, key_of
 from vetl.core.steps import GetRecords, Plan, ReadCalls, ReadPage, do
+from vetl.core.zones import Pair, pairs
 from vetl.discovery.probes import Finding, Findings, ListKnowledge, ask, recall
-from vetl.discovery.time_zone import BESIDE, Pair, check_zone, distinguishing_day, pairs, zones_that_fit
+from vetl.discovery.time_zone import BESIDE, check_zone, distinguishing_day, zones_that_fit
 
 LARGEST_CSV = 5_000
 SPAN = timedelta(days=6)

@@ -1,16 +1,11 @@
 """Derive the time zone of a practice from JSON `created_at` and the local minutes of the CSV."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 
-from vetl.core.pages import instant
-from vetl.core.zones import names, offset_at, zone
+from vetl.core.zones import ENOUGH, Pair, differences, fits, names, offset_at
 from vetl.discovery.probes import Correction, Finding
 
-ENOUGH = 5
-"""Calls that must agree before a zone is believed."""
 SHOWN = 5
 STEP = 3
 """Days between two comparisons of all zones: after a change of clocks, zones differ for at least a week."""
@@ -34,47 +29,6 @@ USUAL = (
     "Australia/Sydney",
 )
 """Preferred zones, if several fit."""
-
-Pair = tuple[datetime, datetime]
-"""One call: its instant, cut to the minute, and its practice-local minute as the CSV shows it."""
-
-
-_ALIKE = ("direction", "client_name", "patient_name", "phone_number", "duration_seconds", "summary")
-"""Columns by which a call is recognised; the time is left out, because its zone is the open question."""
-
-
-def pairs(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]]) -> list[Pair]:
-    """Pair calls of the CSV, by raw column, with JSON records; leave out those that another one resembles."""
-    here = [(tuple(row[name] for name in _ALIKE), row["called_at_local"]) for row in rows]
-    listed = [(tuple(_hashable(record.get(name)) for name in _ALIKE), record) for record in records]
-    times, alike = dict(here), Counter(key for key, _ in (*here, *listed))
-    calls: list[Pair] = []
-    for key, record in listed:
-        at = instant(record.get("created_at"))
-        if at is not None and key in times and alike[key] == 2:  # noqa: PLR2004 - once in either form
-            calls.append((at.replace(second=0, microsecond=0), times[key]))
-    return calls
-
-
-def _hashable(value: object) -> object:
-    """Return a field of a record as a column would hold it. A list or an object is in no column."""
-    return None if not value or isinstance(value, list | dict) else value
-
-
-def contradiction(configured: str, calls: Sequence[Pair]) -> str | None:
-    """Return why the configured zone is wrong; `None` if it fits or too few calls show it.
-
-    No other zone is named, because these are calls of a few days and the clocks of zones differ by season.
-    """
-    if len(calls) < ENOUGH or fits(configured, calls):
-        return None
-    return f"{_evidence(calls)}, {configured} does not: run `vetl doctor`, which compares calls of a whole year"
-
-
-def fits(name: str, calls: Sequence[Pair]) -> bool:
-    """Return whether every call has its local minute in this zone."""
-    rules = zone(name)
-    return all(at.astimezone(rules).replace(tzinfo=None) == local for at, local in calls)
 
 
 def zones_that_fit(calls: Sequence[Pair], configured: str = "") -> list[str]:
@@ -108,7 +62,7 @@ def check_zone(endpoint: str, configured: str, calls: Sequence[Pair]) -> Finding
     if len(calls) < ENOUGH:
         evidence = f"{len(calls)} calls could be matched between JSON and CSV; {ENOUGH} are needed"
         return Finding(endpoint, "time zone", "unknown", configured, evidence)
-    evidence, zones = _evidence(calls), zones_that_fit(calls, configured)
+    evidence, zones = differences(calls), zones_that_fit(calls, configured)
     if not zones:
         remedy = "ask the platform which time zone the practice keeps"
         return Finding(
@@ -141,14 +95,3 @@ def _choices(zones: Sequence[str], first: datetime, last: datetime) -> tuple[lis
         groups.setdefault(tuple(offset_at(name, at) for at in moments), name)
     differing = (at.date() for at, *offsets in zip(moments, *groups, strict=True) if len(set(offsets)) > 1)
     return list(groups.values()), next(differing, None)
-
-
-def _evidence(calls: Sequence[Pair]) -> str:
-    offsets = ", ".join(sorted({_offset(at, local) for at, local in calls}))
-    return f"{len(calls)} calls in JSON and CSV differ by {offsets} from UTC"
-
-
-def _offset(at: datetime, local: datetime) -> str:
-    minutes = int((local - at.astimezone(UTC).replace(tzinfo=None)).total_seconds() // 60)
-    hours, rest = divmod(abs(minutes), 60)
-    return f"{'-' if minutes < 0 else '+'}{hours}:{rest:02}"

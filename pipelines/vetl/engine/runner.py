@@ -15,9 +15,20 @@ import structlog
 
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.errors import NotFound, RequestRefused, Transient, VetlError, WarehouseError, places_of, unforeseen
-from vetl.core.list_read import Details, Margins, Outcome, Practice, Reading, Reconcile
+from vetl.core.list_read import (
+    Details,
+    EndpointResult,
+    Margins,
+    Outcome,
+    Practice,
+    Progress,
+    Reading,
+    Reconcile,
+    ReportProgress,
+    State,
+    SyncResult,
+)
 from vetl.core.pages import CallsPage, Page, Row
-from vetl.core.results import EndpointResult, Progress, ReportProgress, State, SyncResult
 from vetl.core.steps import (
     AttachDetails,
     Flush,
@@ -40,10 +51,9 @@ from vetl.discovery import identity
 from vetl.discovery.conventions import check_page
 from vetl.discovery.discover import ask_for_practice
 from vetl.endpoints.phone_calls import PHONE_CALLS
-from vetl.engine.gather import gather, rows_by_id
 from vetl.engine.writer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, Store, WriteBuffer, Writer, rows_in
-from vetl.partner.client import PartnerClient
-from vetl.reading.read_list import read_list
+from vetl.partner.client import PartnerClient, gather
+from vetl.reading import read_list
 
 A = TypeVar("A")
 
@@ -216,8 +226,7 @@ class StepRunner:
         self._run.clock = max(self._run.clock, page.server_time)
 
     async def _get_records(self, step: GetRecords) -> Mapping[str, Row | VetlError | None]:
-        look_up = partial(self._run.source.record, self._practice.id, self._path)
-        answers = await rows_by_id(step.ids, look_up)
+        answers = await self._run.source.records(self._practice.id, self._path, step.ids)
         if not all(isinstance(answer, VetlError) for answer in answers.values()):
             self._run.answered.add(self._practice.id)
         return answers

@@ -6,7 +6,8 @@ without digits; parts that few people share are not even looked at.
 
 from datetime import date
 
-from vetl.core.labels import COMMON_WORDS, is_label
+from vetl.core.published_file import COMMON_WORDS
+from vetl.core.text import is_label
 from vetl.headlines.fact import Fact
 from vetl.headlines.measures import MEASURES
 

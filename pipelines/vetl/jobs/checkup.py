@@ -10,9 +10,8 @@ from typing import Any
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import PracticeRefused, VetlError, unforeseen
-from vetl.core.list_read import Practice
+from vetl.core.list_read import Practice, Progress, ReportProgress, Waiting
 from vetl.core.pages import CallsPage, Changes
-from vetl.core.results import Progress, ReportProgress, Waiting
 from vetl.core.steps import Learnt, Question, Save
 from vetl.discovery.examination import (
     MOVES,
@@ -26,12 +25,11 @@ from vetl.discovery.examination import (
 from vetl.discovery.probes import Finding
 from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
-from vetl.engine.gather import gather
 from vetl.engine.runner import Order, Run, StepRunner
 from vetl.jobs.configured import new_run_id, opened, partner_client, query_names, refuse_future_starts
 from vetl.jobs.doctor_settings import corrected, mend, overridden, proven
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
-from vetl.partner.client import PartnerClient
+from vetl.partner.client import PartnerClient, gather
 from vetl.partner.protocol import CsvAnswer
 from vetl.publishing.statements import query
 from vetl.settings import Settings, load_settings

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from vetl.core.errors import WrongUse
+from vetl.core.list_read import ReportProgress
 from vetl.core.pages import Changes
-from vetl.core.results import ReportProgress
 from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY
 from vetl.jobs.configured import existing, new_run_id, opened, writing

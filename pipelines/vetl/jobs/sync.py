@@ -9,8 +9,7 @@ from datetime import UTC, date, datetime
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError, VetlError, WrongUse
-from vetl.core.list_read import Practice, Reconcile
-from vetl.core.results import ReportProgress, SyncResult
+from vetl.core.list_read import Practice, Reconcile, ReportProgress, SyncResult
 from vetl.endpoints import REGISTRY
 from vetl.engine.runner import Order, Run, sync
 from vetl.jobs.configured import (

@@ -18,7 +18,7 @@ from pydantic import Field, field_validator
 from vetl import bundled
 from vetl.core.endpoint import ByReference, Endpoint
 from vetl.core.errors import ConfigurationError
-from vetl.core.results import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
+from vetl.core.list_read import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
 from vetl.endpoints import REGISTRY
 from vetl.jobs.sync import run_sync
 from vetl.orchestration.checks import checked_if_it_fails, lists_now, published_now

@@ -10,8 +10,7 @@ from typing import Any
 
 import dagster as dg
 
-from vetl.core.list_read import Practice
-from vetl.core.results import EndpointResult
+from vetl.core.list_read import EndpointResult, Practice
 from vetl.core.text import markdown
 from vetl.store.notes import ListStatus
 

@@ -1,24 +1,44 @@
 """The client of the partner interface. It returns whole answers or raises one of vetl's errors."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import structlog
 
-from vetl.core.errors import ContractBroken, NotFound, PracticeRefused, RateLimited, TokenRejected, Transient
+from vetl.core.errors import (
+    ContractBroken,
+    NotFound,
+    PracticeRefused,
+    RateLimited,
+    RequestRefused,
+    TokenRejected,
+    TornAnswer,
+    Transient,
+    Unreachable,
+    VetlError,
+)
+from vetl.core.list_read import Waiting
 from vetl.core.pages import CallsPage, Page, Row
-from vetl.core.results import Waiting
 from vetl.partner import protocol
-from vetl.partner.account import AcceptedCredentials, Account, Limits
+from vetl.partner.account import AcceptedCredentials, Account, Session, Token
 from vetl.partner.answers import Decoded, loggable_query, user_agent
-from vetl.partner.limits import Deadline, Limiters, RateLimiter, RetryBudget, RetryPolicy, ServerClock, Timing
+from vetl.partner.limits import (
+    Deadline,
+    Limiters,
+    Limits,
+    RateLimiter,
+    RetryBudget,
+    RetryPolicy,
+    ServerClock,
+    Timing,
+)
 from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept
-from vetl.partner.signin import Session, Token
 from vetl.partner.wire import Transport, Wire
 
 __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
@@ -27,6 +47,16 @@ T = TypeVar("T")
 
 SIGN_IN = "sign-in"
 _UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
+
+AT_ONCE = 16
+"""Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
+
+UNKNOWN_ID = (400, 404, 410, 422)
+"""Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
+ONE_ID_ALONE = (Unreachable, TornAnswer, ContractBroken, RequestRefused)
+"""Errors that may be about a single id: a platform may fail on one broken record each time."""
+SOME_FAILURES = 3
+"""So many ids of one step may fail, and one more for each ten answers. If more do, the platform fails."""
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
@@ -143,6 +173,30 @@ class PartnerClient:
             if error.status in (404, 410):
                 return None
             raise
+
+    async def records(self, practice_id: str, path: str, ids: Sequence[str]) -> dict[str, Row | VetlError | None]:
+        """Return the answer for each id: its row, `None` if there is no such row, or the error of its request.
+
+        If too many requests fail, the other ids are not requested and have no answer.
+        """
+        turn = asyncio.Semaphore(AT_ONCE)
+        answers: dict[str, Row | VetlError | None] = {}
+        failures = 0
+
+        async def get(identity: str) -> None:
+            nonlocal failures
+            async with turn:
+                if failures > SOME_FAILURES + (len(answers) - failures) // 10:
+                    return
+                try:
+                    answers[identity] = await self.record(practice_id, path, identity)
+                except ONE_ID_ALONE as error:
+                    unknown = isinstance(error, RequestRefused) and error.status in UNKNOWN_ID
+                    failures += not unknown
+                    answers[identity] = None if unknown else error
+
+        await gather(get(identity) for identity in ids)
+        return answers
 
     async def write(
         self,
@@ -298,3 +352,21 @@ class PartnerClient:
         for counters in all_counters:
             counters.requests += 1
             counters.retries += attempt > 1
+
+
+async def gather(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run all coroutines concurrently and return their results in order.
+
+    The first failure cancels the other coroutines and is raised without its group.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
+    except BaseExceptionGroup as failures:
+        raise _first(failures) from None
+    return [task.result() for task in tasks]
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    failure = failures.exceptions[0]
+    return _first(failure) if isinstance(failure, BaseExceptionGroup) else failure

@@ -7,6 +7,7 @@ followed.
 
 import asyncio
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
@@ -18,6 +19,7 @@ import structlog
 from anyio import CapacityLimiter
 
 from vetl.core.errors import (
+    ConfigurationError,
     ContractBroken,
     RateLimited,
     SignInRefused,
@@ -27,7 +29,6 @@ from vetl.core.errors import (
     Unreachable,
     Untrusted,
 )
-from vetl.partner.account import Limits, checked_practice_id
 from vetl.partner.answers import http_date
 
 SKEW = timedelta(minutes=5)
@@ -36,7 +37,35 @@ time again, so that it reads rows that come within a time that was certified too
 LEEWAY = timedelta(days=1)
 """Most time by which the platform's clock may be ahead without a warning, as this machine's may be wrong."""
 
+_HEADER_VALUE = re.compile(r"[!-~]+(?: [!-~]+)*")
 _log = structlog.stdlib.get_logger("vetl.partner")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most requests that may be sent at once and per minute.
+
+    `max_in_flight` and `requests_per_minute` apply to one practice, those with `total` to all practices together.
+    `timeout_seconds` limits the connection and each piece of an answer.
+    """
+
+    max_in_flight: int = 8
+    requests_per_minute: int | None = None
+    timeout_seconds: float = 30
+    max_in_flight_total: int = 32
+    requests_per_minute_total: int | None = None
+
+
+def checked_practice_id(practice_id: str) -> str:
+    """Return the id if the `X-Client-Id` header can carry it.
+
+    Raise `ConfigurationError` if it is empty, or has a character that is not printable ASCII.
+    """
+    if not _HEADER_VALUE.fullmatch(practice_id):
+        raise ConfigurationError(
+            f"practices: the id {practice_id[:60]!a} cannot be sent as X-Client-Id (printable ASCII only)"
+        )
+    return practice_id
 
 
 @dataclass(frozen=True, slots=True)

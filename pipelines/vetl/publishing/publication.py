@@ -30,8 +30,9 @@ from vetl.publishing.marts import SHOWN, Columns, Masking, copy_comments, copy_m
 from vetl.publishing.retention import keep_before, refuse_foreign, remove_kept, set_mark
 from vetl.publishing.shown_words import Marts, shown_words
 from vetl.store.connection import as_warehouse_error, attach_private, literal
-from vetl.store.drafts import draft_for, sync_to_disk
+from vetl.store.drafts import draft_for
 from vetl.store.notes import write_note
+from vetl.store.sqlite_file import sync_to_disk
 from vetl.store.tables import refuse_newer
 
 _SCHEME = 3

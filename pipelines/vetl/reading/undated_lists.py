@@ -1,4 +1,4 @@
-"""Read lists without a date filter: AI outbound requests and staff tasks.
+"""Read lists without a date filter: AI outbound requests, staff tasks, clients and patients.
 
 AI outbound requests come most recent first (contract: AI outbound requests). Assumption: `created_at` never rises
 from row to row, and new rows appear at the top. While pages are read from the top, a new row shifts rows only
@@ -22,24 +22,122 @@ read once a day, because an edit to a final task changes no total. If a whole re
 Requests of a sync without changes: the pending pages and one for each other status (or the top pages and one for
 each status), independent of the length of the history. At most these, and twice the whole list (see
 `read_whole_list`), with one for each status; twice more if the list without a status hides rows.
+
+Clients and patients are got by the ids that other rows mention, as no list has all of them.
+
+Contract (Clients and patients): the client list requires a search term and ends at 100 rows, and the patient list
+requires a client.
+
+Requests of a sync: one for each id that is not stored or is older than the refresh age, and a second one if the
+source does not have the id; at most the budget. Without such ids there is none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from vetl.core.endpoint import FullScan, NewestFirst
-from vetl.core.errors import RequestRefused
+from vetl.core.endpoint import ByReference, FullScan, NewestFirst
+from vetl.core.errors import RequestRefused, VetlError
 from vetl.core.list_read import Outcome, Reading
 from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, instant, key_of, updated_at
-from vetl.core.steps import Flush, IdsHere, IdsWithStatus, Learnt, MergeRows, Plan, do
+from vetl.core.steps import (
+    Flush,
+    GetRecords,
+    IdsHere,
+    IdsWithStatus,
+    Learnt,
+    MergeRows,
+    MissingRecords,
+    Plan,
+    ReferencedIds,
+    do,
+)
 from vetl.discovery.conventions import QueryConventions, contradiction
 from vetl.discovery.discover import find_status
-from vetl.reading.by_id import get_by_id
 from vetl.reading.coverage import TopCursor, WholeCursor
 from vetl.reading.paging import has_fallen, most_followed, read_page, read_pass, read_promised
 from vetl.reading.whole_list import WHOLE, Counts, compare_totals, complete, read_whole_list
+
+
+@dataclass(frozen=True, slots=True)
+class Got:
+    """The result of requests by id; `strangers` are ids whose answer was a row with another id, not stored."""
+
+    strangers: Sequence[str] = ()
+    requests: int = 0
+
+
+def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> Plan[Got]:
+    """Get rows by id and merge them; store an id as missing if the source lacks it in `looks` requests.
+
+    Raise `VetlError` if a few ids could not be read; all other rows are stored.
+    """
+    answers = yield from do(GetRecords(ids))
+    requests = len(answers)
+    for _ in range(looks - 1):
+        again = [identity for identity, row in answers.items() if row is None]
+        certain = {identity: row for identity, row in answers.items() if row is not None}
+        answers = {**certain, **(yield from do(GetRecords(again)))}
+        requests += len(again)
+    failed = [row for row in answers.values() if isinstance(row, VetlError)]
+    rows = {identity: row for identity, row in answers.items() if isinstance(row, Mapping)}
+    strangers = [identity for identity, row in rows.items() if _is_another(row, identity)]
+    yield MergeRows([row for identity, row in rows.items() if identity not in strangers], read_at)
+    missing = [identity for identity, row in answers.items() if row is None]
+    if missing:
+        yield MissingRecords(missing, read_at)
+    if failed:
+        yield Flush()
+        unread = len(ids) - len(rows) - len(missing)
+        failed[0].add_note(f"; {unread} of {len(ids)} ids could not be read, the others are stored")
+        raise failed[0]
+    return Got(strangers, requests)
+
+
+def _is_another(row: Row, identity: str) -> bool:
+    """Return whether a row has another id. A row without an id goes on to its model, which quarantines it."""
+    return row.get("id") is not None and str(row["id"]) != identity
+
+
+def strangers_line(name: str, strangers: Sequence[str], requested: int) -> str:
+    """Return the line about ids whose answers were rows with other ids."""
+    return f"{name}: {len(strangers)} of {requested} rows came back under another id than the requested one"
+
+
+IDS_AT_ONCE = 500
+LOOKS = 2
+"""Requests for an id before it counts as missing at the source."""
+
+
+def read_by_reference(reading: Reading, _strategy: ByReference) -> Plan[Outcome]:
+    """Get ids that are mentioned but not stored, then stale ones, within the budget of one sync.
+
+    In a full reconcile every stored id is stale. The ids that were read longest ago come first, so that the next
+    reconcile reads those that the budget leaves out.
+    """
+    margins = reading.margins
+    stale_before = reading.now - (timedelta() if reading.reconcile == "full" else margins.refresh_after)
+    left = margins.reference_budget
+    ids = yield from do(ReferencedIds(stale_before, left + 1))
+    requested = 0
+    strangers: list[str] = []
+    while batch := ids[requested : requested + min(IDS_AT_ONCE, left // LOOKS)]:
+        got = yield from get_by_id(batch, reading.now, looks=LOOKS)
+        yield Flush()
+        requested += len(batch)
+        left -= got.requests
+        strangers += got.strangers
+    notes: tuple[str, ...] = ()
+    if len(ids) > requested:
+        spent = f"the budget of {margins.reference_budget} requests is used up"
+        notes = (f"{reading.endpoint.name}: {spent}, the next sync goes on",)
+    if strangers:
+        return Outcome(False, None, strangers_line(reading.endpoint.name, strangers, requested), notes)
+    if notes:
+        return Outcome(True, None, "part of the ids that other rows mention", notes)
+    return Outcome(True, reading.now, "every id that other rows mention")
+
 
 LOOK_BACK = timedelta(days=7)
 MARGIN = timedelta(hours=1)

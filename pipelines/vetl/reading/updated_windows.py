@@ -43,10 +43,10 @@ from vetl.core.steps import (
 from vetl.discovery.conventions import UNPROVEN_END, QueryConventions
 from vetl.discovery.discover import find_status
 from vetl.reading import coverage
-from vetl.reading.by_id import get_by_id, strangers_line
 from vetl.reading.certified import Purpose, WindowOutcome, combined, read_window
 from vetl.reading.coverage import WindowsCursor
 from vetl.reading.paging import read_pass, united_ids
+from vetl.reading.undated_lists import get_by_id, strangers_line
 from vetl.reading.whole_list import WHOLE, mark_missing, read_by_status, read_whole_list, union_evidence
 
 

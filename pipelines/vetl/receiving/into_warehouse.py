@@ -8,16 +8,13 @@ does not return `outcome_detail`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import VetlError
 from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MergeRows, MissingRecords, Save
-from vetl.endpoints import by_name
-from vetl.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
-from vetl.engine.gather import rows_by_id
+from vetl.endpoints import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS, by_name
 from vetl.partner.client import PartnerClient
 from vetl.partner.webhooks import Channel, Delivery, message, parse_delivery, row
 from vetl.receiving.inbox import Inbox, IsAbout, WaitingDelivery
@@ -164,7 +161,7 @@ class CatchUp:
 
     async def _get(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str]) -> Answers:
         """Get these ids; raise if the sign-in or the practice is refused, or there are too many requests."""
-        found = await rows_by_id(ids, partial(self.source.record, practice_id, endpoint.path_of(practice_id)))
+        found = await self.source.records(practice_id, endpoint.path_of(practice_id), ids)
         return Answers(
             rows=[row for row in found.values() if isinstance(row, Mapping)],
             unknown=[identity for identity, row in found.items() if row is None],

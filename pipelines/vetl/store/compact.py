@@ -7,7 +7,8 @@ import duckdb
 
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.store.connection import ROW_GROUP_SIZE, as_warehouse_error, drop_derived, literal
-from vetl.store.drafts import draft_for, sync_to_disk
+from vetl.store.drafts import draft_for
+from vetl.store.sqlite_file import sync_to_disk
 
 _NO_ROOM = ("Could not write", "No space left", "File too large", "heckpoint", "CHECKPOINT")
 _REMEDY = "the disk is full or fails; make room for as much again as the file has"

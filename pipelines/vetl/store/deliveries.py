@@ -16,12 +16,12 @@ import polars as pl
 from vetl.core.endpoint import Endpoint
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MissingRecords
-from vetl.endpoints.received import MESSAGES
+from vetl.endpoints import MESSAGES
 from vetl.partner.webhooks import ENDED_OUTREACH_STATUSES, FINAL_MESSAGE_STATUSES, MESSAGE_ORDER, rank
 from vetl.store import merge
 from vetl.store.connection import quoted, same_key
 from vetl.store.context import Commit, frame_of, registered_frames
-from vetl.store.control import bad_rows, marks
+from vetl.store.control import bad_rows, state
 from vetl.store.control.bad_rows import BadRow
 from vetl.store.frames import EXTRA, POSITION, Shape, typed
 from vetl.store.merge import TARGET, mark_missing, write
@@ -79,7 +79,7 @@ def _take_in(commit: Commit, intake: Intake) -> Changes:
     else:
         changes = _move_forward(commit, incoming, even_stays=not intake.read_by_id)
     if intake.read_by_id:
-        marks.keep_read(commit, incoming)
+        state.keep_read(commit, incoming)
         mark_missing(commit, [(intake.practice_id, MissingRecords(intake.unknown_ids, intake.read_at))])
     return sum((tally[intake.practice_id] for tally in noted if tally), changes)
 
@@ -210,4 +210,4 @@ def keep_looks(
 ) -> None:
     """Record ids that were requested, whatever the answer, so that they are not requested again at once."""
     with warehouse.writing():
-        marks.keep_looks(warehouse.context("", endpoint, {}), practice_id, ids, now)
+        state.keep_looks(warehouse.context("", endpoint, {}), practice_id, ids, now)

@@ -22,7 +22,7 @@ from pydantic_core import to_json
 
 from vetl.core.errors import VetlError, WarehouseError, is_of_a_full_disk
 from vetl.core.text import utc_seconds
-from vetl.endpoints.received import RECEIVED
+from vetl.endpoints import RECEIVED
 from vetl.store.sqlite_file import SqliteFile
 
 _REMEDY = (

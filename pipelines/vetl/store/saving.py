@@ -20,8 +20,7 @@ from vetl.store.control.state import keep_certificates, keep_cursors, keep_learn
 from vetl.store.frames import Typed
 from vetl.store.instants import days_between
 from vetl.store.merge import mark_missing, merge_rows, read_rows
-from vetl.store.phone_calls.attaching import attach_details
-from vetl.store.phone_calls.days import replace_days
+from vetl.store.phone_calls.days import attach_details, replace_days
 from vetl.store.phone_calls.json_calls import read_values
 from vetl.store.tables import RawTable
 

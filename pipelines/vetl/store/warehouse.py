@@ -1,4 +1,8 @@
-"""The private warehouse file, as the only process that may write sees it."""
+"""The private warehouse file, as the only process that may write sees it.
+
+It has what a sync needs. Other work,
+such as forgetting or deliveries, is done by functions that take the open file.
+"""
 
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -18,15 +22,91 @@ from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import Practice
 from vetl.core.pages import Changes
 from vetl.core.steps import Save
-from vetl.endpoints.received import RECEIVED
+from vetl.endpoints import RECEIVED
 from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit_memory
-from vetl.store.context import Commit
-from vetl.store.control import answers, bad_rows, configured_practices, marks, state
+from vetl.store.context import Commit, frame_of, registered_frames
+from vetl.store.control import answers, bad_rows, state
 from vetl.store.control.status_rows import Status
+from vetl.store.instants import add_called_at, local_minutes
 from vetl.store.notes import ListStatus
+from vetl.store.phone_calls.stored_calls import DETAILS
 from vetl.store.pseudonyms import Pseudonyms
 from vetl.store.saving import Work, keep, prepared, store
 from vetl.store.tables import FIRST, RawTable, ensure, migrate
+
+
+def zones(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the time zone of each practice by its id."""
+    return dict(connection.execute("select id, time_zone from control.practices").fetchall())
+
+
+def record_practices(
+    connection: duckdb.DuckDBPyConnection, practices: Sequence[Practice], tables: Sequence[RawTable]
+) -> None:
+    """Store the practices as configured. A practice that is no longer configured stays, like its rows.
+
+    The mart of calls shows zone and name and is built by changed days, so a change of either marks all days.
+    """
+    stored = {row[0]: row for row in connection.execute("from control.practices").fetchall()}
+    for practice in practices:
+        row = (practice.id, practice.name, practice.time_zone, practice.history_start, practice.group)
+        before = stored.get(practice.id)
+        if row == before:
+            continue
+        connection.execute("delete from control.practices where id = ?", [practice.id])
+        connection.execute("insert into control.practices values (?, ?, ?, ?, ?)", row)
+        if before is None:
+            continue
+        _, name, zone, *_ = before
+        zone_changed = zone != practice.time_zone
+        for table in tables:
+            if table.endpoint.strategy.has_ids:
+                continue
+            if zone_changed:
+                _rebuild_instants(connection, practice, table)
+            if zone_changed or name != practice.name:
+                state.note_practice(connection, practice.id, table)
+
+
+def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice, table: RawTable) -> None:
+    """Recompute the instants of calls; clear details that contradict the new zone: they are of other calls."""
+    for name in (table.raw, table.history):
+        _clear_contradicted(connection, practice, name)
+        minutes = frame_of(
+            connection,
+            f"select distinct practice_id, called_at_local, call_date from {name} where practice_id = $practice"
+            " order by called_at_local",
+            params={"practice": practice.id},
+        )
+        resolved, _ = add_called_at(minutes, practice.time_zone)
+        with registered_frames(connection, resolved=resolved.select("called_at_local", instant="called_at")):
+            connection.execute(
+                f"update {name} as stored set called_at ="
+                " coalesce(date_trunc('minute', stored.created_at), resolved.instant) from resolved"
+                " where stored.called_at_local = resolved.called_at_local and stored.practice_id = ?",
+                [practice.id],
+            )
+
+
+def _clear_contradicted(connection: duckdb.DuckDBPyConnection, practice: Practice, name: str) -> None:
+    """Clear the details of calls whose exact time is at another minute of the practice's clock."""
+    exact = frame_of(
+        connection,
+        f"select distinct practice_id, called_at_local, created_at from {name}"
+        " where practice_id = $practice and created_at is not null",
+        params={"practice": practice.id},
+    )
+    minutes = local_minutes(exact["created_at"], exact["practice_id"], {practice.id: practice.time_zone})
+    contradicted = exact.filter(minutes != exact["called_at_local"])
+    nothing = ", ".join(f"{column} = null" for column in DETAILS)
+    with registered_frames(connection, contradicted=contradicted):
+        connection.execute(
+            f"update {name} as stored set {nothing} from contradicted where stored.practice_id = ?"
+            " and stored.created_at = contradicted.created_at"
+            " and stored.called_at_local = contradicted.called_at_local",
+            [practice.id],
+        )
+
 
 MEMORY_FREED_AFTER = 50_000
 """Written rows after which the memory limit is updated, which takes 2 ms."""
@@ -39,7 +119,7 @@ class Warehouse:
         self._path = path
         self._connection = connection
         self._turn = RLock()
-        self._zones = configured_practices.zones(connection)
+        self._zones = zones(connection)
         self._quarantined_lists = bad_rows.lists_with_rows(connection)
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
@@ -63,7 +143,7 @@ class Warehouse:
         try:
             with as_vetl_errors(path):
                 migrated = migrate(connection, bundled.migrations())
-                watched = marks.mentions_of(endpoints)
+                watched = state.mentions_of(endpoints)
                 tables = {
                     endpoint.name: RawTable.of(endpoint, watched.get(endpoint.table, ()))
                     for endpoint in (*endpoints, *RECEIVED)
@@ -96,9 +176,9 @@ class Warehouse:
     def set_practices(self, configured: Sequence[Practice]) -> None:
         """Store the configured practices; if a time zone was corrected, recompute the times that depend on it."""
         with self.writing():
-            configured_practices.record_practices(self._connection, configured, tuple(self.tables.values()))
+            record_practices(self._connection, configured, tuple(self.tables.values()))
         self._status.practices_changed()
-        self._zones = configured_practices.zones(self._connection)
+        self._zones = zones(self._connection)
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """Record that a command begins to read the source."""
