@@ -15,20 +15,8 @@ from functools import partial
 
 from vetl.core.pages import Page
 from vetl.core.steps import Plan
+from vetl.discovery import probes
 from vetl.discovery.conventions import whole_bounds
-from vetl.discovery.probes import (
-    SLIGHT,
-    TWICE,
-    Finding,
-    Findings,
-    ListKnowledge,
-    ask,
-    bisected,
-    candidates,
-    name_finding,
-    recall,
-    refusal_of,
-)
 
 DATE_RANGE_NAMES = (
     ("start", "end"),
@@ -116,30 +104,30 @@ NAMES: Mapping[str, Sequence[str]] = {
 
 
 def choose_accepted_names(
-    knowledge: ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]
+    knowledge: probes.ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]
 ) -> Plan[None]:
     """Replace refused names by accepted ones. One request, if the server accepts all unproven names."""
     trials = {key: values for key, values in _values(knowledge, statuses).items() if key in unproven and values}
     query = {getattr(knowledge.names, key): values[0] for key, values in trials.items()}
-    if not trials or (yield from refusal_of(knowledge, {**knowledge.whole, **query})) is None:
+    if not trials or (yield from probes.refusal_of(knowledge, {**knowledge.whole, **query})) is None:
         return
     for key, values in trials.items():
-        for name in candidates((getattr(knowledge.names, key),), NAMES[key]):
+        for name in probes.candidates((getattr(knowledge.names, key),), NAMES[key]):
             if (yield from _is_accepted(knowledge, name, values)):
                 knowledge.names = replace(knowledge.names, **{key: name})
                 break
 
 
-def _values(knowledge: ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence[str]]:
+def _values(knowledge: probes.ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence[str]]:
     """Return trial values of each parameter. A server may refuse page 1 as beyond the end, page 0 as too low."""
     _, late = whole_bounds(knowledge.reading, knowledge.bounds)
     end = (late,) if knowledge.whole else ()
     return {"end": end, "per_page": ("1",), "page": ("1", "0"), "status": statuses[:1]}
 
 
-def _is_accepted(knowledge: ListKnowledge, name: str, values: Sequence[str]) -> Plan[bool]:
+def _is_accepted(knowledge: probes.ListKnowledge, name: str, values: Sequence[str]) -> Plan[bool]:
     for value in values:
-        if (yield from refusal_of(knowledge, {**knowledge.whole, name: value})) is None:
+        if (yield from probes.refusal_of(knowledge, {**knowledge.whole, name: value})) is None:
             return True
     return False
 
@@ -148,11 +136,11 @@ NO_STATUS = "vetl_doctor"
 
 
 def check_statuses(
-    knowledge: ListKnowledge, statuses: Sequence[str], *, column: str = "status", fixed: bool = False
-) -> Findings:
+    knowledge: probes.ListKnowledge, statuses: Sequence[str], *, column: str = "status", fixed: bool = False
+) -> probes.Findings:
     """Prove the name of the filter on `column`, by two of the statuses that the contract lists."""
     configured = knowledge.names.status
-    plain = yield from recall(knowledge, knowledge.whole)
+    plain = yield from probes.recall(knowledge, knowledge.whole)
     if plain is None or not plain.total_count:
         return [knowledge.finding("status", "unknown", configured, "the list is empty")]
     tried = _contrasting(plain, statuses, column)
@@ -163,14 +151,14 @@ def check_statuses(
         and (yield from _any_works(knowledge, plain, tried[-1], STATUS_NAMES)) is not False
     ):
         works = partial(_any_works, knowledge, plain, tried[-1])
-        for name in (yield from bisected(STATUS_NAMES, works)):
+        for name in (yield from probes.bisected(STATUS_NAMES, works)):
             if name != configured and (evidence := (yield from _evidence(knowledge, plain, name, tried, column))):
                 knowledge.names = replace(knowledge.names, status=name)
                 break
     if evidence is None:
         return [_ignored(knowledge)]
     knowledge.proven.add("status")
-    finding = name_finding(knowledge, "status", configured, f"{evidence}, of {plain.total_count}")
+    finding = probes.name_finding(knowledge, "status", configured, f"{evidence}, of {plain.total_count}")
     return [finding, (yield from _unknown_status(knowledge))] if knowledge.thorough else [finding]
 
 
@@ -181,7 +169,7 @@ def _contrasting(plain: Page, statuses: Sequence[str], column: str) -> list[str]
 
 
 def _evidence(
-    knowledge: ListKnowledge, plain: Page, name: str, tried: Sequence[str], column: str
+    knowledge: probes.ListKnowledge, plain: Page, name: str, tried: Sequence[str], column: str
 ) -> Plan[str | None]:
     """Return the row counts by status; `None` if a status is refused, gives rows of another, or both give none.
 
@@ -192,30 +180,40 @@ def _evidence(
     if totals is None or not any(totals):
         return None
     counts = " + ".join(f"{total} {status}" for total, status in zip(totals, tried, strict=True))
-    if plain.total_count > SLIGHT:
+    if plain.total_count > probes.SLIGHT:
         return f"{counts} rows"
-    return f"{counts} rows{TWICE}" if (yield from _totals(knowledge, name, tried, column)) == totals else None
+    return (
+        f"{counts} rows{probes.TWICE}" if (yield from _totals(knowledge, name, tried, column)) == totals else None
+    )
 
 
-def _totals(knowledge: ListKnowledge, name: str, tried: Sequence[str], column: str) -> Plan[list[int] | None]:
+def _totals(
+    knowledge: probes.ListKnowledge, name: str, tried: Sequence[str], column: str
+) -> Plan[list[int] | None]:
     """Return the total of each status; `None` if one is refused or gives rows of another."""
     totals: list[int] = []
     for status in tried:
-        page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, name: status})
+        page = yield from probes.ask(knowledge, {**knowledge.whole, **knowledge.smallest, name: status})
         if page is None or any(row.get(column) != status for row in page.rows):
             return None
         totals.append(page.total_count)
     return totals
 
 
-def _any_works(knowledge: ListKnowledge, plain: Page, status: str, names: Sequence[str]) -> Plan[bool | None]:
+def _any_works(
+    knowledge: probes.ListKnowledge, plain: Page, status: str, names: Sequence[str]
+) -> Plan[bool | None]:
     """Return whether these names, sent together, change the total; `None` if the server refuses them."""
-    page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, **dict.fromkeys(names, status)})
+    page = yield from probes.ask(
+        knowledge, {**knowledge.whole, **knowledge.smallest, **dict.fromkeys(names, status)}
+    )
     return None if page is None else page.total_count != plain.total_count
 
 
-def _unknown_status(knowledge: ListKnowledge) -> Plan[Finding]:
-    page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, knowledge.names.status: NO_STATUS})
+def _unknown_status(knowledge: probes.ListKnowledge) -> Plan[probes.Finding]:
+    page = yield from probes.ask(
+        knowledge, {**knowledge.whole, **knowledge.smallest, knowledge.names.status: NO_STATUS}
+    )
     if page is None:
         answer, evidence = "refused", "a status that does not exist is refused"
     elif page.total_count:
@@ -225,7 +223,7 @@ def _unknown_status(knowledge: ListKnowledge) -> Plan[Finding]:
     return knowledge.finding("unknown status", "note", answer, evidence)
 
 
-def _ignored(knowledge: ListKnowledge) -> Finding:
+def _ignored(knowledge: probes.ListKnowledge) -> probes.Finding:
     return knowledge.finding(
         "status",
         "ignored",

@@ -11,18 +11,7 @@ from typing import Any, Self, TypeVar
 
 import structlog
 
-from vetl.core.errors import (
-    ContractBroken,
-    NotFound,
-    PracticeRefused,
-    RateLimited,
-    RequestRefused,
-    TokenRejected,
-    TornAnswer,
-    Transient,
-    Unreachable,
-    VetlError,
-)
+from vetl.core import errors
 from vetl.core.list_read import Waiting
 from vetl.core.pages import CallsPage, Page, Row
 from vetl.partner import protocol
@@ -53,7 +42,7 @@ AT_ONCE = 16
 
 UNKNOWN_ID = (400, 404, 410, 422)
 """Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
-ONE_ID_ALONE = (Unreachable, TornAnswer, ContractBroken, RequestRefused)
+ONE_ID_ALONE = (errors.Unreachable, errors.TornAnswer, errors.ContractBroken, errors.RequestRefused)
 """Errors that may be about a single id: a platform may fail on one broken record each time."""
 SOME_FAILURES = 3
 """So many ids of one step may fail, and one more for each ten answers. If more do, the platform fails."""
@@ -169,18 +158,20 @@ class PartnerClient:
 
         try:
             return await self._send(practice_id, protocol.record_request(path, record_id), decipher)
-        except NotFound as error:
+        except errors.NotFound as error:
             if error.status in (404, 410):
                 return None
             raise
 
-    async def records(self, practice_id: str, path: str, ids: Sequence[str]) -> dict[str, Row | VetlError | None]:
+    async def records(
+        self, practice_id: str, path: str, ids: Sequence[str]
+    ) -> dict[str, Row | errors.VetlError | None]:
         """Return the answer for each id: its row, `None` if there is no such row, or the error of its request.
 
         If too many requests fail, the other ids are not requested and have no answer.
         """
         turn = asyncio.Semaphore(AT_ONCE)
-        answers: dict[str, Row | VetlError | None] = {}
+        answers: dict[str, Row | errors.VetlError | None] = {}
         failures = 0
 
         async def get(identity: str) -> None:
@@ -191,7 +182,7 @@ class PartnerClient:
                 try:
                     answers[identity] = await self.record(practice_id, path, identity)
                 except ONE_ID_ALONE as error:
-                    unknown = isinstance(error, RequestRefused) and error.status in UNKNOWN_ID
+                    unknown = isinstance(error, errors.RequestRefused) and error.status in UNKNOWN_ID
                     failures += not unknown
                     answers[identity] = None if unknown else error
 
@@ -238,9 +229,9 @@ class PartnerClient:
                     token = self._session.latest(token)  # it may have waited long in the limiter
                     answer = await self._accepted(request, budget, practice_id, token, limiter)
                     return decipher(answer, budget.attempt)
-            except (Transient, ContractBroken, PracticeRefused) as error:
+            except (errors.Transient, errors.ContractBroken, errors.PracticeRefused) as error:
                 if not request.repeatable:
-                    if isinstance(error, TokenRejected):
+                    if isinstance(error, errors.TokenRejected):
                         self._session.forget(token)
                     error.add_note("; the change may have been made, so check before you send it again")
                     raise
@@ -256,7 +247,7 @@ class PartnerClient:
         while True:
             try:
                 return await self._ask(request, budget, practice_id, token)
-            except TokenRejected as error:
+            except errors.TokenRejected as error:
                 if not request.repeatable:
                     raise
                 if budget.rejected:  # a first 401 means that the token has expired, others that it was used up
@@ -265,14 +256,14 @@ class PartnerClient:
 
     async def _before_the_next(
         self,
-        error: Transient | ContractBroken | PracticeRefused,
+        error: errors.Transient | errors.ContractBroken | errors.PracticeRefused,
         practice_id: str,
         budget: RetryBudget,
         limiter: RateLimiter,
         token: Token,
     ) -> None:
         """Pause or sign in, as the failure demands; raise `error` if the request may not be sent again."""
-        if isinstance(error, PracticeRefused):
+        if isinstance(error, errors.PracticeRefused):
             # Some platforms answer 403 to an expired token: a token that was accepted before is renewed once.
             token = self._session.latest(token)
             if error.status != HTTPStatus.FORBIDDEN or budget.forbidden or practice_id not in token.good_for:
@@ -280,17 +271,17 @@ class PartnerClient:
             budget.forbidden = True
             budget.attempt += 1
             await self._session.renew(token)
-        elif isinstance(error, RateLimited) or getattr(error, "retry_after", None):
+        elif isinstance(error, errors.RateLimited) or getattr(error, "retry_after", None):
             limiter.pause(budget.pause_after(error))
         else:
             await budget.wait(error)
 
-    async def _renewed(self, error: TokenRejected, budget: RetryBudget, token: Token) -> Token:
+    async def _renewed(self, error: errors.TokenRejected, budget: RetryBudget, token: Token) -> Token:
         """Sign in for the next attempt. All requests that got a 401 with this token share one sign-in."""
         try:
             pause = budget.pause_after(error, token.good_for)
-        except TokenRejected:
-            raise PracticeRefused(
+        except errors.TokenRejected:
+            raise errors.PracticeRefused(
                 f"{budget.label}: 401 after each of {budget.rejected - 1} fresh sign-ins;"
                 " are the credentials valid for it?",
                 status=401,
@@ -317,7 +308,7 @@ class PartnerClient:
         if not protocol.accepted(answer):
             error = protocol.refusal(answer)
             for limited in (self.total, counters):
-                limited.limited += isinstance(error, RateLimited)
+                limited.limited += isinstance(error, errors.RateLimited)
             raise error
         token.good_for.add(practice_id)
         return answer

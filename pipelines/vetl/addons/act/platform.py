@@ -7,7 +7,7 @@ from datetime import datetime
 from vetl.addons.act.acts import Act, HeldBack
 from vetl.addons.act.ledger import Ledger
 from vetl.addons.act.sighting import TasksRead
-from vetl.core.errors import ContractBroken, PracticeRefused, RateLimited, SignInRefused, TokenRejected, Transient
+from vetl.core import errors
 from vetl.partner.practice import PartnerPractice
 
 
@@ -74,12 +74,12 @@ async def send_in_turn(
         try:
             await send(act)
             silent = 0
-        except (PracticeRefused, RateLimited, TokenRejected, SignInRefused) as error:
+        except (errors.PracticeRefused, errors.RateLimited, errors.TokenRejected, errors.SignInRefused) as error:
             # It would refuse the other acts too. Whether this one was made nevertheless, a read decides.
             ledger.unknown([act], platform.clock(), str(error))
             result.failures.append(f"{act.practice_id}: nothing more is sent: {error}")
             return False
-        except (Transient, ContractBroken) as error:
+        except (errors.Transient, errors.ContractBroken) as error:
             ledger.unknown([act], platform.clock(), str(error))
             silent += 1
     return True
