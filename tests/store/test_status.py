@@ -23,7 +23,7 @@ from vetl.store.writer_lock import SIZE, lock_file, read_activity, record_failur
 LISTS = ("booking_sessions", "appointments", "staff_tasks")
 HOUR = timedelta(hours=1)
 WORK = (
-    "import sys; from pathlib import Path; from vetl.store.control.activity import recorded\n"
+    "import sys; from pathlib import Path; from vetl.store.writer_lock import recorded\n"
     "from vetl.store.writer_lock import writing\n"
     "with writing(Path(sys.argv[1]), lock_wait_seconds=0), recorded(Path(sys.argv[1]), 'build', 'build'):\n"
     "    print('held', flush=True); sys.stdin.read()"
