@@ -34,7 +34,7 @@ ONLY_IMPORTER = {
     "sqlite3": (
         "store/sqlite_file.py",
         "receiving/inbox.py",
-        "addons/act/ledger_rows.py",
+        "addons/act/ledger.py",
         "addons/watch/notice_ledger.py",
     ),
     "pluggy": ("hooks.py",),

@@ -28,8 +28,7 @@ from vetl.partner.webhooks import Channel
 from vetl.publishing.statements import query
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import load_settings
-from vetl.store.forget_plan import ForgetPlan, keep_plans, read_plans
-from vetl.store.person import look_up
+from vetl.store.person import ForgetPlan, keep_plans, look_up, read_plans
 from vetl.store.warehouse import Warehouse
 from vetl_sandbox import Fault
 from vetl_sandbox.faults import Faults

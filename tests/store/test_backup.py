@@ -14,9 +14,8 @@ from support.warehouse_with_rows import Filled, ask, call_line
 from vetl.addons.act.settings import ActSettings
 from vetl.cli.app import execute
 from vetl.core.errors import BackupError, WarehouseError, WrongUse
-from vetl.jobs.backups import MANIFEST, back_up, read_backup, restore
+from vetl.jobs.backups import MANIFEST, back_up, kept_files, place_of, read_backup, restore
 from vetl.jobs.configured import writing
-from vetl.jobs.kept_files import kept_files, place_of
 from vetl.jobs.status_report import read_status
 from vetl.partner.webhooks import Channel
 from vetl.publishing.contacts import contacts_file

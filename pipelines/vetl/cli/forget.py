@@ -17,7 +17,7 @@ from vetl.forgetting.job import UNFINISHED, Forgetting, Rehearsal, forget_person
 from vetl.jobs.configured import writing
 from vetl.run import built_and_published
 from vetl.settings import Settings, load_settings
-from vetl.store.forget_plan import COPIES
+from vetl.store.person import COPIES
 
 app = Commands()
 

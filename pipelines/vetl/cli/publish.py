@@ -9,10 +9,9 @@ import typer
 
 from vetl import hooks
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.options import AsJson, local, zone
 from vetl.cli.output import mention, say
 from vetl.cli.terminal import print_json, short
-from vetl.cli.times import local, zone
 from vetl.cli.views import show_published
 from vetl.core.errors import WrongUse
 from vetl.jobs.build import publish_marts, roll_back_published

@@ -13,10 +13,9 @@ import typer
 from rich.console import Console
 
 from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Practices
+from vetl.cli.options import WHOLE_DAYS, AsJson, Practices, ago, in_words, local, zone
 from vetl.cli.output import say
 from vetl.cli.terminal import Item, TableColumn, count, print_aside, print_items, print_json, print_line, short
-from vetl.cli.times import WHOLE_DAYS, ago, in_words, local, zone
 from vetl.core.errors import WrongUse
 from vetl.jobs.status_report import StatusReport, read_status
 from vetl.settings import Settings, load_settings

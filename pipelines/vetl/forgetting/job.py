@@ -13,20 +13,19 @@ from typing import Any
 from vetl import hooks
 from vetl.core.errors import VetlError, WarehouseError, WrongUse
 from vetl.forgetting.residue import remove_leftovers, residue
+from vetl.jobs.backups import derived_folders, kept_files
 from vetl.jobs.configured import existing, opened
 from vetl.jobs.drain import run_drain
-from vetl.jobs.kept_files import derived_folders, kept_files
 from vetl.publishing.last_publication import release
 from vetl.publishing.parquet import write_parquet
 from vetl.publishing.retention import kept, remove_kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.store import forgotten
-from vetl.store.compact import rewrite
 from vetl.store.drafts import rewrite_log
-from vetl.store.forget_plan import STEPS, ForgetPlan, keep_plans, read_plans
+from vetl.store.duckdb_file import rewrite
 from vetl.store.mentions import Mentions
-from vetl.store.person import Person, look_up
+from vetl.store.person import STEPS, ForgetPlan, Person, keep_plans, look_up, read_plans
 from vetl.store.pseudonyms import Pseudonyms
 from vetl.store.sqlite_file import erase_remains, is_sqlite
 from vetl.store.warehouse import Warehouse

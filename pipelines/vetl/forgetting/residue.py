@@ -7,16 +7,15 @@ from pathlib import Path
 from vetl import hooks
 from vetl.core.errors import WarehouseError
 from vetl.forgetting.search import elsewhere, in_bytes, in_parquet, in_private, in_published, in_text, texts_of
-from vetl.jobs.kept_files import searched_files
+from vetl.jobs.backups import searched_files
 from vetl.publishing.contacts import contacts_file
 from vetl.publishing.parquet import parquet_folder
 from vetl.publishing.retention import kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
-from vetl.store.forget_plan import notes_without_plans
 from vetl.store.mentions import Mentions
 from vetl.store.notes import notes_file
-from vetl.store.person import Person
+from vetl.store.person import Person, notes_without_plans
 from vetl.store.pseudonyms import Pseudonyms
 
 

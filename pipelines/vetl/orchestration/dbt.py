@@ -24,7 +24,7 @@ from vetl.orchestration.resources import PUBLISHED, WRITER_POOL, VetlResource, a
 from vetl.publishing.publication import Published
 from vetl.run import Event, Events, built, built_and_published, forgotten, published
 from vetl.settings import Settings
-from vetl.store.forget_plan import read_plans
+from vetl.store.person import read_plans
 
 ONLY_NEWS = (EVERYTHING, "drain")
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from vetl.addons.act.acts import LISTS, UNASKED, BookingRequest, LedgerEntry
-from vetl.addons.act.codes import codes_in
+from vetl.addons.act.acts import LISTS, UNASKED, BookingRequest, LedgerEntry, codes_in
 from vetl.addons.act.planning import ActFacts, CertifiedList, made_today
 from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import WarehouseError, WrongUse

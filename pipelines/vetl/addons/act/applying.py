@@ -12,11 +12,9 @@ from datetime import timedelta
 from vetl.addons.act import acts
 from vetl.addons.act.ledger import Ledger
 from vetl.addons.act.planning import ActFacts, ActPlan, is_quiet, made_today, make_plan
-from vetl.addons.act.platform import ActPlatform, ApplyResult, send_in_turn
-from vetl.addons.act.reading import task_of
+from vetl.addons.act.sending import ActPlatform, ApplyResult, Texter, send_in_turn
 from vetl.addons.act.settings import ActSettings
-from vetl.addons.act.sighting import Sightings, TasksRead, compare
-from vetl.addons.act.texting import Texter
+from vetl.addons.act.sighting import Sightings, TasksRead, compare, task_of
 from vetl.core.errors import RequestRefused, VetlError
 from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
 

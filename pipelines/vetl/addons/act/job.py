@@ -13,12 +13,11 @@ from vetl.addons.act.acts import LedgerEntry
 from vetl.addons.act.applying import Applier
 from vetl.addons.act.ledger import Ledger, read_ledger
 from vetl.addons.act.mirror import mirror
-from vetl.addons.act.plan_file import write_plan
+from vetl.addons.act.people import write_plan
 from vetl.addons.act.planning import ActPlan, make_plan
-from vetl.addons.act.platform import ActPlatform, ApplyResult
-from vetl.addons.act.reading import read_tasks
+from vetl.addons.act.sending import ActPlatform, ApplyResult
 from vetl.addons.act.settings import ActSettings
-from vetl.addons.act.sighting import TasksRead
+from vetl.addons.act.sighting import TasksRead, read_tasks
 from vetl.core.errors import ConfigurationError, WrongUse
 from vetl.endpoints.staff_tasks import STAFF_TASKS
 from vetl.engine.runner import Order, Run, StepRunner

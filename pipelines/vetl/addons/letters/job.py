@@ -11,10 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from vetl.addons.letters.letter import Letter
-from vetl.addons.letters.letter_charts import as_pdf, charts, require_typst
 from vetl.addons.letters.letter_data import LetterData, compose, read_letter_data
-from vetl.addons.letters.letter_html import as_html
-from vetl.addons.letters.letter_text import as_text, summary
+from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, require_typst, summary
 from vetl.addons.letters.settings import Reader, ReportSettings
 from vetl.addons.watch.job import is_configured
 from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
