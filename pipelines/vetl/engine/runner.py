@@ -295,12 +295,7 @@ _log = structlog.stdlib.get_logger("vetl.engine")
 async def sync(run: Run) -> SyncResult:
     """Sync every list of the order. A list that cannot be read is a result, not an exception."""
     turn = asyncio.Semaphore(run.practices_at_once)
-
-    async def one_practice(practice: Practice) -> list[EndpointResult]:
-        async with turn:
-            return await _sync_practice(run, practice)
-
-    results = await gather(one_practice(practice) for practice in run.order.practices)
+    results = await gather(_sync_practice(run, practice, turn) for practice in run.order.practices)
     flat = [result for practice in results for result in practice]
     return SyncResult(run.run_id, run.clock, tuple(await _counted(run, flat)))
 
@@ -320,11 +315,12 @@ async def _counted(run: Run, results: Sequence[EndpointResult]) -> list[Endpoint
     ]
 
 
-async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
+async def _sync_practice(run: Run, practice: Practice, turn: asyncio.Semaphore) -> list[EndpointResult]:
     listed = [item for item in run.order.endpoints if item.strategy.has_list]
     referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
-    results = await gather(_sync_list(run, practice, endpoint) for endpoint in listed)
-    return [*results, *await gather(_sync_list(run, practice, endpoint) for endpoint in referenced)]
+    async with turn:
+        results = await gather(_sync_list(run, practice, endpoint) for endpoint in listed)
+        return [*results, *await gather(_sync_list(run, practice, endpoint) for endpoint in referenced)]
 
 
 async def _unheard(run: Run, practice: Practice) -> Exception | None:

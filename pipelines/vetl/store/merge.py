@@ -16,7 +16,7 @@ from vetl.core.pages import Changes, Row
 from vetl.core.steps import MergeRows, MissingRecords
 from vetl.core.text import is_label
 from vetl.store.connection import equal, literal, quoted, same_key
-from vetl.store.context import Commit, Tally, added, counted, frame_of, registered_frames
+from vetl.store.context import Commit, added, counted, frame_of, registered_frames
 from vetl.store.control import bad_rows, state
 from vetl.store.frames import EXTRA, POSITION, Shape, Typed, joined, typed
 from vetl.store.instants import INSTANT
@@ -218,7 +218,25 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
     bad_rows.resolve_keys(commit, latest, endpoint.key)
     if not endpoint.strategy.has_list:
         state.keep_read(commit, latest, batch.bad)
-    return added([*noted, *_store(commit, latest)])
+    rows = latest.join(_compared(commit, latest), on=POSITION)
+    changed = pl.col("_stored_hash").ne_missing(pl.col("_row_hash"))
+    newer = ~pl.col("_outdated")
+    is_written, is_touched = changed & newer, ~changed & (pl.col("_was_deleted") | pl.col("_extra_differs"))
+    written, touched = rows.filter(is_written), rows.filter(is_touched)
+    own = [column.name for column in commit.table.columns]
+    write(commit, written.select("practice_id", *own, EXTRA, "_loaded_at", "_row_hash", TARGET))
+    touch(commit, touched.select(TARGET, "_loaded_at", EXTRA))
+    is_new = pl.col(TARGET).is_null()
+    restated = _restated(commit, written)
+    return added(
+        [
+            *noted,
+            counted(inserted=written.filter(is_new), updated=written.filter(~is_new)),
+            counted(updated=touched, unchanged=rows.filter(~is_written & ~is_touched)),
+            counted(late=restated) if commit.table.has("updated_at") else {},
+            record_restatements(commit, restated, endpoint.key),
+        ]
+    )
 
 
 def read_rows(table: RawTable, saves: Sequence[tuple[str, MergeRows]]) -> Typed:
@@ -280,25 +298,6 @@ def _latest(commit: Commit, frame: pl.DataFrame) -> pl.DataFrame:
     order = ["updated_at", "_loaded_at", POSITION] if commit.table.has("updated_at") else ["_loaded_at", POSITION]
     ordered = frame.sort(order, nulls_last=True)
     return ordered.unique(["practice_id", *commit.table.endpoint.key], keep="last", maintain_order=True)
-
-
-def _store(commit: Commit, incoming: pl.DataFrame) -> list[Tally]:
-    rows = incoming.join(_compared(commit, incoming), on=POSITION)
-    changed = pl.col("_stored_hash").ne_missing(pl.col("_row_hash"))
-    newer = ~pl.col("_outdated")
-    is_written, is_touched = changed & newer, ~changed & (pl.col("_was_deleted") | pl.col("_extra_differs"))
-    written, touched = rows.filter(is_written), rows.filter(is_touched)
-    own = [column.name for column in commit.table.columns]
-    write(commit, written.select("practice_id", *own, EXTRA, "_loaded_at", "_row_hash", TARGET))
-    touch(commit, touched.select(TARGET, "_loaded_at", EXTRA))
-    is_new = pl.col(TARGET).is_null()
-    restated = _restated(commit, written)
-    return [
-        counted(inserted=written.filter(is_new), updated=written.filter(~is_new)),
-        counted(updated=touched, unchanged=rows.filter(~is_written & ~is_touched)),
-        counted(late=restated) if commit.table.has("updated_at") else {},
-        record_restatements(commit, restated, commit.table.endpoint.key),
-    ]
 
 
 def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
