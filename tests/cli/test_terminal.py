@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 from vetl.cli import progress as shown
-from vetl.cli.options import ago, in_words, local
+from vetl.cli.commands import ago, in_words, local
 from vetl.cli.output import direct, say
 from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import TableColumn, print_table

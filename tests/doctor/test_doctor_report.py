@@ -14,7 +14,7 @@ from vetl.cli.app import execute
 from vetl.core.errors import ConfigurationError
 from vetl.discovery.examination import Examined, Report
 from vetl.discovery.probes import Correction, Finding
-from vetl.jobs.doctor_settings import mend
+from vetl.jobs.checkup import mend
 
 CALLS, TASKS = ("--endpoint", "phone_calls"), ("--endpoint", "staff_tasks")
 

@@ -13,8 +13,17 @@ import typer
 from typer.exceptions import TyperException
 
 from vetl.cli import process_exit
-from vetl.cli.commands import AllCommands
-from vetl.cli.options import Config, Folder, LogFile, LogFormat, Quiet, Verbose, Version, split_options
+from vetl.cli.commands import (
+    AllCommands,
+    Config,
+    Folder,
+    LogFile,
+    LogFormat,
+    Quiet,
+    Verbose,
+    Version,
+    split_options,
+)
 from vetl.cli.output import configure_logs, direct, say
 from vetl.core.errors import VetlError, WrongUse, unforeseen
 from vetl.core.text import printable

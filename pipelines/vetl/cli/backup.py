@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.commands import AsJson, Commands
 from vetl.cli.output import mention, say
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, print_json, print_line, short, this_command

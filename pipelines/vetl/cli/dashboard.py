@@ -18,8 +18,7 @@ import typer
 from pydantic import ValidationError
 
 from vetl import bundled
-from vetl.cli.commands import Commands
-from vetl.cli.options import Browse
+from vetl.cli.commands import Browse, Commands
 from vetl.cli.output import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.list_read import Practice

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Practice
+from vetl.cli.commands import AsJson, Commands, Practice
 from vetl.cli.output import mention, say
 from vetl.cli.run import shown
 from vetl.cli.terminal import count, print_json, print_line

@@ -13,8 +13,7 @@ from typing import Annotated
 import typer
 
 from vetl import bundled
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.commands import AsJson, Commands
 from vetl.cli.output import mention
 from vetl.cli.terminal import print_json, short, this_command
 from vetl.core.errors import ConfigurationError, cannot_write

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from vetl import hooks
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, local, zone
+from vetl.cli.commands import AsJson, Commands, local, zone
 from vetl.cli.output import mention, say
 from vetl.cli.terminal import print_json, short
 from vetl.cli.views import show_published

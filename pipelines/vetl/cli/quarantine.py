@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Lists, Practices, local, zone
+from vetl.cli.commands import AsJson, Commands, Lists, Practices, local, zone
 from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists
 from vetl.cli.terminal import TableColumn, count, print_aside, print_items, print_json

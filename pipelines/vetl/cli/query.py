@@ -16,8 +16,7 @@ import typer
 from pydantic_core import to_json
 
 from vetl import bundled
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Question
+from vetl.cli.commands import AsJson, Commands, Question
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, print_json, print_table
 from vetl.core.errors import WrongUse

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from vetl import hooks
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Lists, Practices
+from vetl.cli.commands import AsJson, Commands, Lists, Practices
 from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import count, print_json

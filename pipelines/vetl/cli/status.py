@@ -12,8 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from vetl.cli.commands import Commands
-from vetl.cli.options import WHOLE_DAYS, AsJson, Practices, ago, in_words, local, zone
+from vetl.cli.commands import WHOLE_DAYS, AsJson, Commands, Practices, ago, in_words, local, zone
 from vetl.cli.output import say
 from vetl.cli.terminal import Item, TableColumn, count, print_aside, print_items, print_json, print_line, short
 from vetl.core.errors import WrongUse

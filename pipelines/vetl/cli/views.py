@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from vetl.cli.options import WHOLE_DAYS, local, zone
+from vetl.cli.commands import WHOLE_DAYS, local, zone
 from vetl.cli.output import say
 from vetl.cli.status import masked_words_in_words
 from vetl.cli.terminal import (

@@ -9,6 +9,6 @@ contrasting values and believes a parameter only if the two answers differ as th
 - `parameter_names` has the names to try, checks the status filter, and selects names on lists that are too short
 - `probes`          sends the requests, and holds the knowledge of a list and the findings
 - `conventions`     is the result for `reading`
-- `examination`     runs all checks, also of rows, for `vetl doctor`; `calls_and_people` and `time_zone` check
+- `examination`     runs all checks, also of rows, for `vetl doctor`; `calls_and_people` checks
   the lists that the contract describes in another way
 """

@@ -12,7 +12,7 @@ from typing import Any
 
 from vetl import hooks
 from vetl.core.errors import VetlError, WarehouseError, WrongUse
-from vetl.forgetting.residue import remove_leftovers, residue
+from vetl.forgetting.search import remove_leftovers, residue
 from vetl.jobs.backups import derived_folders, kept_files
 from vetl.jobs.configured import existing, opened
 from vetl.jobs.drain import run_drain

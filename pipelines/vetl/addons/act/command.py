@@ -12,8 +12,7 @@ from vetl.addons.act.acts import Act, HeldBack, LedgerEntry, is_message
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.people import plan_json
 from vetl.addons.act.settings import ActSettings
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Practices, local, zone
+from vetl.cli.commands import AsJson, Commands, Practices, local, zone
 from vetl.cli.output import mention, say
 from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table
 from vetl.settings import load_settings

@@ -11,9 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from vetl.addons.act.acts import (
-    Act,
-)
+from vetl.addons.act.acts import Act
 from vetl.addons.act.ledger import Ledger
 from vetl.addons.act.planning import ActPlan
 from vetl.addons.act.settings import ActSettings

@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from vetl.addons.webhooks.job import serve as serve_receiver
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.commands import AsJson, Commands
 from vetl.cli.output import say
 from vetl.cli.terminal import print_json
 from vetl.settings import load_settings
