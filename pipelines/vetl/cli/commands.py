@@ -227,7 +227,7 @@ def _lists(incomplete: str) -> list[str]:
 
 
 def _questions(incomplete: str) -> list[str]:
-    from vetl.figures.questions import worked_questions  # noqa: PLC0415 - not needed for `--help`
+    from vetl.figures.catalogue import worked_questions  # noqa: PLC0415 - not needed for `--help`
 
     return [item.name for item in worked_questions() if item.name.startswith(incomplete)]
 

@@ -21,7 +21,7 @@ from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, print_json, print_table
 from vetl.core.errors import WrongUse
 from vetl.core.text import cell, json_text, markdown, printable, text
-from vetl.figures.questions import statement_of, worked_questions
+from vetl.figures.catalogue import statement_of, worked_questions
 from vetl.publishing.statements import RowStream, previewed, query_to_parquet, streamed
 from vetl.settings import load_settings, require_settings
 from vetl.store.notes import refuse_newer

@@ -25,7 +25,7 @@ from vetl.core.steps import Save
 from vetl.endpoints import RECEIVED
 from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit_memory
 from vetl.store.context import Commit, frame_of, registered_frames
-from vetl.store.control import answers, bad_rows, state
+from vetl.store.control import bad_rows, state, strategy_questions
 from vetl.store.control.status_rows import Status
 from vetl.store.instants import add_called_at, local_minutes
 from vetl.store.notes import ListStatus
@@ -239,15 +239,15 @@ class Warehouse:
         self._status.practices_changed()
         self.write_status()
 
-    def answer_all(self, list_questions: Sequence[answers.ListQuestion]) -> list[Any]:
+    def answer_all(self, list_questions: Sequence[strategy_questions.ListQuestion]) -> list[Any]:
         """Answer strategies' questions (`steps.Question`) from committed data, in order."""
         with self.reading():
-            return answers.answers(self._connection, self.tables, list_questions)
+            return strategy_questions.answers(self._connection, self.tables, list_questions)
 
     def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:
         """Return by practice the rows of a list that are not deleted, and its rows in quarantine."""
         with self.reading():
-            rows = answers.row_counts(self._connection, self.tables[endpoint.name], practices)
+            rows = strategy_questions.row_counts(self._connection, self.tables[endpoint.name], practices)
             quarantined = bad_rows.quarantined_counts(self._connection, endpoint.name)
         return {name: (rows.get(name, (0, 0))[0], quarantined.get(name, 0)) for name in practices}
 

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from vetl.endpoints import RECEIVED
-from vetl.store.control.answers import row_counts
+from vetl.store.control.strategy_questions import row_counts
 from vetl.store.notes import Attempt, LastWindow, ListStatus, state_without_attempt, write_snapshot
 from vetl.store.tables import RawTable
 
