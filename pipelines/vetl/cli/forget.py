@@ -13,10 +13,10 @@ from vetl.cli.run import shown
 from vetl.cli.terminal import count, print_json, print_line
 from vetl.core.errors import WrongUse
 from vetl.forgetting.job import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
-from vetl.jobs.configured import writing
 from vetl.run import built_and_published
 from vetl.settings import Settings, load_settings
 from vetl.store.person import COPIES
+from vetl.store.warehouse import writing
 
 app = Commands()
 
@@ -40,7 +40,7 @@ def forget(
     def build(settings: Settings) -> Mapping[str, Any]:
         return shown(built_and_published(settings, full_refresh=True), settings, quiet=as_json)
 
-    with writing(settings):
+    with writing(settings.warehouse):
         forgotten = forget_person(settings, practice, client, build)
     if as_json:
         print_json(_report(forgotten))

@@ -15,12 +15,12 @@ from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import count, print_json
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
 from vetl.core.errors import WrongUse
-from vetl.jobs.configured import existing
 from vetl.jobs.dbt_process import Advance, NodeDone
 from vetl.jobs.sync import run_sync
 from vetl.run import Event, Events, built_and_published, report_of
 from vetl.run import run as one_run
 from vetl.settings import Settings, load_settings
+from vetl.store.warehouse import existing
 
 DUCKDB = "duckdb"
 """The engine that builds the marts in the private file."""
@@ -83,7 +83,7 @@ def reconcile(
 ) -> int:
     """Read history again, repair late changes and deletions."""
     settings = load_settings()
-    existing(settings)
+    existing(settings.warehouse)
     with showing_lists(len(practice or settings.practices)) as report:
         result = run_sync(
             settings,

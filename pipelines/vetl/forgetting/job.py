@@ -14,7 +14,6 @@ from vetl import hooks
 from vetl.core.errors import VetlError, WarehouseError, WrongUse
 from vetl.forgetting.search import remove_leftovers, residue
 from vetl.jobs.backups import derived_folders, kept_files
-from vetl.jobs.configured import existing, opened
 from vetl.jobs.drain import run_drain
 from vetl.publishing.last_publication import release
 from vetl.publishing.parquet import write_parquet
@@ -28,7 +27,7 @@ from vetl.store.mentions import Mentions
 from vetl.store.person import STEPS, ForgetPlan, Person, keep_plans, look_up, read_plans
 from vetl.store.pseudonyms import Pseudonyms
 from vetl.store.sqlite_file import erase_remains, is_sqlite
-from vetl.store.warehouse import Warehouse
+from vetl.store.warehouse import Warehouse, existing, opened
 
 Build = Callable[[Settings], Mapping[str, Any]]
 """Build the marts in full and publish them; the returned mapping has an `exit_code`."""
@@ -69,8 +68,8 @@ def rehearse(settings: Settings, practice_id: str, client_id: str) -> Rehearsal:
     Raises:
         WrongUse: no row of the practice names this client.
     """
-    existing(settings)
-    with opened(settings) as warehouse:
+    existing(settings.warehouse)
+    with opened(settings.warehouse) as warehouse:
         person = _person(warehouse, read_plans(settings.warehouse.path), practice_id, client_id)
         mentions, rows = forgotten.rehearse(warehouse, person)
     deliveries = 0
@@ -90,9 +89,9 @@ def forget_person(settings: Settings, practice_id: str, client_id: str, build: B
         WrongUse: no row of the practice names this client; nothing was changed.
         VetlError: a step failed; the finished steps are recorded, and the same command continues.
     """
-    existing(settings)
+    existing(settings.warehouse)
     path = settings.warehouse.path
-    with opened(settings) as warehouse:
+    with opened(settings.warehouse) as warehouse:
         plans = read_plans(path)
         person = _person(warehouse, plans, practice_id, client_id)
         if not any(plan.is_of(practice_id, client_id) for plan in plans):
@@ -152,7 +151,7 @@ def _private_steps(settings: Settings) -> list[ForgetPlan]:
     if inbox.exists() and any(STEPS[1] not in plan.done for plan in plans):
         run_drain(settings, catch_up=False)
     if any(STEPS[0] not in plan.done for plan in plans):
-        with opened(settings) as warehouse:
+        with opened(settings.warehouse) as warehouse:
             plans = [plan if STEPS[0] in plan.done else _forgotten(warehouse, plan) for plan in plans]
         keep_plans(path, plans)
     for plan in plans:
@@ -216,7 +215,7 @@ def _forget_beside(settings: Settings, plan: ForgetPlan) -> None:
 
 
 def _mentions(settings: Settings, person: Person) -> Mentions:
-    with opened(settings) as warehouse:
+    with opened(settings.warehouse) as warehouse:
         return warehouse.pseudonyms.by_practice[person.practice_id]
 
 

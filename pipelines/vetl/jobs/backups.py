@@ -23,7 +23,6 @@ from typing import Any
 
 from vetl import hooks
 from vetl.core.errors import BackupError, WrongUse, cannot_write
-from vetl.jobs.configured import existing, writing
 from vetl.jobs.dbt_process import state_folder
 from vetl.publishing.contacts import contacts_file
 from vetl.publishing.parquet import parquet_folder, write_parquet
@@ -34,6 +33,7 @@ from vetl.store.connection import attached
 from vetl.store.drafts import draft_for, remove_leftovers, replace_text
 from vetl.store.duckdb_file import what_is_wrong
 from vetl.store.sqlite_file import copy_whole, is_sqlite, is_whole, sync_to_disk
+from vetl.store.warehouse import existing, writing
 from vetl.store.writer_lock import restore_mark
 
 _NO_DATA = (".lock", ".tmp", ".dbt", ".wal", ".restoring", "-wal", "-shm", "-journal")
@@ -153,9 +153,9 @@ class Backup:
 
 def back_up(settings: Settings, folder: Path) -> Backup:
     """Copy all that vetl keeps into a folder that is new, empty, or has a backup that did not end."""
-    existing(settings)
+    existing(settings.warehouse)
     folder = folder.absolute()
-    with writing(settings):
+    with writing(settings.warehouse):
         try:
             _begin(folder)
             _settle(settings)
@@ -298,7 +298,7 @@ class Restored:
 
 def restore(settings: Settings, folder: Path) -> Restored:
     """Verify the backup in a folder, then put it in its place."""
-    with writing(settings, restoring=True):
+    with writing(settings.warehouse, restoring=True):
         backup = read_backup(folder)
         stayed = [file for file in kept_files(settings) if file.name.endswith(STAYS) and _is_usable(file.path)]
         names = {file.name for file in stayed}

@@ -10,7 +10,6 @@ from vetl.core.errors import PublicationHeld, WarehouseBusy
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
 from vetl.core.published_file import KEY_CHARACTERS, Treatment, is_weak_key
 from vetl.endpoints import REGISTRY
-from vetl.jobs.configured import existing, opened, writing
 from vetl.jobs.dbt_process import DATA_ONLY, PUBLISHED_ONLY, TABLES_ONLY, Nodes, dbt_nodes, fingerprint
 from vetl.jobs.headlines import find_headlines
 from vetl.publishing.contacts import remove_contacts, write_contacts
@@ -25,6 +24,7 @@ from vetl.store.connection import attached
 from vetl.store.control import builds
 from vetl.store.control.builds import news
 from vetl.store.control.phone_numbers import note_phone_numbers
+from vetl.store.warehouse import existing, opened, writing
 from vetl.store.writer_lock import read_activity, recorded
 
 WEAK_KEY = (
@@ -46,9 +46,9 @@ def building(
     Without `all_tests` only models are made that hang on changed rows, and only published ones are tested
     (`options_of`). With `select` only these models and tests are run, and the build counts for no others.
     """
-    existing(settings)
+    existing(settings.warehouse)
     treatments(settings)
-    with writing(settings):
+    with writing(settings.warehouse):
         deadline = now() + settings.warehouse.lock_wait_seconds
         hooks.before_build(settings)
         begun: Begun | None = None
@@ -150,8 +150,8 @@ def duckdb_limits(settings: Settings) -> dict[str, str]:
 
 def reason_to_build(settings: Settings) -> str | None:
     """Return the reason why a build would change the marts, or `None` if it would not."""
-    existing(settings)
-    with writing(settings):
+    existing(settings.warehouse)
+    with writing(settings.warehouse):
         hooks.before_build(settings)
         return news(settings.warehouse.path, _fingerprint(settings))
 
@@ -161,10 +161,10 @@ def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published
 
     `accept_loss`: also if a mart has lost most of its rows.
     """
-    existing(settings)
+    existing(settings.warehouse)
     refuse_while_held(settings)
     warehouse, key = settings.warehouse, settings.warehouse.pii_key
-    with writing(settings), recorded(warehouse.path, "publication", "publish"):
+    with writing(settings.warehouse), recorded(warehouse.path, "publication", "publish"):
         # Wait for a program that has the file open, such as DuckDB's shell.
         with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds):
             pass
@@ -225,8 +225,8 @@ def is_up_to_date(settings: Settings) -> bool:
 
 def roll_back_published(settings: Settings) -> Hold:
     """Replace the published file by the one before it until the rollback is released."""
-    existing(settings)
-    with writing(settings):
+    existing(settings.warehouse)
+    with writing(settings.warehouse):
         roll_back(settings.warehouse.published)
         record = hold(settings.warehouse.path, settings.warehouse.published)
         _publish_parquet(settings)
@@ -260,7 +260,7 @@ def ready_for_dbt(
     These are all raw tables, and the table of telephone numbers in their standard form. `before` is an attempt of
     the same build, which another program prevented.
     """
-    with opened(settings, seconds) as warehouse:
+    with opened(settings.warehouse, seconds) as warehouse:
         with warehouse.writing() as connection:
             numbers = note_phone_numbers(connection, settings.definitions.phone_regions)
         if before:

@@ -32,7 +32,7 @@ from vetl.discovery.probes import Finding
 from vetl.endpoints import by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.runner import Order, Run, StepRunner
-from vetl.jobs.configured import new_run_id, opened, partner_client, query_names, refuse_future_starts
+from vetl.jobs.platform import partner_client, query_names, refuse_future_starts
 from vetl.jobs.sync import chosen_endpoints, chosen_practices
 from vetl.partner.client import PartnerClient, gather
 from vetl.partner.protocol import CsvAnswer
@@ -42,6 +42,7 @@ from vetl.store.drafts import draft_for
 from vetl.store.instants import AHEAD, differing, doubt
 from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.phone_calls.json_calls import read_values
+from vetl.store.warehouse import new_run_id, opened
 
 TIME_ZONE = "time_zone"
 _NAMES = {"time zone": TIME_ZONE}
@@ -386,7 +387,7 @@ def _keep(
     report: Report,
 ) -> None:
     """Store the observations in `control.capabilities` for the next sync, and the run in `control.runs`."""
-    with opened(settings) as warehouse:
+    with opened(settings.warehouse) as warehouse:
         warehouse.set_practices(settings.practices)
         warehouse.start_run(run_id, started, "doctor")
         for (practice_id, name), learnt in notes.items():

@@ -8,12 +8,12 @@ from typing import Any
 
 from vetl.core.errors import ConfigurationError, VetlError, WarehouseError
 from vetl.core.pages import Changes
-from vetl.jobs.configured import new_run_id, opened, partner_client
+from vetl.jobs.platform import partner_client
 from vetl.jobs.sync import chosen_practices
 from vetl.receiving.inbox import Inbox
 from vetl.receiving.into_warehouse import CatchUp, Caught, drain
 from vetl.settings import Settings
-from vetl.store.warehouse import Warehouse
+from vetl.store.warehouse import Warehouse, new_run_id, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
     run_id = new_run_id(started)
     with (
         Inbox.open(settings.webhooks.inbox) as inbox,
-        opened(settings) as warehouse,
+        opened(settings.warehouse) as warehouse,
     ):
         warehouse.set_practices(settings.practices)
         warehouse.start_run(run_id, started, "webhooks drain")

@@ -12,19 +12,12 @@ from vetl.core.errors import ConfigurationError, VetlError, WrongUse
 from vetl.core.list_read import Practice, Reconcile, ReportProgress, SyncResult
 from vetl.endpoints import REGISTRY
 from vetl.engine.runner import Order, Run, sync
-from vetl.jobs.configured import (
-    believed_clock,
-    new_run_id,
-    partner_client,
-    query_names,
-    refuse_future_starts,
-    writing,
-)
+from vetl.jobs.platform import believed_clock, partner_client, query_names, refuse_future_starts
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings
 from vetl.store import instants
 from vetl.store.phone_calls.csv_frames import parse_calls
-from vetl.store.warehouse import Warehouse
+from vetl.store.warehouse import Warehouse, new_run_id, writing
 from vetl.store.writer_lock import record_failure, recorded
 
 USUAL_SIGN_INS = 3
@@ -57,7 +50,7 @@ def run_sync(
         details_budget=settings.phone_calls.details_budget,
         reconcile=reconcile,
     )
-    with writing(settings), _fewer_collections():
+    with writing(settings.warehouse), _fewer_collections():
         return asyncio.run(_sync(settings, partner_client(settings), order, progress))
 
 

@@ -10,19 +10,21 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import duckdb
 
 from vetl import bundled
 from vetl.core.endpoint import Endpoint
-from vetl.core.errors import ConfigurationError
+from vetl.core.errors import ConfigurationError, WarehouseError
 from vetl.core.list_read import Practice
 from vetl.core.pages import Changes
 from vetl.core.steps import Save
-from vetl.endpoints import RECEIVED
+from vetl.endpoints import RECEIVED, REGISTRY
+from vetl.store import writer_lock
 from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit_memory
 from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control import bad_rows, state, strategy_questions
@@ -332,3 +334,46 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Generator[None]:
         with suppress(duckdb.Error):  # a commit that failed on a full disk has ended the transaction already
             connection.rollback()
         raise
+
+
+class Place(Protocol):
+    """The path of a private file, and how long to wait for other writers: `[warehouse]` of the settings."""
+
+    @property
+    def path(self) -> Path:
+        """Return the path."""
+        ...
+
+    @property
+    def lock_wait_seconds(self) -> float:
+        """Return the longest wait."""
+        ...
+
+
+@contextmanager
+def writing(place: Place, seconds: float | None = None, *, restoring: bool = False) -> Generator[None]:
+    """Hold the lock of the warehouse; wait for it for at most `seconds`, by default `lock_wait_seconds`."""
+    patience = place.lock_wait_seconds if seconds is None else seconds
+    with writer_lock.writing(place.path, lock_wait_seconds=patience):
+        if not restoring and (unfinished := writer_lock.unfinished_restore(place.path)):
+            raise WarehouseError(unfinished)
+        yield
+
+
+@contextmanager
+def opened(place: Place, seconds: float | None = None) -> Generator[Warehouse]:
+    """Open the warehouse for writing, under its lock; wait for other writers as `writing` does."""
+    patience = place.lock_wait_seconds if seconds is None else seconds
+    with writing(place, seconds), Warehouse.open(place.path, REGISTRY, lock_wait_seconds=patience) as file:
+        yield file
+
+
+def existing(place: Place) -> None:
+    """Check that there is a warehouse."""
+    if not place.path.exists():
+        raise WarehouseError(f"{place.path}: there is no warehouse yet; run `vetl sync` first")
+
+
+def new_run_id(started: datetime) -> str:
+    """Return the id of a run in `control.runs`."""
+    return f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"

@@ -21,18 +21,18 @@ from vetl.addons.act.sighting import TasksRead, read_tasks
 from vetl.core.errors import ConfigurationError, WrongUse
 from vetl.endpoints.staff_tasks import STAFF_TASKS
 from vetl.engine.runner import Order, Run, StepRunner
-from vetl.jobs.configured import existing, opened, partner_client, query_names, writing
+from vetl.jobs.platform import partner_client, query_names
 from vetl.jobs.sync import chosen_practices
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice
 from vetl.settings import Settings
 from vetl.store.phone_calls.csv_frames import parse_calls
-from vetl.store.warehouse import Warehouse
+from vetl.store.warehouse import Warehouse, existing, opened, writing
 
 
 def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now = utc_now) -> ActPlan:
     """Make a plan from the private file. No request leaves."""
-    existing(settings)
+    existing(settings.warehouse)
     data = _data(settings, practices, read_ledger(ActSettings.of(settings).ledger), now)
     plan = make_plan(data.requests, ActSettings.of(settings), data.facts)
     if ActSettings.of(settings).enabled:
@@ -56,11 +56,11 @@ def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyR
     if _obstacle(settings):
         cause = "act.stop" if ActSettings.of(settings).stop else f"the file {ActSettings.of(settings).stop_file}"
         raise ConfigurationError(f"acting is stopped by {cause}; nothing is sent")
-    existing(settings)
-    with writing(settings), Ledger.open(ActSettings.of(settings).ledger) as ledger:
+    existing(settings.warehouse)
+    with writing(settings.warehouse), Ledger.open(ActSettings.of(settings).ledger) as ledger:
         data = _approved(settings, ledger, digest, now)
         client = partner_client(settings)
-        with opened(settings) as warehouse:
+        with opened(settings.warehouse) as warehouse:
             return asyncio.run(_apply(settings, ledger, client, warehouse, data, digest))
 
 

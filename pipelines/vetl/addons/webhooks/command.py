@@ -56,11 +56,11 @@ def drain(
     """Move received webhooks into the warehouse."""
     # Deliveries stay in the inbox until the first sync has created the warehouse.
     from vetl.cli.views import show_drain
-    from vetl.jobs.configured import existing
     from vetl.jobs.drain import run_drain
+    from vetl.store.warehouse import existing
 
     settings = load_settings()
-    existing(settings)
+    existing(settings.warehouse)
     result = run_drain(settings, catch_up=catch_up, messages=message or ())
     if as_json:
         print_json(result.as_json())

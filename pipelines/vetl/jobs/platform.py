@@ -1,17 +1,14 @@
-"""The configured warehouse and platform for the jobs.
+"""The configured platform for sync, doctor and drain: its client, its query parameters, and its clock, judged.
 
-The warehouse is opened for writing under its lock (`store/writer_lock.py`). Of the platform there are the client,
-the query parameters, and the clock, which is judged by this machine's, by the last sync and by the newest call.
+The clock is judged by this machine's, by the last sync and by the newest call.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from secrets import token_hex
 
 from vetl.core.endpoint import QueryNames
-from vetl.core.errors import ConfigurationError, VetlError, WarehouseError
+from vetl.core.errors import ConfigurationError, VetlError
 from vetl.core.list_read import Practice
 from vetl.core.pages import instant
 from vetl.core.zones import zone
@@ -21,7 +18,6 @@ from vetl.partner.account import AcceptedCredentials
 from vetl.partner.client import Account, Limits, PartnerClient
 from vetl.partner.limits import RetryPolicy
 from vetl.settings import Settings
-from vetl.store import writer_lock
 from vetl.store.notes import read_note, write_note
 from vetl.store.warehouse import Warehouse
 
@@ -119,37 +115,3 @@ async def _newest_call(client: PartnerClient, practice_id: str, platform_time: d
         return None
     times = [at for row in page.rows if (at := instant(row.get("created_at"))) is not None]
     return max((at for at in times if at <= platform_time), default=None)
-
-
-@contextmanager
-def writing(settings: Settings, seconds: float | None = None, *, restoring: bool = False) -> Generator[None]:
-    """Hold the lock of the warehouse; wait for it for at most `seconds`, by default `lock_wait_seconds`."""
-    warehouse = settings.warehouse
-    patience = warehouse.lock_wait_seconds if seconds is None else seconds
-    with writer_lock.writing(warehouse.path, lock_wait_seconds=patience):
-        if not restoring and (unfinished := writer_lock.unfinished_restore(warehouse.path)):
-            raise WarehouseError(unfinished)
-        yield
-
-
-@contextmanager
-def opened(settings: Settings, seconds: float | None = None) -> Generator[Warehouse]:
-    """Open the warehouse for writing, under its lock; wait for other writers as `writing` does."""
-    warehouse = settings.warehouse
-    patience = warehouse.lock_wait_seconds if seconds is None else seconds
-    with (
-        writing(settings, seconds),
-        Warehouse.open(warehouse.path, REGISTRY, lock_wait_seconds=patience) as file,
-    ):
-        yield file
-
-
-def existing(settings: Settings) -> None:
-    """Check that there is a warehouse."""
-    if not settings.warehouse.path.exists():
-        raise WarehouseError(f"{settings.warehouse.path}: there is no warehouse yet; run `vetl sync` first")
-
-
-def new_run_id(started: datetime) -> str:
-    """Return the id of a run in `control.runs`."""
-    return f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
