@@ -56,6 +56,6 @@ def problems(settings: "Settings", now: datetime) -> "StatusPart":
 @addon
 def people(settings: "Settings") -> "AddonFiles":
     """Return the ledger and the last plan, which name clients."""
-    from vetl.addons.act.people import ActFiles
+    from vetl.addons.act.act_files import ActFiles
 
     return ActFiles(settings)

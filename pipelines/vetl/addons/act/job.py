@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from secrets import token_hex
 
 from vetl.addons.act.act_data import ActData, read_act_data, zones_of
+from vetl.addons.act.act_files import write_plan
 from vetl.addons.act.act_status import Now, utc_now
 from vetl.addons.act.acts import LedgerEntry
 from vetl.addons.act.applying import Applier
 from vetl.addons.act.ledger import Ledger, read_ledger
 from vetl.addons.act.mirror import mirror
-from vetl.addons.act.people import write_plan
 from vetl.addons.act.planning import ActPlan, make_plan
 from vetl.addons.act.sending import ActPlatform, ApplyResult
 from vetl.addons.act.settings import ActSettings
