@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from vetl.hooks import Hooks
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pipelines" / "vetl"
@@ -267,3 +268,9 @@ def test_a_class_of_one_name_is_one_thing() -> None:
     )
 
     assert {name for name, times in names.items() if times > 1} == set()
+
+
+def test_no_module_of_an_addon_has_the_name_of_a_hook() -> None:
+    """Importing such a module would put it in the place of the hook's function, and the hook would be lost."""
+    hooks = {name for name in vars(Hooks) if not name.startswith("_")}
+    assert [path for path in PACKAGE.glob("addons/*/*.py") if path.stem in hooks and path.stem != "__init__"] == []
