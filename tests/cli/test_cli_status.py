@@ -15,7 +15,7 @@ from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY, by_name
 from vetl.publishing.marts import Masking
 from vetl.publishing.publication import write_record
-from vetl.store.duckdb_file import what_is_wrong
+from vetl.store.file_header import what_is_wrong
 from vetl.store.notes import notes_file
 from vetl.store.warehouse import Warehouse
 from vetl.store.writer_lock import recorded

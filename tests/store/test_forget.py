@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from support import forgotten_client as client
 from support.warehouse_with_rows import DAY, HARBOR, Filled, ask, call_line
+from vetl.forgetting.job import rewrite
 from vetl.forgetting.search import elsewhere
-from vetl.store.duckdb_file import rewrite
 from vetl.store.forgotten import forget
 from vetl.store.person import look_up
 

@@ -10,7 +10,7 @@ import pytest
 from support import forgotten_client as client
 from support.warehouse_with_rows import Filled, call_line, call_record
 from vetl.core.steps import ReferencedIds
-from vetl.store.duckdb_file import rewrite
+from vetl.forgetting.job import rewrite
 from vetl.store.forgotten import forget
 from vetl.store.person import look_up
 

@@ -5,13 +5,16 @@ Each step can be repeated, so the same command and the next run continue an inte
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from vetl import hooks
-from vetl.core.errors import VetlError, WarehouseError, WrongUse
+from vetl.core.errors import VetlError, WarehouseError, WrongUse, cannot_write
 from vetl.forgetting.search import remove_leftovers, residue
 from vetl.jobs.backups import derived_folders, kept_files
 from vetl.jobs.drain import run_drain
@@ -21,12 +24,12 @@ from vetl.publishing.retention import kept, remove_kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.store import forgotten
-from vetl.store.drafts import rewrite_log
-from vetl.store.duckdb_file import rewrite
+from vetl.store.connection import ROW_GROUP_SIZE, as_warehouse_error, drop_derived, literal
+from vetl.store.drafts import draft_for, rewrite_log
 from vetl.store.mentions import Mentions
 from vetl.store.person import STEPS, ForgetPlan, Person, keep_plans, look_up, read_plans
 from vetl.store.pseudonyms import Pseudonyms
-from vetl.store.sqlite_file import erase_remains, is_sqlite
+from vetl.store.sqlite_file import erase_remains, is_sqlite, sync_to_disk
 from vetl.store.warehouse import Warehouse, existing, opened
 
 Build = Callable[[Settings], Mapping[str, Any]]
@@ -249,3 +252,29 @@ def _forgetting(
 ) -> Forgetting:
     assert plan.pseudonym
     return Forgetting(plan.pseudonym, plan.rows, plan.deliveries, removed, lakes, left, built)
+
+
+_NO_ROOM = ("Could not write", "No space left", "File too large", "heckpoint", "CHECKPOINT")
+_REMEDY = "the disk is full or fails; make room for as much again as the file has"
+"""DuckDB says of a full disk that a checkpoint during a detach failed."""
+
+
+def rewrite(path: Path) -> None:
+    """Copy raw, history and control into a new file and rename it into place, without the marts."""
+    try:
+        with draft_for(path) as draft, closing(duckdb.connect()) as connection:
+            connection.execute(f"attach {literal(str(path))} as old")
+            drop_derived(connection, "old")
+            connection.execute(f"attach {literal(str(draft))} as new (row_group_size {ROW_GROUP_SIZE})")
+            connection.execute("copy from database old to new")
+            connection.execute("detach new")
+            connection.execute("checkpoint old")  # no log of the old file may be left for the new one
+            draft.chmod(path.stat().st_mode & 0o777)
+            draft.replace(path)  # this process holds the old file, so no other process writes to it
+        sync_to_disk(path.parent)
+    except OSError as error:
+        raise WarehouseError(cannot_write(path, error, "cannot be rewritten")) from None
+    except duckdb.Error as error:
+        if any(sign in str(error) for sign in _NO_ROOM):
+            raise WarehouseError(f"{path}: cannot be rewritten: {_REMEDY}") from None
+        raise as_warehouse_error(error, path, "cannot be rewritten") from None

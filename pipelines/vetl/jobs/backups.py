@@ -31,7 +31,7 @@ from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.store.connection import attached
 from vetl.store.drafts import draft_for, remove_leftovers, replace_text
-from vetl.store.duckdb_file import what_is_wrong
+from vetl.store.file_header import what_is_wrong
 from vetl.store.sqlite_file import copy_whole, is_sqlite, is_whole, sync_to_disk
 from vetl.store.warehouse import existing, writing
 from vetl.store.writer_lock import restore_mark

@@ -14,7 +14,7 @@ from vetl.hooks import Problem, StatusPart
 from vetl.publishing.last_publication import Hold, masked_in, read_hold
 from vetl.receiving.inbox import read_backlog
 from vetl.settings import Settings
-from vetl.store.duckdb_file import what_is_wrong
+from vetl.store.file_header import what_is_wrong
 from vetl.store.notes import Snapshot, read_note, read_snapshot
 from vetl.store.writer_lock import Activity, read_activity, unfinished_restore
 
