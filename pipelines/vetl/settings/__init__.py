@@ -11,18 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    SecretStr,
-    ValidationError,
-    create_model,
-    model_validator,
-)
+from pydantic import Field, SecretStr, ValidationError, create_model, model_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -45,24 +37,21 @@ from vetl.settings.core_sections import (
     is_local,
 )
 from vetl.settings.section import (
+    DuckDBFile,
+    FilePath,
+    HttpAddress,
+    Memory,
+    ParameterName,
+    Positive,
+    Real,
     Section,
+    Whole,
     duckdb_file,
-    file_path,
-    http_address,
-    memory,
-    no_boolean,
-    parameter_name,
     same_place,
 )
 from vetl.settings.sources import Sources, secret_files
 
 QueryName = Literal["start", "end", "page", "per_page", "status"]
-Whole = Annotated[int, BeforeValidator(no_boolean)]
-Positive = Annotated[Whole, Field(ge=1)]
-Seconds = Annotated[float, BeforeValidator(no_boolean)]
-ParameterName = Annotated[str, AfterValidator(parameter_name)]
-FilePath = Annotated[Path, AfterValidator(file_path)]
-DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
 
 _DOTENV = "dotenv_variables"
 """The initial value of `Settings` that holds the variables of the `.env` files."""
@@ -83,16 +72,16 @@ class PartnerSettings(Section):
 
     secret_keys = ("username", "password", "role")
 
-    base_url: Annotated[str, AfterValidator(http_address)] | None = None
+    base_url: HttpAddress | None = None
     username: SecretStr | None = None
     password: SecretStr | None = None
     role: str | None = Field(default=None, repr=False)
     requests_per_minute: Positive | None = None
     requests_per_minute_total: Positive | None = None
     max_in_flight: Positive = 8
-    timeout_seconds: Seconds = Field(default=30, gt=0, allow_inf_nan=False)
-    max_wait_seconds: Seconds = Field(default=300, ge=0, allow_inf_nan=False)
-    max_run_seconds: Seconds = Field(default=7200, gt=0, allow_inf_nan=False)
+    timeout_seconds: Real = Field(default=30, gt=0, allow_inf_nan=False)
+    max_wait_seconds: Real = Field(default=300, ge=0, allow_inf_nan=False)
+    max_run_seconds: Real = Field(default=7200, gt=0, allow_inf_nan=False)
     allow_plain_http: bool = False
     parameters: dict[str, dict[QueryName, ParameterName]] = Field(
         default_factory=dict[str, dict[QueryName, ParameterName]]
@@ -112,8 +101,8 @@ class WarehouseSettings(Section):
     path: DuckDBFile = Path("warehouse/data/vetl.duckdb")
     published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
     pii_key: SecretStr | None = None
-    lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
-    memory_limit: Annotated[str, AfterValidator(memory)] | None = None
+    lock_wait_seconds: Real = Field(default=600, ge=0, allow_inf_nan=False)
+    memory_limit: Memory | None = None
     temp_directory: Path | None = None
     keep: Positive = 3
     parquet: bool = False

@@ -13,13 +13,13 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from vetl.core.errors import ConfigurationError
 from vetl.core.published_file import CLASSES, PersonalClass, SharedWords, Treatment
 from vetl.core.text import nearest
 from vetl.core.zones import known_zone, zone
-from vetl.settings.section import Section, file_path, network, no_boolean, varied
+from vetl.settings.section import Count, FilePath, Hour, Network, Real, Section, Varied, Whole
 
 
 def _word(text: str) -> str:
@@ -31,10 +31,9 @@ def _word(text: str) -> str:
 
 Word = Annotated[str, AfterValidator(_word)]
 Words = tuple[Word, ...]
-Days = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=3660)]
+Days = Annotated[Whole, Field(ge=1, le=3660)]
 Holiday = Annotated[str, Field(pattern=r"^([0-9]{4}-)?[0-9]{2}-[0-9]{2}$")]
-Worth = Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
+Worth = Annotated[Real, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class OpeningHours(Section):
@@ -42,7 +41,7 @@ class OpeningHours(Section):
 
     opens: Hour
     closes: Hour
-    weekdays: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=7)]
+    weekdays: Annotated[Whole, Field(ge=1, le=7)]
 
 
 class DefinitionsSettings(Section):
@@ -55,7 +54,7 @@ class DefinitionsSettings(Section):
     booking_window_days: Days | None = None
     lost_after_days: Days | None = None
     lapsed_after_days: Days | None = None
-    mature_after_hours: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=8784)] | None = None
+    mature_after_hours: Annotated[Whole, Field(ge=1, le=8784)] | None = None
     call_back_within_days: Days | None = None
     follow_up_within_days: Days | None = None
     follow_up_task_types: dict[Word, Words] | None = None
@@ -72,7 +71,7 @@ class DefinitionsSettings(Section):
     canceled_statuses: Words | None = None
     no_show_statuses: Words | None = None
     booking_stages: Words | None = None
-    small_sample: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] | None = None
+    small_sample: Count | None = None
     holidays: dict[str, tuple[Holiday, ...]] | None = None
     visit_value: dict[str, tuple[Worth, Worth]] | None = None
     opening_hours: OpeningHours | None = None
@@ -161,7 +160,7 @@ def _age(text: str) -> str:
 
 
 Cron = Annotated[str, AfterValidator(_cron)]
-Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=False)]
+Hours = Annotated[Real, Field(gt=0, allow_inf_nan=False)]
 
 
 class ScheduleSettings(Section):
@@ -178,7 +177,7 @@ class ScheduleSettings(Section):
     nightly: Cron = "30 2 * * 1-6"
     weekly: Cron = "30 2 * * 0"
     watch: Cron = "45 * * * *"
-    inbox_seconds: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 60
+    inbox_seconds: Count = 60
     stale_after_hours: Hours = 4
     max_age: Annotated[str, AfterValidator(_age)] = "4h"
     json_logs: bool = False
@@ -215,7 +214,7 @@ class AlertSettings(Section):
     email_to: tuple[str, ...] = ()
     email_from: str = "vetl@localhost"
     smtp_host: str = "localhost"
-    smtp_port: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=65535)] = 25
+    smtp_port: Annotated[Whole, Field(ge=1, le=65535)] = 25
     smtp_username: str | None = None
     smtp_password: SecretStr | None = None
     repeat_hours: Hours = 24
@@ -252,15 +251,15 @@ class DashboardSettings(Section):
     private_keys = ("passwords", "audit", "marks")
 
     host: str = "127.0.0.1"
-    port: Annotated[int, BeforeValidator(no_boolean)] = Field(default=8501, ge=0, le=65535)
-    password: Annotated[SecretStr, AfterValidator(varied)] | None = None
+    port: Whole = Field(default=8501, ge=0, le=65535)
+    password: Varied | None = None
     user_header: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]+$")
-    proxies: tuple[Annotated[str, AfterValidator(network)], ...] = ()
+    proxies: tuple[Network, ...] = ()
     users: dict[str, DashboardUser] = Field(default_factory=dict[str, DashboardUser])
-    passwords: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/dashboard.passwords")
-    audit: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/dashboard.audit.jsonl")
-    marks: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/call-back-marks.sqlite")
-    session_hours: Annotated[float, BeforeValidator(no_boolean), Field(gt=0, le=720)] = 12
+    passwords: FilePath = Path("warehouse/data/dashboard.passwords")
+    audit: FilePath = Path("warehouse/data/dashboard.audit.jsonl")
+    marks: FilePath = Path("warehouse/data/call-back-marks.sqlite")
+    session_hours: Annotated[Real, Field(gt=0, le=720)] = 12
 
     @model_validator(mode="after")
     def _limits_access(self) -> Self:
