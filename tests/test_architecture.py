@@ -274,3 +274,19 @@ def test_no_module_of_an_addon_has_the_name_of_a_hook() -> None:
     """Importing such a module would put it in the place of the hook's function, and the hook would be lost."""
     hooks = {name for name in vars(Hooks) if not name.startswith("_")}
     assert [path for path in PACKAGE.glob("addons/*/*.py") if path.stem in hooks and path.stem != "__init__"] == []
+
+
+FILES_OF_A_SYNC = 80
+
+
+def test_a_sync_imports_few_files() -> None:
+    """Whoever wants to understand a sync reads these files, and what is beside them does not matter to it."""
+    by_name = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in modules(PACKAGE)}
+    by_name = {name.removesuffix(".__init__"): path for name, path in by_name.items()}
+    seen, todo = set[str](), ["vetl.jobs.sync"]
+    while todo:
+        name = todo.pop()
+        if name in by_name and name not in seen:
+            seen.add(name)
+            todo += [part for one in imports(by_name[name]) for part in (one, one.rpartition(".")[0])]
+    assert len(seen) <= FILES_OF_A_SYNC

@@ -37,7 +37,8 @@ from vetl.jobs.sync import chosen_endpoints, chosen_practices
 from vetl.partner.client import PartnerClient, gather
 from vetl.partner.protocol import CsvAnswer
 from vetl.publishing.statements import query
-from vetl.settings import QueryName, Settings, load_settings
+from vetl.settings import Settings, load_settings
+from vetl.settings.core_sections import QueryName
 from vetl.store.drafts import draft_for
 from vetl.store.instants import Span, differences, doubt
 from vetl.store.phone_calls.csv_frames import parse_calls

@@ -1,25 +1,96 @@
-"""The sections of the core about marts, times and readers.
+"""The sections of the core.
 
-- `[definitions]`             definitions of the marts that differ from those in dbt/dbt_project.yml
-- `[privacy]`                 the treatment of personal columns before they are published, by class and by column
-- `[schedule]` and `[alerts]`  the times of Dagster's runs, and the alerts about failures
-- `[dashboard]`               the address of the dashboard, and its access
+- `[partner]` and `[phone_calls]`  the platform, and what is read from it
+- `[warehouse]` and `[webhooks]`   the files
+- `[definitions]`                  definitions of the marts that differ from those in dbt/dbt_project.yml
+- `[privacy]`                      the treatment of personal columns, by class and by column
+- `[schedule]` and `[alerts]`      the times of Dagster's runs, and the alerts about failures
+- `[dashboard]`                    the address of the dashboard, and its access
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
+from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.published_file import CLASSES, PersonalClass, SharedWords, Treatment
 from vetl.core.text import nearest
 from vetl.core.zones import known_zone, zone
-from vetl.settings.section import Section, file_path, network, no_boolean, varied
+from vetl.settings import section as checked
+from vetl.settings.section import Section
+
+QueryName = Literal["start", "end", "page", "per_page", "status"]
+
+
+class PartnerSettings(Section):
+    """`[partner]`: the platform's address, the credentials, and limits for requests."""
+
+    secret_keys = ("username", "password", "role")
+
+    base_url: checked.HttpAddress | None = None
+    username: SecretStr | None = None
+    password: SecretStr | None = None
+    role: str | None = Field(default=None, repr=False)
+    requests_per_minute: checked.Positive | None = None
+    requests_per_minute_total: checked.Positive | None = None
+    max_in_flight: checked.Positive = 8
+    timeout_seconds: checked.Real = Field(default=30, gt=0, allow_inf_nan=False)
+    max_wait_seconds: checked.Real = Field(default=300, ge=0, allow_inf_nan=False)
+    max_run_seconds: checked.Real = Field(default=7200, gt=0, allow_inf_nan=False)
+    allow_plain_http: bool = False
+    parameters: dict[str, dict[QueryName, checked.ParameterName]] = Field(
+        default_factory=dict[str, dict[QueryName, checked.ParameterName]]
+    )
+
+    def query_names(self, endpoint: str, defaults: QueryNames) -> QueryNames:
+        """Return the query parameters of a list: its defaults, overridden by `[partner.parameters.<endpoint>]`."""
+        return replace(defaults, **self.parameters.get(endpoint, {}))
+
+
+class WarehouseSettings(Section):
+    """`[warehouse]`: the private file with its one writer, and the published file, which analysts open."""
+
+    secret_keys = ("pii_key",)
+    private_keys = ("path",)
+
+    path: checked.DuckDBFile = Path("warehouse/data/vetl.duckdb")
+    published: checked.DuckDBFile = Path("warehouse/data/analytics.duckdb")
+    pii_key: SecretStr | None = None
+    lock_wait_seconds: checked.Real = Field(default=600, ge=0, allow_inf_nan=False)
+    memory_limit: checked.Memory | None = None
+    temp_directory: Path | None = None
+    keep: checked.Positive = 3
+    parquet: bool = False
+    contacts: bool = False
+
+    def places(self, name: str) -> Iterator[tuple[str, Path]]:
+        """Yield the paths, and those of the files that are published beside the published file."""
+        yield from super().places(name)
+        published = self.published.resolve()
+        yield f"contacts.duckdb beside {name}.published", published.with_name("contacts.duckdb")
+        yield f"the Parquet folder of {name}.published", published.with_suffix(".parquet")
+
+
+class PhoneCallsSettings(Section):
+    """`[phone_calls]`: the days that are also read from the JSON list, for ids."""
+
+    details: Literal["all", "recent", "off"] = "recent"
+    details_budget: checked.Whole = Field(default=2000, ge=0)
+
+
+class WebhooksSettings(Section):
+    """`[webhooks]`: the file of the deliveries; the receiver is an addon and brings its keys."""
+
+    private_keys = ("inbox",)
+
+    inbox: checked.FilePath = Path("warehouse/data/inbox.sqlite")
 
 
 def _word(text: str) -> str:
@@ -31,18 +102,17 @@ def _word(text: str) -> str:
 
 Word = Annotated[str, AfterValidator(_word)]
 Words = tuple[Word, ...]
-Days = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=3660)]
+Days = Annotated[checked.Whole, Field(ge=1, le=3660)]
 Holiday = Annotated[str, Field(pattern=r"^([0-9]{4}-)?[0-9]{2}-[0-9]{2}$")]
-Worth = Annotated[float, BeforeValidator(no_boolean), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
+Worth = Annotated[checked.Real, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class OpeningHours(Section):
     """The opening and closing hour on the wall clock, on the first `weekdays` days of the week from Monday."""
 
-    opens: Hour
-    closes: Hour
-    weekdays: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=7)]
+    opens: checked.Hour
+    closes: checked.Hour
+    weekdays: Annotated[checked.Whole, Field(ge=1, le=7)]
 
 
 class DefinitionsSettings(Section):
@@ -55,7 +125,7 @@ class DefinitionsSettings(Section):
     booking_window_days: Days | None = None
     lost_after_days: Days | None = None
     lapsed_after_days: Days | None = None
-    mature_after_hours: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=8784)] | None = None
+    mature_after_hours: Annotated[checked.Whole, Field(ge=1, le=8784)] | None = None
     call_back_within_days: Days | None = None
     follow_up_within_days: Days | None = None
     follow_up_task_types: dict[Word, Words] | None = None
@@ -72,7 +142,7 @@ class DefinitionsSettings(Section):
     canceled_statuses: Words | None = None
     no_show_statuses: Words | None = None
     booking_stages: Words | None = None
-    small_sample: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] | None = None
+    small_sample: checked.Count | None = None
     holidays: dict[str, tuple[Holiday, ...]] | None = None
     visit_value: dict[str, tuple[Worth, Worth]] | None = None
     opening_hours: OpeningHours | None = None
@@ -161,7 +231,7 @@ def _age(text: str) -> str:
 
 
 Cron = Annotated[str, AfterValidator(_cron)]
-Hours = Annotated[float, BeforeValidator(no_boolean), Field(gt=0, allow_inf_nan=False)]
+Hours = Annotated[checked.Real, Field(gt=0, allow_inf_nan=False)]
 
 
 class ScheduleSettings(Section):
@@ -178,7 +248,7 @@ class ScheduleSettings(Section):
     nightly: Cron = "30 2 * * 1-6"
     weekly: Cron = "30 2 * * 0"
     watch: Cron = "45 * * * *"
-    inbox_seconds: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 60
+    inbox_seconds: checked.Count = 60
     stale_after_hours: Hours = 4
     max_age: Annotated[str, AfterValidator(_age)] = "4h"
     json_logs: bool = False
@@ -215,7 +285,7 @@ class AlertSettings(Section):
     email_to: tuple[str, ...] = ()
     email_from: str = "vetl@localhost"
     smtp_host: str = "localhost"
-    smtp_port: Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=65535)] = 25
+    smtp_port: Annotated[checked.Whole, Field(ge=1, le=65535)] = 25
     smtp_username: str | None = None
     smtp_password: SecretStr | None = None
     repeat_hours: Hours = 24
@@ -252,15 +322,15 @@ class DashboardSettings(Section):
     private_keys = ("passwords", "audit", "marks")
 
     host: str = "127.0.0.1"
-    port: Annotated[int, BeforeValidator(no_boolean)] = Field(default=8501, ge=0, le=65535)
-    password: Annotated[SecretStr, AfterValidator(varied)] | None = None
+    port: checked.Whole = Field(default=8501, ge=0, le=65535)
+    password: checked.Varied | None = None
     user_header: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]+$")
-    proxies: tuple[Annotated[str, AfterValidator(network)], ...] = ()
+    proxies: tuple[checked.Network, ...] = ()
     users: dict[str, DashboardUser] = Field(default_factory=dict[str, DashboardUser])
-    passwords: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/dashboard.passwords")
-    audit: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/dashboard.audit.jsonl")
-    marks: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/call-back-marks.sqlite")
-    session_hours: Annotated[float, BeforeValidator(no_boolean), Field(gt=0, le=720)] = 12
+    passwords: checked.FilePath = Path("warehouse/data/dashboard.passwords")
+    audit: checked.FilePath = Path("warehouse/data/dashboard.audit.jsonl")
+    marks: checked.FilePath = Path("warehouse/data/call-back-marks.sqlite")
+    session_hours: Annotated[checked.Real, Field(gt=0, le=720)] = 12
 
     @model_validator(mode="after")
     def _limits_access(self) -> Self:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from vetl.core.published_file import is_varied
 from vetl.settings.sources import Sources
@@ -212,3 +212,17 @@ def mail_address(text: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(mail_address)]
+FilePath = Annotated[Path, AfterValidator(file_path)]
+DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
+HttpAddress = Annotated[str, AfterValidator(http_address)]
+ParameterName = Annotated[str, AfterValidator(parameter_name)]
+Memory = Annotated[str, AfterValidator(memory)]
+Network = Annotated[str, AfterValidator(network)]
+Varied = Annotated[SecretStr, AfterValidator(varied)]
+Whole = Annotated[int, BeforeValidator(no_boolean)]
+Count = Annotated[Whole, Field(ge=0)]
+Positive = Annotated[Whole, Field(ge=1)]
+Hour = Annotated[Whole, Field(ge=0, le=24)]
+Port = Annotated[Whole, Field(ge=0, le=65535)]
+Real = Annotated[float, BeforeValidator(no_boolean)]
+Number = Annotated[Real, Field(allow_inf_nan=False)]

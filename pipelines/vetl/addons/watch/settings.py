@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from vetl.core.text import nearest
-from vetl.settings.section import Address, Section, file_path, no_boolean
+from vetl.settings.section import Address, Count, FilePath, Number, Section, Whole
 
 METRIC_NAMES = frozenset(
     {
@@ -132,8 +132,7 @@ METRICS_OF_NOW = frozenset(
 """The metrics that count what is so at the last sync. They have no value of an earlier day or week."""
 
 
-Number = Annotated[float, BeforeValidator(no_boolean), Field(allow_inf_nan=False)]
-Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=1, le=366)]
+Periods = Annotated[Whole, Field(ge=1, le=366)]
 
 
 def metric_name(name: str) -> str:
@@ -158,8 +157,8 @@ class Threshold(Section):
     by: Literal["day", "week"] = "week"
     above: Number | None = None
     below: Number | None = None
-    periods: Count = 1
-    least: Annotated[int, BeforeValidator(no_boolean), Field(ge=0)] = 10
+    periods: Periods = 1
+    least: Count = 10
     to: tuple[Address, ...] = ()
 
     @model_validator(mode="after")
@@ -187,7 +186,7 @@ class WatchSettings(Section):
 
     headlines: bool = True
     thresholds: tuple[Threshold, ...] = ()
-    ledger: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/watch.sqlite")
+    ledger: FilePath = Path("warehouse/data/watch.sqlite")
 
     def practices_named(self) -> Iterator[tuple[str, Sequence[str]]]:
         """Yield the practices of each threshold."""
