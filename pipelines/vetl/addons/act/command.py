@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from vetl.addons.act.act_files import plan_json
-from vetl.addons.act.act_status import ActStatus, act_status
 from vetl.addons.act.acts import Act, HeldBack, LedgerEntry, is_message
 from vetl.addons.act.job import apply_acts, plan_acts
+from vetl.addons.act.ledger import ActStatus, act_status
 from vetl.addons.act.settings import ActSettings
 from vetl.cli.commands import AsJson, Commands, Practices, local, zone
 from vetl.cli.output import mention, say

@@ -12,8 +12,8 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from vetl.addons.act.act_status import act_status
 from vetl.addons.act.job import apply_acts, plan_acts
+from vetl.addons.act.ledger import act_status
 from vetl.addons.act.mirror import mirror_ledger
 from vetl.addons.act.settings import ActSchedule, ActSettings
 from vetl.orchestration.checks import Verdict, failure

@@ -2,22 +2,25 @@
 
 A commit takes one fsync (WAL, `synchronous = FULL`). The file belongs to its owner alone, because the words of a
 task may name a client. The writer lock of the warehouse keeps two appliers apart, so the ledger has one writer.
+`vetl act status`, `vetl status` and Dagster's check show its state.
 """
 
 import json
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from vetl.addons.act.acts import Act, ActState, HeldBack, LedgerEntry, code_of
+from vetl.addons.act.acts import OPEN, Act, ActState, HeldBack, LedgerEntry, code_of
 from vetl.addons.act.planning import ActPlan
 from vetl.addons.act.settings import ActSettings
 from vetl.addons.act.sighting import Sighting
 from vetl.core.errors import LedgerError
+from vetl.hooks import Problem
+from vetl.settings import Settings
 from vetl.store.sqlite_file import SqliteFile, identities
 
 SCHEMA = """
@@ -297,3 +300,62 @@ def read_ledger(path: Path) -> list[LedgerEntry]:
         return []
     with Ledger.read_only(path) as connection:
         return entries_of(connection)
+
+
+Now = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """Return this machine's clock."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ActStatus:
+    """The acts of the ledger. `overdue`: open for longer than a day."""
+
+    entries: tuple[LedgerEntry, ...]
+    now: datetime
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Return how many acts are in each state."""
+        return {state.value: sum(entry.state is state for entry in self.entries) for state in ActState}
+
+    @property
+    def unknown(self) -> tuple[LedgerEntry, ...]:
+        """Return the acts of which it is not known whether there is a task."""
+        return tuple(entry for entry in self.entries if entry.state in OPEN)
+
+    @property
+    def overdue(self) -> tuple[LedgerEntry, ...]:
+        """Return the acts that have been open for longer than a day."""
+        day = timedelta(days=1)
+        return tuple(entry for entry in self.unknown if entry.asked_at and self.now - entry.asked_at > day)
+
+    @property
+    def exit_code(self) -> int:
+        """Return 3 if it is not known of an act whether there is a task."""
+        return 3 if self.unknown else 0
+
+    @property
+    def noteworthy(self) -> tuple[LedgerEntry, ...]:
+        """Return the acts that were refused, were left to a person, or may or may not have a task."""
+        return tuple(entry for entry in self.entries if entry.state in OPEN | {ActState.REFUSED, ActState.LEFT})
+
+
+def act_status(settings: Settings, *, now: Now = utc_now) -> ActStatus:
+    """Return the acts of the ledger. No request leaves."""
+    return ActStatus(tuple(read_ledger(ActSettings.of(settings).ledger)), now())
+
+
+def problems(settings: Settings, now: datetime) -> Iterator[Problem]:
+    """Yield a problem if the ledger of acts cannot be read, or an act has been unknown for longer than a day."""
+    try:
+        overdue = len(act_status(settings, now=lambda: now).overdue)
+    except LedgerError as error:
+        yield Problem(1, str(error))
+        return
+    if overdue:
+        tasks = "1 staff task was" if overdue == 1 else f"{overdue} staff tasks were"
+        yield Problem(3, f"it has been unknown for longer than a day whether {tasks} made; see `vetl act status`")
