@@ -247,22 +247,22 @@ def keep_read(commit: Commit, frame: pl.DataFrame, refused: Iterable[BadRow] = (
     read = pl.concat([frame.select("practice_id", "id", read_at="_loaded_at"), bad])
     if forgotten := commit.pseudonyms.of_practices(read["practice_id"].unique()):
         read = read.filter(~pl.col("id").is_in(forgotten))
-    _mark_replace(commit, "control.lookups", read)
-    _remove(commit, "control.missing_records", read)
-    _remove(commit, "control.mentions", read)
+    _replace_ids(commit, "control.lookups", read)
+    _remove_ids(commit, "control.missing_records", read)
+    _remove_ids(commit, "control.mentions", read)
 
 
 def keep_looks(commit: Commit, practice_id: str, ids: Sequence[str], read_at: datetime) -> None:
     """Record ids that were requested, whatever the answer was."""
-    _mark_replace(commit, "control.lookups", _frame_of_ids({(practice_id, item): read_at for item in ids}))
+    _replace_ids(commit, "control.lookups", _frame_of_ids({(practice_id, item): read_at for item in ids}))
 
 
 def keep_missing(commit: Commit, ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
     """Record ids that the source lacks; return them as `practice_id`, `id` and `read_at`."""
     missing = _frame_of_ids(ids)
-    _mark_replace(commit, "control.missing_records", missing)
-    _remove(commit, "control.lookups", missing)
-    _remove(commit, "control.mentions", missing)
+    _replace_ids(commit, "control.missing_records", missing)
+    _remove_ids(commit, "control.lookups", missing)
+    _remove_ids(commit, "control.mentions", missing)
     return missing
 
 
@@ -299,15 +299,15 @@ def _frame_of_ids(ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
     return pl.DataFrame(rows, {"practice_id": pl.String, "id": pl.String, "read_at": INSTANT}, orient="row")
 
 
-def _mark_replace(commit: Commit, table: str, rows: pl.DataFrame) -> None:
-    _remove(commit, table, rows)
+def _replace_ids(commit: Commit, table: str, rows: pl.DataFrame) -> None:
+    _remove_ids(commit, table, rows)
     with registered_frames(commit.connection, rows=rows):
         commit.connection.execute(
             f"insert into {table} by name select ? as endpoint, rows.* from rows", [commit.endpoint_name]
         )
 
 
-def _remove(commit: Commit, table: str, rows: pl.DataFrame) -> None:
+def _remove_ids(commit: Commit, table: str, rows: pl.DataFrame) -> None:
     with registered_frames(commit.connection, rows=rows):
         commit.connection.execute(
             f"delete from {table} as known using rows where {same_key('known', 'rows', ('id',))} and endpoint = ?",
@@ -326,7 +326,7 @@ def note_new(commit: Commit, rows: pl.DataFrame) -> None:
         day = pl.col("created_at").dt.date()
     else:
         day = pl.lit(None, pl.Date())
-    _keep(commit, rows.select("practice_id", day.alias("day")).unique())
+    _keep_days(commit, rows.select("practice_id", day.alias("day")).unique())
 
 
 def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
@@ -343,7 +343,7 @@ def note_stored(commit: Commit, rows: pl.DataFrame) -> None:
             f"select distinct practice_id, {day} as day from {commit.table.raw} as stored"
             f" where stored.rowid in (select {_TARGET} from touched)",
         )
-    _keep(commit, days)
+    _keep_days(commit, days)
 
 
 def note_practice(connection: duckdb.DuckDBPyConnection, practice_id: str, table: RawTable) -> None:
@@ -356,7 +356,7 @@ def note_practice(connection: duckdb.DuckDBPyConnection, practice_id: str, table
     )
 
 
-def _keep(commit: Commit, days: pl.DataFrame) -> None:
+def _keep_days(commit: Commit, days: pl.DataFrame) -> None:
     with registered_frames(commit.connection, days=days):
         commit.connection.execute(
             "insert into control.changes select practice_id, $table, day from days where not exists"
