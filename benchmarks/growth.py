@@ -17,7 +17,8 @@ from vetl.core.list_read import Practice
 from vetl.jobs.build import is_built
 from vetl.jobs.sync import run_sync
 from vetl.run import Event, Events, built, published
-from vetl.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
+from vetl.settings import Settings
+from vetl.settings.core_sections import PartnerSettings, PhoneCallsSettings, WarehouseSettings
 
 from benchmarks.measured import Cost, measured
 from benchmarks.ready_pages import first_day, free_port, wait_for
