@@ -152,6 +152,19 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
     return alt.layer(base.mark_line(), points, autosize=_PLOT_KEEPS_ITS_HEIGHT).encode(**encoded)
 
 
+def within(lines: Chart, table: pl.DataFrame, day: str, low: str, high: str) -> Chart:
+    """Return lines over days with the band from `low` to `high` behind them; days without one have none."""
+    ends = table.select(day, low, high).drop_nulls()
+    if not isinstance(lines, alt.LayerChart) or ends.is_empty():
+        return lines
+    area = alt.Chart(ends).mark_area(opacity=0.15).encode(x=f"{day}:T", y=f"{low}:Q", y2=f"{high}:Q")
+    lines = lines.copy()
+    # The lines have their axes in common with every layer, so the band takes them too.
+    layers = [layer.copy() for layer in lines.layer]
+    lines.layer = [area, *layers]
+    return lines
+
+
 def sparkline(values: Sequence[float]) -> Chart:
     """Return a small line without axes: the shape of some weeks beside a figure."""
     table = pl.DataFrame({"week": range(len(values)), "value": values})
