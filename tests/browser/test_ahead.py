@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from support.dashboard_browser import Visit, drawn
 
 EARLIER = 8
@@ -20,9 +20,13 @@ def marts(published: Path) -> Any:
         yield connection
 
 
-def downloaded(page: Page, chart: str) -> list[dict[str, str]]:
-    """Return the table of a chart, as its download has it; `chart` is a part of its name."""
-    panel = page.get_by_test_id("stTabs").filter(has=page.get_by_label(chart)).first
+def part_of(page: Page, chart: str) -> Locator:
+    """Return the part of a page with a chart and its table; `chart` is a part of its description."""
+    return page.get_by_test_id("stTabs").filter(has=page.get_by_label(chart)).first
+
+
+def downloaded(panel: Locator, page: Page) -> list[dict[str, str]]:
+    """Return the table of a chart, as its download has it."""
     panel.get_by_role("tab", name="Table").click()
     with page.expect_download() as download:
         panel.get_by_role("button", name="Download CSV").click()
@@ -54,16 +58,14 @@ def test_the_weeks_ahead_beside_what_was_booked_by_this_time_before_other_weeks(
     assert usual[0]
 
     page = drawn(visit("/appointments"))
-    rows = downloaded(page, "Visits booked for the next five weeks")
+    panel = part_of(page, "Visits booked for the next five weeks")
+    expect(panel.locator(".role-legend-label text")).to_have_count(len(ways))
+    rows = downloaded(panel, page)
     weeks = [week for week in range(5) if made[week]]
     assert [int(row["visits_booked"]) for row in rows] == [kept[week] for week in weeks]
     assert [int(row["made_by_now"]) for row in rows] == [made[week] for week in weeks]
     assert [round(float(row["usually_booked"])) for row in rows] == [round(usual[week]) for week in weeks]
     expect(page.get_by_text(re.compile(rf"^{kept[0]} visits are booked for the next 7 days"))).to_be_visible()
-
-    again = drawn(visit("/appointments"))
-    legend = again.get_by_label("Visits booked for the next five weeks").first.locator(".role-legend-label text")
-    assert legend.count() == len(ways)
 
 
 def test_tomorrow_is_forecast_for_each_practice_with_its_band_and_usual_calls(visit: Visit, marts: Any) -> None:
@@ -80,12 +82,12 @@ def test_tomorrow_is_forecast_for_each_practice_with_its_band_and_usual_calls(vi
             [practice, today],
         ).fetchall()
         page = drawn(visit(f"/phones?practice={practice}"))
-        chart = page.get_by_label("Expected inbound calls by day of the next two weeks").first
-        chart.scroll_into_view_if_needed()
-        expect(chart.locator(".mark-area path").first).to_be_visible()
-        expect(chart.locator(".mark-line path")).to_have_count(2)
+        panel = part_of(page, "Expected inbound calls by day of the next two weeks")
+        panel.scroll_into_view_if_needed()
+        expect(panel.locator("[aria-roledescription='area mark'], .mark-area path").first).to_be_visible()
+        expect(panel.locator(".mark-line path")).to_have_count(2)
 
-        first, *others = downloaded(page, "Expected inbound calls by day of the next two weeks")
+        first, *others = downloaded(panel, page)
         assert first["day"] == str(tomorrow)
         assert float(first["expected_calls"]) == pytest.approx(expected, abs=0.06)
         assert float(first["low"]) < float(first["expected_calls"]) < float(first["high"])
@@ -95,9 +97,9 @@ def test_tomorrow_is_forecast_for_each_practice_with_its_band_and_usual_calls(vi
 
 def test_a_click_is_in_the_address_a_link_shows_its_rows_and_back_takes_it_away(visit: Visit) -> None:
     page = drawn(visit("/phones"))
-    chart = page.get_by_label("Calls by how they ended").first
-    chart.scroll_into_view_if_needed()
-    chart.locator(".mark-rect path").first.click(force=True)
+    panel = part_of(page, "Calls by how they ended")
+    panel.scroll_into_view_if_needed()
+    panel.locator(".mark-rect path").first.click(force=True)
     said = page.get_by_text(re.compile("rows are behind the mark"))
     expect(said).to_be_visible()
     expect(page).to_have_url(re.compile(r"clicked=calls-by-end%3Fended%3D"))
