@@ -164,15 +164,13 @@ def within(lines: Chart, table: pl.DataFrame, day: str, low: str, high: str) -> 
     if not isinstance(lines, alt.LayerChart) or ends.is_empty():
         return lines
     # The lines have axes and colours in common with every layer; the band has a colour of its own.
-    ends_of = {
-        "x": f"{day}:T",
-        "y": f"{low}:Q",
-        "y2": f"{high}:Q",
-        "color": alt.value(_BAND),
-        "tooltip": alt.value(None),
-    }
+    band = (
+        alt.Chart(ends)
+        .mark_area(opacity=0.25)
+        .encode(x=f"{day}:T", y=f"{low}:Q", y2=f"{high}:Q", color=alt.value(_BAND), tooltip=alt.value(None))
+    )
     lines = lines.copy()
-    lines.layer = [alt.Chart(ends).mark_area(opacity=0.25).encode(**ends_of), *lines.layer]
+    lines.layer = [band, *lines.layer]
     return lines
 
 
