@@ -23,7 +23,7 @@ def test_a_link_to_a_mark_shows_its_rows_and_names_it(opened: Open, ask: Ask, da
     assert line.startswith(f"**{calls} rows** are behind the mark: weekday ")
     assert line.endswith(f"day, hour {hour}.")
     assert not test.exception
-    assert test.query_params["clicked"] == [f"unanswered-by-hour?weekday={weekday}&hour={hour}"]
+    assert f"unanswered-by-hour?weekday={weekday}&hour={hour}" in test.query_params["clicked"]
     assert name in test.caption[0].value
 
 
@@ -53,5 +53,5 @@ def test_an_address_that_names_no_mark_is_no_error(opened: Open, mark: str) -> N
 
 def test_a_mark_of_a_chart_that_is_not_there_is_said(opened: Open) -> None:
     test = opened("phones", clicked="no-chart?week=1")
-    assert any("no-chart" in one.value for one in test.warning)
+    assert any("a mark, which cannot be shown here" in one.value for one in test.warning)
     assert "clicked" not in test.query_params
