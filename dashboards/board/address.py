@@ -4,6 +4,7 @@ Streamlit's own binding writes labels, drops values that it does not know in sil
 page that was left. Here the filters of every page are kept for the tab, and the address is written after each run.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -16,6 +17,8 @@ from board.words import plain
 
 CLICKED = "clicked"
 """The name of the clicked marks in the address, of each chart one: `visits-weeks?week=2026-01-05`."""
+_ON_ITS_WAY = 2.0
+"""Seconds in which a choice may come with the address before the one that was written."""
 _SHOWN = "marks_shown"
 """The marks that the browser shows as clicked, by chart."""
 
@@ -59,7 +62,10 @@ def follow(page: str) -> Address:
     state = st.session_state
     now = _now()
     has_moved = state.get("address_page") != page
-    is_opened = now not in state.get("address_seen", []) and (bool(now) or not has_moved)
+    seen = state.get("address_seen", [])
+    if time.monotonic() - state.get("address_written", 0.0) > _ON_ITS_WAY:
+        seen = seen[:1]  # the browser has had the new address for long: an earlier one is its button Back
+    is_opened = now not in seen and (bool(now) or not has_moved)
     before: Address | None = state.get("address")
     state.address = Address(before.kept if before else {}, now if is_opened else None)
     state.address.is_link = is_opened and not has_moved and before is not None
@@ -79,6 +85,7 @@ def write(address: Address) -> list[str]:
     address.notes += [f"This page has no filter “{plain(name)}”: it is not applied." for name in unknown]
     # A choice that is made before the browser has the new address comes with the old one: nobody opened that.
     st.session_state.address_seen = [dict(address.of_page), _now()]
+    st.session_state.address_written = time.monotonic()
     if address.of_page != _now() or address.is_link:
         st.query_params.from_dict(address.of_page)
     return address.notes

@@ -127,7 +127,7 @@ def draw(view: View) -> None:
         with part("How many people the telephone needs"):
             _load(view)
     with part("In and after opening hours"):
-        _after_hours(view, counted, direction)
+        _after_hours(view, view.ask(HOURS, {"direction": direction}), direction)
     with part("How calls end"):
         _ends(view, direction)
     with part("What calls are about"):
