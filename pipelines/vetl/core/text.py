@@ -1,10 +1,8 @@
 """Values and tables as text for people, in the terminal and in Dagster.
 
 Values come from outside, so they must neither control a terminal nor run in a spreadsheet.
-
-Name a few of many, or the nearest, for one line of a message.
-
-Text that a spreadsheet would run as a formula if it opens a CSV of the command line or the dashboard.
+A text that a spreadsheet would run as a formula, if it opens a CSV of the command line or the dashboard, is made
+harmless. Also names a few of many, or the nearest, for one line of a message.
 """
 
 import re
@@ -117,3 +115,16 @@ def _alike(name: str, known: Collection[str]) -> list[str]:
 def _words(name: str) -> set[str]:
     """Return the words of a name, in the singular."""
     return {word.removesuffix("s") for word in name.lower().split("_")}
+
+
+LABEL_LENGTH = 40
+"""Most characters of a label; the longest of the contract has 30."""
+
+
+_UNLIKE_A_LABEL = re.compile(r"[@\uff20\s]")
+
+
+def is_label(value: str) -> bool:
+    """Return whether output, status and logs may repeat a value: one short word without digits and `@`."""
+    unlike = _UNLIKE_A_LABEL.search(value) or any(character.isnumeric() for character in value)
+    return len(value) <= LABEL_LENGTH and not unlike
