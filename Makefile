@@ -167,7 +167,7 @@ audit: build/env/audit/.installed  #- Compare the lock with the Python advisory 
 RESOLVE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url \
   --no-emit-find-links --no-header --no-annotate
 lock: setup  #- Resolve the dependencies anew: all, those without a wheel, those that vetl needs to run, and each tool's
-	$(RESOLVE) pyproject.toml --extra assistant --extra dashboard --extra report --extra forecast --extra postgres --extra lake --extra notebook --extra deploy --extra workers --group dev \
+	$(RESOLVE) pyproject.toml --extra assistant --extra dashboard --extra report --extra postgres --extra lake --extra notebook --extra deploy --extra workers --group dev \
 	  --no-emit-package vetl-warehouse --no-emit-package halo --output-file requirements.lock
 	echo halo | $(RESOLVE) --no-deps --output-file requirements.built.lock -
 	echo uv | $(RESOLVE) --no-deps --output-file requirements.uv.lock -
