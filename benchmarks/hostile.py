@@ -26,17 +26,19 @@ MIB = 2**20
 
 
 def _bomb() -> bytes:
+    """Return the beginning of a gzip: a page of a list and 1 GiB of zeros, each MiB in the same bytes."""
     folding = zlib.compressobj(9, wbits=31)
-    return b"".join(
-        [folding.compress(HEAD), *(folding.compress(bytes(MIB)) for _ in range(1024)), folding.flush()]
-    )
+    head = folding.compress(HEAD) + folding.flush(zlib.Z_FULL_FLUSH)
+    return head + (folding.compress(bytes(MIB)) + folding.flush(zlib.Z_FULL_FLUSH)) * 1024
 
 
 BOMB = _bomb()
+LIAR = "loc-000"
+"""The practice whose booking sessions are 10^15, of which none comes; those of others are none, and whole."""
 
 
 class _Platform(BaseHTTPRequestHandler):
-    """Each list is hostile in its own way; the booking sessions are empty and whole."""
+    """Each list is hostile in its own way, but for the booking sessions of most practices."""
 
     protocol_version = "HTTP/1.1"
 
@@ -55,7 +57,8 @@ class _Platform(BaseHTTPRequestHandler):
             elif "ai_outbound" in self.path:
                 time.sleep(3600)
             else:
-                self._send(HEAD.replace(b'"total_count": 100', b'"total_count": 0') + b"]}}")
+                total = 10**15 if self.headers["X-Client-Id"] == LIAR else 0
+                self._send(HEAD.replace(b'"total_count": 100', b'"total_count": %d' % total) + b"]}}")
 
     def _endless(self, piece: bytes) -> None:
         self._head(1024 * MIB)
@@ -79,7 +82,8 @@ class _Platform(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def _served() -> Generator[str]:
+def served() -> Generator[str]:
+    """Serve such a platform, and return its address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Platform)
     server.daemon_threads = True
     Thread(target=server.serve_forever, daemon=True).start()
@@ -87,21 +91,25 @@ def _served() -> Generator[str]:
     server.shutdown()
 
 
+def settings_for(base_url: str, folder: Path, practices: int, timeout_seconds: float = 2) -> Settings:
+    """Return settings of so many practices at this address, with a warehouse in the folder."""
+    partner = {"base_url": base_url, "username": "u", "password": "p", "role": "r"}
+    return Settings.model_validate(
+        {
+            "partner": {**partner, "timeout_seconds": timeout_seconds, "max_run_seconds": 60},
+            "warehouse": {"path": folder / "vetl.duckdb", "published": folder / "analytics.duckdb"},
+            "practices": [
+                Practice(f"loc-{number:03}", f"Practice {number}", "America/New_York", date(2026, 1, 1))
+                for number in range(practices)
+            ],
+        }
+    )
+
+
 def main(practices: int = 12) -> None:
     """Sync so many practices once, and print the result."""
-    with _served() as base_url, tempfile.TemporaryDirectory() as folder:
-        warehouse = {"path": Path(folder) / "vetl.duckdb", "published": Path(folder) / "analytics.duckdb"}
-        partner = {"base_url": base_url, "username": "u", "password": "p", "role": "r", "timeout_seconds": 2}
-        settings = Settings.model_validate(
-            {
-                "partner": {**partner, "max_run_seconds": 60},
-                "warehouse": warehouse,
-                "practices": [
-                    Practice(f"loc-{number:03}", f"Practice {number}", "America/New_York", date(2026, 1, 1))
-                    for number in range(practices)
-                ],
-            }
-        )
+    with served() as base_url, tempfile.TemporaryDirectory() as folder:
+        settings = settings_for(base_url, Path(folder), practices)
         started = time.perf_counter()
         result = run_sync(settings, practices=None, endpoints=None, since=None, progress=lambda _event: None)
         seconds = time.perf_counter() - started

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 import vetl_sandbox
 from support.act_world import DAYS, ActWorld, act_world, unbooked
-from support.killed_sync import processes
+from support.forked import start
 from support.sandbox_settings import changed
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.platform import ApplyResult
@@ -70,9 +70,7 @@ def _kill_some(
     for ended in endings:
         ended.unlink(missing_ok=True)
     begun = world.posts()
-    appliers = [processes.Process(target=apply_and_exit, args=(settings, digest, ended)) for ended in endings]
-    for applier in appliers:
-        applier.start()
+    appliers = [start(apply_and_exit, settings, digest, ended) for ended in endings]
     deadline = time.monotonic() + 60
     while (
         any(applier.is_alive() for applier in appliers)

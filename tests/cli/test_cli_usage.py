@@ -179,12 +179,6 @@ def test_with_the_json_log_format_each_line_is_an_object(capsys: pytest.CaptureF
 
 
 @pytest.mark.usefixtures("configured")
-def test_the_options_of_dbt_reach_it(capfd: pytest.CaptureFixture[str]) -> None:
-    assert app.execute(["dbt", "--quiet", "ls", "--select", "practices", "--resource-type", "model"]) == 0
-    assert capfd.readouterr().out.split() == ["vetl.marts.practice.practices"]
-
-
-@pytest.mark.usefixtures("configured")
 def test_dbt_gets_the_variables_of_vetl_beside_those_of_the_user(capfd: pytest.CaptureFixture[str]) -> None:
     """The command need not be the first word, and dbt itself takes the last `--vars` alone."""
     text = "{{ var('mine') }} {{ var('lists') | length }}"

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from support import warm_dbt
 from support.processes import holding
-from support.warehouse_with_rows import ask
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseBusy
 from vetl.jobs import dbt_process
@@ -132,17 +131,6 @@ def test_dbt_gets_only_the_variables_that_it_needs(monkeypatch: pytest.MonkeyPat
 
     own = {name: value for name, value in given.items() if name.startswith(("VETL_", "DBT_"))}
     assert own == {"VETL_WAREHOUSE__PATH": "/srv/vetl.duckdb", "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
-
-
-@pytest.mark.usefixtures("project")
-def test_variables_of_another_project_do_not_change_a_build(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in (("DBT_EMPTY", "1"), ("DBT_TARGET", "prod"), ("DBT_PROFILES_DIR", "/nowhere")):
-        monkeypatch.setenv(name, value)
-    build(tmp_path, extra=("--select", "good"))
-
-    assert ask(tmp_path / "vetl.duckdb", "from good") == [(1, "Jane Doe")]
 
 
 WITHOUT_ROOM = (

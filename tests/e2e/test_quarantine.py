@@ -1,14 +1,11 @@
 """Rows that do not fit their model are quarantined; changes without a trace are found by a reconcile."""
 
 import json
-import re
 from datetime import timedelta
 from typing import Any
 
 import duckdb
 import pytest
-from support.lying_proxy import lying
-from support.sandbox_settings import at, synced
 from support.warehouse_with_rows import ask
 from vetl.jobs.quarantined_rows import quarantined_rows, retry
 from vetl.store.frames import LONG_ROW, LONG_ROWS, TOO_LONG
@@ -205,37 +202,3 @@ def test_some_days_alone_are_read_again(opened: Any) -> None:
     for name in edited:
         seen = f"select count(*) from raw.{name} where {SILENT_EDIT[name]} = 'restated'"
         assert ask(practices.warehouse, seen) == [(1,)], name
-
-
-def test_calls_of_which_none_has_a_readable_date_go_to_quarantine(opened: Any) -> None:
-    """A window may have one call only, and its date may be `24:20`."""
-    practices = opened(practices=1, days=2, calls=5)
-
-    def at_24(text: str) -> str:
-        return re.sub(r"(\d{4}-\d\d-\d\d) \d\d:\d\d", r"\1 24:20", text)
-
-    with lying(practices.platform.base_url, rewritten=at_24) as base_url:
-        result = synced(at(practices.settings, base_url), endpoints=["phone_calls"])
-
-    (calls,) = result.results
-    assert "internal error" not in calls.reason
-    truth = practices.platform.truth("loc-001", "phone_calls")
-    assert (calls.rows, calls.held, result.exit_code) == (0, len(truth), 3)
-
-
-@pytest.mark.parametrize("written", ["1e400", "NaN", "-Infinity", "123456789012345678.5"])
-def test_an_id_that_is_no_exact_number_is_no_id(opened: Any, written: str) -> None:
-    """Different texts would be one id: the row goes to quarantine, and the other rows are stored."""
-    practices = opened(practices=1, days=6, calls=60)
-    identity = str(practices.platform.truth("loc-001", "staff_tasks")[0]["id"])
-
-    def number(row: dict[str, Any]) -> None:
-        if str(row["id"]) == identity:
-            row["id"] = float(written)
-
-    with lying(practices.platform.base_url, spoiled=number) as base_url:
-        result = synced(at(practices.settings, base_url), endpoints=["staff_tasks"])
-
-    (tasks,) = result.results
-    assert (tasks.held, tasks.rows) == (1, len(practices.platform.truth("loc-001", "staff_tasks")) - 1)
-    assert result.exit_code == 3

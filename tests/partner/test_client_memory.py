@@ -1,7 +1,6 @@
 """The memory that an answer may cost, whatever it holds: in a process with a limited address space."""
 
 import asyncio
-import multiprocessing
 import resource
 import zlib
 from collections.abc import Iterator
@@ -10,14 +9,12 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import start_blocking_portal
 from pydantic import SecretStr
+from support.forked import start
 from support.scripted_server import PRACTICE, HeldTime, Reply, ScriptedServer
 from vetl.core.errors import VetlError
 from vetl.partner.client import Account, PartnerClient
 from vetl.partner.limits import RetryPolicy
 from vetl.store.phone_calls.csv_frames import parse_calls
-
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["support.quiet_end", "vetl.partner.client", "vetl.store.phone_calls.csv_frames"])
 
 ROOM = 800 * 2**20
 """Bytes of address space beyond those of an idle client."""
@@ -80,8 +77,7 @@ def server() -> Iterator[ScriptedServer]:
 
 def ends(server: ScriptedServer, report: Path, practices: int) -> list[str]:
     """Return how the reads of a process ended that has no more than `ROOM`: with which errors."""
-    process = processes.Process(target=read_within, args=(ROOM, server.base_url, report, practices))
-    process.start()
+    process = start(read_within, ROOM, server.base_url, report, practices)
     process.join(120)
     assert process.exitcode == 0
     return report.read_text("utf-8").splitlines()

@@ -75,15 +75,6 @@ def test_calls_are_asked_for_as_csv_in_both_ways(stage: Stage) -> None:
     assert page == CallsPage(b"Date\r\n2026-01-01 10:00\r\n", 1, 1, 0, 5000, SERVER_NOW, requests=1)
 
 
-def test_a_record_is_got_by_its_id_whatever_characters_it_has(stage: Stage) -> None:
-    stage.server.answers(reply_data({"id": "a/b c?"}))
-
-    row = stage.play(lambda client: client.record(PRACTICE, "clients", "a/b c?"))
-
-    assert row == {"id": "a/b c?"}
-    assert stage.server.asked[0].path == "/services/core/open_api/v1/clients/a%2Fb%20c%3F"
-
-
 @pytest.mark.parametrize("status", [404, 410])
 def test_a_record_that_is_not_there_is_none(stage: Stage, status: int) -> None:
     """An id that would address something else is not asked for."""

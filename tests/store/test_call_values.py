@@ -145,6 +145,7 @@ def test_a_date_that_is_no_minute_does_not_count_for_the_range_of_a_page() -> No
 
     assert (page.first_day, page.last_day) == (date(2025, 5, 1), date(2025, 5, 2))
     assert page.rows == len(dates)
+    assert parse_calls(CsvAnswer(f"{HEADER}\n{call_line('2025-05-01 24:20')}\n".encode(), 1)).first_day is None
 
 
 def test_a_missing_column_breaks_the_contract_and_is_named() -> None:

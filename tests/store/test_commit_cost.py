@@ -3,7 +3,6 @@
 Rows of the greatest length: the memory of a commit does not grow with the rows that the table has already.
 """
 
-import multiprocessing
 import re
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from support.forked import memory, start
 from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
 from vetl.core.endpoint import DateWindows, Endpoint
 from vetl.core.steps import IdsWithStatus, MissingRecords, ReferencedIds, StatusCounts
@@ -121,17 +121,15 @@ def test_referenced_ids_are_unknown_ones_first_then_those_read_longest_ago(fille
     assert "c3" not in ask(START + timedelta(days=1)), "an unchanged row was read all the same"
 
 
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["support.quiet_end", "vetl.store.connection"])
-
 COMMITS, ROWS = 9, 500
 """The rows of these commits are more than DuckDB reads at once, which is 2,048."""
-MOST = 330
-"""MiB of the process."""
+MOST = 200
+"""MiB beside those of the process at its start."""
 
 
 def write_and_measure(path: Path, report: Path) -> None:
-    """Commit pages of 16 MiB; write the most memory of the process in MiB."""
+    """Commit pages of 16 MiB; write the memory that it took in MiB."""
+    before = memory("VmRSS")
     connection = attach(path, lock_wait_seconds=0)
     limit_memory(connection, MEMORY_FOR_ROWS)
     connection.execute("create table texts (page integer, row integer, text varchar)")
@@ -141,17 +139,13 @@ def write_and_measure(path: Path, report: Path) -> None:
         connection.execute(f"insert into texts select {page}, range, {text} from range({ROWS}, {2 * ROWS})")
         connection.commit()
     connection.close()
-    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
-    report.write_text(
-        str(int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) // 1024), "utf-8"
-    )
+    report.write_text(str(memory("VmHWM") - before), "utf-8")
 
 
 def test_a_commit_of_long_texts_takes_bounded_memory(tmp_path: Path) -> None:
     report = tmp_path / "report"
 
-    process = processes.Process(target=write_and_measure, args=(tmp_path / "vetl.duckdb", report))
-    process.start()
+    process = start(write_and_measure, tmp_path / "vetl.duckdb", report)
     process.join(120)
     process.kill()
 

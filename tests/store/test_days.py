@@ -120,6 +120,10 @@ def test_a_bad_row_waits_until_its_day_is_read_well(filled: Filled) -> None:
     assert open_rows == [(True,), (False,)]
 
 
+def test_a_day_of_one_call_without_a_readable_date_has_it_in_quarantine(filled: Filled) -> None:
+    assert filled.replace_days(call_line("2025-05-01 24:20")) == Changes(quarantined=1)
+
+
 def test_a_day_that_came_as_records_of_the_json_list_is_the_day_that_the_csv_shows(filled: Filled) -> None:
     """With twins, an empty text and the repeated hour: a CSV of the same calls only changes the order."""
     day = date(2025, 11, 2)

@@ -75,6 +75,7 @@ def test_a_text_is_an_instant_or_a_bad_row_but_never_null(text: str) -> None:
         ({"status": "active"}, "id: missing"),
         ({"id": None}, "id: string expected"),
         ({"id": ""}, "id: missing"),
+        *(({"id": number}, "id: impossible value") for number in (1e400, -1e400, 123456789012345678.5)),
         ({"id": "a", "created_at": "yesterday"}, "created_at: datetime expected"),
         ({"id": "a", "created_at": "0001-01-01T00:00:00+14:00"}, "created_at: impossible value"),
         ({"id": "a", "stage": {"name": "started"}}, "stage: string expected"),

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.warehouse_with_rows import ask
 from vetl.core.labels import COMMON_WORDS, SOURCE_WORDS, is_label
 from vetl.core.published_file import SharedWords, Treatments
@@ -138,6 +139,7 @@ def contacts(draw: st.DrawFn) -> str:
     return before + draw(st.one_of(st.sampled_from([number, wide]), address)) + after
 
 
+@settings(max_examples=examples(15))  # each is a publication of many texts
 @given(st.lists(contacts(), min_size=20, max_size=40, unique=True))
 @example(["call 212 555 0199 2026"])
 def test_no_address_and_no_number_of_a_person_is_published(

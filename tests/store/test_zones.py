@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from support.zones import other_rules
 from vetl.core import zones
-from vetl.store.instants import add_called_at, differing, local_minutes
+from vetl.store.instants import add_called_at, differences, local_minutes
 
 FIRST, LAST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2036, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -79,6 +79,9 @@ def test_the_newer_database_decides_and_every_engine_knows_its_zones() -> None:
 
 def test_a_zone_with_other_rules_in_duckdb_is_found(tmp_path: Path) -> None:
     with other_rules("America/Vancouver", "America/Phoenix", tmp_path):
-        found = differing(["America/Vancouver", "America/New_York"], date(2025, 4, 1), date(2025, 12, 1))
+        found = differences(["America/Vancouver", "America/New_York"], date(2025, 4, 1))
 
-    assert found == {"America/Vancouver": date(2025, 11, 2)}
+    [spans] = found.values()
+    assert list(found) == ["America/Vancouver"]
+    # Phoenix has Vancouver's summer time all year.
+    assert spans[0] == (datetime(2025, 11, 2, 9, tzinfo=UTC), datetime(2026, 3, 8, 10, tzinfo=UTC), 3600)

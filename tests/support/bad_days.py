@@ -1,20 +1,19 @@
 """Failures of an operator's day, caused for real in a folder in which `vetl run` has succeeded."""
 
 import os
-import resource
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 import vetl_sandbox
+from support.concurrent_commands import started
 from support.practice_site import practice_table
 from support.processes import until
 from vetl import bundled
@@ -47,13 +46,14 @@ class Site:
 
 
 @contextmanager
-def at_work(kind: Literal["sync", "build"]) -> Generator[subprocess.Popen[bytes]]:
-    """Run a command in a process of its own; stop it after it has begun its work, and kill it in the end."""
-    process = subprocess.Popen(_command(kind), start_new_session=True)
+def at_work(kind: Literal["sync", "build"]) -> Generator[BaseProcess]:
+    """Run a command; stop its process after it has begun its work, and kill it in the end."""
     before = read_activity(WAREHOUSE, kind)
+    process = _started(kind)
+    assert process.pid
 
     def has_begun() -> bool:
-        assert process.poll() is None, "it ended before anybody looked"
+        assert process.is_alive(), "it ended before anybody looked"
         return read_activity(WAREHOUSE, kind) not in (None, before)
 
     try:
@@ -61,29 +61,24 @@ def at_work(kind: Literal["sync", "build"]) -> Generator[subprocess.Popen[bytes]
         os.killpg(process.pid, signal.SIGSTOP)
         yield process
     finally:
-        if process.poll() is None:
+        if process.is_alive():
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.join()
 
 
-def on_a_full_disk(*arguments: str, full_at: int = FULL_AT) -> int:
-    """Run a command whose files may not grow beyond `full_at` bytes; return its exit code."""
-
-    def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (full_at, full_at))
-
-    command = _command(*arguments)
-    return subprocess.run(command, preexec_fn=limit, stdout=subprocess.DEVNULL, check=False).returncode
+def on_a_full_disk(*arguments: str, full_at: int = FULL_AT) -> list[str]:
+    """Return the lines of a command whose files may not grow beyond `full_at` bytes; it ends with 1."""
+    process = _started(*arguments, full_at=full_at)
+    process.join()
+    assert process.exitcode == 1
+    return SAID.read_text("utf-8").splitlines()
 
 
-def _command(*arguments: str) -> list[str]:
-    project = str(bundled.dbt_project())
-    script = (
-        "from pathlib import Path; from vetl import bundled; from vetl.cli.app import main;"
-        f" bundled.dbt_project = lambda: Path({project!r}); main()"
-    )
-    return [sys.executable, "-c", script, *arguments]
+SAID = Path("said")
+
+
+def _started(*arguments: str, full_at: int | None = None) -> BaseProcess:
+    return started(arguments, SAID, Path.cwd(), dict(os.environ), bundled.dbt_project(), full_at=full_at)
 
 
 Event = Callable[[Site], object]
@@ -124,17 +119,14 @@ def killed(kind: Literal["sync", "build"]) -> Event:
 
 
 def disk_full(command: str) -> Event:
-    def happen(_: Site) -> None:
-        assert on_a_full_disk(command) == 1
-
-    return happen
+    return lambda _: on_a_full_disk(command)
 
 
 def sync_terminated(_site: Site) -> None:
     with at_work("sync") as process:
-        os.killpg(process.pid, signal.SIGTERM)
-        os.killpg(process.pid, signal.SIGCONT)
-        process.wait()
+        for number in (signal.SIGTERM, signal.SIGCONT):
+            os.killpg(process.pid or 0, number)
+        process.join()
 
 
 def task_says(value: str) -> Event:
@@ -185,7 +177,7 @@ def forget(site: Site) -> Sequence[str]:
 
 def disk_full_at_forgetting(site: Site) -> None:
     """There is no room for a copy of the private file without the person."""
-    assert on_a_full_disk(*forget(site), full_at=WAREHOUSE.stat().st_size // 2) == 1
+    on_a_full_disk(*forget(site), full_at=WAREHOUSE.stat().st_size // 2)
 
 
 def copied_before_forgetting(site: Site) -> None:

@@ -1,10 +1,8 @@
-"""Commands of vetl that run at the same time, each in a process of its own, which may be killed in the middle.
+"""Commands of vetl that run at the same time, each in a process of its own, which may be killed in the middle."""
 
-The processes are forked from one that has imported vetl: a command starts in milliseconds, not in a second.
-"""
-
-import multiprocessing
 import os
+import resource
+import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -12,24 +10,12 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from support import warm_dbt
+from support import forked, warm_dbt
 from support.mart_builds import untested
 from vetl import bundled
 from vetl.cli import process_exit
 from vetl.cli.app import execute
 from vetl.jobs import dbt_process
-
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(
-    [
-        "support.quiet_end",
-        "support.impatient",
-        "support.concurrent_commands",
-        *(f"vetl.cli.{name}" for name in ("forget", "quarantine", "reconcile", "run", "webhooks")),
-        "vetl.addons.lake.command",
-        "vetl.jobs.drain",
-    ]
-)
 
 KILLED = -9
 """The exit code of a process that SIGKILL ended."""
@@ -92,19 +78,43 @@ def _start(
         warm_dbt.ADDRESS: os.environ[warm_dbt.ADDRESS],
         "VETL_WAREHOUSE__LOCK_WAIT_SECONDS": str(command.patience),
     }
-    said = folder / f"said.{number}"
+    return started(command.arguments, folder / f"said.{number}", folder, own, project)
+
+
+def started(
+    arguments: Sequence[str],
+    said: Path,
+    folder: Path,
+    environment: Mapping[str, str],
+    project: Path,
+    *,
+    full_at: int | None = None,
+) -> BaseProcess:
+    """Start a command, which leads its own group of processes and says everything in a file.
+
+    With `full_at`, the disk is full for files of so many bytes.
+    """
     said.write_text("", "utf-8")
-    process = processes.Process(target=_run, args=(command.arguments, folder, own, project, said))
-    process.start()
-    return process
+    return forked.start(_run, arguments, said, folder, environment, project, full_at)
 
 
 def _run(
-    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], project: Path, said: Path
+    arguments: Sequence[str],
+    said: Path,
+    folder: Path,
+    environment: Mapping[str, str],
+    project: Path,
+    full_at: int | None,
 ) -> None:
     """Run the command in this process, as a shell would."""
+    os.setsid()
     os.chdir(folder)
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        del os.environ[name]
     os.environ.update(environment)
+    if full_at is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (full_at, full_at))
     output = os.open(said, os.O_WRONLY)
     os.dup2(output, 1)
     os.dup2(output, 2)

@@ -21,7 +21,7 @@ from typing import Any
 import duckdb
 import vetl_sandbox
 from support import warm_dbt
-from support.killed_sync import processes
+from support.forked import start
 from support.mart_builds import untested
 from support.sandbox_settings import changed, settings_for
 from vetl import bundled
@@ -132,8 +132,7 @@ def forget_apart(
     """
     ended.unlink(missing_ok=True)
     given = (settings, dict(person), os.environ[warm_dbt.ADDRESS], bundled.dbt_project(), ended, most)
-    process = processes.Process(target=_forget_and_exit, args=given)
-    process.start()
+    process = start(_forget_and_exit, *given)
     while process.is_alive():
         if kill and kill():
             process.kill()

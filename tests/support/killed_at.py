@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from support.killed_sync import processes
+from support.forked import start
 
 CHANGES = frozenset(("open", "os.rename", "os.remove", "os.mkdir", "os.chmod", "os.truncate", "sqlite3.connect"))
 
@@ -14,9 +14,7 @@ CHANGES = frozenset(("open", "os.rename", "os.remove", "os.mkdir", "os.chmod", "
 def killed_at(change: int, ended: Path, work: Callable[..., object], *arguments: object) -> bool:
     """Run the function until its change of this number; return whether it was killed before its end."""
     ended.unlink(missing_ok=True)
-    process = processes.Process(target=_run, args=(change, ended, work, arguments))
-    process.start()
-    process.join()
+    start(_run, change, ended, work, arguments).join()
     return not ended.exists()
 
 

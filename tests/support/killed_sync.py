@@ -1,27 +1,20 @@
 """A sync in a process of its own, which the test kills in the middle."""
 
-import multiprocessing
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from support.forked import start
+from vetl.jobs.sync import run_sync
 from vetl.partner import client
 from vetl.partner.limits import Timing
 from vetl.settings import Settings
 
-processes = multiprocessing.get_context("forkserver")
-# The server imports vetl once; each process that it forks starts in milliseconds.
-processes.set_forkserver_preload(
-    ["support.quiet_end", "support.impatient", "vetl.jobs.sync", "vetl.addons.act.job"]
-)
-
 
 def sync_and_exit(settings: Settings, ended: Path, endpoints: Sequence[str] | None, now: datetime | None) -> None:
     """Run a sync. The exit code is written into a file, because a killed process leaves none."""
-    from vetl.jobs.sync import run_sync  # noqa: PLC0415 - in the process itself
-
     if now is not None:
         client.Timing = partial(Timing, now=lambda: now)
     result = run_sync(settings, practices=None, endpoints=endpoints, since=None, progress=lambda _: None)
@@ -42,8 +35,7 @@ def sync_until_killed(
     `now` is the machine's clock in the process. Return whether the sync was still running.
     """
     ended.unlink(missing_ok=True)
-    process = processes.Process(target=sync_and_exit, args=(settings, ended, endpoints, now))
-    process.start()
+    process = start(sync_and_exit, settings, ended, endpoints, now)
     deadline = time.monotonic() + 20
     sign = after or settings.warehouse.path.exists
     while process.is_alive() and not sign() and time.monotonic() < deadline:

@@ -30,7 +30,7 @@ def until(what: str, holds: Callable[[], Any], seconds: float = PATIENCE) -> Any
     while time.monotonic() < deadline:
         if result := holds():
             return result
-        time.sleep(0.2)
+        time.sleep(0.05)
     return pytest.fail(f"{what}: not after {seconds} s")
 
 

@@ -143,18 +143,18 @@ def load_dbt() -> None:
     MacroFuzzEnvironment.compile = compile_once  # pyright: ignore[reportAttributeAccessIssue] - dbt passes the source alone
 
 
-def run_dbt(asked: Request, parsed: Parsed | None) -> int:
-    """Return the exit code of dbt's command line, in this process."""
-    from dbt.cli.main import cli  # noqa: PLC0415 - as above
+def run_dbt(asked: Request, parsed: Parsed | None) -> None:
+    """Run dbt's command line in this process, and exit with its code."""
+    from vetl.jobs import dbt_child  # noqa: PLC0415 - as above
 
     sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
     asked.enter()
-    _say_less()
     if parsed:
         asked.target.mkdir(parents=True, exist_ok=True)
         for file in parsed.folder.glob("*manifest.json"):
             shutil.copy(file, asked.target)
-    return cli(asked.arguments, obj={"manifest": parsed and parsed.manifest, "callbacks": []})
+    _say_less()
+    dbt_child.run(asked.arguments, parsed and parsed.manifest)
 
 
 def _say_less() -> None:
@@ -190,7 +190,7 @@ def serve(client: socket.socket, asked: Request, outputs: list[int], parsed: Par
     for place, number in enumerate(outputs, start=1):
         os.dup2(number, place)
         os.close(number)
-    sys.exit(run_dbt(asked, parsed))
+    run_dbt(asked, parsed)
 
 
 def received(client: socket.socket) -> tuple[Request, list[int]]:

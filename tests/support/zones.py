@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, reset_tzpath
 
 from vetl.core import zones
 from vetl.core.zones import zone
+from vetl.store import instants
 
 
 @contextmanager
@@ -26,7 +27,7 @@ def other_rules(name: str, rules_of: str, folder: Path) -> Generator[None]:
 def _read_from(*folders: Path) -> None:
     reset_tzpath([str(folder.absolute()) for folder in folders])
     ZoneInfo.clear_cache()
-    for cached in (zones.zone, zones.offset_of_day, zones.offset_of_utc_day):
+    for cached in (zones.zone, zones.offset_of_day, zones.offset_of_utc_day, instants.compared):
         cached.cache_clear()
 
 

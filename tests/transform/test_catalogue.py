@@ -8,7 +8,7 @@ from support.dbt_build import BOOKING_STAGES, Build
 from vetl.bundled import dbt_project
 
 SET = yaml.safe_load((dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
-NO_DEFINITIONS = {"instant", "local_time", "lists", "windows"}
+NO_DEFINITIONS = {"instant", "local_time", "lists", "windows", "zone_corrections"}
 
 
 def catalogue_of(query: Query, table: str) -> dict[str | None, tuple[str, str | None]]:

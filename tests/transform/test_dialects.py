@@ -1,14 +1,20 @@
 """The differences between engines are only in `dbt/macros/dialect`, which has them for each engine."""
 
 import re
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import duckdb
 import jinja2
+import polars as pl
 import pytest
+from support.zones import other_rules
 from vetl.bundled import dbt_project
+from vetl.core.zones import zone
+from vetl.store.instants import differences
 
 MACROS = dbt_project() / "macros"
 DIALECT = sorted((MACROS / "dialect").glob("*.sql"))
@@ -50,6 +56,10 @@ QUESTIONS: dict[str, tuple[tuple[Any, ...], list[str]]] = {
 """The arguments of each macro, and its answers on DuckDB."""
 
 
+CORRECTIONS: dict[str, list[tuple[str, str, int]]] = {}
+"""The variable `zone_corrections`."""
+
+
 @cache
 def macros(engine: str) -> Any:
     """Return every macro, as dbt dispatches it for an engine."""
@@ -66,7 +76,10 @@ def macros(engine: str) -> Any:
         return getattr(module, f"{engine}__{macro}", None) or getattr(module, f"default__{macro}")
 
     names: Any = environment.globals
-    names.update({"adapter": SimpleNamespace(dispatch=dispatch), "return": give_back})
+    variables = {"zone_corrections": CORRECTIONS}
+    names.update(
+        {"adapter": SimpleNamespace(dispatch=dispatch), "return": give_back, "var": variables.__getitem__}
+    )
     module = environment.from_string(text).module
     return module
 
@@ -86,6 +99,34 @@ def test_a_dialect_macro_answers_on_duckdb(macro: str) -> None:
         answers = [answer for (answer,) in connection.execute(sql).fetchall()]
 
     assert answers == expected
+
+
+@pytest.mark.parametrize("rules", ["America/Phoenix", "America/Havana", "Australia/Lord_Howe", "Etc/GMT+9"])
+def test_local_times_follow_the_database_that_decides(
+    rules: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vancouver has other rules than in DuckDB, which converts in the marts (decision 40)."""
+    with other_rules("America/Vancouver", rules, tmp_path):
+        others = differences(["America/Vancouver"], date(2025, 1, 1))
+        spans = [(str(first), str(end), seconds) for first, end, seconds in others["America/Vancouver"]]
+        begin, half = datetime(2025, 1, 1, tzinfo=UTC), timedelta(minutes=30)
+        moments = [begin + half * count for count in range(2 * 24 * 366)]
+        shown = [at.astimezone(zone("America/Vancouver")).replace(tzinfo=None, fold=0) for at in moments]
+    monkeypatch.setitem(CORRECTIONS, "America/Vancouver", spans)
+    there = rendered("local_time", "duckdb", "moment", "name")
+    back = rendered("instant_at", "duckdb", "local", "name")
+    times = pl.DataFrame({"moment": moments, "local": shown, "name": "America/Vancouver"})
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        wrong = connection.execute(f"select * from times where {there} != local").fetchall()
+        assert wrong == []
+        # A time that the clock shows twice is its first instant.
+        wrong = connection.execute(
+            f"select *, {back} from times where {back} != (select min(moment) from times as all_times"
+            " where all_times.local = times.local)"
+        ).fetchall()
+        assert wrong == []
+        assert times.height == len(moments)
 
 
 def test_models_hold_no_word_of_one_engine() -> None:

@@ -48,7 +48,7 @@ def file(filled: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copy(filled.warehouse, tmp_path_factory.mktemp("explain")))
 
 
-@pytest.fixture(scope="module", params=[20251112, 1, 2])
+@pytest.fixture(scope="module", params=[20251112, 1])
 def of_a_seed(request: pytest.FixtureRequest, file: Path) -> Path:
     """Provide the marts over rows of another seed; the first is that of all tests."""
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from vetl import bundled, hooks
@@ -33,6 +34,7 @@ from vetl.store.connection import attached
 from vetl.store.control import builds
 from vetl.store.control.activity import read_activity, recorded
 from vetl.store.control.builds import news
+from vetl.store.instants import differences
 
 WEAK_KEY = (
     f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "
@@ -142,10 +144,20 @@ def _fingerprint(settings: Settings) -> str:
 
 
 def dbt_variables(settings: Settings) -> dict[str, Any]:
-    """Return dbt's variables: the lists with their tables, the kinds of windows, the configured definitions."""
+    """Return dbt's variables: lists with their tables, kinds of windows, corrected times, definitions."""
     windows = {"apart": [kind.value for kind in BESIDE_THE_LIST], "moving": WindowKind.TAIL.value}
     lists = {item.name: item.table for item in REGISTRY}
-    return {"lists": lists, "windows": windows, **settings.definitions.variables()}
+    first = min((practice.history_start for practice in settings.practices), default=date.max)
+    others = differences((practice.time_zone for practice in settings.practices), first)
+    corrections = {
+        zone: [(str(start), str(end), seconds) for start, end, seconds in spans] for zone, spans in others.items()
+    }
+    return {
+        "lists": lists,
+        "windows": windows,
+        "zone_corrections": corrections,
+        **settings.definitions.variables(),
+    }
 
 
 def duckdb_limits(settings: Settings) -> dict[str, str]:

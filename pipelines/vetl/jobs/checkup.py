@@ -29,7 +29,7 @@ from vetl.partner.client import PartnerClient
 from vetl.partner.protocol import CsvAnswer
 from vetl.publishing.statements import query
 from vetl.settings import Settings, load_settings
-from vetl.store.instants import AHEAD, differing, doubt
+from vetl.store.instants import Span, differences, doubt
 from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.phone_calls.json_calls import read_values
 
@@ -177,26 +177,25 @@ def _checked(
     report = asyncio.run(_examine(partner_client(settings), order, notes, run_id, progress))
     start = min(practice.history_start for practice in order.practices)
     zones = {item.id: item.time_zone for item in order.practices}
-    differences = differing(zones.values(), start, report.source_clock.date() + AHEAD)
-    return _with_rules(report, zones, differences), notes.learnt
+    return _with_rules(report, zones, differences(zones.values(), start)), notes.learnt
 
 
-def _with_rules(report: Report, zones: Mapping[str, str], differences: Mapping[str, date]) -> Report:
+def _with_rules(report: Report, zones: Mapping[str, str], others: Mapping[str, Sequence[Span]]) -> Report:
     """Return the report with a finding for each practice in whose zone DuckDB has other rules."""
     return replace(
         report,
         practices=tuple(
-            replace(examined, findings=(*examined.findings, _other_rules(zone, differences[zone])))
-            if (zone := zones[examined.practice_id]) in differences
+            replace(examined, findings=(*examined.findings, _other_rules(zone, others[zone])))
+            if (zone := zones[examined.practice_id]) in others
             else examined
             for examined in report.practices
         ),
     )
 
 
-def _other_rules(zone: str, day: date) -> Finding:
-    cause, _, remedy = doubt(zone, day).partition("; ")
-    return Finding("", "zone rules", "contradicts", f"{day:%Y-%m-%d}", cause, remedy)
+def _other_rules(zone: str, spans: Sequence[Span]) -> Finding:
+    cause, _, remedy = doubt(zone, spans).partition("; ")
+    return Finding("", "zone rules", "note", f"{spans[0][0]:%Y-%m-%d}", cause, remedy)
 
 
 def _merged(before: Report, after: Report) -> Report:

@@ -23,12 +23,7 @@ from vetl.store.writer_lock import held_descriptors
 Advance = Callable[[int, int], object]
 """Called with the number of finished nodes and the number of all nodes."""
 
-COMMAND: tuple[str, ...] = (
-    sys.executable,
-    "-c",
-    "import gc; gc.set_threshold(50_000, 20, 100); from dbt.cli.main import cli; cli()",
-)
-"""Python collects garbage after each 700 new objects, and dbt creates millions of objects that stay."""
+COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "vetl.jobs.dbt_child")
 DATA_ONLY = ("--exclude-resource-type", "unit_test")
 """Unit tests have rows of their own: they test the models and not the data, so they belong to the test suite."""
 PUBLISHED_ONLY = (*DATA_ONLY, "--exclude", "tag:nightly")
@@ -98,7 +93,7 @@ def state_folder(warehouse: Path) -> Path:
 
 
 def log_file(warehouse: Path) -> Path:
-    """Return the file in which dbt logs warnings and errors."""
+    """Return the file with the warnings and errors of the last build."""
     return state_folder(warehouse) / "logs" / "dbt.log"
 
 
@@ -216,25 +211,33 @@ def _run(
 ) -> Generator[NodeDone]:
     state, project = state_folder(warehouse), str(bundled.dbt_project())
     state.mkdir(parents=True, exist_ok=True)
-    # A full log file has every statement, and takes a tenth of the time of a build with few changes.
-    flags = ["--no-version-check", "--no-use-colors", "--log-format", "json", "--log-level-file", "warn"]
+    flags = ["--no-version-check", "--no-use-colors"]
+    flags += ["--log-format", "json", "--log-level-file", "none"] if start else []
     places = ["--project-dir", project, "--profiles-dir", project]
     places += ["--target-path", str(state / "target"), "--log-path", str(state / "logs")]
     profile = {f"VETL_{name}".upper(): value for name, value in (limits or {}).items()}
-    with subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
-        [*(start or COMMAND), *flags, *arguments, *places],
-        cwd=state,
-        env={**environment(warehouse), **profile},
-        # If this process is killed, dbt continues, so the lock of the warehouse must stay until dbt has ended.
-        pass_fds=held_descriptors(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
+    kept = log_file(warehouse)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        kept.open("w", encoding="utf-8") as written,
+        subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
+            [*(start or (*COMMAND, "--events")), *flags, *arguments, *places],
+            cwd=state,
+            env={**environment(warehouse), **profile},
+            # If this process is killed, dbt continues, so the lock of the warehouse must stay until dbt has ended.
+            pass_fds=held_descriptors(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process,
+    ):
         try:
             for line in process.stdout or ():
                 if line.startswith("{"):
-                    yield from log.take(json.loads(line))
+                    event = json.loads(line)
+                    if event["info"]["level"] in {"warn", "error"}:
+                        written.write(f"{event['info']['msg']}\n")
+                    yield from log.take(event)
             log.exit_code = process.wait()
         finally:
             process.kill()  # if vetl was interrupted; it has no effect on a process that has ended

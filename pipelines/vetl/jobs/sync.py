@@ -101,8 +101,8 @@ async def _recorded(
         result = replace(
             result,
             sign_ins=client.total.sign_ins,
-            doubts=(*((doubt,) if doubt else _leaping_ahead(client)), *_other_rules(order, clock)),
-            notes=_signing_in_often(client),
+            doubts=(doubt,) if doubt else _leaping_ahead(client),
+            notes=(*_signing_in_often(client), *_other_rules(order)),
         )
         clock, exit_code, summary = run.clock, result.exit_code, result.as_json()
         return result
@@ -120,12 +120,11 @@ def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
     )
 
 
-def _other_rules(order: Order, clock: datetime) -> tuple[str, ...]:
-    """Return a line for each time zone in which DuckDB, and so the marts, has other rules."""
+def _other_rules(order: Order) -> tuple[str, ...]:
+    """Return a line for each time zone in which DuckDB has other rules."""
     zones = [practice.time_zone for practice in order.practices]
     start = min(practice.history_start for practice in order.practices)
-    differences = instants.differing(zones, start, clock.date() + instants.AHEAD)
-    return tuple(instants.doubt(zone, day) for zone, day in differences.items())
+    return tuple(instants.doubt(zone, spans) for zone, spans in instants.differences(zones, start).items())
 
 
 def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
 """Instants of rows: ISO 8601 in every form, and practice-local minutes in every hour of a clock change.
 
-A time without an offset is UTC; digits beyond the microsecond are cut. `differing` compares DuckDB's rules of time
-zones, by which the marts convert, with those of `core.zones`.
+A time without an offset is UTC; digits beyond the microsecond are cut. `differences` compares DuckDB's rules of
+time zones with those of `core.zones`; the marts convert by DuckDB's, and correct the times that differ.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import duckdb
@@ -20,6 +22,7 @@ INSTANT = pl.Datetime("us", "UTC")
 _MILLISECONDS = "%Y-%m-%dT%H:%M:%S.%3fZ"
 """The most common form; polars parses it four times as fast as the next one."""
 _USUAL_FORM = "%Y-%m-%dT%H:%M:%S%.f%#z"
+_MINUTE = timedelta(minutes=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST, _LAST = (
     (moment - _EPOCH) // timedelta(microseconds=1)
@@ -69,35 +72,57 @@ def parse(text: str) -> datetime | None:
         return None
 
 
-AHEAD = timedelta(days=366)
-"""The time after the source's clock that is compared too: new rules are known before they begin."""
-
 _OFFSETS = """
     select epoch_us(moment), epoch_us(timezone($zone, moment)) - epoch_us(moment)
     from (select unnest(range($first::timestamptz, $last::timestamptz, interval 6 hours)) as moment)
 """
 
+Span = tuple[datetime, datetime, int]
+"""A time in which DuckDB shows another local time: its first instant, its end, the seconds to add."""
 
-def differing(zones: Iterable[str], first: date, last: date) -> dict[str, date]:
-    """Return the zones in which DuckDB has another time between two days, each with the first such day."""
-    found: dict[str, date] = {}
-    days = {"first": datetime.combine(first, time(), UTC), "last": datetime.combine(last, time(), UTC)}
+
+def differences(time_zones: Iterable[str], first: date) -> dict[str, list[Span]]:
+    """Return the zones in which DuckDB has another local time from a day to the end of next year, and when."""
+    return compared(frozenset(time_zones), first, datetime.now(UTC).year + 2)
+
+
+@cache
+def compared(time_zones: frozenset[str], first: date, year: int) -> dict[str, list[Span]]:
+    """Return `differences` until a year begins."""
+    # A local day begins up to 14 hours before that of UTC.
+    begin, end = datetime.combine(first, time(), UTC) - timedelta(days=1), datetime(year, 1, 1, tzinfo=UTC)
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute("set timezone = 'UTC'")
-        for name in dict.fromkeys(zones):
-            for moment, offset in connection.execute(_OFFSETS, {"zone": name, **days}).fetchall():
-                at = _EPOCH + timedelta(microseconds=moment)
-                if timedelta(microseconds=offset) != offset_at(name, at):
-                    found[name] = at.date()
-                    break
-    return found
+        found = {name: list(_spans(connection, name, begin, end)) for name in sorted(time_zones)}
+    return {name: spans for name, spans in found.items() if spans}
 
 
-def doubt(name: str, day: date) -> str:
+def _spans(connection: duckdb.DuckDBPyConnection, name: str, begin: datetime, end: datetime) -> Iterator[Span]:
+    def seconds_at(first: datetime, last: datetime) -> Iterator[tuple[datetime, int]]:
+        given = {"zone": name, "first": first, "last": last}
+        for moment, offset in connection.execute(_OFFSETS, given).fetchall():
+            at = _EPOCH + timedelta(microseconds=moment)
+            difference = (offset_at(name, at) or timedelta()) - timedelta(microseconds=offset)
+            yield at, round(difference.total_seconds())
+
+    start = begin
+    for (earlier, before), (later, after) in pairwise([(begin, 0), *seconds_at(begin, end), (end, 0)]):
+        if before != after:
+            low, high = earlier, later
+            while high - low > _MINUTE:
+                middle = low + (high - low) // _MINUTE // 2 * _MINUTE
+                ((_, seconds),) = seconds_at(middle, middle + _MINUTE)
+                low, high = (middle, high) if seconds == before else (low, middle)
+            if before:
+                yield start, high, before
+            start = high
+
+
+def doubt(name: str, spans: Sequence[Span]) -> str:
     """Return the line about a zone for which DuckDB has other rules."""
     return (
-        f"{name}: from {day:%Y-%m-%d} on DuckDB {duckdb.__version__} has another time than the time zone database"
-        f" {VERSION}, so local times in the marts are off; upgrade both: pip install --upgrade duckdb tzdata"
+        f"{name}: from {spans[0][0]:%Y-%m-%d} on DuckDB {duckdb.__version__} has another time than the time zone"
+        f" database {VERSION}, which the marts follow; other queries need: pip install --upgrade duckdb tzdata"
     )
 
 

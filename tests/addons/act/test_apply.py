@@ -28,16 +28,10 @@ def test_each_request_becomes_one_task(world: ActWorld) -> None:
 
     assert (result.sent, result.adopted, result.unknown, result.exit_code) == (5, 0, 0, 0)
     assert sorted(world.codes()) == sorted(act.code for act in plan.acts)
+    assert stat.S_IMODE(ActSettings.of(world.settings).ledger.stat().st_mode) == 0o600
     assert {task["title"] for task in world.tasks()} == {"Call back: scheduling"}
     assert (apply_acts(world.settings, plan.digest).sent, world.plan_and_apply().sent) == (0, 0)
     assert len(world.codes()) == 5
-
-
-def test_the_ledger_belongs_to_its_owner(world: ActWorld) -> None:
-    world.build(unbooked(1))
-    world.plan_and_apply()
-
-    assert stat.S_IMODE(ActSettings.of(world.settings).ledger.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(
@@ -89,25 +83,6 @@ def test_tasks_that_a_proxy_makes_twice_are_seen_after_sending(world: ActWorld) 
     one = next(task["id"] for task in world.tasks() if double in task["description"])
     world.platform.update(PRACTICE, "staff_tasks", one, {"status": "canceled"})
     assert apply_acts(world.settings, world.plan(unbooked(3))).exit_code == 0
-
-
-def test_two_machines_with_a_ledger_each_are_seen_after_sending(world: ActWorld) -> None:
-    """Both have read the tasks before either sends: no ledger can know the other one's acts."""
-    digest = world.plan(unbooked(1))
-    other = world.act(ledger=ActSettings.of(world.settings).ledger.with_name("other.sqlite"))
-    [act] = plan_acts(other, None).acts
-    task = {"id": "elsewhere", "title": act.title, "description": act.description, "status": "pending"}
-
-    def meddle(method: str) -> None:
-        if method == "POST":
-            world.platform.insert(PRACTICE, "staff_tasks", task)
-
-    world.platform.platform.faults = AtTasks(meddle)
-
-    result = apply_acts(world.settings, digest)
-
-    assert (result.sent, result.exit_code) == (1, 3)
-    assert act.code in result.doubts[0]
 
 
 def test_a_request_without_an_answer_is_not_sent_again_before_the_time_to_settle_is_over(world: ActWorld) -> None:
@@ -218,23 +193,6 @@ def test_nothing_is_sent_again_if_the_platform_shows_tasks_without_their_marks(w
     assert (first.sent, first.unknown, first.exit_code) == (0, 1, 3)
     assert (later.sent, later.unknown, later.exit_code) == (0, 1, 3)
     assert world.posts() == 2
-
-
-def test_a_lost_ledger_makes_no_task_twice(world: ActWorld) -> None:
-    world.build(unbooked(3))
-    world.plan_and_apply()
-    lose_the_ledger(world)
-
-    first = world.plan_and_apply()
-    world.platform.advance(LATER)
-    world.sync()
-    world.build(unbooked(4))
-    second = world.plan_and_apply()
-    world.platform.advance(LATER)
-    third = world.plan_and_apply()
-
-    assert [result.sent for result in (first, second, third)] == [0, 0, 1]
-    assert len(set(world.codes())) == len(world.codes()) == 4
 
 
 def test_a_lost_ledger_adopts_tasks_that_no_sync_has_seen(world: ActWorld) -> None:

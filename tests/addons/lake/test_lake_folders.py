@@ -12,7 +12,7 @@ from random import Random
 import duckdb
 import pytest
 from deltalake import DeltaTable
-from support.killed_sync import processes
+from support import forked
 from support.lakes import lake_settings, rows_of, table_of
 from support.warehouse_with_rows import Filled
 from vetl.addons.lake import export
@@ -61,9 +61,7 @@ def export_rounds(settings: Settings, first: int) -> None:
 
 
 def started(settings: Settings, first: int):  # noqa: ANN201 - a process of multiprocessing
-    process = processes.Process(target=export_rounds, args=(settings, first))
-    process.start()
-    return process
+    return forked.start(export_rounds, settings, first)
 
 
 def outcomes(table: DeltaTable) -> dict[str, set[tuple[str, int]]]:
@@ -143,8 +141,7 @@ def test_killed_before_each_write_the_next_export_goes_on(tmp_path: Path) -> Non
     step, is_killed = 0, True
     while is_killed:
         change(settings, 100 + step)
-        process = processes.Process(target=die_at, args=(settings, step))
-        process.start()
+        process = forked.start(die_at, settings, step)
         process.join()
         is_killed = process.exitcode == -signal.SIGKILL
         assert is_killed or process.exitcode == 0
@@ -170,9 +167,7 @@ def test_many_practices_are_several_commits_and_each_practice_is_in_one(
 
 def test_five_hundred_practices_in_five_folders(tmp_path: Path) -> None:
     folders = [folder_of(tmp_path / "lake", number, practices=100, calls=400) for number in range(5)]
-    running = [processes.Process(target=run_export, args=(settings,)) for settings in folders]
-    for process in running:
-        process.start()
+    running = [forked.start(run_export, settings) for settings in folders]
     for process in running:
         process.join()
 
