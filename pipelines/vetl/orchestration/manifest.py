@@ -45,9 +45,9 @@ class Manifest:
     @cached_property
     def keys(self) -> Mapping[str, dg.AssetKey]:
         """Return the asset of each source and model by dbt's id."""
-        models = {key: dg.AssetKey([node["config"]["schema"], node["name"]]) for key, node in self.models.items()}
-        sources = {key: dg.AssetKey([node["source_name"], node["name"]]) for key, node in self._sources.items()}
-        return models | sources
+        models = {key: (node["config"].get("schema"), node["name"]) for key, node in self.models.items()}
+        sources = {key: (node["source_name"], node["name"]) for key, node in self._sources.items()}
+        return {key: dg.AssetKey([part for part in path if part]) for key, path in (models | sources).items()}
 
     @cached_property
     def checks(self) -> Mapping[str, dg.AssetCheckKey]:
@@ -81,7 +81,7 @@ class Manifest:
             is_virtual=is_view,
             skippable=True,
             metadata={
-                "dagster/table_name": f"{config['schema']}.{node['name']}",
+                "dagster/table_name": f"{node['schema']}.{node['name']}",
                 "dagster/column_schema": dg.TableSchema(columns=columns),
                 **code_in(bundled.dbt_project() / node["original_file_path"]),
                 **documented_in("marts.md"),
