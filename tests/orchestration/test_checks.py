@@ -14,7 +14,7 @@ from vetl.addons.watch import dagster as watch
 from vetl.jobs.judgements import LIST_CHECKS
 from vetl.orchestration.checks import check_lists, check_published
 from vetl.orchestration.resources import PUBLISHED, raw_key
-from vetl.store.control.snapshot import write_snapshot
+from vetl.store.notes import write_snapshot
 from vetl.store.tables import FIRST
 
 KEY = raw_key("staff_tasks")

@@ -15,7 +15,8 @@ from vetl.jobs.judgements import LIST_CHECKS
 from vetl.orchestration.lists import PRACTICES
 from vetl.orchestration.manifest import ELSEWHERE
 from vetl.orchestration.resources import WRITER_POOL, raw_key
-from vetl.settings import Settings, WarehouseSettings
+from vetl.settings import Settings
+from vetl.settings.core_sections import WarehouseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
-from vetl.settings.schedule import AlertSettings
+from vetl.settings.core_sections import AlertSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dagster_shared.error import SerializableErrorInfo
 from vetl.notices.alerts import Alert, Channel, channels, send
 from vetl.orchestration.checks import CAUSES
 from vetl.orchestration.resources import VetlResource, sensor_status
-from vetl.settings.schedule import ScheduleSettings
+from vetl.settings.core_sections import ScheduleSettings
 
 _STATE = "vetl/alerts"
 """The key of the causes that were sent, in Dagster's store of cursors: JSON, by job, with the time of each."""

@@ -17,7 +17,7 @@ from vetl.jobs.judgements import LIST_CHECKS, PUBLISHED_CHECKS, Verdict, lines_o
 from vetl.orchestration.metadata import table
 from vetl.orchestration.resources import EVERYTHING, PUBLISHED, VetlResource, as_failures, raw_key
 from vetl.settings import Settings
-from vetl.settings.schedule import OFF
+from vetl.settings.core_sections import OFF
 
 CAUSES = "causes"
 """The name of the metadata of a failure that has the causes of its alert."""

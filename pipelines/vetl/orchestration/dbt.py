@@ -10,7 +10,6 @@ import dagster as dg
 from vetl.core.published_file import SCHEMAS
 from vetl.jobs.build import is_up_to_date
 from vetl.jobs.dbt_process import NodeDone
-from vetl.jobs.one_writer import writing
 from vetl.orchestration.checks import checked_if_it_fails, published_now
 from vetl.orchestration.lists import reads_again
 from vetl.orchestration.manifest import Manifest
@@ -27,7 +26,8 @@ from vetl.orchestration.resources import (
 from vetl.publishing.publication import Published
 from vetl.run import Event, Events, built, built_and_published, forgotten, published
 from vetl.settings import Settings
-from vetl.store.forget_plan import read_plans
+from vetl.store.person import read_plans
+from vetl.store.warehouse import writing
 
 ONLY_NEWS = (EVERYTHING, DRAIN)
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
@@ -91,7 +91,7 @@ def _built(context: dg.AssetExecutionContext, settings: Settings, manifest: Mani
             yield _file(settings)
             return
         all_tests = not only_news or reads_again(context.run)
-        with writing(settings):
+        with writing(settings.warehouse):
             continued = [
                 one for one in forgotten(settings) if not (isinstance(one, Event) and one.kind == "published")
             ]

@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from vetl.endpoints.received import RECEIVED
+from vetl.endpoints import RECEIVED
 from vetl.jobs.drain import run_drain
 from vetl.orchestration.checks import checked_if_it_fails
 from vetl.orchestration.manifest import Manifest

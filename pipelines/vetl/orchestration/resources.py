@@ -10,7 +10,7 @@ import dagster as dg
 from vetl.core.errors import Transient, VetlError
 from vetl.jobs.logs import configure_logs
 from vetl.settings import Settings, load_settings
-from vetl.settings.schedule import ScheduleSettings
+from vetl.settings.core_sections import ScheduleSettings
 
 EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
 BUILDING = (EVERYTHING, DRAIN, BUILD)
