@@ -6,7 +6,8 @@ from pathlib import Path
 from pydantic import SecretStr
 from vetl.core.list_read import Practice
 from vetl.jobs.sync import run_sync
-from vetl.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings
+from vetl.settings import Settings
+from vetl.settings.core_sections import PartnerSettings, PhoneCallsSettings, WarehouseSettings
 
 
 def run(base_url: str, endpoint: str, start: date, folder: Path) -> None:

@@ -15,7 +15,8 @@ from pydantic import SecretStr
 from vetl.cli.sandbox import Platform, sandbox_process
 from vetl.core.list_read import Practice
 from vetl.jobs.sync import run_sync
-from vetl.settings import PartnerSettings, Settings, WarehouseSettings
+from vetl.settings import Settings
+from vetl.settings.core_sections import PartnerSettings, WarehouseSettings
 
 from benchmarks.measured import Cost, measured
 

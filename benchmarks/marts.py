@@ -15,7 +15,7 @@ from vetl.jobs.build import Begun, options_of
 from vetl.jobs.dbt_process import dbt_build, fingerprint, state_folder
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.publication import publish
-from vetl.settings.mart_definitions import PrivacySettings
+from vetl.settings.core_sections import PrivacySettings
 from vetl.store.connection import attach
 from vetl.store.control import builds
 

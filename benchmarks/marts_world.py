@@ -15,6 +15,7 @@ from vetl.core.list_read import Practice
 from vetl.core.pages import Row
 from vetl.core.steps import MergeRows, ReplaceDays
 from vetl.endpoints import REGISTRY, by_name
+from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.tables import RawTable, row_hash
 from vetl.store.warehouse import Warehouse
@@ -119,8 +120,8 @@ def make(path: Path, calls: int) -> None:
             drawn = {"each": rows // len(PRACTICES), "rows": rows, "clients": clients, "kind": name}
             _fill(connection, name, f"{columns} from ({_THINGS})", drawn)
         _fill(connection, "clients", _CLIENTS, {"clients": clients})
-    with Warehouse.open(path, REGISTRY, lock_wait_seconds=0) as warehouse:
-        warehouse.note_phone_numbers({})
+    with Warehouse.open(path, REGISTRY, lock_wait_seconds=0) as warehouse, warehouse.writing() as connection:
+        note_phone_numbers(connection, {})
 
 
 def _fill(

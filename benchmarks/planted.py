@@ -11,10 +11,9 @@ from datetime import date, timedelta
 
 import numpy as np
 import polars as pl
-from vetl.headlines.fact import Fact
-from vetl.headlines.finding import facts_of
-from vetl.headlines.keeping import SHOWN, Headline, kept
+from vetl.headlines.finding import SHOWN, Headline, facts_of, kept
 from vetl.headlines.series import Days, days_of
+from vetl.headlines.surprise import Fact
 
 FIRST = date(2024, 1, 1)
 LENGTH = 400

@@ -85,7 +85,7 @@ def _(mo, pl, practice, published):
 
 @app.cell
 def _(mo):
-    from vetl.figures.questions import worked_questions
+    from vetl.figures.catalogue import worked_questions
 
     questions = {one.title: one.statement for one in worked_questions()}
     question = mo.ui.dropdown(questions, next(iter(questions)), label="A worked question, with its SQL")

@@ -10,8 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from vetl.core.errors import VetlError
-from vetl.core.pages import CallsPage
-from vetl.core.row_keys import instant, key_of
+from vetl.core.pages import CallsPage, instant, key_of
 from vetl.partner import protocol, webhooks
 from vetl.partner.calls_csv import COLUMNS, render
 from vetl.partner.models import Appointment, BookingSession, Client, OutboundRequest, PhoneCall, StaffTask

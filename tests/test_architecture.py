@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from vetl.hooks import Hooks
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pipelines" / "vetl"
@@ -29,12 +30,12 @@ ONLY_IMPORTER = {
     "prometheus_client": ("addons/webhooks", "jobs/status_metrics.py"),
     "starlette": ("addons/webhooks",),
     "uvicorn": ("addons/webhooks",),
-    "argon2": ("passwords.py",),
+    "argon2": ("cli/passwords.py",),
     "typst": ("addons/letters",),
     "sqlite3": (
-        "sqlite_file.py",
+        "store/sqlite_file.py",
         "receiving/inbox.py",
-        "addons/act/ledger_rows.py",
+        "addons/act/ledger.py",
         "addons/watch/notice_ledger.py",
     ),
     "pluggy": ("hooks.py",),
@@ -72,11 +73,11 @@ IMPORTS = {
     "discovery": {"core", "partner"},
     "reading": {"core", "discovery"},
     "endpoints": {"core", "partner"},
-    "store": {"core", "partner", "endpoints", "bundled", "drafts", "sqlite_file"},
-    "publishing": {"core", "endpoints", "store", "bundled", "drafts"},
+    "store": {"core", "partner", "endpoints", "bundled"},
+    "publishing": {"core", "endpoints", "store", "bundled"},
     "figures": {"bundled", "core", "endpoints", "store", "publishing"},
     "engine": {"core", "partner", "discovery", "reading", "endpoints"},
-    "receiving": {"core", "partner", "endpoints", "store", "engine", "sqlite_file"},
+    "receiving": {"core", "partner", "endpoints", "store"},
     "notices": {"core", "settings"},
     "headlines": {"core"},
     "jobs": {
@@ -91,9 +92,7 @@ IMPORTS = {
         "receiving",
         "headlines",
         "bundled",
-        "drafts",
         "hooks",
-        "sqlite_file",
     },
     "forgetting": {
         "core",
@@ -102,9 +101,7 @@ IMPORTS = {
         "publishing",
         "receiving",
         "jobs",
-        "drafts",
         "hooks",
-        "sqlite_file",
     },
     "run": {"core", "settings", "store", "jobs", "forgetting", "bundled", "hooks"},
     "cli": {
@@ -120,7 +117,6 @@ IMPORTS = {
         "forgetting",
         "bundled",
         "hooks",
-        "passwords",
     },
     "orchestration": {
         "core",
@@ -152,14 +148,12 @@ IMPORTS = {
         "forgetting",
         "cli",
         "orchestration",
-        "drafts",
         "hooks",
-        "sqlite_file",
     },
 }
 """Each package, and exactly the other parts of `vetl` that it imports."""
 
-BESIDE = ("bundled", "drafts", "hooks", "passwords", "sqlite_file")
+BESIDE = ("bundled", "hooks")
 """Modules beside the packages, which any package may import."""
 
 ADDONS = sorted(path.parent.name for path in PACKAGE.glob("addons/*/__init__.py"))
@@ -274,3 +268,25 @@ def test_a_class_of_one_name_is_one_thing() -> None:
     )
 
     assert {name for name, times in names.items() if times > 1} == set()
+
+
+def test_no_module_of_an_addon_has_the_name_of_a_hook() -> None:
+    """Importing such a module would put it in the place of the hook's function, and the hook would be lost."""
+    hooks = {name for name in vars(Hooks) if not name.startswith("_")}
+    assert [path for path in PACKAGE.glob("addons/*/*.py") if path.stem in hooks and path.stem != "__init__"] == []
+
+
+FILES_OF_A_SYNC = 80
+
+
+def test_a_sync_imports_few_files() -> None:
+    """Whoever wants to understand a sync reads these files, and what is beside them does not matter to it."""
+    by_name = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in modules(PACKAGE)}
+    by_name = {name.removesuffix(".__init__"): path for name, path in by_name.items()}
+    seen, todo = set[str](), ["vetl.jobs.sync"]
+    while todo:
+        name = todo.pop()
+        if name in by_name and name not in seen:
+            seen.add(name)
+            todo += [part for one in imports(by_name[name]) for part in (one, one.rpartition(".")[0])]
+    assert len(seen) <= FILES_OF_A_SYNC

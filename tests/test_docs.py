@@ -7,7 +7,7 @@ import pytest
 from support.every_command import every_command
 from vetl.core.published_file import DIGESTS, schema_of
 from vetl.endpoints import REGISTRY
-from vetl.figures.questions import tables_by_subject
+from vetl.figures.catalogue import tables_by_subject
 from vetl.publishing.descriptions import personal_columns
 
 ROOT = Path(__file__).parent.parent

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
+from vetl.core.list_read import EndpointResult, State, SyncResult
 from vetl.core.pages import Changes
-from vetl.core.results import EndpointResult, State, SyncResult
 
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 

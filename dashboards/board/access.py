@@ -10,7 +10,7 @@ from ipaddress import ip_address, ip_network
 from typing import NoReturn
 
 import streamlit as st
-from vetl.passwords import is_password_of
+from vetl.cli.passwords import is_password_of
 
 from board.attempts import Attempts, address_in, network_of
 from board.config import Config

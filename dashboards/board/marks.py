@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import LedgerError
-from vetl.sqlite_file import SqliteFile
+from vetl.store.sqlite_file import SqliteFile
 
 MARKS = {"done": "Done", "no_answer": "No answer", "not_needed": "Not needed"}
 """The marks, and the labels of their buttons."""

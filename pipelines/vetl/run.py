@@ -13,16 +13,16 @@ from typing import Any, Literal
 
 from vetl import bundled, hooks
 from vetl.core.errors import BuildFailed, PublicationHeld, VetlError, is_of_a_full_disk
-from vetl.core.results import ReportProgress
+from vetl.core.list_read import ReportProgress
 from vetl.forgetting.job import finish_forgettings
 from vetl.jobs.build import building, is_built, publish_marts, treatments
 from vetl.jobs.dbt_process import NodeDone, log_file
 from vetl.jobs.drain import run_drain
-from vetl.jobs.one_writer import existing, writing
 from vetl.jobs.sync import chosen_practices, run_sync
 from vetl.settings import Settings
-from vetl.store.control.activity import recorded
-from vetl.store.control.snapshot import refuse_newer
+from vetl.store.notes import refuse_newer
+from vetl.store.warehouse import existing, writing
+from vetl.store.writer_lock import recorded
 
 WORST_FIRST = (1, 2, 3, 0)
 Kind = Literal["forgotten", "synced", "drained", "built", "kept", "published", "current", "held", "told", "failed"]
@@ -60,7 +60,7 @@ def run(settings: Settings, practices: Sequence[str] | None, reading: Reading) -
     chosen_practices(settings, practices)
     treatments(settings)
     codes: list[int] = []
-    with writing(settings):
+    with writing(settings.warehouse):
         refuse_newer(settings.warehouse.path, bundled.migrations())
         for step in (
             forgotten,
@@ -126,8 +126,8 @@ def _news(codes: Sequence[int], settings: Settings) -> Events:
 
 def built_and_published(settings: Settings, **how: Any) -> Events:  # noqa: ANN401 - as `building`
     """Build the marts; publish them only if every node was built, so that analysts never see half a build."""
-    existing(settings)
-    with writing(settings):
+    existing(settings.warehouse)
+    with writing(settings.warehouse):
         for event in built(settings, **how):
             yield event
             if isinstance(event, Event) and event.kind == "built" and not event.exit_code:
@@ -137,8 +137,8 @@ def built_and_published(settings: Settings, **how: Any) -> Events:  # noqa: ANN4
 def built(settings: Settings, **how: Any) -> Events:  # noqa: ANN401 - as `building`
     """Build the marts as `building` does; if a node failed, say that the published file stays."""
     path = settings.warehouse.path
-    existing(settings)
-    with writing(settings):
+    existing(settings.warehouse)
+    with writing(settings.warehouse):
         try:
             with recorded(path, "build", "build") as recorder:
                 yield NodeDone(0, 0, {})  # dbt takes seconds until its first node is done

@@ -48,7 +48,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 from vetl import hooks
-from vetl.jobs.kept_files import kept_files
+from vetl.jobs.backups import kept_files
 from vetl.settings import load_settings
 settings = load_settings()
 lines = list(hooks.after_publication(settings))

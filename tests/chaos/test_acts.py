@@ -15,7 +15,7 @@ from support.act_world import DAYS, ActWorld, act_world, unbooked
 from support.forked import start
 from support.sandbox_settings import changed
 from vetl.addons.act.job import apply_acts, plan_acts
-from vetl.addons.act.platform import ApplyResult
+from vetl.addons.act.sending import ApplyResult
 from vetl.core.errors import VetlError
 from vetl.settings import Settings
 

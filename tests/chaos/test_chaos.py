@@ -26,8 +26,7 @@ from support.servers import Server
 from support.tcp_proxy import Door, door_before
 from support.warehouse_with_rows import ask
 from vetl.core.errors import ConfigurationError, VetlError
-from vetl.core.list_read import Reconcile
-from vetl.core.results import SyncResult
+from vetl.core.list_read import Reconcile, SyncResult
 from vetl.partner import client
 from vetl.partner.limits import Timing
 from vetl.settings import Settings

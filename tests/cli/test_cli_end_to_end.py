@@ -22,7 +22,7 @@ from vetl import bundled
 from vetl.cli import app
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
-from vetl.store.control.activity import read_activity
+from vetl.store.writer_lock import read_activity
 
 DAYS = 6
 DATA = Path("warehouse/data")

@@ -15,10 +15,10 @@ from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY, by_name
 from vetl.publishing.marts import Masking
 from vetl.publishing.publication import write_record
-from vetl.store.control.activity import recorded
 from vetl.store.file_header import what_is_wrong
 from vetl.store.notes import notes_file
 from vetl.store.warehouse import Warehouse
+from vetl.store.writer_lock import recorded
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 NOW = datetime(2026, 1, 16, 19, 30, tzinfo=UTC)

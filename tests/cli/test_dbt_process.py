@@ -11,12 +11,7 @@ from support.processes import holding
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseBusy
 from vetl.jobs import dbt_process
-from vetl.jobs.dbt_process import (
-    BuildResult,
-    dbt_build,
-    environment,
-    without_values,
-)
+from vetl.jobs.dbt_process import BuildResult, dbt_build, environment, without_values
 
 PROFILES = """
 vetl:

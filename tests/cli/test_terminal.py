@@ -8,11 +8,11 @@ from threading import Event
 
 import pytest
 from vetl.cli import progress as shown
+from vetl.cli.commands import ago, in_words, local
 from vetl.cli.output import direct, say
 from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import TableColumn, print_table
-from vetl.cli.times import ago, in_words, local
-from vetl.core.results import Progress, Waiting
+from vetl.core.list_read import Progress, Waiting
 
 COLUMNS = (TableColumn("practice"), TableColumn("state"), TableColumn("rows", 1), TableColumn("evidence", 2))
 ROWS = [("loc-001", "certified", 1200, "one page is one snapshot"), ("loc-002", "failed", 3, "")]

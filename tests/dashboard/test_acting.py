@@ -9,8 +9,8 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Open
+from vetl.addons.act.act_files import plan_file, write_plan
 from vetl.addons.act.acts import Act, HeldBack
-from vetl.addons.act.plan_file import plan_file, write_plan
 from vetl.addons.act.planning import ActPlan
 from vetl.core.noise import difference_interval
 

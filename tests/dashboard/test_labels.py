@@ -11,7 +11,7 @@ from board.scorecard import MEASURES
 from board.words import LABELS
 from support.dashboard_pages import Ask, Open
 from vetl.addons.letters.letter import SHARES
-from vetl.core.metric_names import METRICS_OF_NOW
+from vetl.addons.watch.settings import METRICS_OF_NOW
 from vetl.figures.ask import MetricQuestion, ask, list_of
 from vetl.figures.catalogue import Metric
 

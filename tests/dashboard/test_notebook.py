@@ -12,7 +12,7 @@ import pytest
 from support.dashboard_browser import answered
 from support.dashboard_pages import Ask
 from vetl.bundled import dashboards
-from vetl.figures.questions import worked_questions
+from vetl.figures.catalogue import worked_questions
 
 
 def test_every_cell_shows_the_marts_numbers(published: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from board.pages import PAGES
 from board.published import MissingError, now_published
 from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Ask, Copied, Open
-from vetl.passwords import is_password_of, set_password
+from vetl.cli.passwords import is_password_of, set_password
 from vetl.publishing.marts import table_of
 
 PATHS = ["", *(page.path for page in PAGES[1:])]
@@ -176,7 +176,7 @@ TWELVE = """
 import sys
 from pathlib import Path
 from threading import Thread
-from vetl.passwords import is_password_of
+from vetl.cli.passwords import is_password_of
 threads = [Thread(target=is_password_of, args=(Path(sys.argv[1]), "anna", f"wrong {n}")) for n in range(12)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]

@@ -18,8 +18,7 @@ from vetl import bundled
 from vetl.endpoints import REGISTRY
 from vetl.orchestration.checks import list_statuses
 from vetl.settings import load_settings
-from vetl.store.control.snapshot import read_snapshot
-from vetl.store.notes import notes_file
+from vetl.store.notes import notes_file, read_snapshot
 
 SLOW = vetl_sandbox.Fault("slow", in_a_row=None, wait_seconds=0.1)
 

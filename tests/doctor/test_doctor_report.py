@@ -12,8 +12,9 @@ import pytest
 from support.platform_and_settings import PRACTICE, Clinic, findings_by_check
 from vetl.cli.app import execute
 from vetl.core.errors import ConfigurationError
-from vetl.discovery.probes import Correction, Examined, Finding, Report
-from vetl.jobs.doctor_settings import mend
+from vetl.discovery.examination import Examined, Report
+from vetl.discovery.probes import Correction, Finding
+from vetl.jobs.checkup import mend
 
 CALLS, TASKS = ("--endpoint", "phone_calls"), ("--endpoint", "staff_tasks")
 

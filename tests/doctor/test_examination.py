@@ -17,19 +17,10 @@ from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Reading
 from vetl.core.pages import Page
 from vetl.core.steps import GetRecords, Learnt, ReadPage
-from vetl.discovery.calls_and_people import check_clients
-from vetl.discovery.examination import discover
+from vetl.core.zones import Pair, contradiction, fits, pairs
+from vetl.discovery.calls_and_people import USUAL, check_clients, check_zone, distinguishing_day, zones_that_fit
+from vetl.discovery.discover import discover
 from vetl.discovery.probes import Finding
-from vetl.discovery.time_zone import (
-    USUAL,
-    Pair,
-    check_zone,
-    contradiction,
-    distinguishing_day,
-    fits,
-    pairs,
-    zones_that_fit,
-)
 from vetl.endpoints import by_name
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)

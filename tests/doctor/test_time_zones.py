@@ -12,7 +12,7 @@ import vetl_sandbox
 from support.platform_and_settings import TOML, Clinic
 from support.zones import other_rules
 from vetl.cli.app import execute
-from vetl.discovery.row_checks import order_of_stages
+from vetl.discovery.examination import order_of_stages
 from vetl.jobs.checkup import proposed_stages
 
 CALLS = ("--endpoint", "phone_calls")

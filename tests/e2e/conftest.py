@@ -11,7 +11,7 @@ import pytest
 import vetl_sandbox
 from support import truth
 from support.sandbox_settings import settings_for, synced
-from vetl.core.results import SyncResult
+from vetl.core.list_read import SyncResult
 from vetl.settings import Settings
 
 

@@ -17,7 +17,7 @@ from support.forgetting import PRACTICE
 from support.mart_builds import build_marts_untested, untested
 from support.sandbox_settings import changed, synced
 from support.warehouse_with_rows import ask
-from vetl.addons.act.plan_file import plan_file
+from vetl.addons.act.act_files import plan_file
 from vetl.addons.lake.settings import SparkSettings
 from vetl.addons.watch.settings import WatchSettings
 from vetl.cli import app, forget

@@ -28,7 +28,7 @@ from vetl.jobs.build import publish_marts
 from vetl.jobs.drain import run_drain
 from vetl.jobs.quarantined_rows import retry
 from vetl.settings import Settings
-from vetl.store.forget_plan import read_plans
+from vetl.store.person import read_plans
 
 DAYS = 4
 PEOPLE = 3

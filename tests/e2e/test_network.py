@@ -13,7 +13,7 @@ from support.lying_proxy import lying
 from support.sandbox_settings import at, changed
 from support.tcp_proxy import Door, door_before
 from vetl.core.errors import Unreachable
-from vetl.core.results import Progress, Waiting
+from vetl.core.list_read import Progress, Waiting
 from vetl.endpoints import REGISTRY
 from vetl.store.notes import read_note
 from vetl.store.warehouse import Warehouse

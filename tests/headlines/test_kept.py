@@ -5,9 +5,9 @@ from datetime import date, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
-from vetl.headlines.fact import Fact
-from vetl.headlines.keeping import NEWS, SHOWN, Headline, kept, present
-from vetl.headlines.sentences import made_of, words_of
+from vetl.headlines.finding import NEWS, SHOWN, Headline, kept, present
+from vetl.headlines.measures import made_of, words_of
+from vetl.headlines.surprise import Fact
 
 MONDAY = date(2026, 3, 2)
 SHIFT = Fact("p", "shift", "answered", None, MONDAY, None, 0.6, 0.85, 60, 100, 25, 6.0)

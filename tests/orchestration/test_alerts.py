@@ -15,7 +15,7 @@ from vetl.orchestration import alerts
 from vetl.orchestration.alerts import Alert, alert_of, alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import CAUSES
 from vetl.settings import load_settings
-from vetl.settings.schedule import AlertSettings, ScheduleSettings
+from vetl.settings.core_sections import AlertSettings, ScheduleSettings
 
 
 def fail(instance: dg.DagsterInstance, error: Exception) -> Any:

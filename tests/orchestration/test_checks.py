@@ -13,7 +13,7 @@ from support.practice_site import practice_tables, vetl_resource
 from vetl.addons.watch import dagster as watch
 from vetl.orchestration.checks import LIST_CHECKS, check_lists, check_published
 from vetl.orchestration.resources import PUBLISHED, raw_key
-from vetl.store.control.snapshot import write_snapshot
+from vetl.store.notes import write_snapshot
 from vetl.store.tables import FIRST
 
 KEY = raw_key("staff_tasks")

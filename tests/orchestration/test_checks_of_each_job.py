@@ -19,8 +19,7 @@ from support.practice_site import site
 from support.processes import answers, free_port, running, until
 from support.small_project import few_models
 from vetl.addons.act.dagster import ACTS
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.received import RECEIVED
+from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.engine import runner
 from vetl.orchestration.lists import Again, run_config
 from vetl.orchestration.location import vetl_definitions
@@ -29,7 +28,7 @@ from vetl.partner.webhooks import Channel
 from vetl.publishing.statements import query
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import load_settings
-from vetl.store.forget_plan import ForgetPlan, keep_plans, read_plans
+from vetl.store.person import ForgetPlan, keep_plans, look_up, read_plans
 from vetl.store.warehouse import Warehouse
 from vetl_sandbox import Fault
 from vetl_sandbox.faults import Faults
@@ -117,7 +116,7 @@ class Place:
         path = load_settings(self.config).warehouse.path
         [(client,)] = query(path, f"select min(id) from raw.clients where practice_id = '{practice}'").rows
         with Warehouse.open(path, REGISTRY, lock_wait_seconds=0) as warehouse:
-            keep_plans(path, [ForgetPlan(warehouse.people.look_up(practice, client))])
+            keep_plans(path, [ForgetPlan(look_up(warehouse, practice, client))])
         return client
 
     def passed(self) -> set[Check]:

@@ -14,7 +14,8 @@ from vetl.orchestration.dbt import manifest_of
 from vetl.orchestration.lists import PRACTICES
 from vetl.orchestration.raw_tables import ELSEWHERE
 from vetl.orchestration.resources import WRITER_POOL, raw_key
-from vetl.settings import Settings, WarehouseSettings
+from vetl.settings import Settings
+from vetl.settings.core_sections import WarehouseSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 

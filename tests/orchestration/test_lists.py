@@ -8,13 +8,13 @@ import dagster as dg
 import pytest
 from support.practice_site import practice_tables, vetl_resource
 from vetl.core.errors import Unreachable, VetlError
+from vetl.core.list_read import EndpointResult, State, SyncResult
 from vetl.core.pages import Changes
-from vetl.core.results import EndpointResult, State, SyncResult
 from vetl.orchestration import lists
 from vetl.orchestration.lists import NAME, list_assets
 from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.resources import raw_key
-from vetl.store.control.snapshot import ListStatus
+from vetl.store.notes import ListStatus
 
 AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ from vetl.core.errors import ConfigurationError
 from vetl.orchestration.checks import USUAL_HOURS
 from vetl.orchestration.schedules import EVERYTHING, WATCH, schedules
 from vetl.settings import load_settings
-from vetl.settings.schedule import ScheduleSettings, open_hours
+from vetl.settings.core_sections import ScheduleSettings, open_hours
 
 SEVEN = datetime(2026, 1, 1, 7, tzinfo=UTC)
 

@@ -18,7 +18,7 @@ from vetl.orchestration.resources import VetlResource
 from vetl.orchestration.schedules import inbox_sensors, practices_sensor
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
-from vetl.settings.schedule import ScheduleSettings
+from vetl.settings.core_sections import ScheduleSettings
 
 RECEIVED_TABLES = received_tables(RawTables({"nodes": {}, "sources": {}}))
 [INBOX] = inbox_sensors(ScheduleSettings())

@@ -17,7 +17,7 @@ import pytest
 from adbc_driver_postgresql import dbapi
 from support.processes import free_port, postgres
 from support.published import published_once
-from vetl.addons.postgres.copying import PostgresError, copy
+from vetl.addons.postgres.job import PostgresError, copy
 from vetl.core.published_file import DIGESTS, schema_of
 
 ROWS = f"select count(*) from duckdb_tables() where schema_name in ('marts', 'meta') and table_name <> '{DIGESTS}'"
@@ -146,7 +146,7 @@ def test_a_reader_sees_one_publication_in_each_of_a_hundred(dsn: str, published:
 KILLED = """
 import sys
 from pathlib import Path
-from vetl.addons.postgres.copying import copy
+from vetl.addons.postgres.job import copy
 print("on", flush=True)
 copy(Path(sys.argv[1]), sys.argv[2])
 """

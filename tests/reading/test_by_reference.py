@@ -21,8 +21,8 @@ from support.model_store import Mentions, People
 from vetl.core.errors import Unreachable
 from vetl.core.list_read import Margins, Outcome, Reconcile
 from vetl.endpoints.clients import CLIENTS
-from vetl.reading.by_id import LOOKS
-from vetl.reading.read_list import read_list
+from vetl.reading import read_list
+from vetl.reading.undated_lists import LOOKS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vetl.core.row_keys import evidence_of, instant, key_of, updated_at
+from vetl.core.pages import evidence_of, instant, key_of, updated_at
 from vetl.reading.coverage import Coverage, DaysCursor
 
 EPOCH = date(2026, 1, 1)

@@ -18,7 +18,7 @@ from vetl.core.endpoint import Endpoint
 from vetl.core.errors import RequestRefused, Unreachable
 from vetl.core.pages import Page, Row
 from vetl.core.steps import Plan, ReadPage, do
-from vetl.discovery.capability_store import capabilities_of
+from vetl.discovery.discover import capabilities_of
 from vetl.discovery.identity import TOO_MANY, Identity, compared, look_first
 from vetl.discovery.page_parameters import PageNumbers, find_pages
 from vetl.endpoints.staff_tasks import STAFF_TASKS

@@ -12,8 +12,7 @@ from support import certificate_claims as claims
 from support.model_source import START, Manners
 from support.strategy_machine import EndedReading, StrategyMachine
 from vetl.core.endpoint import QueryNames
-from vetl.core.pages import Row
-from vetl.core.row_keys import instant
+from vetl.core.pages import Row, instant
 from vetl.endpoints.ai_outbound import AI_OUTBOUND
 from vetl.endpoints.appointments import APPOINTMENTS
 from vetl.endpoints.booking_sessions import BOOKING_SESSIONS

@@ -17,10 +17,10 @@ from vetl.core.errors import NotFound, PracticeRefused, RequestRefused, Unreacha
 from vetl.core.list_read import Result
 from vetl.core.pages import Page
 from vetl.core.steps import ReadPage
-from vetl.discovery.examination import discover
+from vetl.discovery.discover import discover
 from vetl.discovery.page_parameters import check_size
+from vetl.discovery.parameter_names import check_statuses
 from vetl.discovery.probes import ListKnowledge
-from vetl.discovery.row_checks import check_statuses
 from vetl.endpoints import by_name
 
 STATUSES = ("active", "received", "pending", "completed")

@@ -23,6 +23,7 @@ from vetl.core.errors import InboxError, PracticeRefused, RequestRefused, Unreac
 from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Row
 from vetl.endpoints import REGISTRY
+from vetl.partner.client import PartnerClient
 from vetl.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, row
 from vetl.partner.webhooks import message as message_of
 from vetl.receiving.inbox import Entry, Inbox, WaitingDelivery
@@ -270,7 +271,7 @@ def test_no_id_of_a_practice_stops_the_export_of_the_lake(side: Side, tmp_path: 
     side.warehouse = Warehouse.open(side.path, REGISTRY, lock_wait_seconds=0)
 
 
-class Platform:
+class Platform(PartnerClient):
     """The answers of get-message and get-request."""
 
     def __init__(self, rows: Mapping[str, Row | int | VetlError]) -> None:

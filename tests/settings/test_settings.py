@@ -24,7 +24,7 @@ from vetl.core.list_read import Practice
 from vetl.core.published_file import PersonalClass
 from vetl.jobs.build import weak_key
 from vetl.settings import Login, environment_only, load_settings, settings_class
-from vetl.settings.mart_definitions import DefinitionsSettings
+from vetl.settings.core_sections import DefinitionsSettings
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 

@@ -19,7 +19,8 @@ from vetl.endpoints import REGISTRY
 from vetl.jobs.build import building, publish_marts
 from vetl.jobs.dbt_process import last_of
 from vetl.jobs.logs import configure_logs
-from vetl.settings import WarehouseSettings, settings_class
+from vetl.settings import settings_class
+from vetl.settings.core_sections import WarehouseSettings
 from vetl.store.warehouse import Warehouse
 
 _KEY = SecretStr("4f0c1d2e3b5a69788796a5b4c3d2e1f0")

@@ -20,7 +20,8 @@ from vetl.addons.lake.job import run_export
 from vetl.core.errors import BuildFailed
 from vetl.jobs.build import building
 from vetl.jobs.dbt_process import last_of
-from vetl.settings import Settings, WarehouseSettings, settings_class
+from vetl.settings import Settings, settings_class
+from vetl.settings.core_sections import WarehouseSettings
 
 PYTHON = Path(__file__).parents[2] / "build" / "env" / "spark" / "bin" / "python"
 """The Python of the environment that the target makes, because vetl's own has no pyspark."""

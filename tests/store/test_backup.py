@@ -14,15 +14,14 @@ from support.warehouse_with_rows import Filled, ask, call_line
 from vetl.addons.act.settings import ActSettings
 from vetl.cli.app import execute
 from vetl.core.errors import BackupError, WarehouseError, WrongUse
-from vetl.jobs.backups import MANIFEST, back_up, read_backup, restore
-from vetl.jobs.kept_files import kept_files, place_of
-from vetl.jobs.one_writer import writing
+from vetl.jobs.backups import MANIFEST, back_up, kept_files, place_of, read_backup, restore
 from vetl.jobs.status_report import read_status
 from vetl.partner.webhooks import Channel
 from vetl.publishing.contacts import contacts_file
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings import Settings, load_settings, settings_class
 from vetl.store.notes import read_note, write_note
+from vetl.store.warehouse import writing
 from vetl.store.writer_lock import restore_mark, unfinished_restore
 
 DELIVERY = Entry(Channel.MESSAGES, "p1", b"{}", datetime(2026, 1, 1, tzinfo=UTC))
@@ -197,7 +196,7 @@ def test_a_restore_that_is_killed_leaves_one_state_or_keeps_other_commands_away_
             break
         kills += 1
         if unfinished_restore(settings.warehouse.path):
-            with pytest.raises(WarehouseError, match="`vetl restore` did not end"), writing(settings):
+            with pytest.raises(WarehouseError, match="`vetl restore` did not end"), writing(settings.warehouse):
                 pass
             kept_away += 1
         else:

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from support import forgotten_client as client
 from support.warehouse_with_rows import DAY, HARBOR, Filled, ask, call_line
+from vetl.forgetting.job import rewrite
 from vetl.forgetting.search import elsewhere
-from vetl.store.compact import rewrite
+from vetl.store.forgotten import forget
+from vetl.store.person import look_up
 
 
 @pytest.fixture
@@ -31,8 +33,8 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
     assert all(text.encode() in filled.path.read_bytes() for text in client.VALUES)
 
     with Filled(filled.path).warehouse as warehouse:
-        person = warehouse.people.look_up("p1", client.ID)
-        forgotten = warehouse.people.forget(person)
+        person = look_up(warehouse, "p1", client.ID)
+        forgotten = forget(warehouse, person)
     rewrite(filled.path)
 
     content = filled.path.read_bytes()
@@ -97,7 +99,7 @@ def test_a_withheld_number_is_nobodys(tmp_path: Path) -> None:
     filled = Filled(tmp_path / "vetl.duckdb")
     filled.merge("clients", {"id": client.ID, "phone": "+266696687"})
 
-    assert "+266696687" not in filled.warehouse.people.look_up("p1", client.ID).phones
+    assert "+266696687" not in look_up(filled.warehouse, "p1", client.ID).phones
 
 
 def test_a_number_without_area_code_is_not_that_of_another_area(tmp_path: Path) -> None:
@@ -105,19 +107,19 @@ def test_a_number_without_area_code_is_not_that_of_another_area(tmp_path: Path) 
     filled.merge("clients", {"id": client.ID, "phone": "555-0199"})
     filled.merge("clients", {"id": "max-id", "phone": client.PHONE})
 
-    assert filled.warehouse.people.look_up("p1", client.ID).phones == {"555-0199"}
+    assert look_up(filled.warehouse, "p1", client.ID).phones == {"555-0199"}
 
 
 def test_the_name_of_a_pet_is_not_a_name_of_its_client(filled: Filled) -> None:
     """Pets of other clients have the same name; the text of their rows stays."""
-    assert "Rex of Jane" not in filled.warehouse.people.look_up("p1", client.ID).names
+    assert "Rex of Jane" not in look_up(filled.warehouse, "p1", client.ID).names
 
 
 def test_a_name_that_another_practice_has_in_json_is_found_there(filled: Filled) -> None:
     """JSON writes the quotation marks of the name with backslashes."""
     name = 'Jane "The Tank" Doe'
     filled.merge("clients", {"id": client.ID, "name": name})
-    person = filled.warehouse.people.look_up("p1", client.ID)
+    person = look_up(filled.warehouse, "p1", client.ID)
     filled.another_practice()
     filled.merge("clients", {"id": "other-id", "name": "Max", "patients": [{"id": "pet-2", "name": name}]})
     filled.warehouse.close()

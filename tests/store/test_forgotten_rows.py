@@ -10,7 +10,9 @@ import pytest
 from support import forgotten_client as client
 from support.warehouse_with_rows import Filled, call_line, call_record
 from vetl.core.steps import ReferencedIds
-from vetl.store.compact import rewrite
+from vetl.forgetting.job import rewrite
+from vetl.store.forgotten import forget
+from vetl.store.person import look_up
 
 NEXT_DAY = date(2025, 5, 2)
 SHE = {"client_name": client.NAME, "phone_number": client.PHONE}
@@ -170,7 +172,7 @@ def test_a_pet_with_the_same_id_keeps_it(filled: Filled) -> None:
     filled.merge("patients", {"id": "10000001", "name": "Rex", "client_id": "max-id"})
     filled.merge("staff_tasks", {"id": "t1", "client_id": "max-id", "patient_id": "10000001"})
 
-    filled.warehouse.people.forget(filled.warehouse.people.look_up("p1", "10000001"))
+    forget(filled.warehouse, look_up(filled.warehouse, "p1", "10000001"))
 
     assert filled.rows("select id, name from raw.patients") == [("10000001", "Rex")]
     assert filled.rows("select patient_id from raw.staff_tasks") == [("10000001",)]

@@ -5,6 +5,7 @@ All spellings of a telephone number become one number, by the country of the pra
 
 import json
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.warehouse_with_rows import HARBOR, Filled, call_line
-from vetl.store.control.phone_numbers import e164, region_of
+from vetl.store.control.phone_numbers import e164, note_phone_numbers, region_of
 from vetl.store.mentions import Mentions, known_email, known_id, known_name, known_number
 
 KEY = b"a key of tests"
@@ -220,6 +221,11 @@ def test_the_country_is_that_of_the_time_zone() -> None:
     assert [region_of(zone) for zone in zones] == ["AU", "US", "CA", "GB", None]
 
 
+def note_numbers(filled: Filled, regions: Mapping[str, str]) -> int:
+    with filled.warehouse.writing() as connection:
+        return note_phone_numbers(connection, regions)
+
+
 def noted(filled: Filled) -> dict[str, str | None]:
     return dict(filled.rows("select spelling, e164 from control.phone_numbers"))
 
@@ -230,19 +236,19 @@ def test_only_new_spellings_are_read(filled: Filled, monkeypatch: pytest.MonkeyP
     )
     filled.merge("clients", {"id": "1", "phone": "anonymous"})
 
-    assert filled.warehouse.note_phone_numbers({}) == 3
-    assert filled.warehouse.note_phone_numbers({}) == 0
+    assert note_numbers(filled, {}) == 3
+    assert note_numbers(filled, {}) == 0
     assert noted(filled) == {"(212) 555-0100": "+12125550100", "+12125550100": "+12125550100", "anonymous": None}
     monkeypatch.setattr(phonenumbers, "__version__", "newer")
-    assert filled.warehouse.note_phone_numbers({}) == 3
+    assert note_numbers(filled, {}) == 3
 
 
 def test_another_country_reads_all_numbers_again(filled: Filled) -> None:
     filled.merge("clients", {"id": "1", "phone": "0412 345 678"})
-    filled.warehouse.note_phone_numbers({})
-    filled.warehouse.note_phone_numbers({HARBOR.id: "AU"})
+    note_numbers(filled, {})
+    note_numbers(filled, {HARBOR.id: "AU"})
     assert noted(filled) == {"0412 345 678": "+61412345678"}
 
     filled.warehouse.set_practices([replace(HARBOR, time_zone="Europe/London")])
-    filled.warehouse.note_phone_numbers({})
+    note_numbers(filled, {})
     assert noted(filled)["0412 345 678"] != "+61412345678"

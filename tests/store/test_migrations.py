@@ -9,7 +9,7 @@ from support.warehouse_with_rows import Filled, ask
 from vetl import bundled
 from vetl.core.errors import WarehouseError
 from vetl.endpoints import REGISTRY
-from vetl.store.control.snapshot import read_snapshot, refuse_newer
+from vetl.store.notes import read_snapshot, refuse_newer
 from vetl.store.warehouse import Warehouse
 
 LATER = "0002_colours"

@@ -10,9 +10,9 @@ import duckdb
 import pytest
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import Treatments
-from vetl.drafts import draft_for, replace_text
 from vetl.publishing.contacts import contacts_file, remove_contacts, write_contacts
 from vetl.publishing.publication import publish
+from vetl.store.drafts import draft_for, replace_text
 
 PII: Treatments = {"clients": {"name": "null"}}
 SECRET = "VETL_PARTNER__PASSWORD=kept\n"
@@ -98,7 +98,7 @@ def test_a_text_is_replaced_for_its_owner_alone_and_a_link_in_its_place_is_not_f
 WRITER = """
 import sys
 from pathlib import Path
-from vetl.drafts import draft_for
+from vetl.store.drafts import draft_for
 with draft_for(Path(sys.argv[1])) as draft:
     draft.write_text("clear names")
     print(draft, flush=True)

@@ -8,10 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import ask
-from vetl.core.labels import SOURCE_WORDS, is_label
-from vetl.core.published_file import SharedWords, Treatments
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.received import RECEIVED
+from vetl.core.published_file import SOURCE_WORDS, SharedWords, Treatments
+from vetl.core.text import is_label
+from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.publication import publish
 

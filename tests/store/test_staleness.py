@@ -119,7 +119,8 @@ def test_a_build_makes_what_hangs_on_changed_sources(filled: Filled, case: str) 
     text, change, is_full, changed = BEGINNINGS[case]
     change(filled)
 
-    assert filled.warehouse.begin_build(text, full_refresh=False) == (is_full, changed)
+    with filled.warehouse.writing() as connection:
+        assert builds.begin(connection, text, full_refresh=False) == (is_full, changed)
     filled.warehouse.close()
     assert news(filled.path, text) == "the marts were not built whole yet"
 
@@ -137,7 +138,8 @@ def test_a_model_made_with_other_definitions_leads_to_a_build_in_full(filled: Fi
 
 
 def test_a_disk_that_is_full_as_a_build_ends_is_one_line_and_the_next_build_is_recorded(filled: Filled) -> None:
-    filled.warehouse.begin_build("text", full_refresh=False)
+    with filled.warehouse.writing() as connection:
+        builds.begin(connection, "text", full_refresh=False)
     filled.warehouse.close()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))

@@ -16,16 +16,14 @@ from vetl.core.errors import WarehouseError
 from vetl.core.pages import Certificate, Window, WindowKind
 from vetl.core.steps import MergeRows
 from vetl.endpoints import by_name
-from vetl.store.control.activity import read_activity, record_failure, recorded
-from vetl.store.control.snapshot import Snapshot, read_snapshot
-from vetl.store.notes import NotesFile, notes_file, read_note, write_note
+from vetl.store.notes import NotesFile, Snapshot, notes_file, read_note, read_snapshot, write_note
 from vetl.store.tables import FIRST
-from vetl.store.writer_lock import SIZE, lock_file, writing
+from vetl.store.writer_lock import SIZE, lock_file, read_activity, record_failure, recorded, writing
 
 LISTS = ("booking_sessions", "appointments", "staff_tasks")
 HOUR = timedelta(hours=1)
 WORK = (
-    "import sys; from pathlib import Path; from vetl.store.control.activity import recorded\n"
+    "import sys; from pathlib import Path; from vetl.store.writer_lock import recorded\n"
     "from vetl.store.writer_lock import writing\n"
     "with writing(Path(sys.argv[1]), lock_wait_seconds=0), recorded(Path(sys.argv[1]), 'build', 'build'):\n"
     "    print('held', flush=True); sys.stdin.read()"

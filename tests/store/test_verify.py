@@ -17,13 +17,12 @@ from support.raw_tables import create_warehouse
 from support.warehouse_with_rows import ask
 from vetl.bundled import dbt_project
 from vetl.core.errors import WarehouseError
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.received import RECEIVED
+from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.digests import DIGESTS, Leaf, verify, verify_inputs
 from vetl.publishing.marts import table_of
 from vetl.publishing.publication import publish
-from vetl.settings.mart_definitions import PrivacySettings
+from vetl.settings.core_sections import PrivacySettings
 from vetl.store.tables import RawTable, row_hash
 
 OTHER = {

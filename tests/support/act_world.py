@@ -10,7 +10,7 @@ import duckdb
 import vetl_sandbox
 from support.practice_site import practice_table
 from support.sandbox_settings import changed, settings_for, synced
-from vetl.addons.act.codes import codes_in
+from vetl.addons.act.acts import codes_in
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.settings import Settings
 from vetl_sandbox import Fault

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from support.random_rows import Row
 from support.story import Follower
-from vetl.addons.act.codes import code_of, codes_in
+from vetl.addons.act.acts import code_of, codes_in
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.ledger import read_ledger
 from vetl.addons.act.planning import ActPlan

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vetl.bundled import analysts_page
 from vetl.core.text import markdown
-from vetl.figures.questions import WORKED
+from vetl.figures.catalogue import WORKED
 from vetl.publishing.statements import query
 
 PAGE = analysts_page()

@@ -20,8 +20,8 @@ from vetl import bundled
 from vetl.addons.act.job import plan_acts
 from vetl.cli import app
 from vetl.settings import load_settings
-from vetl.store.control.activity import read_activity
 from vetl.store.notes import write_note
+from vetl.store.writer_lock import read_activity
 
 WAREHOUSE = Path("warehouse/data/vetl.duckdb")
 PUBLISHED = Path("warehouse/data/analytics.duckdb")

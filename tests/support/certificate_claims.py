@@ -27,8 +27,7 @@ from itertools import pairwise
 
 from support.model_source import ModelSource, Version
 from support.model_store import ModelStore
-from vetl.core.pages import Certificate, Row
-from vetl.core.row_keys import instant
+from vetl.core.pages import Certificate, Row, instant
 
 Where = Callable[[Row], bool]
 """Return whether a claim is about this version."""

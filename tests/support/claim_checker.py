@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import duckdb
 import vetl_sandbox
 from support import truth
-from vetl.core.results import SyncResult
+from vetl.core.list_read import SyncResult
 from vetl.settings import Settings
 
 Row = Mapping[str, Any]

@@ -13,7 +13,7 @@ from pathlib import Path
 from support import forked, warm_dbt
 from support.mart_builds import untested
 from vetl import bundled
-from vetl.cli import process_exit
+from vetl.cli import app
 from vetl.cli.app import execute
 from vetl.jobs import dbt_process
 
@@ -122,7 +122,7 @@ def _run(
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
     dbt_process.COMMAND = warm_dbt.command()
     bundled.dbt_project = lambda: project
-    process_exit.prepare()
+    app.prepare()
     with untested():
         code = execute(arguments)
     sys.stdout.flush()

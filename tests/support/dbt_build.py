@@ -12,7 +12,7 @@ from vetl.bundled import dbt_project
 from vetl.jobs.build import dbt_variables
 from vetl.jobs.dbt_process import as_options, environment
 from vetl.settings import Settings
-from vetl.settings.mart_definitions import DefinitionsSettings
+from vetl.settings.core_sections import DefinitionsSettings
 
 BOOKING_STAGES = ("started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed")
 """The stages of the sandbox in their order."""

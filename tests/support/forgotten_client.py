@@ -6,9 +6,11 @@ from typing import Any
 
 from support.warehouse_with_rows import Filled, call_line, call_record
 from vetl.core.pages import Changes
-from vetl.endpoints.received import MESSAGE_EVENTS, SERVICE_REMINDER_EVENTS
+from vetl.endpoints import MESSAGE_EVENTS, SERVICE_REMINDER_EVENTS
 from vetl.partner.webhooks import Channel, parse_delivery, row
-from vetl.store.deliveries import Intake
+from vetl.store import forgotten
+from vetl.store.deliveries import Intake, take_in
+from vetl.store.person import look_up
 
 NAME, PHONE, MAIL = "Jané Dœ-Smith", "+12125550199", "jane.doe@example.com"
 ID, REMOTE = "7f3c2a10-jane", "remote-4471"
@@ -65,9 +67,9 @@ def send_everything(filled: Filled) -> Changes:
 def _receive(filled: Filled, channel: Channel, endpoint: Any, payload: dict[str, Any]) -> Changes:
     received_at = datetime.fromisoformat("2025-06-01T00:00:00Z")
     rows = [row(parse_delivery(channel, json.dumps(payload).encode()), received_at)]
-    return filled.warehouse.take_in("run", [Intake(filled.practice.id, endpoint, rows, received_at)])
+    return take_in(filled.warehouse, "run", [Intake(filled.practice.id, endpoint, rows, received_at)])
 
 
 def forget(filled: Filled) -> str:
     """Forget her; return her pseudonym."""
-    return filled.warehouse.people.forget(filled.warehouse.people.look_up(filled.practice.id, ID)).pseudonym
+    return forgotten.forget(filled.warehouse, look_up(filled.warehouse, filled.practice.id, ID)).pseudonym

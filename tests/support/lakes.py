@@ -7,7 +7,8 @@ import duckdb
 from deltalake import DeltaTable
 from vetl.addons.lake.delta import Lake
 from vetl.addons.lake.settings import LakeSettings
-from vetl.settings import Settings, WarehouseSettings, settings_class
+from vetl.settings import Settings, settings_class
+from vetl.settings.core_sections import WarehouseSettings
 
 
 def lake_settings(folder: Path, place: Path | str, *, raw: bool = True) -> Settings:

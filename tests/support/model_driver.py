@@ -30,7 +30,7 @@ from vetl.core.steps import (
     Step,
 )
 from vetl.endpoints import by_name
-from vetl.reading.read_list import read_list
+from vetl.reading import read_list
 
 Fiber = Generator[None, None, Any]
 

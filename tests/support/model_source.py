@@ -14,8 +14,7 @@ from typing import Any, Literal, Self
 
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import NotFound, RequestRefused, VetlError
-from vetl.core.pages import Page, Row
-from vetl.core.row_keys import instant
+from vetl.core.pages import Page, Row, instant
 from vetl.core.steps import Query, ReadPage
 from vetl.discovery.conventions import check_page
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from support.model_source import ModelSource
 from vetl.core.errors import VetlError
-from vetl.core.pages import Certificate, Row
-from vetl.core.row_keys import instant
+from vetl.core.pages import Certificate, Row, instant
 from vetl.core.steps import (
     IdsHere,
     IdsWithStatus,

@@ -7,8 +7,9 @@ from pathlib import Path
 import vetl_sandbox
 from support import truth
 from support.sandbox_settings import synced
-from vetl.core.results import SyncResult
-from vetl.discovery.probes import Finding, Report
+from vetl.core.list_read import SyncResult
+from vetl.discovery.examination import Report
+from vetl.discovery.probes import Finding
 from vetl.jobs.checkup import run_doctor
 from vetl.settings import Settings, load_settings
 

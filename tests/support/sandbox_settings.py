@@ -7,10 +7,10 @@ from typing import Any
 
 import vetl_sandbox
 from pydantic import SecretStr
-from vetl.core.list_read import Practice
-from vetl.core.results import SyncResult
+from vetl.core.list_read import Practice, SyncResult
 from vetl.jobs.sync import run_sync
-from vetl.settings import PartnerSettings, PhoneCallsSettings, Settings, WarehouseSettings, settings_class
+from vetl.settings import Settings, settings_class
+from vetl.settings.core_sections import PartnerSettings, PhoneCallsSettings, WarehouseSettings
 
 
 def settings_for(platform: vetl_sandbox.Handle, folder: Path, days: int, parameters: Any = None) -> Settings:

@@ -20,8 +20,8 @@ from support.expected import Mart
 from support.partner_side import Partner, made
 from support.sandbox_settings import changed, settings_for, synced
 from support.warehouse_with_rows import ask
-from vetl.core.labels import has_source_words
 from vetl.core.list_read import Practice, Reconcile
+from vetl.core.published_file import has_source_words
 from vetl.jobs.build import publish_marts
 from vetl.jobs.dbt_process import BuildResult, state_folder
 from vetl.jobs.drain import run_drain

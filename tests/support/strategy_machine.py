@@ -23,7 +23,7 @@ from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.list_read import Outcome, Reading, Reconcile
 from vetl.core.pages import Certificate, Row
-from vetl.reading.read_list import read_list
+from vetl.reading import read_list
 
 Event = tuple[str, int]
 """A kind of event, and its row or its amount."""

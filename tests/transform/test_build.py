@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 from support.dbt_build import Build, build, run
 from support.raw_tables import create_warehouse
@@ -48,6 +49,26 @@ def test_a_build_keeps_to_its_schemas(empty: Build) -> None:
 def test_a_filled_warehouse_builds(filled: Build) -> None:
     assert filled.exit_code == 0, filled.output
     assert filled.results("error", "fail", "skipped", "runtime error") == []
+
+
+def test_a_model_that_fails_leaves_its_table_and_a_view_becomes_a_table(filled: Build, tmp_path: Path) -> None:
+    warehouse = Path(shutil.copy(filled.warehouse, tmp_path))
+    table = "select count(*) from intermediate.int_unbooked_requests"
+    before = ask(warehouse, table)
+    select = ("--select", "int_unbooked_requests")
+    variables = {"call_back_within_days": "error('no')::int"}
+
+    failed = dbt_build(warehouse, advance=lambda _done, _total: None, variables=variables, extra=select)
+
+    assert failed.failures
+    assert before != [(0,)]
+    assert ask(warehouse, table) == before
+
+    with duckdb.connect(warehouse) as connection:
+        connection.execute("drop table intermediate.int_unbooked_requests")
+        connection.execute("create view intermediate.int_unbooked_requests as select 1 as number")
+    assert not dbt_build(warehouse, advance=lambda _done, _total: None, extra=select).failures
+    assert ask(warehouse, table) == before
 
 
 def test_only_the_sources_data_causes_warnings(filled: Build) -> None:

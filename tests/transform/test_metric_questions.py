@@ -9,9 +9,9 @@ import duckdb
 import pytest
 from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
+from vetl.addons.watch.settings import METRICS_OF_NOW
 from vetl.cli import app
 from vetl.core.errors import WrongUse
-from vetl.core.metric_names import METRICS_OF_NOW
 from vetl.figures.ask import MetricAnswer, MetricQuestion, ask
 from vetl.publishing.marts import table_of
 

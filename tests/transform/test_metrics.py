@@ -17,8 +17,8 @@ from support.analysts_page import PAGE
 from support.cells import Query
 from support.dbt_build import Build
 from support.run_once import shared_result
+from vetl.addons.watch.settings import METRIC_NAMES, METRICS_OF_NOW
 from vetl.bundled import dbt_project
-from vetl.core.metric_names import METRIC_NAMES, METRICS_OF_NOW
 
 ASKING = Path(__file__).parents[1] / "support" / "metric_answers.py"
 

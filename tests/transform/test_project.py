@@ -10,8 +10,7 @@ from support.cells import Query
 from support.dbt_build import Build
 from vetl.bundled import dbt_project
 from vetl.core.published_file import DIGESTS, OWN, SCHEMAS
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.received import RECEIVED
+from vetl.endpoints import RECEIVED, REGISTRY
 
 OF_NO_ROWS = {"catalogue", "metrics"}
 """They describe the marts and have no rows of the source: see `test_catalogue.py` and `test_metrics.py`."""

@@ -9,7 +9,7 @@ from support.dbt_build import Build
 from support.warehouse_with_rows import ask
 from vetl.cli import app
 from vetl.core.text import markdown
-from vetl.figures.questions import Question, worked_questions
+from vetl.figures.catalogue import Question, worked_questions
 
 TEXT = PAGE.read_text("utf-8")
 QUESTIONS = worked_questions()

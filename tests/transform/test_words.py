@@ -6,9 +6,8 @@ import duckdb
 import pytest
 from support.dbt_build import BOOKING_STAGES, Build
 from vetl.bundled import dbt_project
-from vetl.core.labels import COMMON_WORDS, OWN_WORDS, PHRASES, has_source_words
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.received import RECEIVED
+from vetl.core.published_file import COMMON_WORDS, OWN_WORDS, PHRASES, has_source_words
+from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.publishing.descriptions import personal_columns
 
 CONTRACT = {

@@ -1,27 +1,128 @@
-"""The command line: the options of every command, and running one.
+"""The command line: the options of every command, running one, and the end of the process.
 
-Exit codes: 0 done and certified, 1 failed, 2 wrong use or configuration, 3 uncertified or quarantined.
+Exit codes: 0 done and certified, 1 failed, 2 wrong use or configuration, 3 uncertified or quarantined. The process
+ends in order after a signal, on a full disk, and if standard output cannot be written.
 """
 
+import codecs
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 
 import typer
 from typer.exceptions import TyperException
 
-from vetl.cli import process_exit
-from vetl.cli.commands import AllCommands
-from vetl.cli.options import Config, Folder, LogFile, LogFormat, Quiet, Verbose, Version, split_options
+from vetl.cli import commands
 from vetl.cli.output import configure_logs, direct, say
-from vetl.core.errors import VetlError, WrongUse, unforeseen
+from vetl.core.errors import MAKE_ROOM, NO_ROOM, VetlError, WrongUse, unforeseen
 from vetl.core.text import printable
+
+INTERRUPTED = 130
+TERMINATED = 143
+WRITING = frozenset(
+    ("sync", "run", "reconcile", "build", "publish", "forget", "lake", "quarantine", "webhooks", "demo")
+)
+"""The commands that keep their progress if a signal ends them."""
+
+_terminated: list[int] = []
+"""The number of SIGTERM, once it has arrived."""
+
+
+def prepare() -> None:
+    """Create files that only their owner can read, write every character, and handle SIGTERM as Ctrl-C.
+
+    The published file sets its own permissions.
+    """
+    os.umask(0o077)
+    _write_every_character()
+    signal.signal(signal.SIGTERM, _terminate)
+
+
+def _write_every_character() -> None:
+    r"""Write a character that the encoding lacks as `\u0141`, which JSON reads back as that character."""
+    codecs.register_error("vetl", _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="vetl")
+    if isinstance(sys.stdin, TextIOWrapper) and codecs.lookup(sys.stdin.encoding).name == "ascii":
+        sys.stdin.reconfigure(encoding="utf-8")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True)), error.end
+
+
+def _terminate(number: int, _frame: object) -> None:
+    """Raise SIGINT, because asyncio, DuckDB and subprocesses end in order on Ctrl-C."""
+    # A process that a shell starts in the background ignores SIGINT; SIGTERM must end it all the same.
+    _terminated.append(number)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
+
+
+def is_terminated() -> bool:
+    """Return whether SIGTERM has arrived."""
+    return bool(_terminated)
+
+
+def is_of_interrupt(error: BaseException) -> bool:
+    """Return whether a signal caused this error.
+
+    DuckDB raises an error of its own if a signal arrives during a statement, and clean-up code may fail because
+    the signal interrupted it.
+    """
+    if _terminated:
+        return True
+    visited: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause and cause not in visited:
+        if isinstance(cause, KeyboardInterrupt) or type(cause).__name__ == "InterruptException":
+            return True
+        visited.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return False
+
+
+def of_interrupt(command: Sequence[str]) -> tuple[str, int]:
+    """Return the message and the exit code for a command, by its words, that a signal ended."""
+    why, code = ("terminated", TERMINATED) if _terminated else ("interrupted", INTERRUPTED)
+    saves = not WRITING.isdisjoint(command[:1])
+    return f"{why}. Progress saved; run again to continue" if saves else why, code
+
+
+def no_room(error: Exception) -> str | None:
+    """Return a line that names the file if the disk is full; return `None` for any other error."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        reason = os.strerror(error.errno)
+        return f"{error.filename}: {reason}{MAKE_ROOM}" if error.filename else f"standard output: {reason}"
+    return None
+
+
+def flush() -> str | None:
+    """Flush standard output. Return one line if the disk is full, because Python would print a traceback."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - `_failed` sets it to `None`
+        return None
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return no_room(error)
+    return None
+
 
 app = typer.Typer(
     help="Sync the platform's API into DuckDB, verify completeness, build reporting tables.",
-    cls=AllCommands,
+    cls=commands.AllCommands,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -30,13 +131,13 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
-    version: Version = False,
-    quiet: Quiet = False,
-    verbose: Verbose = 0,
-    log_file: LogFile = None,
-    log_format: LogFormat = "text",
-    folder: Folder = None,
-    config: Config = None,
+    version: commands.Version = False,
+    quiet: commands.Quiet = False,
+    verbose: commands.Verbose = 0,
+    log_file: commands.LogFile = None,
+    log_format: commands.LogFormat = "text",
+    folder: commands.Folder = None,
+    config: commands.Config = None,
 ) -> None:
     """Apply the options of every command, which may stand before or after its name."""
     _enter(folder, config)
@@ -70,24 +171,24 @@ def _enter(folder: Path | None, config: Path | None) -> None:
 
 def main() -> None:
     """Run the `vetl` command."""
-    process_exit.prepare()
+    prepare()
     code = execute(sys.argv[1:])
-    unwritten = process_exit.flush()
+    unwritten = flush()
     sys.exit(_fail((), unwritten, 1) if unwritten else code)
 
 
 def execute(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code. An error becomes one line on standard error."""
-    first, command = split_options(arguments)
+    first, command = commands.split_options(arguments)
     try:
         code = app(first + command, prog_name="vetl", standalone_mode=False) or 0
     except Exception as error:  # noqa: BLE001 - `_failed` returns the exit code of any error
-        if not process_exit.is_of_interrupt(error):
+        if not is_of_interrupt(error):
             return _failed(arguments, error)
-        code = process_exit.INTERRUPTED
-    if code != process_exit.INTERRUPTED:  # Typer turns an interrupt into this code
+        code = INTERRUPTED
+    if code != INTERRUPTED:  # Typer turns an interrupt into this code
         return code
-    message, code = process_exit.of_interrupt(command)
+    message, code = of_interrupt(command)
     return _fail(arguments, message, code)
 
 
@@ -104,7 +205,7 @@ def _failed(arguments: Sequence[str], error: Exception) -> int:
         # The reader has closed the pipe. Python would report the error once more when it flushes at exit.
         sys.stdout = None
         return 0
-    if full := process_exit.no_room(error):
+    if full := no_room(error):
         return _fail(arguments, full, 1)
     if "-vv" in arguments:
         raise error

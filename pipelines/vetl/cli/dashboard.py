@@ -18,13 +18,12 @@ import typer
 from pydantic import ValidationError
 
 from vetl import bundled
-from vetl.cli.commands import Commands
-from vetl.cli.options import Browse
+from vetl.cli.commands import Browse, Commands
 from vetl.cli.output import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.list_read import Practice
 from vetl.settings import Settings, load_settings, published_file
-from vetl.settings.board import DashboardSettings, is_local
+from vetl.settings.core_sections import DashboardSettings, is_local
 
 SECONDS_TO_END = 10
 """Seconds until a server is killed. A server that is still starting may ignore the first signal."""
@@ -46,7 +45,7 @@ def _set_password(name: str) -> int:
     )
     if sys.stdin.isatty() and getpass.getpass("Once more: ") != password:
         raise ConfigurationError("the two passwords differ; nothing was changed")
-    from vetl import passwords  # noqa: PLC0415 - the extra may not be installed
+    from vetl.cli import passwords  # noqa: PLC0415 - the extra may not be installed
 
     try:
         passwords.set_password(settings.passwords, name, password)

@@ -14,10 +14,9 @@ from typing import Annotated, Any
 
 import typer
 
-from vetl.cli.commands import Commands, lines
+from vetl.cli.commands import AsJson, Browse, Commands, lines
 from vetl.cli.dashboard import dashboard, has_dashboard
 from vetl.cli.demo_webhooks import a_day_passes, advance, receiver
-from vetl.cli.options import AsJson, Browse
 from vetl.cli.output import mention
 from vetl.cli.run import run_everything
 from vetl.cli.sandbox import Platform, sandbox_process

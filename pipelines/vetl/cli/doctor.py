@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Lists, Practices
+from vetl.cli.commands import AsJson, Commands, Lists, Practices
 from vetl.cli.output import say
 from vetl.cli.progress import showing_lists
 from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, this_command
 from vetl.core.errors import ConfigurationError
-from vetl.discovery.probes import Report, State
+from vetl.discovery.examination import Report
+from vetl.discovery.probes import State
 from vetl.jobs.build import published_clear, weak_key
 from vetl.jobs.checkup import proposed_stages, run_doctor
 from vetl.settings import load_settings

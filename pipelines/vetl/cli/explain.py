@@ -10,9 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from vetl.cli.commands import Commands
+from vetl.cli.commands import AsJson, Commands, OtherFile, Style, Where
 from vetl.cli.metric import AllEvidence, in_one_line, published_file, show_evidence
-from vetl.cli.options import AsJson, OtherFile, Style, Where
 from vetl.cli.output import say
 from vetl.cli.terminal import (
     TableColumn,

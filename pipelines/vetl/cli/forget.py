@@ -7,17 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Practice
+from vetl.cli.commands import AsJson, Commands, Practice
 from vetl.cli.output import mention, say
 from vetl.cli.run import shown
 from vetl.cli.terminal import count, print_json, print_line
 from vetl.core.errors import WrongUse
 from vetl.forgetting.job import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
-from vetl.jobs.one_writer import writing
 from vetl.run import built_and_published
 from vetl.settings import Settings, load_settings
-from vetl.store.forget_plan import COPIES
+from vetl.store.person import COPIES
+from vetl.store.warehouse import writing
 
 app = Commands()
 
@@ -41,7 +40,7 @@ def forget(
     def build(settings: Settings) -> Mapping[str, Any]:
         return shown(built_and_published(settings, full_refresh=True), settings, quiet=as_json)
 
-    with writing(settings):
+    with writing(settings.warehouse):
         forgotten = forget_person(settings, practice, client, build)
     if as_json:
         print_json(_report(forgotten))

@@ -13,13 +13,12 @@ from typing import Annotated
 import typer
 
 from vetl import bundled
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.commands import AsJson, Commands
 from vetl.cli.output import mention
 from vetl.cli.terminal import print_json, short, this_command
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.core.zones import known_zone
-from vetl.settings.checked_values import http_address
+from vetl.settings.section import http_address
 from vetl.settings.sources import DEFAULT_FILE
 
 _SECRETS = """\

@@ -14,14 +14,14 @@ import typer
 import yaml
 
 from vetl import bundled
+from vetl.cli.app import is_terminated
 from vetl.cli.commands import Commands
-from vetl.cli.process_exit import is_terminated
 from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse, cannot_write
 from vetl.jobs.build import dbt_variables, doubt_build
 from vetl.jobs.dbt_process import COMMAND as DBT
 from vetl.jobs.dbt_process import as_options, environment, state_folder
 from vetl.settings import load_settings
-from vetl.store.control.snapshot import refuse_newer
+from vetl.store.notes import refuse_newer
 
 DAGSTER = (sys.executable, "-m", "dagster")
 DG = (sys.executable, "-c", "from dagster_dg_cli.cli import main; main()")

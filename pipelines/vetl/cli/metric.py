@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from vetl import settings
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, OtherFile, Style, Where
+from vetl.cli.commands import AsJson, Commands, OtherFile, Style, Where
 from vetl.cli.terminal import (
     TableColumn,
     count,

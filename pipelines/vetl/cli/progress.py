@@ -24,7 +24,7 @@ from rich.text import Text
 
 from vetl.cli.output import OUTPUT, say
 from vetl.cli.terminal import count
-from vetl.core import results
+from vetl.core import list_read
 from vetl.jobs.dbt_process import Advance
 
 LINES_EVERY = 5.0
@@ -65,9 +65,9 @@ class Tally:
     """The latest progress of every list of every practice. `expected` is the number of practices, if known."""
 
     expected: int | None = None
-    latest: dict[str, dict[str, results.Progress]] = field(default_factory=dict)
+    latest: dict[str, dict[str, list_read.Progress]] = field(default_factory=dict)
 
-    def take(self, progress: results.Progress) -> ListProgress:
+    def take(self, progress: list_read.Progress) -> ListProgress:
         """Record the progress of a list of a practice; return that of the list."""
         self.latest.setdefault(progress.endpoint, {})[progress.practice_id] = progress
         return self.of(progress.endpoint)
@@ -90,7 +90,7 @@ class Tally:
 
 
 @contextmanager
-def showing_lists(practices: int | None = None) -> Generator[results.ReportProgress]:
+def showing_lists(practices: int | None = None) -> Generator[list_read.ReportProgress]:
     """Show a bar for each list on a terminal, otherwise a line every few seconds; nothing with `--quiet`."""
     tally = Tally(practices)
     if OUTPUT.quiet:
@@ -178,11 +178,11 @@ def _bars() -> _Bars:
     )
 
 
-def _moving(bars: _Bars, tally: Tally) -> results.ReportProgress:
+def _moving(bars: _Bars, tally: Tally) -> list_read.ReportProgress:
     tasks: dict[str, TaskID] = {}
 
-    def report(progress: results.Progress | results.Waiting) -> None:
-        if isinstance(progress, results.Waiting):
+    def report(progress: list_read.Progress | list_read.Waiting) -> None:
+        if isinstance(progress, list_read.Waiting):
             bars.spinner = Spinner("dots", progress.what) if progress.what else None
             return
         name, of_list = progress.endpoint, tally.take(progress)
@@ -207,10 +207,10 @@ class _Lines:
         self._due = time.monotonic() + LINES_EVERY
         self._late: Timer | None = None
 
-    def __call__(self, progress: results.Progress | results.Waiting) -> None:
+    def __call__(self, progress: list_read.Progress | list_read.Waiting) -> None:
         """Record one report of progress or of a wait."""
         self.end()
-        if isinstance(progress, results.Progress):
+        if isinstance(progress, list_read.Progress):
             self._say(progress, self._tally.take(progress))
         elif progress.what:
             self._late = Timer(SILENT_WAIT, say, (progress.what,))
@@ -222,7 +222,7 @@ class _Lines:
             self._late.cancel()
             self._late.join()
 
-    def _say(self, progress: results.Progress, of_list: ListProgress) -> None:
+    def _say(self, progress: list_read.Progress, of_list: ListProgress) -> None:
         name, has_ended = progress.endpoint, progress.phase in ENDED
         if has_ended and of_list.is_done and of_list.practices > 1:
             say(f"{name}: all {of_list.practices} practices done, {of_list.changes}")

@@ -8,11 +8,9 @@ from typing import Annotated
 import typer
 
 from vetl import hooks
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.commands import AsJson, Commands, local, zone
 from vetl.cli.output import mention, say
 from vetl.cli.terminal import print_json, short
-from vetl.cli.times import local, zone
 from vetl.cli.views import show_published
 from vetl.core.errors import WrongUse
 from vetl.jobs.build import publish_marts, roll_back_published

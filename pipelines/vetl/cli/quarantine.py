@@ -7,12 +7,10 @@ from typing import Annotated
 
 import typer
 
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Lists, Practices
+from vetl.cli.commands import AsJson, Commands, Lists, Practices, local, zone
 from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists
 from vetl.cli.terminal import TableColumn, count, print_aside, print_items, print_json
-from vetl.cli.times import local, zone
 from vetl.core.errors import WrongUse
 from vetl.jobs.quarantined_rows import acknowledge as mark_as_known
 from vetl.jobs.quarantined_rows import quarantined_rows

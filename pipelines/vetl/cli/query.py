@@ -16,16 +16,15 @@ import typer
 from pydantic_core import to_json
 
 from vetl import bundled
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Question
+from vetl.cli.commands import AsJson, Commands, Question
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, print_json, print_table
 from vetl.core.errors import WrongUse
 from vetl.core.text import cell, json_text, markdown, printable, text
-from vetl.figures.questions import statement_of, worked_questions
+from vetl.figures.catalogue import statement_of, worked_questions
 from vetl.publishing.statements import RowStream, previewed, query_to_parquet, streamed
 from vetl.settings import load_settings, require_settings
-from vetl.store.control.snapshot import refuse_newer
+from vetl.store.notes import refuse_newer
 
 Format = Literal["table", "vertical", "csv", "json", "parquet", "markdown"]
 

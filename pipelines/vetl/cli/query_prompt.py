@@ -15,7 +15,7 @@ from vetl.cli.output import mention, say
 from vetl.cli.terminal import print_table, short
 from vetl.core.errors import VetlError, WrongUse
 from vetl.core.text import nearest
-from vetl.figures.questions import statement_of, tables_by_subject, worked_questions
+from vetl.figures.catalogue import statement_of, tables_by_subject, worked_questions
 from vetl.publishing.statements import tables_and_columns
 
 HELP = """\

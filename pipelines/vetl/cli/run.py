@@ -9,19 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from vetl import hooks
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Lists, Practices
+from vetl.cli.commands import AsJson, Commands, Lists, Practices
 from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import count, print_json
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
 from vetl.core.errors import WrongUse
 from vetl.jobs.dbt_process import Advance, NodeDone
-from vetl.jobs.one_writer import existing
 from vetl.jobs.sync import run_sync
 from vetl.run import Event, Events, built_and_published, report_of
 from vetl.run import run as one_run
 from vetl.settings import Settings, load_settings
+from vetl.store.warehouse import existing
 
 DUCKDB = "duckdb"
 """The engine that builds the marts in the private file."""
@@ -84,7 +83,7 @@ def reconcile(
 ) -> int:
     """Read history again, repair late changes and deletions."""
     settings = load_settings()
-    existing(settings)
+    existing(settings.warehouse)
     with showing_lists(len(practice or settings.practices)) as report:
         result = run_sync(
             settings,

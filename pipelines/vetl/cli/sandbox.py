@@ -14,8 +14,7 @@ from urllib.request import urlopen
 import typer
 from vetl_sandbox import serve as serve_sandbox
 
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.commands import AsJson, Commands
 from vetl.core.errors import Unreachable, WrongUse, cannot_listen
 
 app = Commands()

@@ -12,15 +12,13 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Practices
+from vetl.cli.commands import WHOLE_DAYS, AsJson, Commands, Practices, ago, in_words, local, zone
 from vetl.cli.output import say
 from vetl.cli.terminal import Item, TableColumn, count, print_aside, print_items, print_json, print_line, short
-from vetl.cli.times import WHOLE_DAYS, ago, in_words, local, zone
 from vetl.core.errors import WrongUse
 from vetl.jobs.status_report import StatusReport, read_status
 from vetl.settings import Settings, load_settings
-from vetl.store.control.snapshot import ListStatus
+from vetl.store.notes import ListStatus
 
 _WATCH_INTERVAL = 2.0
 """Seconds between two reports of `--watch`."""

@@ -9,9 +9,8 @@ from typing import Annotated
 
 import typer
 
-from vetl.cli.commands import Commands
+from vetl.cli.commands import AsJson, Commands
 from vetl.cli.metric import published_file
-from vetl.cli.options import AsJson
 from vetl.cli.output import say
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, print_aside, print_json, print_line, print_table, short

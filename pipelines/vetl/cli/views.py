@@ -6,6 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from vetl.cli.commands import WHOLE_DAYS, local, zone
 from vetl.cli.output import say
 from vetl.cli.status import masked_words_in_words
 from vetl.cli.terminal import (
@@ -18,10 +19,8 @@ from vetl.cli.terminal import (
     print_table,
     short,
 )
-from vetl.cli.times import WHOLE_DAYS, local, zone
-from vetl.core.list_read import Practice
+from vetl.core.list_read import EndpointResult, Practice, State, SyncResult
 from vetl.core.pages import Changes
-from vetl.core.results import EndpointResult, State, SyncResult
 from vetl.jobs.build import WEAK_KEY
 from vetl.jobs.dbt_process import BuildResult
 from vetl.jobs.drain import DrainResult

@@ -2,7 +2,8 @@
 
 A difference has an arrow and a colour only if zero is outside of its interval. The intervals of shares are those
 of Wilson, and of their difference those of Newcombe, which stay sound for small counts. A count is taken for a
-Poisson count. `largest_part` says which kind of end makes up the largest part of a difference.
+Poisson count. `marts.practice_peers` has the interval of a share in SQL; a test compares them. `largest_part` says
+which kind of end makes up the largest part of a difference.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,10 +1,8 @@
 """Values and tables as text for people, in the terminal and in Dagster.
 
 Values come from outside, so they must neither control a terminal nor run in a spreadsheet.
-
-Name a few of many, or the nearest, for one line of a message.
-
-Text that a spreadsheet would run as a formula if it opens a CSV of the command line or the dashboard.
+A text that a spreadsheet would run as a formula, if it opens a CSV of the command line or the dashboard, is made
+harmless. Also names a few of many, or the nearest, for one line of a message.
 """
 
 import re
@@ -95,3 +93,16 @@ def nearest(name: str, known: Collection[str], otherwise: str = "") -> str:
     """Return the end of a line about an unknown name: the nearest, else `otherwise` or some of the known."""
     alike = get_close_matches(name, known, n=1)
     return f"; did you mean {alike[0]}?" if alike else f"; {otherwise or f'known are {some_of([*known], 10)}'}"
+
+
+LABEL_LENGTH = 40
+"""Most characters of a label; the longest of the contract has 30."""
+
+
+_UNLIKE_A_LABEL = re.compile(r"[@\uff20\s]")
+
+
+def is_label(value: str) -> bool:
+    """Return whether output, status and logs may repeat a value: one short word without digits and `@`."""
+    unlike = _UNLIKE_A_LABEL.search(value) or any(character.isnumeric() for character in value)
+    return len(value) <= LABEL_LENGTH and not unlike

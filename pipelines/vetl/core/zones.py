@@ -4,16 +4,22 @@ The system and the package `tzdata` each have a database, and Python reads the s
 The newer one decides: importing this module makes `zoneinfo` read it, for vetl and for every library beside it.
 polars and DuckDB have databases of their own. polars never converts (`store.instants`).
 DuckDB converts in the marts, and `store.instants` compares its rules with these.
+
+Also the comparison of calls in JSON and CSV with the rules of a zone.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from typing import Any
 from zoneinfo import TZPATH, ZoneInfo, reset_tzpath
+
+from vetl.core.pages import instant
 
 _NO_PLACE = ("Factory", "localtime", "posixrules")
 """Names in a database that are no zone: which rules they have depends on the machine."""
@@ -95,3 +101,59 @@ def offset_of_utc_day(name: str, day: date) -> timedelta | None:
 def _only(offsets: Sequence[timedelta | None]) -> timedelta | None:
     first, last = offsets
     return first if first == last else None
+
+
+ENOUGH = 5
+"""Calls that must agree before a zone is believed."""
+
+Pair = tuple[datetime, datetime]
+"""One call: its instant, cut to the minute, and its practice-local minute as the CSV shows it."""
+
+_ALIKE = ("direction", "client_name", "patient_name", "phone_number", "duration_seconds", "summary")
+"""Columns by which a call is recognised; the time is left out, because its zone is the open question."""
+
+
+def pairs(records: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]]) -> list[Pair]:
+    """Pair calls of the CSV, by raw column, with JSON records; leave out those that another one resembles."""
+    here = [(tuple(row[name] for name in _ALIKE), row["called_at_local"]) for row in rows]
+    listed = [(tuple(_hashable(record.get(name)) for name in _ALIKE), record) for record in records]
+    times, alike = dict(here), Counter(key for key, _ in (*here, *listed))
+    calls: list[Pair] = []
+    for key, record in listed:
+        at = instant(record.get("created_at"))
+        if at is not None and key in times and alike[key] == 2:  # noqa: PLR2004 - once in either form
+            calls.append((at.replace(second=0, microsecond=0), times[key]))
+    return calls
+
+
+def _hashable(value: object) -> object:
+    """Return a field of a record as a column would hold it. A list or an object is in no column."""
+    return None if not value or isinstance(value, list | dict) else value
+
+
+def contradiction(configured: str, calls: Sequence[Pair]) -> str | None:
+    """Return why the configured zone is wrong; `None` if it fits or too few calls show it.
+
+    No other zone is named, because these are calls of a few days and the clocks of zones differ by season.
+    """
+    if len(calls) < ENOUGH or fits(configured, calls):
+        return None
+    return f"{differences(calls)}, {configured} does not: run `vetl doctor`, which compares calls of a whole year"
+
+
+def fits(name: str, calls: Sequence[Pair]) -> bool:
+    """Return whether every call has its local minute in this zone."""
+    rules = zone(name)
+    return all(at.astimezone(rules).replace(tzinfo=None) == local for at, local in calls)
+
+
+def differences(calls: Sequence[Pair]) -> str:
+    """Return the number of the calls, and the differences between their two times, as evidence."""
+    offsets = ", ".join(sorted({_offset(at, local) for at, local in calls}))
+    return f"{len(calls)} calls in JSON and CSV differ by {offsets} from UTC"
+
+
+def _offset(at: datetime, local: datetime) -> str:
+    minutes = int((local - at.astimezone(UTC).replace(tzinfo=None)).total_seconds() // 60)
+    hours, rest = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours}:{rest:02}"

@@ -11,9 +11,8 @@ from typing import Literal
 
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import WrongTotal
-from vetl.core.list_read import Result
-from vetl.core.pages import Page, Window
-from vetl.core.row_keys import updated_at
+from vetl.core.list_read import Capabilities, Parameter, Reading, Result
+from vetl.core.pages import Page, Window, updated_at
 from vetl.core.steps import ReadPage
 
 Bounds = Literal["instant", "day", "none"]
@@ -138,3 +137,39 @@ def contradiction(page: Page, number: int, size: int) -> str | None:
     return (
         f"page {number} holds {len(page.rows)} rows, but its own total of {page.total_count} promises {promised}"
     )
+
+
+def format_bound(at: datetime, bounds: Bounds, *, sharp: bool = False) -> str:
+    """Format a bound as an instant (to the microsecond if `sharp`) or as its UTC day."""
+    at = at.astimezone(UTC)
+    if bounds == "day":
+        return at.date().isoformat()
+    text = at.replace(tzinfo=None).isoformat(timespec="microseconds" if sharp else "seconds")
+    return f"{text}Z"
+
+
+def whole_bounds(reading: Reading, bounds: Bounds) -> tuple[str, str]:
+    """Return bounds that include every row: the start of history, and two days after the source's clock."""
+    past = reading.local_midnight(reading.history_start)
+    return format_bound(past, bounds), format_bound(reading.now + timedelta(days=2), bounds)
+
+
+def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConventions:
+    """Return the query conventions of a list, as far as its capabilities are decided."""
+    ignored = capabilities.result("start") is Result.IGNORED
+    start, per_page, page = (capabilities.parameters[key] for key in ("start", "per_page", "page"))
+    return QueryConventions(
+        capabilities.names,
+        page_size=min(per_page.size or reading.endpoint.page_size, reading.endpoint.page_size),
+        page_base=page.base if page.result is Result.HONOURED else None,
+        bounds="none" if ignored else start.bounds or _form(start),
+        end=capabilities.result("end"),
+        status=capabilities.result("status"),
+        end_in_days=capabilities.parameters["end"].bounds == "day",
+        required={start.name: whole_bounds(reading, start.bounds)[0]} if ignored and start.bounds else {},
+    )
+
+
+def _form(start: Parameter) -> Bounds:
+    """Return whole days for a start that works but whose precision is unknown: days are correct in both cases."""
+    return "instant" if start.result is Result.UNDECIDED else "day"

@@ -1,31 +1,26 @@
-"""Select the checks of a list: `vetl doctor` runs all, a sync runs those that its read needs."""
+"""All checks of a list and the report on them, for `vetl doctor`; `discover` has the checks that a sync needs."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any
 
+from pydantic import BaseModel
+
 from vetl.core.endpoint import ByReference, DateWindows, KnownValues, QueryNames
-from vetl.core.errors import ConfigurationError, NotFound, PracticeRefused, RequestRefused
-from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
-from vetl.core.pages import Page, Window
-from vetl.core.steps import Learnt, Plan, ReadPage
+from vetl.core.errors import NotFound, PracticeRefused, RequestRefused
+from vetl.core.list_read import Capabilities, Reading
+from vetl.core.pages import Page, Row, instant, key_of
+from vetl.core.steps import Learnt, Plan
 from vetl.discovery.calls_and_people import check_calls, check_clients, check_patients, clients_in
-from vetl.discovery.capability_store import (
-    after,
-    capabilities_of,
-    is_hopeless,
-    record,
-    record_facts,
-    restore_knowledge,
-)
-from vetl.discovery.conventions import QueryConventions
-from vetl.discovery.first_look import FirstLook, Pages, first_look
-from vetl.discovery.identity import Identity
+from vetl.discovery.discover import after, ask_for_practice, check_parameters, record
 from vetl.discovery.page_parameters import check_numbers, check_size
-from vetl.discovery.parameter_names import choose_accepted_names
-from vetl.discovery.probes import Finding, Findings, ListKnowledge, fields_at_fault, recall
-from vetl.discovery.ranges import check_bounds, check_end, check_range, granularity, timed_rows
-from vetl.discovery.row_checks import check_contents, check_statuses, check_total_pages
+from vetl.discovery.parameter_names import check_statuses
+from vetl.discovery.probes import Finding, Findings, ListKnowledge, ask, recall
+from vetl.discovery.ranges import check_bounds, check_range
+from vetl.partner.answers import redact
 from vetl.partner.models import CALL_STATES, PhoneCall
 
 WITHOUT_TOTAL_PAGES = frozenset({"booking_sessions"})
@@ -63,11 +58,6 @@ def examine(reading: Reading, clients: Sequence[str] = ()) -> Plan[Examination]:
         return Examination([Finding(endpoint.name, "list", "refused", "not there", str(error), remedy)])
 
 
-def ask_for_practice() -> Plan[None]:
-    """Ask for any answer for this practice: the call list needs no parameter (contract: Phone calls)."""
-    yield ReadPage({}, 0, 1, lenient=True)
-
-
 def check_practice() -> Plan[Finding]:
     """Check that the platform answers for this practice."""
     try:
@@ -85,96 +75,10 @@ def _remedy(refusal: PracticeRefused | RequestRefused) -> str:
     return "check the id in [[practices]], and ask the platform whether the credentials are good for it"
 
 
-@dataclass(frozen=True, slots=True)
-class Discovered:
-    """The capabilities of a list, the verdict on its ids, and the pages read on the way, which the sync reuses."""
-
-    capabilities: Capabilities
-    ids: Identity = field(default_factory=Identity)
-    pages: Pages = field(default_factory=dict[Any, Page])
-
-
-def discover(reading: Reading, doubts: Collection[str] = ()) -> Plan[Discovered]:
-    """Find the parameters that a sync needs to read a list, and their names; check only those that are undecided.
-
-    `doubts` are parameters to check again even if they are decided. The status filter is checked when a strategy
-    needs it (`find_status`).
-
-    Requests: six at a first sync of a server that behaves as configured, three of which are pages of the read;
-    about 20 at other servers; none once all parameters are decided. Each sync spends two to four requests on a
-    list that is empty or fits one page, and six on a list whose date range the server ignores. Raise
-    `ConfigurationError` if the list cannot be read whole, because the server ignores a parameter that this needs;
-    `RequestRefused` if the list does not exist, or the server refuses every form of the query.
-    """
-    before, look = capabilities_of(reading, doubts), FirstLook()
-    if not doubts and all(item.result is Result.UNDECIDED for item in before.parameters.values()):
-        look = yield from first_look(reading)
-        if look.ids.verdict == "changing":
-            return Discovered(before, look.ids)
-    seen = look.decided(before)
-    knowledge = restore_knowledge(reading, seen)
-    findings = yield from _parameters(knowledge, [key for key in _keys(reading) if _is_open(seen, key)])
-    now = after(knowledge, seen, findings)
-    start = now.parameters["start"]
-    if start.result is now.result("end") is Result.HONOURED and start.bounds is None:
-        now = yield from _with_bounds(knowledge, now)
-    contradicted = set(doubts) & {"start", "end"}
-    now = _still_believed(Capabilities.of(reading.capabilities, reading.names), now, contradicted)
-    evidence = {**look.evidence, **{finding.check: finding.evidence for finding in findings}}
-    yield from record(reading.capabilities, now, evidence)
-    for finding in filter(is_hopeless, findings):
-        raise ConfigurationError(f"{reading.endpoint.name}: {finding.evidence}; {finding.remedy}")
-    return Discovered(now, look.ids, look.pages)
-
-
-def find_status(reading: Reading, conventions: QueryConventions) -> Plan[QueryConventions]:
-    """Return the conventions with the status filter decided; check the filter if it is undecided."""
-    if conventions.status is not Result.UNDECIDED:
-        return conventions
-    everything = reading.whole_history if reading.endpoint.strategy.has_range else Window()
-    knowledge = ListKnowledge(reading, conventions.names, whole=conventions.filters(everything), thorough=False)
-    knowledge.smallest = {conventions.names.per_page: "1"}
-    before = Capabilities.of({}, reading.names)
-    findings = yield from check_statuses(knowledge, _statuses(reading))
-    status = after(knowledge, before, findings).parameters["status"]
-    if status.result is not Result.UNDECIDED:
-        yield Learnt("status", status.model_dump(mode="json"), findings[0].evidence)
-    return replace(conventions, names=replace(conventions.names, status=status.name), status=status.result)
-
-
-def _still_believed(earlier: Capabilities, now: Capabilities, contradicted: Collection[str]) -> Capabilities:
-    """Keep earlier proofs that this check could not repeat, because the list moves or is empty by now."""
-    proved: dict[Key, Parameter] = {
-        key: item
-        for key, item in earlier.parameters.items()
-        if now.result(key) is Result.UNDECIDED and item.result is Result.HONOURED and key not in contradicted
-    }
-    return Capabilities(parameters={**now.parameters, **proved})
-
-
-def _keys(reading: Reading) -> Sequence[Key]:
-    """Return the parameters that a read needs (contract: Staff tasks, AI outbound requests have no date range)."""
-    has_range = reading.endpoint.strategy.has_range
-    return ("start", "end", "per_page", "page") if has_range else ("per_page", "page")
-
-
-def _is_open(before: Capabilities, key: Key) -> bool:
-    """Return whether a parameter is checked; an ignored page size is not, because it costs requests only."""
-    result = before.result(key)
-    return result is Result.UNDECIDED or (result is Result.IGNORED and key != "per_page")
-
-
-def _with_bounds(knowledge: ListKnowledge, now: Capabilities) -> Plan[Capabilities]:
-    page = yield from recall(knowledge, {**knowledge.whole, **knowledge.largest})
-    bounds = yield from granularity(knowledge, timed_rows(page.rows if page else ()))
-    start = now.parameters["start"].model_copy(update={"bounds": bounds})
-    return Capabilities(parameters={**now.parameters, "start": start})
-
-
 def _examine_list(reading: Reading) -> Findings:
     before = Capabilities.of({}, reading.names)
     knowledge = ListKnowledge(reading, reading.names)
-    findings = yield from _parameters(knowledge)
+    findings = yield from check_parameters(knowledge)
     page = yield from recall(knowledge, {**knowledge.whole, **knowledge.largest})
     if page is not None:
         if reading.endpoint.strategy.has_range and knowledge.bounds != "none":
@@ -186,28 +90,6 @@ def _examine_list(reading: Reading) -> Findings:
         decided = Capabilities(parameters={**decided.parameters, "start": start})
     yield from record({}, decided, {finding.check: finding.evidence for finding in findings})
     yield from record_facts(findings)
-    return findings
-
-
-def _parameters(knowledge: ListKnowledge, keys: Collection[Key] = KEYS) -> Findings:
-    """Check these query parameters, whose names the contract does not show."""
-    findings: list[Finding] = []
-    if keys and not knowledge.reading.endpoint.strategy.has_range:
-        yield from fields_at_fault(knowledge)  # raises if the list does not exist
-    elif "start" in keys:
-        findings += yield from check_range(knowledge)
-    elif "end" in keys:
-        findings.append((yield from check_end(knowledge, knowledge.names.end)))
-    if "per_page" in keys:
-        findings += yield from check_size(knowledge)
-    if "page" in keys:
-        findings += yield from check_numbers(knowledge)
-    statuses = _statuses(knowledge.reading)
-    if "status" in keys and statuses:
-        findings += yield from check_statuses(knowledge, statuses)
-    yield from choose_accepted_names(
-        knowledge, [finding.check for finding in findings if finding.state == "unknown"], statuses
-    )
     return findings
 
 
@@ -232,8 +114,164 @@ def _examine_calls(reading: Reading) -> Plan[Examination]:
     return Examination(findings, clients_in(page.rows if page else ()))
 
 
-def _statuses(reading: Reading) -> tuple[str, ...]:
-    """Return the values of `status` that the contract lists; none if the list has no such filter."""
-    field = reading.endpoint.record.model_fields.get("status")
-    annotations = field.metadata if field else ()
-    return next((item.values for item in annotations if isinstance(item, KnownValues)), ())
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """All findings of one practice, and the number of HTTP requests that they took."""
+
+    practice_id: str
+    findings: tuple[Finding, ...]
+    requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of `vetl doctor`.
+
+    `written` are the keys of `vetl.toml` that were corrected: the checks found nothing wrong with the new values.
+    `overridden` are the keys among them that an environment variable overrides, so that the correction has no
+    effect.
+    """
+
+    source_clock: datetime
+    practices: tuple[Examined, ...]
+    requests: int
+    rate_limited: int
+    written: tuple[str, ...] = ()
+    overridden: tuple[str, ...] = ()
+
+    @property
+    def contradictions(self) -> list[tuple[str, Finding]]:
+        """Return the findings in which the source differs from the configuration, each with its practice."""
+        return [
+            (practice.practice_id, finding)
+            for practice in self.practices
+            for finding in practice.findings
+            if finding.state in ("contradicts", "refused")
+        ]
+
+    @property
+    def corrections(self) -> list[tuple[str, Finding]]:
+        """Return the contradictions that have a correction."""
+        return [(practice, finding) for practice, finding in self.contradictions if finding.correction]
+
+    @property
+    def exit_code(self) -> int:
+        """Return 3 if the configuration contradicts the source, else 0."""
+        return 3 if self.contradictions or self.overridden else 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as plain JSON values."""
+        return {
+            "exit_code": self.exit_code,
+            "source_clock": self.source_clock.isoformat(),
+            "requests": self.requests,
+            "rate_limited": self.rate_limited,
+            "written": list(self.written),
+            "overridden": list(self.overridden),
+            "practices": [_without_empty(asdict(practice)) for practice in self.practices],
+        }
+
+
+def _without_empty(practice: Mapping[str, Any]) -> dict[str, Any]:
+    findings = [
+        {name: value for name, value in finding.items() if value not in ("", None)}
+        for finding in practice["findings"]
+    ]
+    return {**practice, "findings": findings}
+
+
+ENOUGH = 3
+"""Distinct times that are needed to recognise an order."""
+
+
+SHOWN = 5
+
+
+def check_contents(knowledge: ListKnowledge, page: Page, record: type[BaseModel]) -> Findings:
+    """Check one page of rows; read it once more to see whether its order is stable."""
+    again = yield from ask(knowledge, {**knowledge.whole, **knowledge.largest})
+    stable = again is not None and [*map(key_of, again.rows)] == [*map(key_of, page.rows)]
+    return [_order(knowledge, page.rows, stable=stable), *drift(knowledge.endpoint, page.rows, record)]
+
+
+def check_total_pages(knowledge: ListKnowledge, page: Page, *, promised: bool) -> Iterator[Finding]:
+    """Check `total_pages`, which every paged list except booking sessions has (contract: Endpoints)."""
+    present = page.total_pages is not None
+    if present != promised:
+        answer = "there" if present else "missing"
+        evidence = "the contract says otherwise; vetl uses total_count alone"
+        yield knowledge.finding("total_pages", "note", answer, evidence)
+
+
+def _order(knowledge: ListKnowledge, rows: Sequence[Row], *, stable: bool) -> Finding:
+    orders = [
+        f"{column} {direction}"
+        for column in ("created_at", "updated_at")
+        for direction in ("descending", "ascending")
+        if _is_sorted(rows, column, falling=direction == "descending")
+    ]
+    order = " or ".join(orders) or "none that shows"
+    evidence = f"{len(rows)} rows; " + ("twice the same" if stable else "another order the second time")
+    state = "unknown" if len(rows) < ENOUGH else "note"
+    return knowledge.finding("order", state, order if state == "note" else "", evidence)
+
+
+def _is_sorted(rows: Sequence[Row], column: str, *, falling: bool) -> bool:
+    times = [at for row in rows if (at := instant(row.get(column))) is not None]
+    if len(times) < len(rows) or len(set(times)) < ENOUGH:
+        return False
+    return all(above >= below if falling else above <= below for above, below in pairwise(times))
+
+
+def drift(endpoint: str, rows: Sequence[Row], record: type[BaseModel]) -> Iterator[Finding]:
+    """Return fields and enum values that the contract does not list, redacted: field names are data too."""
+    fields = record.model_fields
+    strange = sorted({name for row in rows for name in row} - set(fields))
+    if strange:
+        examples = ", ".join(redact(name) for name in strange[:SHOWN])
+        yield Finding(endpoint, "fields", "note", examples, "unknown to the contract; kept in _extra")
+    for name, field in fields.items():
+        values = next((set(item.values) for item in field.metadata if isinstance(item, KnownValues)), None)
+        if values is None:
+            continue
+        strange_values = {str(row[name]) for row in rows if row.get(name) is not None} - values
+        if strange_values:
+            examples = ", ".join(redact(value) for value in sorted(strange_values)[:SHOWN])
+            yield Finding(
+                endpoint, f"values of {name}", "note", examples, "unknown to the contract; kept as they are"
+            )
+
+
+MOVES = """
+with versions as (
+    select practice_id, id, stage, _valid_from as seen_at from history.booking_sessions where stage <> ''
+    union all
+    select practice_id, id, stage, _loaded_at as seen_at from raw.booking_sessions where stage <> ''
+)
+select earlier.stage, later.stage, count(*)
+from versions as earlier
+inner join versions as later using (practice_id, id)
+where earlier.seen_at < later.seen_at and earlier.stage <> later.stage
+group by all order by all
+"""
+"""The pairs of stages at which a session was seen one after the other, and how often. All pairs, not only
+neighbours: a sync sees some of the stages."""
+
+
+def order_of_stages(moves: Mapping[tuple[str, str], int]) -> tuple[str, ...]:
+    """Return the stages as most sessions passed them, or none if the majorities form a circle."""
+    before: dict[str, set[str]] = {}
+    for (here, there), times in moves.items():
+        if times > moves.get((there, here), 0):
+            before.setdefault(there, set()).add(here)
+    try:
+        return tuple(TopologicalSorter(before).static_order())
+    except CycleError:
+        return ()
+
+
+def record_facts(findings: Sequence[Finding]) -> Iterator[Learnt]:
+    """Yield steps that store findings for information; a sync does not use them."""
+    for finding in findings:
+        if finding.state == "note" or finding.check == "beyond the end":
+            yield Learnt(f"seen_{finding.check.replace(' ', '_')}", finding.found, finding.evidence)

@@ -21,11 +21,9 @@ from typing import Any, Literal
 
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Capabilities, Outcome, Reading
-from vetl.core.pages import Certificate, Page, Row, Window, WindowKind
-from vetl.core.row_keys import key_of
+from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, key_of
 from vetl.core.steps import Flush, Learnt, MergeRows, Plan, do
-from vetl.discovery.capability_store import conventions_of
-from vetl.discovery.conventions import QueryConventions
+from vetl.discovery.conventions import QueryConventions, conventions_of
 
 IDS = "ids"
 READS = 3

@@ -18,24 +18,10 @@ from functools import partial
 
 from vetl.core.errors import Unreachable
 from vetl.core.list_read import Result
-from vetl.core.pages import Page
-from vetl.core.row_keys import key_of
+from vetl.core.pages import Page, key_of
 from vetl.core.steps import Plan
+from vetl.discovery import probes
 from vetl.discovery.parameter_names import PAGE_NAMES, SIZE_NAMES
-from vetl.discovery.probes import (
-    LARGEST,
-    SLIGHT,
-    TWICE,
-    Finding,
-    Findings,
-    ListKnowledge,
-    PageProbe,
-    ask,
-    bisected,
-    candidates,
-    name_finding,
-    recall,
-)
 
 ATTEMPTS = 2
 """Attempts to find pages that do not change between two reads; after that the numbering stays undecided."""
@@ -67,29 +53,29 @@ REFUSED = PageNumbers(Result.IGNORED)
 """The server refuses the name with every number."""
 
 
-def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Plan[list[Finding]]:
+def check_numbers(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> Plan[list[probes.Finding]]:
     """Prove the page parameter by two pages with different rows, and find the number of the first page."""
     configured = knowledge.names.page
-    first = yield from recall(knowledge, {**knowledge.whole, **knowledge.smallest})
+    first = yield from probes.recall(knowledge, {**knowledge.whole, **knowledge.smallest})
     if first is None or first.total_count <= len(first.rows):
         return [knowledge.finding("page", "unknown", configured, "all rows are on one page")]
     most = min(ROWS_COMPARED, knowledge.page_size or ROWS_COMPARED)
     rows = str(max(1, min(most, first.total_count // 3)))
     size = dict.fromkeys(knowledge.smallest, rows)
 
-    def page(name: str, number: int) -> PageProbe:
-        return ask(knowledge, {**knowledge.whole, **size, name: str(number)})
+    def page(name: str, number: int) -> probes.PageProbe:
+        return probes.ask(knowledge, {**knowledge.whole, **size, name: str(number)})
 
-    names = candidates((configured,), () if fixed else ("page", *PAGE_NAMES))
+    names = probes.candidates((configured,), () if fixed else ("page", *PAGE_NAMES))
 
     def turns(names: Sequence[str]) -> Plan[bool | None]:
-        beyond = yield from ask(
+        beyond = yield from probes.ask(
             knowledge, {**knowledge.whole, **size, **dict.fromkeys(names, str(first.total_count + 2))}
         )
-        plain = yield from recall(knowledge, {**knowledge.whole, **size})
+        plain = yield from probes.recall(knowledge, {**knowledge.whole, **size})
         return None if beyond is None else not are_same(plain, beyond)
 
-    numbers = yield from find_pages(names, page, partial(bisected, works=turns))
+    numbers = yield from find_pages(names, page, partial(probes.bisected, works=turns))
     if numbers.result is Result.IGNORED:
         return [_unturned(knowledge)]
     if numbers.base is None:
@@ -101,15 +87,17 @@ def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Plan[list
     evidence = f"{numbers.name}={numbers.base} and {numbers.name}={numbers.base + 1} hold different rows"
     state = "note" if numbers.base else "ok"
     findings = [
-        name_finding(knowledge, "page", configured, evidence),
+        probes.name_finding(knowledge, "page", configured, evidence),
         knowledge.finding("first page", state, str(knowledge.page_base), evidence),
     ]
     return [*findings, (yield from _beyond(knowledge, first))] if knowledge.thorough else findings
 
 
-def _beyond(knowledge: ListKnowledge, first: Page) -> Plan[Finding]:
+def _beyond(knowledge: probes.ListKnowledge, first: Page) -> Plan[probes.Finding]:
     number = first.total_count + BEYOND
-    page = yield from ask(knowledge, {**knowledge.whole, **knowledge.smallest, knowledge.names.page: str(number)})
+    page = yield from probes.ask(
+        knowledge, {**knowledge.whole, **knowledge.smallest, knowledge.names.page: str(number)}
+    )
     if page is None:
         return knowledge.finding("beyond the end", "note", "refused", f"page {number} is refused")
     if page.rows:
@@ -120,7 +108,7 @@ def _beyond(knowledge: ListKnowledge, first: Page) -> Plan[Finding]:
     return knowledge.finding("beyond the end", "ok", "empty", evidence)
 
 
-def _unturned(knowledge: ListKnowledge) -> Finding:
+def _unturned(knowledge: probes.ListKnowledge) -> probes.Finding:
     return knowledge.finding(
         "page",
         "contradicts",
@@ -132,7 +120,7 @@ def _unturned(knowledge: ListKnowledge) -> Finding:
 
 
 def find_pages(
-    names: Sequence[str], ask: Ask, order: Callable[[Sequence[str]], Plan[Sequence[str]]] | None = None
+    names: Sequence[str], turn: Ask, order: Callable[[Sequence[str]], Plan[Sequence[str]]] | None = None
 ) -> Plan[PageNumbers]:
     """Return the first name that turns pages, or `IGNORED` if every page repeats the first under each name.
 
@@ -144,7 +132,7 @@ def find_pages(
     left = list(names)
     while left:
         name = left.pop(0)
-        numbers = yield from _numbering(name, ask)
+        numbers = yield from _numbering(name, turn)
         if numbers.result is not Result.IGNORED:
             return numbers
         if numbers is not REFUSED:
@@ -154,35 +142,35 @@ def find_pages(
     return verdict
 
 
-def _numbering(name: str, ask: Ask) -> Plan[PageNumbers]:
+def _numbering(name: str, turn: Ask) -> Plan[PageNumbers]:
     for attempt in range(ATTEMPTS):
-        zero, one = (yield from _page(ask, name, 0)), (yield from _page(ask, name, 1))
+        zero, one = (yield from _page(turn, name, 0)), (yield from _page(turn, name, 1))
         if zero is None or not zero.rows or are_same(zero, one):
-            numbers = yield from _numbering_by_third_page(name, ask, zero, one)
+            numbers = yield from _numbering_by_third_page(name, turn, zero, one)
         elif len(zero.rows) >= ENOUGH and are_apart(zero, one):
-            again = yield from _page(ask, name, 0)
+            again = yield from _page(turn, name, 0)
             numbers = PageNumbers(Result.HONOURED, name, 0) if are_same(zero, again) else UNDECIDED
         else:
             numbers = UNDECIDED
         if numbers is IGNORED and zero and len(zero.rows) < FEW and attempt + 1 < ATTEMPTS:
             continue
         if numbers is UNDECIDED:
-            numbers = yield from _numbering_by_last_pages(name, ask, zero, one)
+            numbers = yield from _numbering_by_last_pages(name, turn, zero, one)
         if numbers is not UNDECIDED:
             return numbers
     return UNDECIDED
 
 
-def _numbering_by_third_page(name: str, ask: Ask, zero: Page | None, one: Page | None) -> Plan[PageNumbers]:
+def _numbering_by_third_page(name: str, turn: Ask, zero: Page | None, one: Page | None) -> Plan[PageNumbers]:
     """Read page 2 to decide whether pages start at 1; pages 0 and 1 are the same, or page 0 does not exist."""
-    two = yield from _page(ask, name, 2)
+    two = yield from _page(turn, name, 2)
     if zero is one is two is None:
         return REFUSED
     if zero and one and two and are_same(zero, one) and are_same(one, two):
         return IGNORED if zero.total_count == one.total_count == two.total_count else UNDECIDED
     if one is None or len(one.rows) < ENOUGH or not are_apart(one, two):
         return UNDECIDED
-    repeats = (yield from _page(ask, name, 0)), (yield from _page(ask, name, 1))
+    repeats = (yield from _page(turn, name, 0)), (yield from _page(turn, name, 1))
     is_zero_stable = not _keys(zero) | _keys(repeats[0]) or are_same(zero, repeats[0])
     return PageNumbers(Result.HONOURED, name, 1) if is_zero_stable and are_same(one, repeats[1]) else UNDECIDED
 
@@ -199,7 +187,7 @@ def are_apart(page: Page | None, other: Page | None) -> bool:
     return bool(keys and other_keys) and 4 * len(keys & other_keys) <= min(len(keys), len(other_keys))
 
 
-def _numbering_by_last_pages(name: str, ask: Ask, zero: Page | None, one: Page | None) -> Plan[PageNumbers]:
+def _numbering_by_last_pages(name: str, turn: Ask, zero: Page | None, one: Page | None) -> Plan[PageNumbers]:
     """Derive the first page's number from the row counts of the pages around the last one."""
     first = zero if zero and zero.rows else one
     if first is None or not first.rows:
@@ -208,7 +196,7 @@ def _numbering_by_last_pages(name: str, ask: Ask, zero: Page | None, one: Page |
     last, rest = (total - 1) // size, (total - 1) % size + 1
     counts: list[int] = []
     for number in (last, last + 1, last + 2):
-        page = yield from _page(ask, name, number)
+        page = yield from _page(turn, name, number)
         if page is not None and page.total_count != total:
             return UNDECIDED
         counts.append(len(page.rows) if page else 0)
@@ -219,10 +207,10 @@ def _numbering_by_last_pages(name: str, ask: Ask, zero: Page | None, one: Page |
     return PageNumbers(Result.HONOURED, name, base)
 
 
-def _page(ask: Ask, name: str, number: int) -> Plan[Page | None]:
+def _page(turn: Ask, name: str, number: int) -> Plan[Page | None]:
     """Read a page. Page 0 may fail, because some servers that count from 1 answer page 0 with a 5xx."""
     try:
-        return (yield from ask(name, number))
+        return (yield from turn(name, number))
     except Unreachable:
         if number:
             raise
@@ -236,25 +224,25 @@ def _keys(page: Page | None) -> Keys:
 SMALLER = (50, 25, 20, 10)
 
 
-def check_size(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
+def check_size(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> probes.Findings:
     """Prove the name of the page size by pages of one and of two rows; then find the default and the maximum."""
     configured = knowledge.names.per_page
-    plain = yield from recall(knowledge, knowledge.whole)
+    plain = yield from probes.recall(knowledge, knowledge.whole)
     if plain is None or plain.total_count < 2:  # noqa: PLR2004 - pages of one and two rows are compared
         return [knowledge.finding("per_page", "unknown", configured, "fewer than two rows")]
     default = plain.per_page or len(plain.rows)
     name = yield from _name(knowledge, plain, fixed=fixed)
     if name is None:
-        knowledge.page_size = min(default, LARGEST)
+        knowledge.page_size = min(default, probes.LARGEST)
         return [_ignored(knowledge, default)]
-    evidence = f"pages of 1 and of 2 rows hold 1 and 2{TWICE if plain.total_count <= SLIGHT else ''}"
+    evidence = f"pages of 1 and of 2 rows hold 1 and 2{probes.TWICE if plain.total_count <= probes.SLIGHT else ''}"
     return [
-        name_finding(knowledge, "per_page", configured, evidence),
+        probes.name_finding(knowledge, "per_page", configured, evidence),
         (yield from _limits(knowledge, name, default)),
     ]
 
 
-def _name(knowledge: ListKnowledge, plain: Page, *, fixed: bool) -> Plan[str | None]:
+def _name(knowledge: probes.ListKnowledge, plain: Page, *, fixed: bool) -> Plan[str | None]:
     configured = knowledge.names.per_page
     if (yield from _is_proven(knowledge, plain, configured)):
         return configured
@@ -262,14 +250,14 @@ def _name(knowledge: ListKnowledge, plain: Page, *, fixed: bool) -> Plan[str | N
     if fixed or any_works is False:
         return None
     others = list(SIZE_NAMES)
-    names = (yield from bisected(others, partial(_any_holds_one, knowledge))) if any_works else others
+    names = (yield from probes.bisected(others, partial(_any_holds_one, knowledge))) if any_works else others
     for name in names:
         if name != configured and (yield from _is_proven(knowledge, plain, name)):
             return name
     return None
 
 
-def _is_proven(knowledge: ListKnowledge, plain: Page, name: str) -> Plan[bool]:
+def _is_proven(knowledge: probes.ListKnowledge, plain: Page, name: str) -> Plan[bool]:
     """Return whether a name gives pages of one row and of two rows; store a proven name in `knowledge`.
 
     On a list of two rows both pages are requested once more: a page also holds one row if the other row has gone.
@@ -277,7 +265,7 @@ def _is_proven(knowledge: ListKnowledge, plain: Page, name: str) -> Plan[bool]:
     contrast = _holds if knowledge.thorough else _holds_more
     if not ((yield from _holds(knowledge, name, 1)) and (yield from contrast(knowledge, name, 2))):
         return False
-    if plain.total_count <= SLIGHT and not (
+    if plain.total_count <= probes.SLIGHT and not (
         (yield from _holds(knowledge, name, 1)) and (yield from _holds(knowledge, name, 2))
     ):
         return False
@@ -287,53 +275,53 @@ def _is_proven(knowledge: ListKnowledge, plain: Page, name: str) -> Plan[bool]:
     return True
 
 
-def _any_holds_one(knowledge: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
+def _any_holds_one(knowledge: probes.ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
     """Return whether these names, sent together, give a page of one row; `None` if the server refuses them."""
-    page = yield from ask(knowledge, {**knowledge.whole, **dict.fromkeys(names, "1")})
+    page = yield from probes.ask(knowledge, {**knowledge.whole, **dict.fromkeys(names, "1")})
     return None if page is None else len(page.rows) == 1
 
 
-def _holds(knowledge: ListKnowledge, name: str, size: int) -> Plan[bool]:
-    page = yield from ask(knowledge, {**knowledge.whole, name: str(size)})
+def _holds(knowledge: probes.ListKnowledge, name: str, size: int) -> Plan[bool]:
+    page = yield from probes.ask(knowledge, {**knowledge.whole, name: str(size)})
     return page is not None and len(page.rows) == size
 
 
-def _holds_more(knowledge: ListKnowledge, name: str, size: int) -> Plan[bool]:
+def _holds_more(knowledge: probes.ListKnowledge, name: str, size: int) -> Plan[bool]:
     """Return whether a page can hold more rows, by the largest page, which is read in any case."""
-    page = yield from recall(knowledge, {**knowledge.whole, name: str(LARGEST)})
+    page = yield from probes.recall(knowledge, {**knowledge.whole, name: str(probes.LARGEST)})
     return (page is not None and len(page.rows) >= size) or (yield from _holds(knowledge, name, size))
 
 
-def _limits(knowledge: ListKnowledge, name: str, default: int) -> Plan[Finding]:
+def _limits(knowledge: probes.ListKnowledge, name: str, default: int) -> Plan[probes.Finding]:
     most = yield from _most(knowledge, name, default)
     knowledge.page_size = most
     knowledge.largest = {name: str(most)}
     if not knowledge.thorough:
         return knowledge.finding("page size", "note", f"{default} to {most}", f"a page holds {most}")
-    over = yield from ask(knowledge, {**knowledge.whole, name: str(LARGEST + 1)})
+    over = yield from probes.ask(knowledge, {**knowledge.whole, name: str(probes.LARGEST + 1)})
     if over is None:
-        beyond = f"{LARGEST + 1} is refused"
-    elif (page_size := _page_size_of(over, LARGEST + 1)) > LARGEST:
+        beyond = f"{probes.LARGEST + 1} is refused"
+    elif (page_size := _page_size_of(over, probes.LARGEST + 1)) > probes.LARGEST:
         beyond = f"{page_size} are given"
     else:
-        beyond = f"{LARGEST + 1} is cut to {page_size}"
+        beyond = f"{probes.LARGEST + 1} is cut to {page_size}"
     return knowledge.finding("page size", "note", f"{default} to {most}", f"default {default}; {beyond}")
 
 
-def _most(knowledge: ListKnowledge, name: str, default: int) -> Plan[int]:
+def _most(knowledge: probes.ListKnowledge, name: str, default: int) -> Plan[int]:
     """Return the largest page that the server gives, which is at least its default."""
-    for size in (LARGEST, *(smaller for smaller in SMALLER if smaller > default)):
-        page = yield from recall(knowledge, {**knowledge.whole, name: str(size)})
+    for size in (probes.LARGEST, *(smaller for smaller in SMALLER if smaller > default)):
+        page = yield from probes.recall(knowledge, {**knowledge.whole, name: str(size)})
         if page is None:
             continue
         page_size = _page_size_of(page, size)
         if page.total_count > len(page.rows) and page_size not in (size, page.per_page):
-            again = yield from ask(
+            again = yield from probes.ask(
                 knowledge, {**knowledge.whole, name: str(size)}
             )  # a short page may be torn, so it is read twice
             page_size = max(page_size, _page_size_of(again, size)) if again else page_size
         return max(1, min(size, page_size))
-    return max(1, min(default, LARGEST))
+    return max(1, min(default, probes.LARGEST))
 
 
 def _page_size_of(page: Page, requested: int) -> int:
@@ -343,7 +331,7 @@ def _page_size_of(page: Page, requested: int) -> int:
     return page.per_page or requested
 
 
-def _ignored(knowledge: ListKnowledge, default: int) -> Finding:
+def _ignored(knowledge: probes.ListKnowledge, default: int) -> probes.Finding:
     return knowledge.finding(
         "per_page",
         "ignored",

@@ -1,16 +1,22 @@
 """Common query names of parameters that the contract does not show (contract: Endpoints), most likely first.
 
+Also the check of the status filter under these names.
+
 A name is believed only after two contrasting values have changed the answer.
 
 A list may be too short to prove any name, and its server may refuse names that it does not know. A refused name
 would fail every read. An accepted name is not proven, so it is checked again when the list has grown.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
+from vetl.core.pages import Page
 from vetl.core.steps import Plan
-from vetl.discovery.probes import ListKnowledge, candidates, refusal_of, whole_bounds
+from vetl.discovery import probes
+from vetl.discovery.conventions import whole_bounds
 
 DATE_RANGE_NAMES = (
     ("start", "end"),
@@ -98,29 +104,130 @@ NAMES: Mapping[str, Sequence[str]] = {
 
 
 def choose_accepted_names(
-    knowledge: ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]
+    knowledge: probes.ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]
 ) -> Plan[None]:
     """Replace refused names by accepted ones. One request, if the server accepts all unproven names."""
     trials = {key: values for key, values in _values(knowledge, statuses).items() if key in unproven and values}
     query = {getattr(knowledge.names, key): values[0] for key, values in trials.items()}
-    if not trials or (yield from refusal_of(knowledge, {**knowledge.whole, **query})) is None:
+    if not trials or (yield from probes.refusal_of(knowledge, {**knowledge.whole, **query})) is None:
         return
     for key, values in trials.items():
-        for name in candidates((getattr(knowledge.names, key),), NAMES[key]):
+        for name in probes.candidates((getattr(knowledge.names, key),), NAMES[key]):
             if (yield from _is_accepted(knowledge, name, values)):
                 knowledge.names = replace(knowledge.names, **{key: name})
                 break
 
 
-def _values(knowledge: ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence[str]]:
+def _values(knowledge: probes.ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence[str]]:
     """Return trial values of each parameter. A server may refuse page 1 as beyond the end, page 0 as too low."""
     _, late = whole_bounds(knowledge.reading, knowledge.bounds)
     end = (late,) if knowledge.whole else ()
     return {"end": end, "per_page": ("1",), "page": ("1", "0"), "status": statuses[:1]}
 
 
-def _is_accepted(knowledge: ListKnowledge, name: str, values: Sequence[str]) -> Plan[bool]:
+def _is_accepted(knowledge: probes.ListKnowledge, name: str, values: Sequence[str]) -> Plan[bool]:
     for value in values:
-        if (yield from refusal_of(knowledge, {**knowledge.whole, name: value})) is None:
+        if (yield from probes.refusal_of(knowledge, {**knowledge.whole, name: value})) is None:
             return True
     return False
+
+
+NO_STATUS = "vetl_doctor"
+
+
+def check_statuses(
+    knowledge: probes.ListKnowledge, statuses: Sequence[str], *, column: str = "status", fixed: bool = False
+) -> probes.Findings:
+    """Prove the name of the filter on `column`, by two of the statuses that the contract lists."""
+    configured = knowledge.names.status
+    plain = yield from probes.recall(knowledge, knowledge.whole)
+    if plain is None or not plain.total_count:
+        return [knowledge.finding("status", "unknown", configured, "the list is empty")]
+    tried = _contrasting(plain, statuses, column)
+    evidence = yield from _evidence(knowledge, plain, configured, tried, column)
+    if (
+        evidence is None
+        and not fixed
+        and (yield from _any_works(knowledge, plain, tried[-1], STATUS_NAMES)) is not False
+    ):
+        works = partial(_any_works, knowledge, plain, tried[-1])
+        for name in (yield from probes.bisected(STATUS_NAMES, works)):
+            if name != configured and (evidence := (yield from _evidence(knowledge, plain, name, tried, column))):
+                knowledge.names = replace(knowledge.names, status=name)
+                break
+    if evidence is None:
+        return [_ignored(knowledge)]
+    knowledge.proven.add("status")
+    finding = probes.name_finding(knowledge, "status", configured, f"{evidence}, of {plain.total_count}")
+    return [finding, (yield from _unknown_status(knowledge))] if knowledge.thorough else [finding]
+
+
+def _contrasting(plain: Page, statuses: Sequence[str], column: str) -> list[str]:
+    """Return the two statuses that most rows of the page have. A row may hold any JSON value as its status."""
+    counts = Counter(str(row.get(column)) for row in plain.rows)
+    return sorted(statuses, key=lambda status: -counts[status])[:2]
+
+
+def _evidence(
+    knowledge: probes.ListKnowledge, plain: Page, name: str, tried: Sequence[str], column: str
+) -> Plan[str | None]:
+    """Return the row counts by status; `None` if a status is refused, gives rows of another, or both give none.
+
+    On a list of one or two rows both statuses are requested once more: an ignored filter also shows no row of the
+    second status if the only row has gone meanwhile.
+    """
+    totals = yield from _totals(knowledge, name, tried, column)
+    if totals is None or not any(totals):
+        return None
+    counts = " + ".join(f"{total} {status}" for total, status in zip(totals, tried, strict=True))
+    if plain.total_count > probes.SLIGHT:
+        return f"{counts} rows"
+    return (
+        f"{counts} rows{probes.TWICE}" if (yield from _totals(knowledge, name, tried, column)) == totals else None
+    )
+
+
+def _totals(
+    knowledge: probes.ListKnowledge, name: str, tried: Sequence[str], column: str
+) -> Plan[list[int] | None]:
+    """Return the total of each status; `None` if one is refused or gives rows of another."""
+    totals: list[int] = []
+    for status in tried:
+        page = yield from probes.ask(knowledge, {**knowledge.whole, **knowledge.smallest, name: status})
+        if page is None or any(row.get(column) != status for row in page.rows):
+            return None
+        totals.append(page.total_count)
+    return totals
+
+
+def _any_works(
+    knowledge: probes.ListKnowledge, plain: Page, status: str, names: Sequence[str]
+) -> Plan[bool | None]:
+    """Return whether these names, sent together, change the total; `None` if the server refuses them."""
+    page = yield from probes.ask(
+        knowledge, {**knowledge.whole, **knowledge.smallest, **dict.fromkeys(names, status)}
+    )
+    return None if page is None else page.total_count != plain.total_count
+
+
+def _unknown_status(knowledge: probes.ListKnowledge) -> Plan[probes.Finding]:
+    page = yield from probes.ask(
+        knowledge, {**knowledge.whole, **knowledge.smallest, knowledge.names.status: NO_STATUS}
+    )
+    if page is None:
+        answer, evidence = "refused", "a status that does not exist is refused"
+    elif page.total_count:
+        answer, evidence = "everything", "a status that does not exist shows every row"
+    else:
+        answer, evidence = "nothing", "a status that does not exist shows no row"
+    return knowledge.finding("unknown status", "note", answer, evidence)
+
+
+def _ignored(knowledge: probes.ListKnowledge) -> probes.Finding:
+    return knowledge.finding(
+        "status",
+        "ignored",
+        "none",
+        f"{knowledge.names.status} is not honoured, nor is any other name tried",
+        "no action needed: reading costs more requests, because totals by status are not used",
+    )

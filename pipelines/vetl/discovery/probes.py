@@ -1,8 +1,8 @@
-"""Requests to one list, the knowledge of it that they add up to, and the findings and report of `vetl doctor`."""
+"""Requests to one list, the knowledge of it that they add up to, and the findings that they prove."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from vetl.core.endpoint import QueryNames
@@ -40,72 +40,6 @@ class Finding:
 
 
 Findings = Plan[list[Finding]]
-
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """All findings of one practice, and the number of HTTP requests that they took."""
-
-    practice_id: str
-    findings: tuple[Finding, ...]
-    requests: int
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The result of `vetl doctor`.
-
-    `written` are the keys of `vetl.toml` that were corrected: the checks found nothing wrong with the new values.
-    `overridden` are the keys among them that an environment variable overrides, so that the correction has no
-    effect.
-    """
-
-    source_clock: datetime
-    practices: tuple[Examined, ...]
-    requests: int
-    rate_limited: int
-    written: tuple[str, ...] = ()
-    overridden: tuple[str, ...] = ()
-
-    @property
-    def contradictions(self) -> list[tuple[str, Finding]]:
-        """Return the findings in which the source differs from the configuration, each with its practice."""
-        return [
-            (practice.practice_id, finding)
-            for practice in self.practices
-            for finding in practice.findings
-            if finding.state in ("contradicts", "refused")
-        ]
-
-    @property
-    def corrections(self) -> list[tuple[str, Finding]]:
-        """Return the contradictions that have a correction."""
-        return [(practice, finding) for practice, finding in self.contradictions if finding.correction]
-
-    @property
-    def exit_code(self) -> int:
-        """Return 3 if the configuration contradicts the source, else 0."""
-        return 3 if self.contradictions or self.overridden else 0
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the report as plain JSON values."""
-        return {
-            "exit_code": self.exit_code,
-            "source_clock": self.source_clock.isoformat(),
-            "requests": self.requests,
-            "rate_limited": self.rate_limited,
-            "written": list(self.written),
-            "overridden": list(self.overridden),
-            "practices": [_without_empty(asdict(practice)) for practice in self.practices],
-        }
-
-
-def _without_empty(practice: Mapping[str, Any]) -> dict[str, Any]:
-    findings = [
-        {name: value for name, value in finding.items() if value not in ("", None)}
-        for finding in practice["findings"]
-    ]
-    return {**practice, "findings": findings}
 
 
 PageProbe = Plan[Page | None]
@@ -279,21 +213,6 @@ def bisected(names: Sequence[str], works: Callable[[Sequence[str]], Plan[bool | 
 def candidates(*groups: Iterable[str]) -> list[str]:
     """Return the names to try, in this order, each once."""
     return list(dict.fromkeys(name for group in groups for name in group))
-
-
-def format_bound(at: datetime, bounds: Bounds, *, sharp: bool = False) -> str:
-    """Format a bound as an instant (to the microsecond if `sharp`) or as its UTC day."""
-    at = at.astimezone(UTC)
-    if bounds == "day":
-        return at.date().isoformat()
-    text = at.replace(tzinfo=None).isoformat(timespec="microseconds" if sharp else "seconds")
-    return f"{text}Z"
-
-
-def whole_bounds(reading: Reading, bounds: Bounds) -> tuple[str, str]:
-    """Return bounds that include every row: the start of history, and two days after the source's clock."""
-    past = reading.local_midnight(reading.history_start)
-    return format_bound(past, bounds), format_bound(reading.now + timedelta(days=2), bounds)
 
 
 def far_ahead(now: datetime) -> datetime:

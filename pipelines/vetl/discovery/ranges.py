@@ -13,30 +13,11 @@ from functools import partial
 from typing import Literal
 
 from vetl.core.list_read import Key
-from vetl.core.pages import Page, Row
-from vetl.core.row_keys import key_of, updated_at
+from vetl.core.pages import Page, Row, key_of, updated_at
 from vetl.core.steps import Plan
-from vetl.discovery.conventions import Bounds
+from vetl.discovery import probes
+from vetl.discovery.conventions import Bounds, format_bound, whole_bounds
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES
-from vetl.discovery.probes import (
-    SLIGHT,
-    TWICE,
-    Finding,
-    Findings,
-    ListKnowledge,
-    ask,
-    bisected,
-    candidates,
-    far_ahead,
-    fields_at_fault,
-    format_bound,
-    is_slight,
-    is_unknown,
-    name_finding,
-    recall,
-    still_contrasts,
-    whole_bounds,
-)
 
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
@@ -45,7 +26,7 @@ SLACK = timedelta(days=2)
 """A row may be up to two days later than an end and still inside the range, if ends are whole days in any zone."""
 
 
-def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
+def check_range(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> probes.Findings:
     """Prove the names of start and end, or find names that work, unless the contract shows them (`fixed`).
 
     Set the names, the bounds and the query for the whole list in `knowledge`.
@@ -53,10 +34,10 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     configured = knowledge.names
     whole = yield from _try_start(knowledge, configured.start)
     if whole is None and not fixed and (yield from _may_be_found(knowledge, PARTNERS)):
-        hints = yield from fields_at_fault(knowledge)
+        hints = yield from probes.fields_at_fault(knowledge)
         names = list(PARTNERS)
-        ordered = names if hints else (yield from bisected(names, partial(_any_start, knowledge)))
-        for name in candidates(hints, ordered):
+        ordered = names if hints else (yield from probes.bisected(names, partial(_any_start, knowledge)))
+        for name in probes.candidates(hints, ordered):
             if name != configured.start and (whole := (yield from _try_start(knowledge, name))) is not None:
                 break
     if whole is None:
@@ -67,12 +48,14 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     if not whole.total_count and not (yield from _has_rows_with_an_end(knowledge)):
         return [_too_few(knowledge, "start"), _too_few(knowledge, "end")]
     knowledge.proven.add("start")
-    evidence = f"a far future gives 0 rows, the past more{TWICE if whole.total_count <= SLIGHT else ''}"
-    start = name_finding(knowledge, "start", configured.start, evidence)
+    evidence = (
+        f"a far future gives 0 rows, the past more{probes.TWICE if whole.total_count <= probes.SLIGHT else ''}"
+    )
+    start = probes.name_finding(knowledge, "start", configured.start, evidence)
     return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
 
 
-def _may_be_found(knowledge: ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
+def _may_be_found(knowledge: probes.ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
     """Return whether any of these starts may work: sent together, in the far future, they empty the list.
 
     If the server refuses the request, the names are tried one by one, unless an earlier check did that in vain.
@@ -81,20 +64,20 @@ def _may_be_found(knowledge: ListKnowledge, names: Mapping[str, str]) -> Plan[bo
     return "start" not in knowledge.ignored if works is None else works
 
 
-def _any_start(knowledge: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
-    ahead = format_bound(far_ahead(knowledge.reading.now), "instant")
-    page = yield from ask(knowledge, dict.fromkeys(names, ahead))
+def _any_start(knowledge: probes.ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
+    ahead = format_bound(probes.far_ahead(knowledge.reading.now), "instant")
+    page = yield from probes.ask(knowledge, dict.fromkeys(names, ahead))
     return None if page is None else not page.total_count
 
 
-def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
+def _try_start(knowledge: probes.ListKnowledge, name: str) -> Plan[Page | None]:
     """Return the first page of the whole list if this start works: a start in the far future empties the list."""
     for bounds in FORMS:
-        for query in _ahead(name, bounds, far_ahead(knowledge.reading.now)):
-            page = yield from recall(knowledge, query)
+        for query in _ahead(name, bounds, probes.far_ahead(knowledge.reading.now)):
+            page = yield from probes.recall(knowledge, query)
             if page is None:
-                yield from fields_at_fault(knowledge)  # raises if the list does not exist
-                if (yield from is_unknown(knowledge, name, query)):
+                yield from probes.fields_at_fault(knowledge)  # raises if the list does not exist
+                if (yield from probes.is_unknown(knowledge, name, query)):
                     break  # an end would not help; a day might, if the server has one message for all faults
                 continue
             if not (yield from _is_empty(knowledge, query, page)):
@@ -103,27 +86,27 @@ def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
             whole = yield from _whole(knowledge, name, bounds)
             if whole is None:
                 continue
-            is_certain = not whole.total_count or not is_slight(whole, page)
-            if is_certain or (yield from still_contrasts(knowledge, query, knowledge.whole, rises=True)):
+            is_certain = not whole.total_count or not probes.is_slight(whole, page)
+            if is_certain or (yield from probes.still_contrasts(knowledge, query, knowledge.whole, rises=True)):
                 return whole
             knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
             return None
     return None
 
 
-def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
+def _is_empty(knowledge: probes.ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
     """Return whether an answer holds no row. If its total is not 0, a second answer must agree."""
     if page.total_count and not page.rows:
-        again = yield from ask(knowledge, query)
+        again = yield from probes.ask(knowledge, query)
         return again is not None and not again.rows
     return not page.rows
 
 
-def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
+def _whole(knowledge: probes.ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
     """Read the first page of the whole list, with the configured end if the server accepts it."""
     past, late = whole_bounds(knowledge.reading, bounds)
     for query in ({name: past, knowledge.names.end: late}, {name: past}):
-        whole = yield from recall(knowledge, query)
+        whole = yield from probes.recall(knowledge, query)
         if whole is not None:
             knowledge.names = replace(knowledge.names, start=name)
             knowledge.bounds = bounds
@@ -140,58 +123,58 @@ def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str
         yield {**start, PARTNERS[name]: format_bound(at + timedelta(days=1), bounds)}
 
 
-def _has_rows_with_an_end(knowledge: ListKnowledge) -> Plan[bool]:
+def _has_rows_with_an_end(knowledge: probes.ListKnowledge) -> Plan[bool]:
     """Return whether an apparently empty list has rows if an end is sent, and none in the far future.
 
     This happens on a practice's first day, if the server's default end is the midnight before.
     """
     start = knowledge.whole[knowledge.names.start]
     _, late = whole_bounds(knowledge.reading, knowledge.bounds)
-    ends = candidates((knowledge.names.end,), PARTNERS.values())
-    together = yield from ask(knowledge, {knowledge.names.start: start, **dict.fromkeys(ends, late)})
+    ends = probes.candidates((knowledge.names.end,), PARTNERS.values())
+    together = yield from probes.ask(knowledge, {knowledge.names.start: start, **dict.fromkeys(ends, late)})
     if together is not None and not together.total_count:
         return False
     for end in ends if together is not None else (knowledge.names.end,):
-        page = yield from ask(knowledge, {knowledge.names.start: start, end: late})
+        page = yield from probes.ask(knowledge, {knowledge.names.start: start, end: late})
         if page is not None and page.total_count:
             return (yield from _start_beside(knowledge, end))
     return False
 
 
-def _start_beside(knowledge: ListKnowledge, end: str) -> Plan[bool]:
+def _start_beside(knowledge: probes.ListKnowledge, end: str) -> Plan[bool]:
     """Find a start that works beside a working end: in the far future, the two give an empty range."""
     past, late = whole_bounds(knowledge.reading, knowledge.bounds)
-    ahead = far_ahead(knowledge.reading.now)
+    ahead = probes.far_ahead(knowledge.reading.now)
     first, last = (format_bound(at, knowledge.bounds) for at in (ahead, ahead + timedelta(days=1)))
-    for name in candidates((knowledge.names.start,), PARTNERS):
+    for name in probes.candidates((knowledge.names.start,), PARTNERS):
         ahead_of_all, whole = {name: first, end: last}, {name: past, end: late}
-        future = yield from ask(knowledge, ahead_of_all)
+        future = yield from probes.ask(knowledge, ahead_of_all)
         if future is None or future.total_count:
             continue
-        if (yield from still_contrasts(knowledge, ahead_of_all, whole, rises=True)):
+        if (yield from probes.still_contrasts(knowledge, ahead_of_all, whole, rises=True)):
             knowledge.names = replace(knowledge.names, start=name)
             knowledge.whole = whole
             return True
     return False
 
 
-def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
+def check_end(knowledge: probes.ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[probes.Finding]:
     """Prove the configured end, or find one that works: a range with an early end lacks rows of a late one."""
-    names = candidates((configured,), PARTNERS.values())
+    names = probes.candidates((configured,), PARTNERS.values())
     start = {name: value for name, value in knowledge.whole.items() if name == knowledge.names.start}
     partner = () if fixed else (PARTNERS.get(knowledge.names.start, configured),)
-    likely = candidates((configured,), (name for name in knowledge.whole if name not in start), partner)
+    likely = probes.candidates((configured,), (name for name in knowledge.whole if name not in start), partner)
     evidence: str | None = None
     for name in likely:
         evidence = evidence or (yield from _end_works(knowledge, start, name))
     if evidence is None and not fixed and (yield from _any_end_works(knowledge, start, names)) is not False:
         others = [name for name in names if name not in likely]
-        for name in (yield from bisected(others, partial(_any_end_works, knowledge, start))):
+        for name in (yield from probes.bisected(others, partial(_any_end_works, knowledge, start))):
             if evidence := (yield from _end_works(knowledge, start, name)):
                 break
     if evidence:
         knowledge.proven.add("end")
-        return name_finding(knowledge, "end", configured, evidence)
+        return probes.name_finding(knowledge, "end", configured, evidence)
     knowledge.whole = start
     return knowledge.finding(
         "end",
@@ -203,30 +186,32 @@ def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False)
     )
 
 
-def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
+def _end_works(knowledge: probes.ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
     """Return the evidence that an end works, or `None`. Set its name in `knowledge`."""
     form = yield from _form_of_ends(knowledge, start, (name,))
     _, late = whole_bounds(knowledge.reading, form)
-    wide = yield from recall(knowledge, {**start, name: late})
+    wide = yield from probes.recall(knowledge, {**start, name: late})
     for early_start, early in _early(knowledge, start):
         if wide is None or not wide.total_count:
             return None
-        narrow = yield from ask(knowledge, {**early_start, name: format_bound(early, form)})
+        narrow = yield from probes.ask(knowledge, {**early_start, name: format_bound(early, form)})
         if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
             continue
         queries = {**start, name: late}, {**early_start, name: format_bound(early, form)}
-        slight = is_slight(wide, narrow)
-        if slight and not (yield from still_contrasts(knowledge, *queries, rises=False)):
+        slight = probes.is_slight(wide, narrow)
+        if slight and not (yield from probes.still_contrasts(knowledge, *queries, rises=False)):
             continue
         knowledge.names = replace(knowledge.names, end=name)
         knowledge.whole = {**start, name: late}
         knowledge.end_in_days = knowledge.bounds == "none" and form == "day"
         evidence = f"an early end gives {narrow.total_count} rows, a late one {wide.total_count}"
-        return evidence + TWICE if slight else evidence
+        return evidence + probes.TWICE if slight else evidence
     return None
 
 
-def _early(knowledge: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
+def _early(
+    knowledge: probes.ListKnowledge, start: Mapping[str, str]
+) -> Iterator[tuple[Mapping[str, str], datetime]]:
     """Return early ends, each with its start: in the first second of history, and in the days before."""
     begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
     yield start, begun + timedelta(seconds=1)
@@ -240,36 +225,38 @@ def _obeys(page: Page, end: datetime) -> bool:
     return all((at := updated_at(row)) is None or at <= end + SLACK for row in page.rows)
 
 
-def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
+def _any_end_works(
+    knowledge: probes.ListKnowledge, start: Mapping[str, str], names: Sequence[str]
+) -> Plan[bool | None]:
     """Return whether these ends, sent together and early, remove rows; `None` if the server refuses them once."""
     begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
     form = yield from _form_of_ends(knowledge, start, names)
     early = format_bound(begun + timedelta(seconds=1), form)
-    plain = yield from recall(knowledge, start)
-    page = yield from ask(knowledge, {**start, **dict.fromkeys(names, early)})
+    plain = yield from probes.recall(knowledge, start)
+    page = yield from probes.ask(knowledge, {**start, **dict.fromkeys(names, early)})
     if page is None or plain is None:
         return False if "end" in knowledge.ignored else None
     return page.total_count < plain.total_count
 
 
-def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
+def _form_of_ends(knowledge: probes.ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
     """Return the form of ends: that of the working start, else instants, or days if only days are accepted."""
     if knowledge.bounds != "none":
         return knowledge.bounds
     for form in FORMS:
         _, late = whole_bounds(knowledge.reading, form)
-        if (yield from recall(knowledge, {**start, **dict.fromkeys(names, late)})) is not None:
+        if (yield from probes.recall(knowledge, {**start, **dict.fromkeys(names, late)})) is not None:
             return form
     return "instant"
 
 
-def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
+def _no_start(knowledge: probes.ListKnowledge, *, fixed: bool) -> Plan[probes.Finding]:
     name = knowledge.names.start
     knowledge.bounds, knowledge.whole = "none", {}
-    refused = (yield from recall(knowledge, {})) is None
+    refused = (yield from probes.recall(knowledge, {})) is None
     if refused and not fixed and "start" not in knowledge.ignored:
-        hints = yield from fields_at_fault(knowledge)
-        for other in candidates(hints, PARTNERS):
+        hints = yield from probes.fields_at_fault(knowledge)
+        for other in probes.candidates(hints, PARTNERS):
             if knowledge.accepted_start is None:
                 yield from _try_start(knowledge, other)
     if refused and knowledge.accepted_start is not None:
@@ -293,7 +280,7 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
     )
 
 
-def _too_few(knowledge: ListKnowledge, key: Key) -> Finding:
+def _too_few(knowledge: probes.ListKnowledge, key: Key) -> probes.Finding:
     name = str(getattr(knowledge.names, key))
     return knowledge.finding(key, "unknown", name, "the list is empty since history_start")
 
@@ -306,7 +293,7 @@ Timed = tuple[Row, datetime]
 Contains = Plan[bool | None]
 
 
-def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
+def check_bounds(knowledge: probes.ListKnowledge, rows: Sequence[Row]) -> probes.Findings:
     """Read ranges of a second around single rows, then ranges that start or end at a row. `rows` are a sample."""
     timed = timed_rows(rows)
     if not timed or not {"start", "end"} <= knowledge.proven:
@@ -332,7 +319,7 @@ def is_clear_of_midnights(at: datetime) -> bool:
     return 1 <= at.minute % 15 < 14  # noqa: PLR2004 - as above
 
 
-def granularity(knowledge: ListKnowledge, timed: Sequence[Timed]) -> Plan[Bounds | None]:
+def granularity(knowledge: probes.ListKnowledge, timed: Sequence[Timed]) -> Plan[Bounds | None]:
     """Return "instant" if start and end distinguish seconds, else "day".
 
     A server distinguishes seconds if a range around a row holds the row and the ranges before and after do not. If
@@ -356,7 +343,7 @@ def granularity(knowledge: ListKnowledge, timed: Sequence[Timed]) -> Plan[Bounds
     return "day" if answers == {False} else None
 
 
-def _day_bounds(knowledge: ListKnowledge, timed: Sequence[tuple[Row, datetime]]) -> Findings:
+def _day_bounds(knowledge: probes.ListKnowledge, timed: Sequence[tuple[Row, datetime]]) -> probes.Findings:
     zone = knowledge.reading.time_zone
     days = [(row, at.astimezone(UTC).date(), at.astimezone(zone).date()) for row, at in timed]
     start = end = None
@@ -379,7 +366,12 @@ def _day_bounds(knowledge: ListKnowledge, timed: Sequence[tuple[Row, datetime]])
     return [*findings, knowledge.finding("days", "unknown", "", "no row on two different days")]
 
 
-def _bounds_finding(knowledge: ListKnowledge, start: bool | None, end: bool | None, evidence: str) -> Finding:  # noqa: FBT001
+def _bounds_finding(
+    knowledge: probes.ListKnowledge,
+    start: bool | None,  # noqa: FBT001 - two answers of the server
+    end: bool | None,  # noqa: FBT001
+    evidence: str,
+) -> probes.Finding:
     shape = {True: "[]", False: "()", None: "??"}
     interval = f"{knowledge.bounds} {shape[start][0]}{shape[end][1]}"
     return knowledge.finding("bounds", "note", interval, evidence)
@@ -393,9 +385,11 @@ def _days(start: date, end: date) -> tuple[str, str]:
     return start.isoformat(), end.isoformat()
 
 
-def _contains(knowledge: ListKnowledge, row: Row, start: str, end: str) -> Contains:
+def _contains(knowledge: probes.ListKnowledge, row: Row, start: str, end: str) -> Contains:
     """Return whether a range holds a row; `None` if the range is refused or has more rows than one page."""
-    page = yield from ask(knowledge, {knowledge.names.start: start, knowledge.names.end: end, **knowledge.largest})
+    page = yield from probes.ask(
+        knowledge, {knowledge.names.start: start, knowledge.names.end: end, **knowledge.largest}
+    )
     if page is None:
         return None
     if key_of(row) in {key_of(other) for other in page.rows}:

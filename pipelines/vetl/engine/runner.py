@@ -13,37 +13,30 @@ from typing import Any, TypeVar
 
 import structlog
 
+from vetl.core import errors, steps
 from vetl.core.endpoint import Endpoint, QueryNames
-from vetl.core.errors import NotFound, RequestRefused, Transient, VetlError, WarehouseError, places_of, unforeseen
-from vetl.core.list_read import Details, Margins, Outcome, Practice, Reading, Reconcile
-from vetl.core.pages import CallsPage, Page, Row
-from vetl.core.results import EndpointResult, Progress, ReportProgress, State, SyncResult
-from vetl.core.steps import (
-    AttachDetails,
-    Flush,
-    GetRecords,
-    Learnt,
-    MergeRows,
-    MissingRecords,
-    MoveCursor,
-    Plan,
-    Question,
-    ReadCalls,
-    ReadPage,
-    ReplaceDays,
-    Save,
-    SideBySide,
-    Step,
+from vetl.core.list_read import (
+    Details,
+    EndpointResult,
+    Margins,
+    Outcome,
+    Practice,
+    Progress,
+    Reading,
+    Reconcile,
+    ReportProgress,
+    State,
+    SyncResult,
 )
+from vetl.core.pages import CallsPage, Page, Row
 from vetl.core.zones import zone
 from vetl.discovery import identity
 from vetl.discovery.conventions import check_page
-from vetl.discovery.examination import ask_for_practice
+from vetl.discovery.discover import ask_for_practice
 from vetl.endpoints.phone_calls import PHONE_CALLS
-from vetl.engine.gather import gather, rows_by_id
 from vetl.engine.writer import ROWS_AT_ONCE, ROWS_OF_ALL_PRACTICES, Store, WriteBuffer, Writer, rows_in
-from vetl.partner.client import PartnerClient
-from vetl.reading.read_list import read_list
+from vetl.partner.client import PartnerClient, gather
+from vetl.reading import read_list
 
 A = TypeVar("A")
 
@@ -68,7 +61,7 @@ class ExpectedRows:
     def __init__(self) -> None:
         self._totals: dict[Hashable, int] = {}
 
-    def note(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
+    def note(self, step: steps.ReadPage | steps.ReadCalls, page: Page | CallsPage) -> None:
         """Remember the total of a window from one of its pages."""
         if step.size >= WHOLE_PAGES and not step.lenient:
             window = tuple(sorted((name, str(value)) for name, value in step.query.items() if name != "page"))
@@ -163,10 +156,10 @@ class StepRunner:
             reconcile=run.order.reconcile,
         )
 
-    async def drive(self, running: Plan[A]) -> A:
+    async def drive(self, running: steps.Plan[A]) -> A:
         """Perform the steps of a plan and return its result. A step's error is raised inside the plan."""
         answer: Any = None
-        failure: VetlError | None = None
+        failure: errors.VetlError | None = None
         while True:
             try:
                 step = running.send(answer) if failure is None else running.throw(failure)
@@ -175,63 +168,69 @@ class StepRunner:
             answer, failure = None, None
             try:
                 answer = await self._perform(step)
-            except VetlError as error:
+            except errors.VetlError as error:
                 # Traceback and context keep frames, with their rows, until garbage is collected: 120 MiB with
                 # twelve practices.
                 failure, error.__context__ = error.with_traceback(None), None
 
-    async def _perform(self, step: Step[Any]) -> Any:  # noqa: ANN401 - each step has its own answer
+    async def _perform(self, step: steps.Step[Any]) -> Any:  # noqa: ANN401 - each step has its own answer
         match step:
-            case ReadPage():
+            case steps.ReadPage():
                 return await self._read_page(step)
-            case ReadCalls():
+            case steps.ReadCalls():
                 return await self._read_calls(step)
-            case GetRecords():
+            case steps.GetRecords():
                 return await self._get_records(step)
-            case SideBySide():
+            case steps.SideBySide():
                 return await self._side_by_side(step)
-            case Flush():
+            case steps.Flush():
                 return await self.buffer.flush()
-            case MergeRows() | ReplaceDays() | AttachDetails() | MissingRecords() | MoveCursor() | Learnt():
+            case (
+                steps.MergeRows()
+                | steps.ReplaceDays()
+                | steps.AttachDetails()
+                | steps.MissingRecords()
+                | steps.MoveCursor()
+                | steps.Learnt()
+            ):
                 return await self._save(step)
             case _:
-                assert isinstance(step, Question), step
+                assert isinstance(step, steps.Question), step
                 return await self.buffer.ask(step)
 
-    async def _read_page(self, step: ReadPage) -> Page:
+    async def _read_page(self, step: steps.ReadPage) -> Page:
         check = partial(check_page, step)
         page = await self._run.source.page(self._practice.id, self._path, step.query, check=check)
         self._note(step, page)
         return page
 
-    async def _read_calls(self, step: ReadCalls) -> CallsPage:
+    async def _read_calls(self, step: steps.ReadCalls) -> CallsPage:
         parse = partial(self._run.parse_calls, lenient=step.lenient, days=step.days)
         page = await self._run.source.calls(self._practice.id, step.query, parse=parse)
         self._note(step, page)
         return page
 
-    def _note(self, step: ReadPage | ReadCalls, page: Page | CallsPage) -> None:
+    def _note(self, step: steps.ReadPage | steps.ReadCalls, page: Page | CallsPage) -> None:
         self._run.answered.add(self._practice.id)
         self._expected.note(step, page)
         self._run.clock = max(self._run.clock, page.server_time)
 
-    async def _get_records(self, step: GetRecords) -> Mapping[str, Row | VetlError | None]:
-        look_up = partial(self._run.source.record, self._practice.id, self._path)
-        answers = await rows_by_id(step.ids, look_up)
-        if not all(isinstance(answer, VetlError) for answer in answers.values()):
+    async def _get_records(self, step: steps.GetRecords) -> Mapping[str, Row | errors.VetlError | None]:
+        answers = await self._run.source.records(self._practice.id, self._path, step.ids)
+        if not all(isinstance(answer, errors.VetlError) for answer in answers.values()):
             self._run.answered.add(self._practice.id)
         return answers
 
-    async def _side_by_side(self, step: SideBySide[A]) -> list[A]:
+    async def _side_by_side(self, step: steps.SideBySide[A]) -> list[A]:
         turn = asyncio.Semaphore(step.at_once)
 
-        async def read(reader: Plan[A]) -> A:
+        async def read(reader: steps.Plan[A]) -> A:
             async with turn:
                 return await self.drive(reader)
 
         return await gather(read(reader) for reader in step.readers)
 
-    async def _save(self, step: Save) -> None:
+    async def _save(self, step: steps.Save) -> None:
         await self.buffer.put(step)
         self._rows_read += rows_in(step)
         self._report("reading")
@@ -248,16 +247,16 @@ class StepRunner:
 
     def failed(self, error: Exception) -> EndpointResult:
         """Return the result of a list that could not be read; "withdrawn" if a proposed list does not exist."""
-        if not isinstance(error, VetlError):
-            return self._result("failed", f"{unforeseen(error)}; -vv shows where it comes from", None)
-        if isinstance(error, NotFound) and self._endpoint.may_be_withdrawn:
+        if not isinstance(error, errors.VetlError):
+            return self._result("failed", f"{errors.unforeseen(error)}; -vv shows where it comes from", None)
+        if isinstance(error, errors.NotFound) and self._endpoint.may_be_withdrawn:
             return self._result("withdrawn", f"{error}; its data is kept", None)
         hint = (
             "; run `vetl doctor --write`"
-            if isinstance(error, RequestRefused) and error.status in UNKNOWN_WORDS
+            if isinstance(error, errors.RequestRefused) and error.status in UNKNOWN_WORDS
             else ""
         )
-        return self._result("failed", f"{error}{hint}", None, retryable=isinstance(error, Transient))
+        return self._result("failed", f"{error}{hint}", None, retryable=isinstance(error, errors.Transient))
 
     def _result(
         self,
@@ -296,12 +295,7 @@ _log = structlog.stdlib.get_logger("vetl.engine")
 async def sync(run: Run) -> SyncResult:
     """Sync every list of the order. A list that cannot be read is a result, not an exception."""
     turn = asyncio.Semaphore(run.practices_at_once)
-
-    async def one_practice(practice: Practice) -> list[EndpointResult]:
-        async with turn:
-            return await _sync_practice(run, practice)
-
-    results = await gather(one_practice(practice) for practice in run.order.practices)
+    results = await gather(_sync_practice(run, practice, turn) for practice in run.order.practices)
     flat = [result for practice in results for result in practice]
     return SyncResult(run.run_id, run.clock, tuple(await _counted(run, flat)))
 
@@ -321,11 +315,12 @@ async def _counted(run: Run, results: Sequence[EndpointResult]) -> list[Endpoint
     ]
 
 
-async def _sync_practice(run: Run, practice: Practice) -> list[EndpointResult]:
+async def _sync_practice(run: Run, practice: Practice, turn: asyncio.Semaphore) -> list[EndpointResult]:
     listed = [item for item in run.order.endpoints if item.strategy.has_list]
     referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
-    results = await gather(_sync_list(run, practice, endpoint) for endpoint in listed)
-    return [*results, *await gather(_sync_list(run, practice, endpoint) for endpoint in referenced)]
+    async with turn:
+        results = await gather(_sync_list(run, practice, endpoint) for endpoint in listed)
+        return [*results, *await gather(_sync_list(run, practice, endpoint) for endpoint in referenced)]
 
 
 async def _unheard(run: Run, practice: Practice) -> Exception | None:
@@ -337,9 +332,9 @@ async def _unheard(run: Run, practice: Practice) -> Exception | None:
         runner = StepRunner(run, practice, PHONE_CALLS)
         try:
             await runner.drive(ask_for_practice())
-        except RequestRefused:
+        except errors.RequestRefused:
             run.answered.add(practice.id)  # the server refuses every request for a practice that it does not serve
-        except VetlError as error:
+        except errors.VetlError as error:
             run.failures[practice.id] = error
     return None if practice.id in run.answered else run.failures[practice.id]
 
@@ -354,7 +349,7 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
         outcome = await _read_one_list(runner)
         if not endpoint.strategy.has_list and (unheard := await _unheard(run, practice)):
             return runner.failed(unheard)
-    except (WarehouseError, BrokenPipeError):
+    except (errors.WarehouseError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - one list must never stop the others
         run.failures.setdefault(practice.id, error)
@@ -364,14 +359,14 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
 
 async def _failed(runner: StepRunner, error: Exception) -> EndpointResult:
     """Commit the rows of a list that were read before it failed, and return its result."""
-    if not isinstance(error, VetlError):
-        _log.debug("list_failed", cause=unforeseen(error), places=places_of(error))
+    if not isinstance(error, errors.VetlError):
+        _log.debug("list_failed", cause=errors.unforeseen(error), places=errors.places_of(error))
     try:
         await runner.buffer.flush()
-    except WarehouseError:
+    except errors.WarehouseError:
         raise
     except Exception as unsaved:  # noqa: BLE001 - as above; the first error is reported
-        _log.debug("rows_not_saved", cause=unforeseen(unsaved), places=places_of(unsaved))
+        _log.debug("rows_not_saved", cause=errors.unforeseen(unsaved), places=errors.places_of(unsaved))
     return runner.failed(error)
 
 

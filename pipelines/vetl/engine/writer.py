@@ -9,21 +9,21 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from vetl.core import steps
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import WarehouseError
 from vetl.core.pages import Changes
-from vetl.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
 
-Work = tuple[str, Endpoint, Sequence[Save]]
+Work = tuple[str, Endpoint, Sequence[steps.Save]]
 """The saves of one list: the id of the practice, the list, the saves."""
-ListQuestion = tuple[str, Endpoint, Question]
+ListQuestion = tuple[str, Endpoint, steps.Question]
 """A question about one list: the id of the practice, the list, the question."""
 
 
 class Store(Protocol):
     """The warehouse; `store.warehouse` implements it."""
 
-    def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:
+    def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[steps.Save]) -> list[steps.Save]:
         """Return the same saves, after the work that can be done before they are written."""
         ...
 
@@ -71,7 +71,7 @@ class Writer:
         """Errors of lists whose saves could not be stored, by practice and list. Later saves of such a list are
         refused, because their cursor may already count the missing rows."""
 
-    async def commit(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> Changes:
+    async def commit(self, practice_id: str, endpoint: Endpoint, saves: Sequence[steps.Save]) -> Changes:
         """Commit the saves of this list in one transaction and return the changes.
 
         Raise `Exception` if saves of this list cannot be stored, these or earlier ones; those of other lists are
@@ -79,7 +79,7 @@ class Writer:
         """
         return await self._done(self._saved, (practice_id, endpoint, saves))
 
-    async def answer(self, practice_id: str, endpoint: Endpoint, question: Question) -> Any:  # noqa: ANN401
+    async def answer(self, practice_id: str, endpoint: Endpoint, question: steps.Question) -> Any:  # noqa: ANN401
         """Return the answer of the store to a question about this list, from the committed data."""
         return await self._done(self._questions, (practice_id, endpoint, question))
 
@@ -145,9 +145,9 @@ COMMITS_AT_ONCE = 2
 """The most batches of a list that the writer has, while another one is filled. With a limit of one, a first sync
 takes a tenth longer. Without a limit each reader keeps a batch in memory, which takes 60 MiB more."""
 
-CommitSaves = Callable[[Sequence[Save]], Coroutine[Any, Any, Changes]]
-PrepareSaves = Callable[[Sequence[Save]], list[Save]]
-AnswerQuestion = Callable[[Question], Awaitable[Any]]
+CommitSaves = Callable[[Sequence[steps.Save]], Coroutine[Any, Any, Changes]]
+PrepareSaves = Callable[[Sequence[steps.Save]], list[steps.Save]]
+AnswerQuestion = Callable[[steps.Question], Awaitable[Any]]
 
 
 class WriteBuffer:
@@ -168,7 +168,7 @@ class WriteBuffer:
         self._rows_at_once = rows_at_once
         self.ask = answer
         """Return the answer of the warehouse to a question. The warehouse contains all flushed saves."""
-        self._saved: list[Save] = []
+        self._saved: list[steps.Save] = []
         self._rows = 0
         self._writing = asyncio.Semaphore(COMMITS_AT_ONCE)
         self._in_order = asyncio.Lock()
@@ -178,13 +178,13 @@ class WriteBuffer:
         self._since_flush = Changes()
         self.changes = Changes()
 
-    async def put(self, save: Save) -> None:
+    async def put(self, save: steps.Save) -> None:
         """Add a save to the next commit, and commit if the buffer is full.
 
         While `COMMITS_AT_ONCE` commits are running, a caller whose save fills the buffer waits for one of them.
         """
         # Rows are converted to columns at once. Pages of calls are converted with the rest of their batch.
-        self._saved += self._prepare([save]) if isinstance(save, MergeRows) else [save]
+        self._saved += self._prepare([save]) if isinstance(save, steps.MergeRows) else [save]
         self._rows += rows_in(save)
         if self._is_full:
             async with self._writing:
@@ -216,12 +216,12 @@ class WriteBuffer:
         self.changes += changes
 
 
-def rows_in(save: Save) -> int:
+def rows_in(save: steps.Save) -> int:
     """Return how many rows a save contains or certifies."""
     match save:
-        case MergeRows() | AttachDetails():
+        case steps.MergeRows() | steps.AttachDetails():
             return len(save.rows)
-        case ReplaceDays(certificate=evidence) if evidence is not None:
+        case steps.ReplaceDays(certificate=evidence) if evidence is not None:
             return evidence.rows
         case _:
             return 0

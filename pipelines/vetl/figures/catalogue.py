@@ -1,13 +1,16 @@
-"""Read the metrics of a published file from its `meta.metrics`."""
+"""What a published file can be asked: the metrics of its `meta.metrics`, and the worked questions for analysts."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vetl.core.errors import WarehouseError
+from vetl import bundled
+from vetl.core.errors import WarehouseError, WrongUse
 from vetl.core.published_file import schema_of
+from vetl.core.text import nearest
 from vetl.figures.comparisons import refuse_unknown
 from vetl.publishing.marts import table_of
 from vetl.publishing.statements import Read, columns_of
@@ -112,3 +115,46 @@ def _metric(row: dict[str, Any]) -> Metric:
         counting.get("matures_after_days") or 0,
         is_of_now=bool(counting.get("of_now")),
     )
+
+
+WORKED = re.compile(r"(### \d+\. ([^\n]+)\n\n`([\w-]+)`[^#]*?```sql\n([^`]+)```\n\n)((?:\|[^\n]*\n)+)")
+"""A heading with the question, its name, its statement, and the output as a Markdown table."""
+
+_SUBJECT = re.compile(r"### ([^\n]+)\n\n\| table \|[^\n]+\n\|---\|---\|\n((?:\|[^\n]+\n)+)")
+_TABLES = re.compile(r"\| (`[^|]+`) \| ([^\n]+) \|\n")
+
+
+def tables_by_subject() -> list[tuple[str, str, str]]:
+    """Return the tables of `warehouse/README.md` in its order: the subject, the table, and what a row is."""
+    page = bundled.analysts_page().read_text("utf-8")
+    return [
+        (subject, name, words.replace("`", ""))
+        for subject, lines in _SUBJECT.findall(page)
+        for names, words in _TABLES.findall(lines)
+        for name in re.findall(r"`\w+\.(\w+)`", names)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The question of a manager (`title`), its SQL statement, and the output on the page."""
+
+    name: str
+    title: str
+    statement: str
+    output: str
+
+
+def worked_questions(page: str | None = None) -> list[Question]:
+    """Return the questions of `warehouse/README.md`, in its order."""
+    text = bundled.analysts_page().read_text("utf-8") if page is None else page
+    return [Question(name, title, statement, output) for _, title, name, statement, output in WORKED.findall(text)]
+
+
+def statement_of(name: str) -> str:
+    """Return the statement of the question with this name."""
+    statements = {question.name: question.statement for question in worked_questions()}
+    if name not in statements:
+        hint = nearest(name, statements, "`vetl query --list` names them")
+        raise WrongUse(f"--question {name}: there is no such question{hint}")
+    return statements[name]

@@ -5,30 +5,32 @@ Each step can be repeated, so the same command and the next run continue an inte
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from vetl import hooks
-from vetl.core.errors import VetlError, WarehouseError, WrongUse
-from vetl.drafts import rewrite_log
-from vetl.forgetting.residue import remove_leftovers, residue
+from vetl.core.errors import VetlError, WarehouseError, WrongUse, cannot_write
+from vetl.forgetting.search import remove_leftovers, residue
+from vetl.jobs.backups import derived_folders, kept_files
 from vetl.jobs.drain import run_drain
-from vetl.jobs.kept_files import derived_folders, kept_files
-from vetl.jobs.one_writer import existing, opened
 from vetl.publishing.last_publication import release
 from vetl.publishing.parquet import write_parquet
 from vetl.publishing.retention import kept, remove_kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
-from vetl.sqlite_file import erase_remains, is_sqlite
-from vetl.store.compact import rewrite
-from vetl.store.forget_plan import STEPS, ForgetPlan, keep_plans, read_plans
+from vetl.store import forgotten
+from vetl.store.connection import ROW_GROUP_SIZE, as_warehouse_error, drop_derived, literal
+from vetl.store.drafts import draft_for, rewrite_log
 from vetl.store.mentions import Mentions
-from vetl.store.person import Person
+from vetl.store.person import STEPS, ForgetPlan, Person, keep_plans, look_up, read_plans
 from vetl.store.pseudonyms import Pseudonyms
-from vetl.store.warehouse import Warehouse
+from vetl.store.sqlite_file import erase_remains, is_sqlite, sync_to_disk
+from vetl.store.warehouse import Warehouse, existing, opened
 
 Build = Callable[[Settings], Mapping[str, Any]]
 """Build the marts in full and publish them; the returned mapping has an `exit_code`."""
@@ -69,10 +71,10 @@ def rehearse(settings: Settings, practice_id: str, client_id: str) -> Rehearsal:
     Raises:
         WrongUse: no row of the practice names this client.
     """
-    existing(settings)
-    with opened(settings) as warehouse:
+    existing(settings.warehouse)
+    with opened(settings.warehouse) as warehouse:
         person = _person(warehouse, read_plans(settings.warehouse.path), practice_id, client_id)
-        mentions, rows = warehouse.people.rehearse(person)
+        mentions, rows = forgotten.rehearse(warehouse, person)
     deliveries = 0
     if settings.webhooks.inbox.exists():
         with Inbox.open(settings.webhooks.inbox) as inbox:
@@ -90,9 +92,9 @@ def forget_person(settings: Settings, practice_id: str, client_id: str, build: B
         WrongUse: no row of the practice names this client; nothing was changed.
         VetlError: a step failed; the finished steps are recorded, and the same command continues.
     """
-    existing(settings)
+    existing(settings.warehouse)
     path = settings.warehouse.path
-    with opened(settings) as warehouse:
+    with opened(settings.warehouse) as warehouse:
         plans = read_plans(path)
         person = _person(warehouse, plans, practice_id, client_id)
         if not any(plan.is_of(practice_id, client_id) for plan in plans):
@@ -152,7 +154,7 @@ def _private_steps(settings: Settings) -> list[ForgetPlan]:
     if inbox.exists() and any(STEPS[1] not in plan.done for plan in plans):
         run_drain(settings, catch_up=False)
     if any(STEPS[0] not in plan.done for plan in plans):
-        with opened(settings) as warehouse:
+        with opened(settings.warehouse) as warehouse:
             plans = [plan if STEPS[0] in plan.done else _forgotten(warehouse, plan) for plan in plans]
         keep_plans(path, plans)
     for plan in plans:
@@ -183,15 +185,15 @@ def _forgotten(warehouse: Warehouse, plan: ForgetPlan) -> ForgetPlan:
     """Replace values of the person in rows by pseudonyms; return the plan with this step finished."""
     # Rows that came since the plan was made may have further values of the person.
     person = _person(warehouse, [plan], plan.person.practice_id, plan.person.client_id)
-    forgotten = warehouse.people.forget(person)
-    return plan.after(STEPS[0], person=person, pseudonym=forgotten.pseudonym, rows=dict(forgotten.rows))
+    done = forgotten.forget(warehouse, person)
+    return plan.after(STEPS[0], person=person, pseudonym=done.pseudonym, rows=dict(done.rows))
 
 
 def _person(warehouse: Warehouse, plans: Sequence[ForgetPlan], practice_id: str, client_id: str) -> Person:
     """Return the values of a client in the rows and in an unfinished plan."""
     planned = [plan.person for plan in plans if plan.is_of(practice_id, client_id)]
     try:
-        person = warehouse.people.look_up(practice_id, client_id)
+        person = look_up(warehouse, practice_id, client_id)
     except WrongUse:
         if not planned:
             raise
@@ -216,8 +218,8 @@ def _forget_beside(settings: Settings, plan: ForgetPlan) -> None:
 
 
 def _mentions(settings: Settings, person: Person) -> Mentions:
-    with opened(settings) as warehouse:
-        return warehouse.people.pseudonyms.by_practice[person.practice_id]
+    with opened(settings.warehouse) as warehouse:
+        return warehouse.pseudonyms.by_practice[person.practice_id]
 
 
 def _about(practice_id: str, mentions: Mentions) -> Callable[[str, str], bool]:
@@ -250,3 +252,29 @@ def _forgetting(
 ) -> Forgetting:
     assert plan.pseudonym
     return Forgetting(plan.pseudonym, plan.rows, plan.deliveries, removed, lakes, left, built)
+
+
+_NO_ROOM = ("Could not write", "No space left", "File too large", "heckpoint", "CHECKPOINT")
+_REMEDY = "the disk is full or fails; make room for as much again as the file has"
+"""DuckDB says of a full disk that a checkpoint during a detach failed."""
+
+
+def rewrite(path: Path) -> None:
+    """Copy raw, history and control into a new file and rename it into place, without the marts."""
+    try:
+        with draft_for(path) as draft, closing(duckdb.connect()) as connection:
+            connection.execute(f"attach {literal(str(path))} as old")
+            drop_derived(connection, "old")
+            connection.execute(f"attach {literal(str(draft))} as new (row_group_size {ROW_GROUP_SIZE})")
+            connection.execute("copy from database old to new")
+            connection.execute("detach new")
+            connection.execute("checkpoint old")  # no log of the old file may be left for the new one
+            draft.chmod(path.stat().st_mode & 0o777)
+            draft.replace(path)  # this process holds the old file, so no other process writes to it
+        sync_to_disk(path.parent)
+    except OSError as error:
+        raise WarehouseError(cannot_write(path, error, "cannot be rewritten")) from None
+    except duckdb.Error as error:
+        if any(sign in str(error) for sign in _NO_ROOM):
+            raise WarehouseError(f"{path}: cannot be rewritten: {_REMEDY}") from None
+        raise as_warehouse_error(error, path, "cannot be rewritten") from None

@@ -9,19 +9,10 @@ from typing import Any
 from vetl import bundled, hooks
 from vetl.core.errors import PublicationHeld, WarehouseBusy
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
-from vetl.core.published_file import Treatment
-from vetl.core.secrets import KEY_CHARACTERS, is_weak_key
+from vetl.core.published_file import KEY_CHARACTERS, Treatment, is_weak_key
 from vetl.endpoints import REGISTRY
-from vetl.jobs.dbt_process import (
-    DATA_ONLY,
-    PUBLISHED_ONLY,
-    TABLES_ONLY,
-    Nodes,
-    dbt_nodes,
-    fingerprint,
-)
+from vetl.jobs.dbt_process import DATA_ONLY, PUBLISHED_ONLY, TABLES_ONLY, Nodes, dbt_nodes, fingerprint
 from vetl.jobs.headlines import find_headlines
-from vetl.jobs.one_writer import existing, opened, writing
 from vetl.publishing.contacts import remove_contacts, write_contacts
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.last_publication import Hold, hold, read_hold
@@ -32,9 +23,11 @@ from vetl.publishing.retention import roll_back
 from vetl.settings import Settings
 from vetl.store.connection import attached
 from vetl.store.control import builds
-from vetl.store.control.activity import read_activity, recorded
 from vetl.store.control.builds import news
+from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.instants import differences
+from vetl.store.warehouse import existing, opened, writing
+from vetl.store.writer_lock import read_activity, recorded
 
 WEAK_KEY = (
     f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "
@@ -55,9 +48,9 @@ def building(
     Without `all_tests` only models are made that hang on changed rows, and only published ones are tested
     (`options_of`). With `select` only these models and tests are run, and the build counts for no others.
     """
-    existing(settings)
+    existing(settings.warehouse)
     treatments(settings)
-    with writing(settings):
+    with writing(settings.warehouse):
         deadline = now() + settings.warehouse.lock_wait_seconds
         hooks.before_build(settings)
         begun: Begun | None = None
@@ -169,8 +162,8 @@ def duckdb_limits(settings: Settings) -> dict[str, str]:
 
 def reason_to_build(settings: Settings) -> str | None:
     """Return the reason why a build would change the marts, or `None` if it would not."""
-    existing(settings)
-    with writing(settings):
+    existing(settings.warehouse)
+    with writing(settings.warehouse):
         hooks.before_build(settings)
         return news(settings.warehouse.path, _fingerprint(settings))
 
@@ -180,10 +173,10 @@ def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published
 
     `accept_loss`: also if a mart has lost most of its rows.
     """
-    existing(settings)
+    existing(settings.warehouse)
     refuse_while_held(settings)
     warehouse, key = settings.warehouse, settings.warehouse.pii_key
-    with writing(settings), recorded(warehouse.path, "publication", "publish"):
+    with writing(settings.warehouse), recorded(warehouse.path, "publication", "publish"):
         # Wait for a program that has the file open, such as DuckDB's shell.
         with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds):
             pass
@@ -244,8 +237,8 @@ def is_up_to_date(settings: Settings) -> bool:
 
 def roll_back_published(settings: Settings) -> Hold:
     """Replace the published file by the one before it until the rollback is released."""
-    existing(settings)
-    with writing(settings):
+    existing(settings.warehouse)
+    with writing(settings.warehouse):
         roll_back(settings.warehouse.published)
         record = hold(settings.warehouse.path, settings.warehouse.published)
         _publish_parquet(settings)
@@ -279,12 +272,14 @@ def ready_for_dbt(
     These are all raw tables, and the table of telephone numbers in their standard form. `before` is an attempt of
     the same build, which another program prevented.
     """
-    with opened(settings, seconds) as warehouse:
-        numbers = warehouse.note_phone_numbers(settings.definitions.phone_regions)
+    with opened(settings.warehouse, seconds) as warehouse:
+        with warehouse.writing() as connection:
+            numbers = note_phone_numbers(connection, settings.definitions.phone_regions)
         if before:
             return before
         made_with = _fingerprint(settings)
-        is_full, changed = warehouse.begin_build(made_with, full_refresh=full_refresh)
+        with warehouse.writing() as connection:
+            is_full, changed = builds.begin(connection, made_with, full_refresh=full_refresh)
         if numbers and changed is not None:
             changed |= {"control.phone_numbers"}
         return Begun(made_with, is_full, changed)

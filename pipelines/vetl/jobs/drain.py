@@ -8,13 +8,12 @@ from typing import Any
 
 from vetl.core.errors import ConfigurationError, VetlError, WarehouseError
 from vetl.core.pages import Changes
-from vetl.jobs.one_writer import new_run_id, opened
 from vetl.jobs.platform import partner_client
 from vetl.jobs.sync import chosen_practices
 from vetl.receiving.inbox import Inbox
 from vetl.receiving.into_warehouse import CatchUp, Caught, drain
 from vetl.settings import Settings
-from vetl.store.warehouse import Warehouse
+from vetl.store.warehouse import Warehouse, new_run_id, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +44,13 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
     run_id = new_run_id(started)
     with (
         Inbox.open(settings.webhooks.inbox) as inbox,
-        opened(settings) as warehouse,
+        opened(settings.warehouse) as warehouse,
     ):
         warehouse.set_practices(settings.practices)
         warehouse.start_run(run_id, started, "webhooks drain")
         result = DrainResult(exit_code=1)
         try:
-            deliveries, changes = drain(inbox, warehouse, run_id, warehouse.people.pseudonyms.mentions_in)
+            deliveries, changes = drain(inbox, warehouse, run_id, warehouse.pseudonyms.mentions_in)
             result = DrainResult(deliveries, changes=changes, exit_code=3 if changes.quarantined else 0)
             if catch_up or messages:
                 result = asyncio.run(_by_id(settings, warehouse, run_id, result, messages, catch_up=catch_up))

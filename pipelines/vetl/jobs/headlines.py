@@ -6,11 +6,10 @@ from datetime import date, timedelta
 from operator import itemgetter
 from typing import Any
 
-from vetl.headlines.fact import Fact
-from vetl.headlines.finding import facts_of
-from vetl.headlines.keeping import Headline, kept
-from vetl.headlines.sentences import made_of, words_of
+from vetl.headlines.finding import Headline, facts_of, kept
+from vetl.headlines.measures import made_of, words_of
 from vetl.headlines.series import days_of
+from vetl.headlines.surprise import Fact
 from vetl.settings import Settings
 from vetl.store.connection import attached
 from vetl.store.control import facts as store

@@ -10,7 +10,7 @@ from functools import partial
 from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.core.list_read import Practice
-from vetl.core.row_keys import instant
+from vetl.core.pages import instant
 from vetl.core.zones import zone
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.phone_calls import PHONE_CALLS

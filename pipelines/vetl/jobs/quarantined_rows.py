@@ -7,18 +7,18 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from vetl.core.errors import WrongUse
+from vetl.core.list_read import ReportProgress
 from vetl.core.pages import Changes
-from vetl.core.results import ReportProgress
 from vetl.core.steps import MergeRows
 from vetl.endpoints import REGISTRY
-from vetl.jobs.one_writer import existing, new_run_id, opened, writing
 from vetl.jobs.sync import run_sync
 from vetl.receiving.inbox import Entry, WaitingDelivery
 from vetl.receiving.into_warehouse import EVENTS, intakes
 from vetl.settings import Settings
 from vetl.store.control.bad_rows import QuarantinedRow
+from vetl.store.deliveries import take_in
 from vetl.store.pseudonyms import GONE
-from vetl.store.warehouse import Warehouse
+from vetl.store.warehouse import Warehouse, existing, new_run_id, opened, writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Retried:
 
 def quarantined_rows(settings: Settings) -> list[QuarantinedRow]:
     """Return the rows in quarantine."""
-    existing(settings)
-    with opened(settings) as warehouse:
+    existing(settings.warehouse)
+    with opened(settings.warehouse) as warehouse:
         return warehouse.quarantined_rows()
 
 
@@ -51,8 +51,8 @@ def acknowledge(
     row_keys: Sequence[str] | None = None,
 ) -> tuple[list[QuarantinedRow], list[QuarantinedRow]]:
     """Mark the rows of these practices, lists and ids as known; return them and the rows that are not marked."""
-    existing(settings)
-    with writing(settings), opened(settings) as warehouse:
+    existing(settings.warehouse)
+    with writing(settings.warehouse), opened(settings.warehouse) as warehouse:
         rows = warehouse.quarantined_rows()
         chosen = [
             row
@@ -69,13 +69,13 @@ def acknowledge(
 
 def retry(settings: Settings, progress: ReportProgress) -> Retried:
     """Store rows in quarantine again: calls by a new read of their days, other rows from their stored bytes."""
-    existing(settings)
-    with writing(settings):
+    existing(settings.warehouse)
+    with writing(settings.warehouse):
         return _retried(settings, progress)
 
 
 def _retried(settings: Settings, progress: ReportProgress) -> Retried:
-    with opened(settings) as warehouse:
+    with opened(settings.warehouse) as warehouse:
         rows = warehouse.quarantined_rows()
         before = [row for row in rows if row.payload != GONE]
         changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
@@ -117,7 +117,7 @@ def _take_in_deliveries(warehouse: Warehouse, quarantined: list[QuarantinedRow])
             body, received_at = _delivery(row)
             entry = Entry(channels[row.endpoint], row.practice_id, body, received_at)
             events, *messages = intakes([WaitingDelivery(0, entry)])
-            changes += warehouse.take_in(run_id, [replace(events, settles=[row.row_key]), *messages])
+            changes += take_in(warehouse, run_id, [replace(events, settles=[row.row_key]), *messages])
     return changes
 
 

@@ -8,7 +8,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from vetl.jobs.status_report import StatusReport
-from vetl.store.control.snapshot import FINE
+from vetl.store.notes import FINE
 
 _OF_LISTS = ("practice", "list")
 

@@ -14,11 +14,9 @@ from vetl.hooks import Problem, StatusPart
 from vetl.publishing.last_publication import Hold, masked_in, read_hold
 from vetl.receiving.inbox import read_backlog
 from vetl.settings import Settings
-from vetl.store.control.activity import Activity, read_activity
-from vetl.store.control.snapshot import Snapshot, read_snapshot
 from vetl.store.file_header import what_is_wrong
-from vetl.store.notes import read_note
-from vetl.store.writer_lock import unfinished_restore
+from vetl.store.notes import Snapshot, read_note, read_snapshot
+from vetl.store.writer_lock import Activity, read_activity, unfinished_restore
 
 _NEXT = "run `vetl run` again"
 _HOW_IT_ENDED = {
@@ -167,7 +165,7 @@ def _of_forgettings(warehouse: Path) -> Iterator[Problem]:
     try:
         if not read_note(warehouse, "forgettings"):
             return
-        from vetl.store.forget_plan import COPIES, read_plans  # noqa: PLC0415 - DuckDB takes three times as long as the rest
+        from vetl.store.person import COPIES, read_plans  # noqa: PLC0415 - DuckDB takes three times as long as the rest
 
         plans = read_plans(warehouse)
     except WarehouseError as error:

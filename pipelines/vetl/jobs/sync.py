@@ -9,18 +9,16 @@ from datetime import UTC, date, datetime
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError, VetlError, WrongUse
-from vetl.core.list_read import Practice, Reconcile
-from vetl.core.results import ReportProgress, SyncResult
+from vetl.core.list_read import Practice, Reconcile, ReportProgress, SyncResult
 from vetl.endpoints import REGISTRY
 from vetl.engine.runner import Order, Run, sync
-from vetl.jobs.one_writer import new_run_id, writing
 from vetl.jobs.platform import believed_clock, partner_client, query_names, refuse_future_starts
 from vetl.partner.client import PartnerClient
 from vetl.settings import Settings
 from vetl.store import instants
-from vetl.store.control.activity import record_failure, recorded
 from vetl.store.phone_calls.csv_frames import parse_calls
-from vetl.store.warehouse import Warehouse
+from vetl.store.warehouse import Warehouse, new_run_id, writing
+from vetl.store.writer_lock import record_failure, recorded
 
 USUAL_SIGN_INS = 3
 REQUESTS_OF_A_TOKEN = 50
@@ -52,7 +50,7 @@ def run_sync(
         details_budget=settings.phone_calls.details_budget,
         reconcile=reconcile,
     )
-    with writing(settings), _fewer_collections():
+    with writing(settings.warehouse), _fewer_collections():
         return asyncio.run(_sync(settings, partner_client(settings), order, progress))
 
 

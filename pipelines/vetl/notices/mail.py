@@ -7,8 +7,7 @@ from email.message import EmailMessage
 from email.utils import formatdate
 
 from vetl.core.errors import NotDelivered
-from vetl.settings.board import is_local
-from vetl.settings.schedule import AlertSettings
+from vetl.settings.core_sections import AlertSettings, is_local
 
 _SECONDS = 20
 _TLS_FROM_THE_START = 465

@@ -18,7 +18,7 @@ from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.orchestration.checks import CAUSES
 from vetl.orchestration.resources import VetlResource, sensor_status
-from vetl.settings.schedule import AlertSettings, ScheduleSettings
+from vetl.settings.core_sections import AlertSettings, ScheduleSettings
 
 _STATE = "vetl/alerts"
 """The key of the causes that were sent, in Dagster's store of cursors: JSON, by job, with the time of each."""

@@ -21,10 +21,9 @@ from vetl.orchestration.metadata import table
 from vetl.orchestration.resources import PUBLISHED, VetlResource, as_failures, raw_key
 from vetl.publishing.statements import query
 from vetl.settings import Settings
-from vetl.settings.mart_definitions import OpeningHours
-from vetl.settings.schedule import OFF, open_hours
-from vetl.store.control.activity import Activity, read_activity
-from vetl.store.control.snapshot import Attempt, ListStatus, read_snapshot
+from vetl.settings.core_sections import OFF, OpeningHours, open_hours
+from vetl.store.notes import Attempt, ListStatus, read_snapshot
+from vetl.store.writer_lock import Activity, read_activity
 
 Row = tuple[object, ...]
 

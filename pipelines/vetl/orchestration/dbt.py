@@ -15,7 +15,6 @@ from vetl import bundled
 from vetl.core.published_file import SCHEMAS
 from vetl.jobs.build import dbt_variables, is_up_to_date
 from vetl.jobs.dbt_process import NodeDone, dbt_parse, state_folder
-from vetl.jobs.one_writer import writing
 from vetl.orchestration.checks import EVERYTHING, checked_if_it_fails
 from vetl.orchestration.lists import reads_again
 from vetl.orchestration.metadata import code_in, documented_in, table
@@ -24,7 +23,8 @@ from vetl.orchestration.resources import PUBLISHED, WRITER_POOL, VetlResource, a
 from vetl.publishing.publication import Published
 from vetl.run import Event, Events, built, built_and_published, forgotten, published
 from vetl.settings import Settings
-from vetl.store.forget_plan import read_plans
+from vetl.store.person import read_plans
+from vetl.store.warehouse import writing
 
 ONLY_NEWS = (EVERYTHING, "drain")
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
@@ -104,7 +104,7 @@ def _built(context: dg.AssetExecutionContext, settings: Settings, manifest: Path
             yield _file(settings)
             return
         all_tests = not only_news or reads_again(context.run)
-        with writing(settings):
+        with writing(settings.warehouse):
             continued = [
                 one for one in forgotten(settings) if not (isinstance(one, Event) and one.kind == "published")
             ]

@@ -18,7 +18,7 @@ from pydantic import Field, field_validator
 from vetl import bundled
 from vetl.core.endpoint import ByReference, Endpoint
 from vetl.core.errors import ConfigurationError
-from vetl.core.results import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
+from vetl.core.list_read import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
 from vetl.endpoints import REGISTRY
 from vetl.jobs.sync import run_sync
 from vetl.orchestration.checks import checked_if_it_fails, lists_now, published_now
@@ -26,7 +26,7 @@ from vetl.orchestration.metadata import months, practice_metadata, run_totals
 from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures, raw_key
 from vetl.settings import Settings
-from vetl.store.control.snapshot import ListStatus, read_snapshot
+from vetl.store.notes import ListStatus, read_snapshot
 
 NAME = "practice"
 PRACTICES = dg.DynamicPartitionsDefinition(name=NAME)

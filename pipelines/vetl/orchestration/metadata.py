@@ -10,10 +10,9 @@ from typing import Any
 
 import dagster as dg
 
-from vetl.core.list_read import Practice
-from vetl.core.results import EndpointResult
+from vetl.core.list_read import EndpointResult, Practice
 from vetl.core.text import markdown
-from vetl.store.control.snapshot import ListStatus
+from vetl.store.notes import ListStatus
 
 MOST_LINES = 50
 """The most rows of a table. Dagster keeps every table with its event for ever."""

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from vetl.core.endpoint import Endpoint
-from vetl.endpoints.received import RECEIVED
+from vetl.endpoints import RECEIVED
 from vetl.jobs.dbt_process import one_line
 from vetl.jobs.drain import run_drain
 from vetl.orchestration.checks import checked_if_it_fails

@@ -13,7 +13,7 @@ import dagster as dg
 from vetl.core.errors import Transient, VetlError
 from vetl.jobs.logs import configure_logs, sentence
 from vetl.settings import Settings, load_settings
-from vetl.settings.schedule import ScheduleSettings
+from vetl.settings.core_sections import ScheduleSettings
 
 PUBLISHED = dg.AssetKey(["published", "analytics"])
 WRITER_POOL = "warehouse_writer"

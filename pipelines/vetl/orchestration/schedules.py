@@ -12,7 +12,7 @@ from vetl.orchestration.checks import EVERYTHING, check_lists
 from vetl.orchestration.lists import NAME, PRACTICES, Again, config_of, run_config
 from vetl.orchestration.resources import VetlResource, sensor_status
 from vetl.receiving.inbox import read_backlog
-from vetl.settings.schedule import OFF, ScheduleSettings
+from vetl.settings.core_sections import OFF, ScheduleSettings
 
 DRAIN, BUILD, WATCH = "drain", "build", "watch"
 UNFINISHED = [status for status in dg.DagsterRunStatus if status.value not in {"SUCCESS", "FAILURE", "CANCELED"}]

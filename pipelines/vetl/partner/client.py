@@ -1,24 +1,33 @@
 """The client of the partner interface. It returns whole answers or raises one of vetl's errors."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import structlog
 
-from vetl.core.errors import ContractBroken, NotFound, PracticeRefused, RateLimited, TokenRejected, Transient
+from vetl.core import errors
+from vetl.core.list_read import Waiting
 from vetl.core.pages import CallsPage, Page, Row
-from vetl.core.results import Waiting
 from vetl.partner import protocol
-from vetl.partner.account import AcceptedCredentials, Account, Limits
+from vetl.partner.account import AcceptedCredentials, Account, Session, Token
 from vetl.partner.answers import Decoded, loggable_query, user_agent
-from vetl.partner.limits import Deadline, Limiters, RateLimiter, RetryBudget, RetryPolicy, ServerClock, Timing
+from vetl.partner.limits import (
+    Deadline,
+    Limiters,
+    Limits,
+    RateLimiter,
+    RetryBudget,
+    RetryPolicy,
+    ServerClock,
+    Timing,
+)
 from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept
-from vetl.partner.signin import Session, Token
 from vetl.partner.wire import Transport, Wire
 
 __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
@@ -27,6 +36,16 @@ T = TypeVar("T")
 
 SIGN_IN = "sign-in"
 _UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
+
+AT_ONCE = 16
+"""Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
+
+UNKNOWN_ID = (400, 404, 410, 422)
+"""Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
+ONE_ID_ALONE = (errors.Unreachable, errors.TornAnswer, errors.ContractBroken, errors.RequestRefused)
+"""Errors that may be about a single id: a platform may fail on one broken record each time."""
+SOME_FAILURES = 3
+"""So many ids of one step may fail, and one more for each ten answers. If more do, the platform fails."""
 
 _log = structlog.stdlib.get_logger("vetl.partner")
 
@@ -139,10 +158,36 @@ class PartnerClient:
 
         try:
             return await self._send(practice_id, protocol.record_request(path, record_id), decipher)
-        except NotFound as error:
+        except errors.NotFound as error:
             if error.status in (404, 410):
                 return None
             raise
+
+    async def records(
+        self, practice_id: str, path: str, ids: Sequence[str]
+    ) -> dict[str, Row | errors.VetlError | None]:
+        """Return the answer for each id: its row, `None` if there is no such row, or the error of its request.
+
+        If too many requests fail, the other ids are not requested and have no answer.
+        """
+        turn = asyncio.Semaphore(AT_ONCE)
+        answers: dict[str, Row | errors.VetlError | None] = {}
+        failures = 0
+
+        async def get(identity: str) -> None:
+            nonlocal failures
+            async with turn:
+                if failures > SOME_FAILURES + (len(answers) - failures) // 10:
+                    return
+                try:
+                    answers[identity] = await self.record(practice_id, path, identity)
+                except ONE_ID_ALONE as error:
+                    unknown = isinstance(error, errors.RequestRefused) and error.status in UNKNOWN_ID
+                    failures += not unknown
+                    answers[identity] = None if unknown else error
+
+        await gather(get(identity) for identity in ids)
+        return answers
 
     async def write(
         self,
@@ -184,9 +229,9 @@ class PartnerClient:
                     token = self._session.latest(token)  # it may have waited long in the limiter
                     answer = await self._accepted(request, budget, practice_id, token, limiter)
                     return decipher(answer, budget.attempt)
-            except (Transient, ContractBroken, PracticeRefused) as error:
+            except (errors.Transient, errors.ContractBroken, errors.PracticeRefused) as error:
                 if not request.repeatable:
-                    if isinstance(error, TokenRejected):
+                    if isinstance(error, errors.TokenRejected):
                         self._session.forget(token)
                     error.add_note("; the change may have been made, so check before you send it again")
                     raise
@@ -202,7 +247,7 @@ class PartnerClient:
         while True:
             try:
                 return await self._ask(request, budget, practice_id, token)
-            except TokenRejected as error:
+            except errors.TokenRejected as error:
                 if not request.repeatable:
                     raise
                 if budget.rejected:  # a first 401 means that the token has expired, others that it was used up
@@ -211,14 +256,14 @@ class PartnerClient:
 
     async def _before_the_next(
         self,
-        error: Transient | ContractBroken | PracticeRefused,
+        error: errors.Transient | errors.ContractBroken | errors.PracticeRefused,
         practice_id: str,
         budget: RetryBudget,
         limiter: RateLimiter,
         token: Token,
     ) -> None:
         """Pause or sign in, as the failure demands; raise `error` if the request may not be sent again."""
-        if isinstance(error, PracticeRefused):
+        if isinstance(error, errors.PracticeRefused):
             # Some platforms answer 403 to an expired token: a token that was accepted before is renewed once.
             token = self._session.latest(token)
             if error.status != HTTPStatus.FORBIDDEN or budget.forbidden or practice_id not in token.good_for:
@@ -226,17 +271,17 @@ class PartnerClient:
             budget.forbidden = True
             budget.attempt += 1
             await self._session.renew(token)
-        elif isinstance(error, RateLimited) or getattr(error, "retry_after", None):
+        elif isinstance(error, errors.RateLimited) or getattr(error, "retry_after", None):
             limiter.pause(budget.pause_after(error))
         else:
             await budget.wait(error)
 
-    async def _renewed(self, error: TokenRejected, budget: RetryBudget, token: Token) -> Token:
+    async def _renewed(self, error: errors.TokenRejected, budget: RetryBudget, token: Token) -> Token:
         """Sign in for the next attempt. All requests that got a 401 with this token share one sign-in."""
         try:
             pause = budget.pause_after(error, token.good_for)
-        except TokenRejected:
-            raise PracticeRefused(
+        except errors.TokenRejected:
+            raise errors.PracticeRefused(
                 f"{budget.label}: 401 after each of {budget.rejected - 1} fresh sign-ins;"
                 " are the credentials valid for it?",
                 status=401,
@@ -263,7 +308,7 @@ class PartnerClient:
         if not protocol.accepted(answer):
             error = protocol.refusal(answer)
             for limited in (self.total, counters):
-                limited.limited += isinstance(error, RateLimited)
+                limited.limited += isinstance(error, errors.RateLimited)
             raise error
         token.good_for.add(practice_id)
         return answer
@@ -298,3 +343,21 @@ class PartnerClient:
         for counters in all_counters:
             counters.requests += 1
             counters.retries += attempt > 1
+
+
+async def gather(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run all coroutines concurrently and return their results in order.
+
+    The first failure cancels the other coroutines and is raised without its group.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
+    except BaseExceptionGroup as failures:
+        raise _first(failures) from None
+    return [task.result() for task in tasks]
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    failure = failures.exceptions[0]
+    return _first(failure) if isinstance(failure, BaseExceptionGroup) else failure

@@ -7,6 +7,7 @@ followed.
 
 import asyncio
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
@@ -17,17 +18,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 from anyio import CapacityLimiter
 
-from vetl.core.errors import (
-    ContractBroken,
-    RateLimited,
-    SignInRefused,
-    TokenRejected,
-    TooLarge,
-    Transient,
-    Unreachable,
-    Untrusted,
-)
-from vetl.partner.account import Limits, checked_practice_id
+from vetl.core import errors
 from vetl.partner.answers import http_date
 
 SKEW = timedelta(minutes=5)
@@ -36,7 +27,35 @@ time again, so that it reads rows that come within a time that was certified too
 LEEWAY = timedelta(days=1)
 """Most time by which the platform's clock may be ahead without a warning, as this machine's may be wrong."""
 
+_HEADER_VALUE = re.compile(r"[!-~]+(?: [!-~]+)*")
 _log = structlog.stdlib.get_logger("vetl.partner")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most requests that may be sent at once and per minute.
+
+    `max_in_flight` and `requests_per_minute` apply to one practice, those with `total` to all practices together.
+    `timeout_seconds` limits the connection and each piece of an answer.
+    """
+
+    max_in_flight: int = 8
+    requests_per_minute: int | None = None
+    timeout_seconds: float = 30
+    max_in_flight_total: int = 32
+    requests_per_minute_total: int | None = None
+
+
+def checked_practice_id(practice_id: str) -> str:
+    """Return the id if the `X-Client-Id` header can carry it.
+
+    Raise `ConfigurationError` if it is empty, or has a character that is not printable ASCII.
+    """
+    if not _HEADER_VALUE.fullmatch(practice_id):
+        raise errors.ConfigurationError(
+            f"practices: the id {practice_id[:60]!a} cannot be sent as X-Client-Id (printable ASCII only)"
+        )
+    return practice_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +199,7 @@ class RateLimiter:
                 cuts = self._cuts
                 try:
                     yield
-                except (RateLimited, Unreachable):
+                except (errors.RateLimited, errors.Unreachable):
                     if cuts == self._cuts:
                         self.halve()
                     raise
@@ -231,7 +250,7 @@ class Limiters:
         return self._made[practice_id, per_minute]
 
 
-Failure = Transient | ContractBroken | SignInRefused
+Failure = errors.Transient | errors.ContractBroken | errors.SignInRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +300,7 @@ class Deadline:
     def check(self, label: str) -> None:
         """Raise Unreachable if no request may be sent any more."""
         if not self.left:
-            raise Unreachable(
+            raise errors.Unreachable(
                 f"{label}: not sent, the run took longer than partner.max_run_seconds; the next run goes on"
             )
 
@@ -334,27 +353,30 @@ class RetryBudget:
     def _seconds(self, error: Failure, good_for: Collection[str]) -> float | None:
         """Return the pause for this kind of failure, or `None` if its attempts are used up."""
         policy, chance = self._deadline.policy, self._deadline.timing.chance()
-        if isinstance(error, TokenRejected):
+        if isinstance(error, errors.TokenRejected):
             self._rejected.append(good_for)
             # Checked each time again: a request that used up a token may be answered later.
             in_vain = sum(not practices for practices in self._rejected)
             if in_vain > policy.replays or self.rejected > policy.replays_of_used_up:
                 return None
             return policy.backoff(in_vain - 1, chance) if in_vain > 1 else 0.0
-        if isinstance(error, RateLimited):
-            self._seen[RateLimited] += 1
-            refusals = self._seen[RateLimited]
+        if isinstance(error, errors.RateLimited):
+            self._seen[errors.RateLimited] += 1
+            refusals = self._seen[errors.RateLimited]
             pause = error.retry_after or policy.pause(refusals + 1, chance)
             return pause if refusals < policy.rate_limited_attempts else None
-        if isinstance(error, SignInRefused):
-            self._seen[SignInRefused] += 1
-            refusals = self._seen[SignInRefused]
+        if isinstance(error, errors.SignInRefused):
+            self._seen[errors.SignInRefused] += 1
+            refusals = self._seen[errors.SignInRefused]
             # With pauses, so that a short failure passes and a counter of refused sign-ins sees no burst.
             return policy.pause(refusals + 2, chance) if refusals < policy.refused_sign_ins else None
-        self._seen[Transient] += 1
-        if isinstance(error, TooLarge | Untrusted) or self._seen[Transient] >= policy.attempts:
+        self._seen[errors.Transient] += 1
+        if (
+            isinstance(error, errors.TooLarge | errors.Untrusted)
+            or self._seen[errors.Transient] >= policy.attempts
+        ):
             return None
-        return getattr(error, "retry_after", None) or policy.backoff(self._seen[Transient], chance)
+        return getattr(error, "retry_after", None) or policy.backoff(self._seen[errors.Transient], chance)
 
     def _refusal(self, pause: float) -> str:
         """Return the reason why a pause is not begun, and the time for another run; empty if it may be begun."""

@@ -19,17 +19,8 @@ from pydantic import BaseModel, ValidationError
 
 from vetl.core.errors import ContractBroken, NotSent
 from vetl.core.pages import CallsPage, Row
+from vetl.partner import models
 from vetl.partner.client import PartnerClient
-from vetl.partner.models import (
-    Appointment,
-    BookingSession,
-    Client,
-    Message,
-    OutboundRequest,
-    Patient,
-    PhoneCall,
-    StaffTask,
-)
 from vetl.partner.protocol import PHONE_CALLS, CsvAnswer, Query, whole_rows, writing_request
 from vetl.partner.request_models import (
     MESSAGES_PER_MINUTE,
@@ -116,7 +107,7 @@ OUTBOUND = "ai_outbound/requests"
 class Sent:
     """A message in the platform's answer; `new`: it was sent now (201), neither suppressed nor known before."""
 
-    message: Message
+    message: models.Message
     new: bool
 
 
@@ -145,23 +136,23 @@ class PartnerPractice:
         return await self._client.write(
             self.id,
             request,
-            lambda status, row: Sent(typed(Message, "messages", row), new=status == CREATED),
+            lambda status, row: Sent(typed(models.Message, "messages", row), new=status == CREATED),
             per_minute=MESSAGES_PER_MINUTE,
         )
 
-    async def message(self, message_id: str) -> Message | None:
+    async def message(self, message_id: str) -> models.Message | None:
         """Contract: Get a message, by the platform's id or the partner's `reference_id`."""
-        return await self._get(Message, "messages", message_id)
+        return await self._get(models.Message, "messages", message_id)
 
     # AI outbound
 
-    def ai_outbound_requests(self, *, status: str | None = None) -> AsyncIterator[Records[OutboundRequest]]:
+    def ai_outbound_requests(self, *, status: str | None = None) -> AsyncIterator[Records[models.OutboundRequest]]:
         """Contract: AI outbound requests, List. The most recent request comes first."""
-        return self._pages(OutboundRequest, OUTBOUND, status=status)
+        return self._pages(models.OutboundRequest, OUTBOUND, status=status)
 
-    async def ai_outbound_request(self, request_id: str) -> OutboundRequest | None:
+    async def ai_outbound_request(self, request_id: str) -> models.OutboundRequest | None:
         """Contract: AI outbound requests, Get, by the platform's id or the `partner_request_id`."""
-        return await self._get(OutboundRequest, OUTBOUND, request_id)
+        return await self._get(models.OutboundRequest, OUTBOUND, request_id)
 
     # Phone calls
 
@@ -174,7 +165,7 @@ class PartnerPractice:
         state: str | None = None,
         outcome: Sequence[str] = (),
         call_classification: str | None = None,
-    ) -> AsyncIterator[Records[PhoneCall]]:
+    ) -> AsyncIterator[Records[models.PhoneCall]]:
         """Contract: List phone calls, JSON. Dates are whole practice-local days, both included."""
         query = {
             "start_date": as_text(start_date),
@@ -184,7 +175,7 @@ class PartnerPractice:
             "outcome": list(outcome),
             "call_classification": call_classification,
         }
-        return pages(self._client, self.id, PHONE_CALLS, query, PhoneCall, ListParameters())
+        return pages(self._client, self.id, PHONE_CALLS, query, models.PhoneCall, ListParameters())
 
     async def phone_calls_csv(
         self, *, start_date: date | None = None, end_date: date | None = None, page: int = 0
@@ -205,51 +196,53 @@ class PartnerPractice:
         await self._client.calls(self.id, {**query, "page": str(page), "per_page": str(LARGEST_CSV)}, parse=parse)
         return latest[0]
 
-    async def phone_call(self, call_id: str) -> PhoneCall | None:
+    async def phone_call(self, call_id: str) -> models.PhoneCall | None:
         """Contract: Get a phone call."""
-        return await self._get(PhoneCall, PHONE_CALLS, call_id)
+        return await self._get(models.PhoneCall, PHONE_CALLS, call_id)
 
     # Booking sessions and appointments
 
     def booking_sessions(
         self, start: datetime | date, end: datetime | date | None = None, *, status: str | None = None
-    ) -> AsyncIterator[Records[BookingSession]]:
+    ) -> AsyncIterator[Records[models.BookingSession]]:
         """Contract: Booking sessions, updated in a range; `end` defaults to the platform's current date."""
-        return self._pages(BookingSession, "booking_sessions", start=start, end=end, status=status)
+        return self._pages(models.BookingSession, "booking_sessions", start=start, end=end, status=status)
 
-    async def booking_session(self, session_id: str) -> BookingSession | None:
+    async def booking_session(self, session_id: str) -> models.BookingSession | None:
         """Contract: Booking sessions, one session."""
-        return await self._get(BookingSession, "booking_sessions", session_id)
+        return await self._get(models.BookingSession, "booking_sessions", session_id)
 
     def appointments(
         self, start: datetime | date, end: datetime | date | None = None
-    ) -> AsyncIterator[Records[Appointment]]:
+    ) -> AsyncIterator[Records[models.Appointment]]:
         """Contract: List appointments, updated in a range. It is only proposed: `NotFound` if it is withdrawn."""
-        return self._pages(Appointment, "appointments", start=start, end=end)
+        return self._pages(models.Appointment, "appointments", start=start, end=end)
 
-    async def create_appointment(self, appointment: NewAppointment | Fields) -> Appointment:
+    async def create_appointment(self, appointment: NewAppointment | Fields) -> models.Appointment:
         """Contract: Create an appointment. It is never repeated, because no key makes a repetition safe.
 
         Raise `NotSent` if the fields identify no client or no patient.
         """
         new = checked(NewAppointment, "appointments", appointment)
-        return await self._create(Appointment, "appointments", new)
+        return await self._create(models.Appointment, "appointments", new)
 
     # Staff tasks
 
-    def staff_tasks(self, *, status: str | None = None) -> AsyncIterator[Records[StaffTask]]:
+    def staff_tasks(self, *, status: str | None = None) -> AsyncIterator[Records[models.StaffTask]]:
         """Contract: Staff tasks, List."""
-        return self._pages(StaffTask, "staff_tasks", status=status)
+        return self._pages(models.StaffTask, "staff_tasks", status=status)
 
-    async def create_staff_task(self, task: NewStaffTask | Fields) -> StaffTask:
+    async def create_staff_task(self, task: NewStaffTask | Fields) -> models.StaffTask:
         """Contract: Staff tasks, Create. It is never repeated, because no key makes a repetition safe."""
-        return await self._create(StaffTask, "staff_tasks", checked(NewStaffTask, "staff_tasks", task))
+        return await self._create(models.StaffTask, "staff_tasks", checked(NewStaffTask, "staff_tasks", task))
 
-    async def update_staff_task(self, task_id: str, changes: StaffTaskChanges | Fields) -> StaffTask:
+    async def update_staff_task(self, task_id: str, changes: StaffTaskChanges | Fields) -> models.StaffTask:
         """Contract: Staff tasks, Update. Only the fields in `changes` change."""
         body = checked(StaffTaskChanges, "staff_tasks", changes).model_dump_json(exclude_unset=True).encode()
         request = writing_request("PUT", "staff_tasks", body, record_id=_addressable(task_id), repeatable=True)
-        return await self._client.write(self.id, request, lambda _, row: typed(StaffTask, "staff_tasks", row))
+        return await self._client.write(
+            self.id, request, lambda _, row: typed(models.StaffTask, "staff_tasks", row)
+        )
 
     async def delete_staff_task(self, task_id: str) -> None:
         """Contract: Staff tasks, Delete. The task stays with the status `canceled`."""
@@ -260,7 +253,7 @@ class PartnerPractice:
 
     async def clients(
         self, *, name: str | None = None, email: str | None = None, phone: str | None = None
-    ) -> list[Client]:
+    ) -> list[models.Client]:
         """Contract: Clients and patients. If there are 100 clients, further ones may be missing.
 
         Raise `NotSent` if name, email and phone are all missing.
@@ -270,13 +263,13 @@ class PartnerPractice:
             reason = "at least one of name, email and phone is required"
             raise NotSent(f"clients: not sent: {reason}", fields=((None, reason),))
         page = await self._client.page(self.id, "clients", query)
-        return [typed(Client, "clients", row) for row in page.rows]
+        return [typed(models.Client, "clients", row) for row in page.rows]
 
-    async def client(self, client_id: str) -> Client | None:
+    async def client(self, client_id: str) -> models.Client | None:
         """Contract: Clients and patients, one client."""
-        return await self._get(Client, "clients", client_id)
+        return await self._get(models.Client, "clients", client_id)
 
-    async def patients(self, client_id: str, *, name: str | None = None) -> list[Patient]:
+    async def patients(self, client_id: str, *, name: str | None = None) -> list[models.Patient]:
         """Contract: Clients and patients, the patients of a client.
 
         Raise `NotSent` if the client's id is empty.
@@ -285,11 +278,11 @@ class PartnerPractice:
             raise NotSent("patients: not sent: client_id is required", fields=(("client_id", "is required"),))
         query = {"client_id": client_id, **({"name": name} if name else {})}
         page = await self._client.page(self.id, "patients", query)
-        return [typed(Patient, "patients", row) for row in page.rows]
+        return [typed(models.Patient, "patients", row) for row in page.rows]
 
-    async def patient(self, patient_id: str) -> Patient | None:
+    async def patient(self, patient_id: str) -> models.Patient | None:
         """Contract: Clients and patients, one patient."""
-        return await self._get(Patient, "patients", patient_id)
+        return await self._get(models.Patient, "patients", patient_id)
 
     def _pages(
         self,

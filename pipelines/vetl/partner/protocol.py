@@ -16,19 +16,7 @@ from io import StringIO
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlencode
 
-from vetl.core.errors import (
-    ConfigurationError,
-    ContractBroken,
-    NotFound,
-    PracticeRefused,
-    RateLimited,
-    RequestRefused,
-    SignInRefused,
-    TokenRejected,
-    TornAnswer,
-    Unreachable,
-    VetlError,
-)
+from vetl.core import errors
 from vetl.core.pages import Page, Row
 from vetl.partner.answers import Decoded, Headers, count, http_date, likeness, read_json, redact, retry_after, utf8
 from vetl.partner.calls_csv import COLUMNS
@@ -188,7 +176,7 @@ def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
     if not start and total == 0:
         body = ",".join(column.header for column in COLUMNS).encode()
     elif not start or start.startswith(b"<"):
-        raise TornAnswer(f"{answer.label}: expected CSV, got {likeness(body, headers)}")
+        raise errors.TornAnswer(f"{answer.label}: expected CSV, got {likeness(body, headers)}")
     if total is None:
         _broken(answer, "the CSV has no usable header X-Total-Count")
     echoes = count(headers.get("x-page")), count(headers.get("x-per-page"))
@@ -205,11 +193,13 @@ def whole_rows(page: CsvAnswer) -> int:
     try:
         rows = max(0, sum(map(bool, csv.reader(text))) - 1)
     except csv.Error:
-        raise ContractBroken(f"{PHONE_CALLS}: a page cannot be read as CSV") from None
+        raise errors.ContractBroken(f"{PHONE_CALLS}: a page cannot be read as CSV") from None
     if page.per_page is not None and page.page is not None:
         promised = min(page.per_page, page.total_count - page.page * page.per_page)
         if rows < promised:
-            raise TornAnswer(f"{PHONE_CALLS}: a CSV page has {rows} rows, but its headers promise {promised}")
+            raise errors.TornAnswer(
+                f"{PHONE_CALLS}: a CSV page has {rows} rows, but its headers promise {promised}"
+            )
     return rows
 
 
@@ -224,7 +214,7 @@ def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSO
         _broken(answer, "the JSON is not an envelope with `success` and `data`")
     if is_failure(envelope):
         message = redact(envelope.get("message"), answer.secrets) or "no reason given"
-        raise TornAnswer(f"{answer.label}: status {answer.status}, but `success` is false: {message}")
+        raise errors.TornAnswer(f"{answer.label}: status {answer.status}, but `success` is false: {message}")
     if "data" not in envelope:
         _broken(answer, "the envelope has no `data`")
     return envelope["data"]
@@ -265,7 +255,7 @@ def _rows(content: list[Any]) -> tuple[Row, ...]:
 
 
 def _broken(answer: Answer, fault: str) -> NoReturn:
-    raise ContractBroken(f"{answer.label}: {fault} (status {answer.status}); the contract promises it")
+    raise errors.ContractBroken(f"{answer.label}: {fault} (status {answer.status}); the contract promises it")
 
 
 def accept(page: Page) -> None:
@@ -285,28 +275,28 @@ def accepted(answer: Answer) -> bool:
     return 200 <= answer.status < 300  # noqa: PLR2004 - the 2xx class
 
 
-def refusal(answer: Answer) -> VetlError:
+def refusal(answer: Answer) -> errors.VetlError:
     """Return the error for an answer with another status than 2xx."""
     status, text = answer.status, f"{answer.label}: {_phrase(answer.status)}"
     if status == HTTPStatus.UNAUTHORIZED:
-        return TokenRejected(text)
+        return errors.TokenRejected(text)
     message, fields = _reasons(answer)
     text += f": {message}" if message else ""
     platform_time = http_date(answer.headers.get("date")) or answer.server_time
     wait = retry_after(answer.headers.get("retry-after"), platform_time)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return RateLimited(text, retry_after=wait)
+        return errors.RateLimited(text, retry_after=wait)
     if status in _LOST:
-        return NotFound(text, status=status)
+        return errors.NotFound(text, status=status)
     if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return Unreachable(text, retry_after=wait)
+        return errors.Unreachable(text, retry_after=wait)
     if status == HTTPStatus.FORBIDDEN:
-        return PracticeRefused(f"{text}; are the credentials valid for this practice?", status=status)
+        return errors.PracticeRefused(f"{text}; are the credentials valid for this practice?", status=status)
     if status in _MOVED_FOR_GOOD:
-        return RequestRefused(f"{text}; is partner.base_url the platform's address?", status=status)
+        return errors.RequestRefused(f"{text}; is partner.base_url the platform's address?", status=status)
     if status < HTTPStatus.BAD_REQUEST:
-        return TornAnswer(f"{text}: not followed, no redirect or such is in the contract")
-    return RequestRefused(text, status=status, fields=fields)
+        return errors.TornAnswer(f"{text}: not followed, no redirect or such is in the contract")
+    return errors.RequestRefused(text, status=status, fields=fields)
 
 
 def token_of(answer: Answer) -> str:
@@ -320,8 +310,8 @@ def token_of(answer: Answer) -> str:
         raise _sign_in_refused(answer)
     if not accepted(answer):
         error = refusal(replace(answer, body=b""))
-        if isinstance(error, RequestRefused):
-            raise ConfigurationError(
+        if isinstance(error, errors.RequestRefused):
+            raise errors.ConfigurationError(
                 f"partner.base_url: sign-in answers {_phrase(answer.status)}; is it the platform's address?"
             )
         raise error
@@ -331,12 +321,12 @@ def token_of(answer: Answer) -> str:
     data = payload(answer, document)
     value = data.get("token") if isinstance(data, dict) else None
     if not isinstance(value, str) or not value or not all("!" <= char <= "~" for char in value):
-        raise ContractBroken(f"{answer.label}: a success without a usable `data.token`")
+        raise errors.ContractBroken(f"{answer.label}: a success without a usable `data.token`")
     return value
 
 
-def _sign_in_refused(answer: Answer) -> SignInRefused:
-    return SignInRefused(
+def _sign_in_refused(answer: Answer) -> errors.SignInRefused:
+    return errors.SignInRefused(
         f"sign-in refused ({_phrase(answer.status)}): check VETL_PARTNER__USERNAME, VETL_PARTNER__PASSWORD"
         " and VETL_PARTNER__ROLE"
     )
@@ -353,7 +343,7 @@ def _reasons(answer: Answer) -> tuple[str, tuple[tuple[str | None, str], ...]]:
     """Return a message with the first wrong fields of an error envelope, and all wrong fields."""
     try:
         envelope = answer.json().value
-    except TornAnswer:
+    except errors.TornAnswer:
         return "", ()
     if not isinstance(envelope, dict):
         return "", ()
@@ -364,8 +354,8 @@ def _reasons(answer: Answer) -> tuple[str, tuple[tuple[str | None, str], ...]]:
 
 
 def _errors(data: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - any JSON value
-    errors = data.get("errors") if isinstance(data, dict) else None
-    return [item for item in errors if isinstance(item, dict)] if isinstance(errors, list) else []
+    named = data.get("errors") if isinstance(data, dict) else None
+    return [item for item in named if isinstance(item, dict)] if isinstance(named, list) else []
 
 
 def _field(item: dict[str, Any], secrets: tuple[str, ...]) -> tuple[str | None, str]:

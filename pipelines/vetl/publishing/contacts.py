@@ -8,9 +8,9 @@ import duckdb
 
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import FAKE_NUMBER
-from vetl.drafts import draft_for, remove_leftovers
 from vetl.publishing.retention import is_foreign, refuse_foreign, set_mark
 from vetl.store.connection import as_warehouse_error, attach_private, literal
+from vetl.store.drafts import draft_for, remove_leftovers
 
 _MODE = 0o640
 _NOBODY_ELSE = 0o770

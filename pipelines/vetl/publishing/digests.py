@@ -21,8 +21,7 @@ import duckdb
 
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import DIGESTS
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.received import RECEIVED
+from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.publishing.marts import Columns, table_of
 from vetl.publishing.statements import Read, columns_of, reading
 from vetl.store.connection import literal, quoted

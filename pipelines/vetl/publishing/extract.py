@@ -8,12 +8,12 @@ import duckdb
 
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import DIGESTS, MARTS, SCHEMAS
-from vetl.drafts import draft_for
 from vetl.publishing.marts import table_of
 from vetl.publishing.opened import OF_NO_PRACTICE, rows_of
 from vetl.publishing.publication import STORAGE_VERSION
 from vetl.publishing.retention import refuse_foreign, set_mark
 from vetl.store.connection import as_warehouse_error, literal, quoted
+from vetl.store.drafts import draft_for
 
 _MODE = 0o640
 

@@ -7,8 +7,17 @@ from typing import Any
 import duckdb
 
 from vetl.core.errors import WarehouseError
-from vetl.core.labels import CODE, PHRASES, has_source_words
-from vetl.core.published_file import JOINED, SCHEMAS, SharedWords, Treatment, Treatments, schema_of
+from vetl.core.published_file import (
+    CODE,
+    JOINED,
+    PHRASES,
+    SCHEMAS,
+    SharedWords,
+    Treatment,
+    Treatments,
+    has_source_words,
+    schema_of,
+)
 from vetl.store.connection import literal, quoted
 
 Columns = Mapping[str, str]

@@ -13,9 +13,9 @@ from typing import Any
 import duckdb
 
 from vetl.core.errors import WarehouseError, cannot_write
-from vetl.drafts import draft_for
 from vetl.publishing.marts import count, marts_of, table_of
 from vetl.store.connection import as_warehouse_error, literal
+from vetl.store.drafts import draft_for
 
 MANIFEST = "manifest.json"
 

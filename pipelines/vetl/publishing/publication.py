@@ -22,26 +22,17 @@ import duckdb
 
 from vetl import bundled
 from vetl.core.errors import WarehouseError, cannot_write
-from vetl.core.published_file import DIGESTS, MARTS, SCHEMAS, SharedWords, Treatments, schema_of
-from vetl.core.secrets import is_weak_key
-from vetl.drafts import draft_for, sync_to_disk
+from vetl.core.published_file import DIGESTS, MARTS, SCHEMAS, SharedWords, Treatments, is_weak_key, schema_of
 from vetl.publishing import digests
 from vetl.publishing.digests import digest_inputs
 from vetl.publishing.last_publication import PublicationRecord, identity_of, read_record
-from vetl.publishing.marts import (
-    SHOWN,
-    Columns,
-    Masking,
-    copy_comments,
-    copy_mart,
-    count,
-    marts_of,
-    masked_words,
-)
+from vetl.publishing.marts import SHOWN, Columns, Masking, copy_comments, copy_mart, count, marts_of, masked_words
 from vetl.publishing.retention import keep_before, refuse_foreign, remove_kept, set_mark
 from vetl.publishing.shown_words import Marts, shown_words
 from vetl.store.connection import as_warehouse_error, attach_private, literal
+from vetl.store.drafts import draft_for
 from vetl.store.notes import write_note
+from vetl.store.sqlite_file import sync_to_disk
 from vetl.store.tables import refuse_newer
 
 _SCHEME = 3

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import duckdb
 import phonenumbers
 
-from vetl.core.labels import COMMON_WORDS, DERIVED, has_source_words
-from vetl.core.published_file import FAKE_NUMBER, SharedWords, Treatments
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.received import RECEIVED
+from vetl.core.published_file import COMMON_WORDS, DERIVED, FAKE_NUMBER, SharedWords, Treatments, has_source_words
+from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.publishing.marts import Columns, table_of
 from vetl.store.connection import literal, quoted
 

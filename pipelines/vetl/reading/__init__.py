@@ -1,6 +1,91 @@
 """Read one list until it is proven whole: strategies are pure generators of `vetl.core.steps`, without I/O.
 
-`read_list` selects the strategy: `updated_windows`, `undated_lists`, `by_id`, or `call_schedule` with `call_days`
-and `call_details`. They stand on `paging` (one pass), `certified` (a window), `whole_list` and `coverage` (the
-cursors). All that is learnt about a server comes from `vetl.discovery`.
+`read_list` reads a list with the strategy that its endpoint declares, after the parameters that it needs are
+discovered: `updated_windows`, `undated_lists`, or `call_schedule` with `call_days` and `call_details`. They stand
+on `paging` (one pass), `certified` (a window), `whole_list` and `coverage` (the cursors). All that is learnt about
+a server comes from `vetl.discovery`.
 """
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from vetl.core.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
+from vetl.core.errors import RequestRefused, WrongUse
+from vetl.core.list_read import KEYS, Capabilities, Outcome, Reading
+from vetl.core.steps import Flush, Plan
+from vetl.discovery import identity
+from vetl.discovery.conventions import conventions_of
+from vetl.discovery.discover import discover
+from vetl.discovery.first_look import reusing
+from vetl.reading.call_schedule import read_call_days
+from vetl.reading.undated_lists import read_by_reference, read_full_scan, read_newest_first
+from vetl.reading.updated_windows import read_updated_windows
+
+
+def read_list(reading: Reading) -> Plan[Outcome]:
+    """Run the strategy of a list.
+
+    Raise `ConfigurationError` or `RequestRefused` if the server refuses the list in every form; `WrongUse` if the
+    endpoint has no list.
+    """
+    match reading.endpoint.strategy:
+        case DateWindows() as strategy:
+            return (yield from read_call_days(reading, strategy))
+        case ByReference() as strategy:
+            return (yield from read_by_reference(reading, strategy))
+        case Received():
+            raise WrongUse(f"{reading.endpoint.name} has no list to read: it is received by webhook")
+        case _:
+            return (yield from _discovered(reading))
+
+
+def _discovered(reading: Reading) -> Plan[Outcome]:
+    """Discover the query parameters of a list that the contract does not show, then read the list.
+
+    If the list is refused or cannot be certified although its parameters were known, the server may have changed.
+    Then the parameters are examined again, and if the result differs, the list is read again.
+    """
+    discovered = yield from discover(reading)
+    capabilities, pages = discovered.capabilities, discovered.pages
+    ids = yield from identity.look_first(reading, capabilities, discovered.ids)
+    if ids.verdict == "changing":
+        yield Flush()
+        return identity.unstable_outcome(ids)
+    if ids.verdict == "stable" and identity.were_changing(reading.capabilities):
+        reading = identity.from_scratch(reading)
+        capabilities = (yield from discover(reading)).capabilities
+    try:
+        outcome = yield from reusing(pages, _running(reading, capabilities))
+    except RequestRefused:
+        again = yield from _examined_again(reading, capabilities, KEYS)
+        if again is None:
+            raise
+        return (yield from _running(reading, again))
+    doubts = outcome.suspects if outcome.certified else ("page", "per_page", *outcome.suspects)
+    again = yield from _examined_again(reading, capabilities, doubts)
+    return outcome if again is None else (yield from _running(reading, again))
+
+
+def _examined_again(
+    reading: Reading, capabilities: Capabilities, doubts: Collection[str]
+) -> Plan[Capabilities | None]:
+    """Examine stored results of earlier syncs again; return `None` if the result is the same."""
+    if reading.reconcile == "full" or not set(doubts) & set(reading.capabilities):
+        return None
+    again = (yield from discover(reading, doubts)).capabilities
+    return None if again == capabilities else again
+
+
+def _running(reading: Reading, capabilities: Capabilities) -> Plan[Outcome]:
+    conventions = conventions_of(reading, capabilities)
+    match reading.endpoint.strategy:
+        case UpdatedWindows() as strategy:
+            outcome = yield from read_updated_windows(reading, strategy, conventions)
+        case NewestFirst() as strategy:
+            outcome = yield from read_newest_first(reading, strategy, conventions)
+        case FullScan() as strategy:
+            outcome = yield from read_full_scan(reading, strategy, conventions)
+        case other:
+            raise AssertionError(other)
+    notes = [f"{reading.endpoint.name}: {words}" for words in capabilities.overruled(reading.endpoint.names)]
+    return replace(outcome, notes=(*outcome.notes, *notes))

@@ -26,21 +26,10 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta, tzinfo
 from itertools import pairwise
 
+from vetl.core import steps
 from vetl.core.endpoint import DateWindows
 from vetl.core.errors import ContractBroken, NotFound, RequestRefused, TooLarge, WrongTotal
-from vetl.core.pages import CallsPage, Certificate, Page, Row, Window, WindowKind
-from vetl.core.row_keys import instant, key_of
-from vetl.core.steps import (
-    AttachDetails,
-    MergeRows,
-    MoveCursor,
-    Plan,
-    ReadCalls,
-    ReplaceDays,
-    Save,
-    SideBySide,
-    do,
-)
+from vetl.core.pages import CallsPage, Certificate, Page, Row, Window, WindowKind, instant, key_of
 from vetl.discovery.conventions import QueryConventions, contradiction
 from vetl.reading.certified import are_unmoved
 from vetl.reading.paging import Pass, certificate, follow, read_page, uncertified
@@ -71,7 +60,7 @@ class Crowded:
     evidence: Certificate
 
 
-def read_crowded(conventions: QueryConventions, window: Window, kind: WindowKind) -> Plan[Crowded]:
+def read_crowded(conventions: QueryConventions, window: Window, kind: WindowKind) -> steps.Plan[Crowded]:
     """Read the JSON list of a day until it is proven whole; `kind` is the kind in `control.windows`."""
     passes: list[Pass] = []
     largest = conventions.page_size
@@ -132,7 +121,7 @@ def _nearest(passes: Iterable[Pass]) -> dict[str, Row | None]:
     return rows_by_key
 
 
-def _one_pass(conventions: QueryConventions, window: Window) -> Plan[Pass]:
+def _one_pass(conventions: QueryConventions, window: Window) -> steps.Plan[Pass]:
     first: Page = yield from read_page(conventions, window, 0)
     size = min(conventions.page_size, first.per_page or conventions.page_size)
     count = 1 if contradiction(first, 0, size) else first.total_count // size + 1
@@ -164,7 +153,7 @@ PAGES_AT_ONCE = 8
 MOST_PAGES_OF_A_DAY = 1_000
 """Most pages of a day that is read in pages: five million calls, or as many as its total promises."""
 
-OnCertified = Callable[[date, date], MoveCursor]
+OnCertified = Callable[[date, date], steps.MoveCursor]
 
 
 def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str, str]:
@@ -212,7 +201,7 @@ class DaysPurpose:
         return sum(count for day, count in self.stored.items() if start <= day < end)
 
 
-def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[str | None]:
+def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[str | None]:
     """Read the calls of `[start, end)` and replace its days; return the reason if they are not certified.
 
     Raise `ContractBroken` if the answer has calls of other days, so the date filter is not honoured.
@@ -226,7 +215,7 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
     size = _size(strategy, page)
     if page.rows >= size and end - start > DAY:
         parts = _parts(start, end, page.total_count, size)
-        doubts = yield from do(SideBySide([read_days(strategy, *part, purpose) for part in parts]))
+        doubts = yield from steps.do(steps.SideBySide([read_days(strategy, *part, purpose) for part in parts]))
         return next((doubt for doubt in doubts if doubt), None)
     if page.rows >= size:
         if purpose.kind is WindowKind.CLOSED:
@@ -239,14 +228,14 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
     return doubt and f"{start} to {end - DAY}: {doubt}"
 
 
-def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[str | None]:
+def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[str | None]:
     """Read a span in halves: the server may limit the days of a range, or the answer is too large."""
     middle = start + (end - start).days // 2 * DAY
     doubt = yield from read_days(strategy, start, middle, purpose)
     return doubt or (yield from read_days(strategy, middle, end, purpose))
 
 
-def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[CallsPage]:
+def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[CallsPage]:
     """Read the first page, a second time if it has fewer calls than are stored or contradicts its total."""
     page = yield from _look(strategy, start, end, purpose)
     if page.total_count >= purpose.known(start, end) and not _contradicts(strategy, page):
@@ -255,16 +244,16 @@ def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPu
     return (yield from _look(strategy, start, end, purpose))
 
 
-def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> Plan[CallsPage]:
+def _look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[CallsPage]:
     """Read the first page; accept it if it contradicts its own total again and again."""
     size = strategy.csv_page_size
-    step = ReadCalls(calls_query(start, end, size=size), 0, size, days=(start, end - DAY))
+    step = steps.ReadCalls(calls_query(start, end, size=size), 0, size, days=(start, end - DAY))
     if not purpose.shared.lies:
         try:
-            return (yield from do(step))
+            return (yield from steps.do(step))
         except WrongTotal:
             purpose.shared.lies = True
-    return (yield from do(replace(step, lenient=True)))
+    return (yield from steps.do(replace(step, lenient=True)))
 
 
 def _size(strategy: DateWindows, page: CallsPage) -> int:
@@ -285,7 +274,7 @@ def _parts(start: date, end: date, total: int, size: int) -> list[tuple[date, da
 
 def _replace(
     start: date, end: date, purpose: DaysPurpose, pages: Sequence[CallsPage], doubt: str | None = None
-) -> Plan[str | None]:
+) -> steps.Plan[str | None]:
     """Replace days by the calls of one answer, or of several pages, which leave a doubt.
 
     If the total is wrong, the calls are stored only if the days have no stored calls yet.
@@ -303,7 +292,7 @@ def _replace(
     if not is_whole:
         pages_hold = "one page holds" if len(pages) == 1 else f"{len(pages)} pages hold"
         doubt = f"{pages_hold} {rows} calls, but the total is {pages[-1].total_count}"
-    replaced = ReplaceDays(
+    replaced = steps.ReplaceDays(
         [page.frame for page in pages],
         start,
         last,
@@ -322,7 +311,9 @@ def _are_within(page: CallsPage, first: date, last: date) -> bool:
     return page.first_day is None or page.last_day is None or (first <= page.first_day and page.last_day <= last)
 
 
-def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: CallsPage) -> Plan[str | None]:
+def _read_crowded(
+    strategy: DateWindows, day: date, purpose: DaysPurpose, page: CallsPage
+) -> steps.Plan[str | None]:
     """Read a day with more calls than a page, with the details of the JSON list in the same commit."""
     try:
         crowded = yield from read_crowded(purpose.json, Window(day, day), purpose.kind)
@@ -333,9 +324,11 @@ def _read_crowded(strategy: DateWindows, day: date, purpose: DaysPurpose, page: 
         doubt = f"its {len(pages)} pages prove nothing together, and the list by ids is refused: {refusal}"
         return (yield from _replace(day, day + DAY, purpose, pages, doubt))
     rows, evidence = crowded.rows, crowded.evidence
-    replaced = ReplaceDays([], day, day, evidence.finished, purpose.sealed_before, rows=rows, certificate=evidence)
+    replaced = steps.ReplaceDays(
+        [], day, day, evidence.finished, purpose.sealed_before, rows=rows, certificate=evidence
+    )
     of_details = replace(evidence, kind=WindowKind.DETAILS, requests=0)
-    return (yield from _save(replaced, purpose, AttachDetails(rows, day, day, certificate=of_details)))
+    return (yield from _save(replaced, purpose, steps.AttachDetails(rows, day, day, certificate=of_details)))
 
 
 def _other_times(page: CallsPage, rows: Sequence[Row], zone: tzinfo) -> str | None:
@@ -351,28 +344,28 @@ def _other_times(page: CallsPage, rows: Sequence[Row], zone: tzinfo) -> str | No
     return f"{missing} of {on_page.total()} calls on its CSV page are not {place}"
 
 
-def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> Plan[Sequence[CallsPage]]:
+def _other_pages(strategy: DateWindows, day: date, first: CallsPage) -> steps.Plan[Sequence[CallsPage]]:
     """Read all pages of a day up to an empty one, because calls without a proof are better than no calls."""
     size = strategy.csv_page_size
     pages = [first]
     most = min(MOST_PAGES_OF_A_DAY, -(-first.total_count // _size(strategy, first)))
     while len(pages) < most and pages[-1].rows:
-        steps = [
-            ReadCalls(
+        requests = [
+            steps.ReadCalls(
                 calls_query(day, day + DAY, size=size, page=number), number, size, lenient=True, days=(day, day)
             )
             for number in range(len(pages), min(most, len(pages) + PAGES_AT_ONCE))
         ]
-        pages += yield from do(SideBySide([do(step) for step in steps]))
+        pages += yield from steps.do(steps.SideBySide([steps.do(request) for request in requests]))
     return pages
 
 
-def _save(replaced: ReplaceDays, purpose: DaysPurpose, *more: Save) -> Plan[str | None]:
+def _save(replaced: steps.ReplaceDays, purpose: DaysPurpose, *more: steps.Save) -> steps.Plan[str | None]:
     """Replace days; if the read is not certified and some calls are stored, the stored calls stay."""
     evidence = replaced.certificate
     assert evidence is not None
     if not evidence.certified and purpose.known(replaced.first_day, replaced.last_day + DAY):
-        yield MergeRows((), replaced.read_at, certificate=evidence)
+        yield steps.MergeRows((), replaced.read_at, certificate=evidence)
         return evidence.reason
     yield replaced
     yield from more

@@ -14,12 +14,11 @@ from datetime import date, timedelta
 
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Reading
-from vetl.core.pages import Row, Window, WindowKind
-from vetl.core.row_keys import instant
+from vetl.core.pages import Row, Window, WindowKind, instant
 from vetl.core.steps import AttachDetails, CallsHere, CallsPerDay, DaysLackingDetails, Flush, Plan, SideBySide, do
+from vetl.core.zones import contradiction, pairs
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.identity import IDS, Identity, look
-from vetl.discovery.time_zone import contradiction, pairs
 from vetl.reading.call_days import DAY
 from vetl.reading.coverage import DaysCursor
 from vetl.reading.paging import certificate, read_pass

@@ -20,21 +20,11 @@ from datetime import datetime, timedelta
 from functools import reduce
 from operator import add
 
-from vetl.core.pages import Page, Window, WindowKind
-from vetl.core.row_keys import updated_at
+from vetl.core.pages import Page, Window, WindowKind, updated_at
 from vetl.core.steps import MergeRows, MoveCursor, Plan, SideBySide, do
 from vetl.discovery.conventions import QueryConventions, has_strays
+from vetl.reading import paging
 from vetl.reading.coverage import Coverage
-from vetl.reading.paging import (
-    Pass,
-    certificate,
-    read_page,
-    read_pass,
-    remaining_pages,
-    saved,
-    uncertified,
-    united_ids,
-)
 
 WINDOWS_ALLOWED = 256
 ROWS_PER_WINDOW_ALLOWED = 20
@@ -161,7 +151,7 @@ def _read_window(conventions: QueryConventions, window: Window, purpose: Purpose
     conventions = replace(conventions, lenient=shared.lies)
     first = yield from _probe(conventions, window, shared)
     if purpose.unsettled(window) and first.total_count > len(first.rows):
-        yield from saved(conventions, [first])
+        yield from paging.saved(conventions, [first])
         return (yield from _read_settled(conventions, window, purpose))
     if parts := _parts_by_size(conventions, window, first, purpose):
         return (yield from _side_by_side(conventions, parts, purpose))
@@ -182,20 +172,20 @@ def _read_window(conventions: QueryConventions, window: Window, purpose: Purpose
 
 def _probe(conventions: QueryConventions, window: Window, shared: Shared) -> Plan[Page]:
     """Read the first page of a window, and note whether it has rows from outside the window."""
-    first = yield from read_page(conventions, window, 0)
+    first = yield from paging.read_page(conventions, window, 0)
     shared.windows += 1
     shared.meet([first])
     shared.strays = shared.strays or has_strays(conventions, window, first)
     return first
 
 
-def _prove(conventions: QueryConventions, window: Window, first: Page, shared: Shared) -> Plan[list[Pass]]:
+def _prove(conventions: QueryConventions, window: Window, first: Page, shared: Shared) -> Plan[list[paging.Pass]]:
     """Read passes over a window, from its first page on, until they prove it whole or no pass is left."""
-    passes = [(yield from remaining_pages(conventions, window, first))]
+    passes = [(yield from paging.remaining_pages(conventions, window, first))]
     shared.meet(passes[0].pages[1:])
     while not _are_proof(passes) and len(passes) <= (RE_READS_OF_A_LIE if passes[-1].lie else RE_READS):
         again = replace(conventions, lenient=bool(passes[-1].lie))
-        passes.append((yield from read_pass(again, window)))
+        passes.append((yield from paging.read_pass(again, window)))
     shared.lies = shared.lies or bool(passes[-1].lie)
     if not _are_proof(passes) and are_unmoved(passes) and _are_tied(conventions, passes[-1]):
         yield from _insist(conventions, window, passes)
@@ -210,7 +200,7 @@ def _read_settled(conventions: QueryConventions, window: Window, purpose: Purpos
     return (yield from _read_window(conventions, replace(window, end=settled), purpose))
 
 
-def _halves(conventions: QueryConventions, window: Window, last: Pass, purpose: Purpose) -> list[Window]:
+def _halves(conventions: QueryConventions, window: Window, last: paging.Pass, purpose: Purpose) -> list[Window]:
     """Return the two halves of a window, or nothing if it must not be split."""
     # A wrong total of a single page is wrong in each part of it.
     hopeless = last.lie and len(last.pages) == 1
@@ -222,24 +212,24 @@ def _named(window: Window) -> str:
     return " to ".join(bounds) or "the list"
 
 
-def _insist(conventions: QueryConventions, window: Window, passes: list[Pass]) -> Plan[None]:
+def _insist(conventions: QueryConventions, window: Window, passes: list[paging.Pass]) -> Plan[None]:
     """Read passes over a window that cannot be split, until one pass or all of them together prove it whole."""
     while not _are_proof(passes) and len(passes) < UNITED_PASSES:
-        passes.append((yield from read_pass(conventions, window)))
+        passes.append((yield from paging.read_pass(conventions, window)))
 
 
-def _are_proof(passes: list[Pass]) -> bool:
+def _are_proof(passes: list[paging.Pass]) -> bool:
     return passes[-1].whole or _proven_united(passes)
 
 
-def _are_tied(conventions: QueryConventions, done: Pass) -> bool:
+def _are_tied(conventions: QueryConventions, done: paging.Pass) -> bool:
     """Return whether more rows than a page holds have the same time, so that no split separates them."""
     unit = conventions.shortest.total_seconds()
     times = (at.timestamp() // unit for row in done.evidence if (at := updated_at(row)) is not None)
     return max(Counter(times).values(), default=0) > done.size
 
 
-def _keep(passes: list[Pass], window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
+def _keep(passes: list[paging.Pass], window: Window, purpose: Purpose) -> Plan[WindowOutcome]:
     """Save the rows of all passes with the best certificate that they allow."""
     last, strays = passes[-1], purpose.shared.strays
     for earlier in passes[:-1]:
@@ -247,15 +237,15 @@ def _keep(passes: list[Pass], window: Window, purpose: Purpose) -> Plan[WindowOu
     reason = None
     if not last.whole and _proven_united(passes):
         reason = f"the ids of {len(passes)} passes together match an unchanged total"
-    evidence = certificate(last, purpose.kind, retries=len(passes) - 1, reason=reason)
+    evidence = paging.certificate(last, purpose.kind, retries=len(passes) - 1, reason=reason)
     if reason:
         evidence = replace(evidence, started=passes[0].started)
     if not evidence.certified:
-        evidence = uncertified(evidence, f"{last.finding}, in {len(passes)} passes")
+        evidence = paging.uncertified(evidence, f"{last.finding}, in {len(passes)} passes")
     elif purpose.hidden or strays:
-        evidence = uncertified(evidence, STRAYS if strays else HIDDEN)
+        evidence = paging.uncertified(evidence, STRAYS if strays else HIDDEN)
     yield MergeRows(last.rows, last.read_at, purpose.sealed_before, certificate=evidence)
-    ids = frozenset(united_ids(passes)) if purpose.wants_ids else frozenset[str]()
+    ids = frozenset(paging.united_ids(passes)) if purpose.wants_ids else frozenset[str]()
     if not evidence.certified:
         return WindowOutcome(doubts=(f"{_named(window)}: {STRAYS if strays else last.finding}",), ids=ids)
     assert isinstance(window.start, datetime)
@@ -263,12 +253,12 @@ def _keep(passes: list[Pass], window: Window, purpose: Purpose) -> Plan[WindowOu
     return WindowOutcome(Coverage(((window.start, window.end),)), ids=ids)
 
 
-def _proven_united(passes: list[Pass]) -> bool:
+def _proven_united(passes: list[paging.Pass]) -> bool:
     """Return whether the distinct ids of all passes match a total that never changed."""
-    return are_unmoved(passes) and len(united_ids(passes)) == passes[0].total
+    return are_unmoved(passes) and len(paging.united_ids(passes)) == passes[0].total
 
 
-def are_unmoved(passes: Sequence[Pass]) -> bool:
+def are_unmoved(passes: Sequence[paging.Pass]) -> bool:
     """Return whether no total changed; if a pass is not whole all the same, rows change places between pages."""
     total = passes[0].total
     return all(done.steady and not done.lie and done.total == total for done in passes)

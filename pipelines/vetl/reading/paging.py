@@ -18,8 +18,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from vetl.core.errors import RequestRefused, WrongTotal
-from vetl.core.pages import Certificate, Page, Row, Window, WindowKind
-from vetl.core.row_keys import evidence_of, key_of
+from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, evidence_of, key_of
 from vetl.core.steps import MergeRows, Plan, SideBySide, do
 from vetl.discovery.conventions import QueryConventions, contradiction
 

@@ -1,4 +1,4 @@
-"""Read lists without a date filter: AI outbound requests and staff tasks.
+"""Read lists without a date filter: AI outbound requests, staff tasks, clients and patients.
 
 AI outbound requests come most recent first (contract: AI outbound requests). Assumption: `created_at` never rises
 from row to row, and new rows appear at the top. While pages are read from the top, a new row shifts rows only
@@ -22,32 +22,120 @@ read once a day, because an edit to a final task changes no total. If a whole re
 Requests of a sync without changes: the pending pages and one for each other status (or the top pages and one for
 each status), independent of the length of the history. At most these, and twice the whole list (see
 `read_whole_list`), with one for each status; twice more if the list without a status hides rows.
+
+Clients and patients are got by the ids that other rows mention, as no list has all of them.
+
+Contract (Clients and patients): the client list requires a search term and ends at 100 rows, and the patient list
+requires a client.
+
+Requests of a sync: one for each id that is not stored or is older than the refresh age, and a second one if the
+source does not have the id; at most the budget. Without such ids there is none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from vetl.core.endpoint import FullScan, NewestFirst
-from vetl.core.errors import RequestRefused
+from vetl.core import steps
+from vetl.core.endpoint import ByReference, FullScan, NewestFirst
+from vetl.core.errors import RequestRefused, VetlError
 from vetl.core.list_read import Outcome, Reading
-from vetl.core.pages import Certificate, Page, Row, Window, WindowKind
-from vetl.core.row_keys import instant, key_of, updated_at
-from vetl.core.steps import Flush, IdsHere, IdsWithStatus, Learnt, MergeRows, Plan, do
+from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, instant, key_of, updated_at
 from vetl.discovery.conventions import QueryConventions, contradiction
-from vetl.discovery.examination import find_status
-from vetl.reading.by_id import get_by_id
+from vetl.discovery.discover import find_status
 from vetl.reading.coverage import TopCursor, WholeCursor
 from vetl.reading.paging import has_fallen, most_followed, read_page, read_pass, read_promised
 from vetl.reading.whole_list import WHOLE, Counts, compare_totals, complete, read_whole_list
+
+
+@dataclass(frozen=True, slots=True)
+class Got:
+    """The result of requests by id; `strangers` are ids whose answer was a row with another id, not stored."""
+
+    strangers: Sequence[str] = ()
+    requests: int = 0
+
+
+def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> steps.Plan[Got]:
+    """Get rows by id and merge them; store an id as missing if the source lacks it in `looks` requests.
+
+    Raise `VetlError` if a few ids could not be read; all other rows are stored.
+    """
+    answers = yield from steps.do(steps.GetRecords(ids))
+    requests = len(answers)
+    for _ in range(looks - 1):
+        again = [identity for identity, row in answers.items() if row is None]
+        certain = {identity: row for identity, row in answers.items() if row is not None}
+        answers = {**certain, **(yield from steps.do(steps.GetRecords(again)))}
+        requests += len(again)
+    failed = [row for row in answers.values() if isinstance(row, VetlError)]
+    rows = {identity: row for identity, row in answers.items() if isinstance(row, Mapping)}
+    strangers = [identity for identity, row in rows.items() if _is_another(row, identity)]
+    yield steps.MergeRows([row for identity, row in rows.items() if identity not in strangers], read_at)
+    missing = [identity for identity, row in answers.items() if row is None]
+    if missing:
+        yield steps.MissingRecords(missing, read_at)
+    if failed:
+        yield steps.Flush()
+        unread = len(ids) - len(rows) - len(missing)
+        failed[0].add_note(f"; {unread} of {len(ids)} ids could not be read, the others are stored")
+        raise failed[0]
+    return Got(strangers, requests)
+
+
+def _is_another(row: Row, identity: str) -> bool:
+    """Return whether a row has another id. A row without an id goes on to its model, which quarantines it."""
+    return row.get("id") is not None and str(row["id"]) != identity
+
+
+def strangers_line(name: str, strangers: Sequence[str], requested: int) -> str:
+    """Return the line about ids whose answers were rows with other ids."""
+    return f"{name}: {len(strangers)} of {requested} rows came back under another id than the requested one"
+
+
+IDS_AT_ONCE = 500
+LOOKS = 2
+"""Requests for an id before it counts as missing at the source."""
+
+
+def read_by_reference(reading: Reading, _strategy: ByReference) -> steps.Plan[Outcome]:
+    """Get ids that are mentioned but not stored, then stale ones, within the budget of one sync.
+
+    In a full reconcile every stored id is stale. The ids that were read longest ago come first, so that the next
+    reconcile reads those that the budget leaves out.
+    """
+    margins = reading.margins
+    stale_before = reading.now - (timedelta() if reading.reconcile == "full" else margins.refresh_after)
+    left = margins.reference_budget
+    ids = yield from steps.do(steps.ReferencedIds(stale_before, left + 1))
+    requested = 0
+    strangers: list[str] = []
+    while batch := ids[requested : requested + min(IDS_AT_ONCE, left // LOOKS)]:
+        got = yield from get_by_id(batch, reading.now, looks=LOOKS)
+        yield steps.Flush()
+        requested += len(batch)
+        left -= got.requests
+        strangers += got.strangers
+    notes: tuple[str, ...] = ()
+    if len(ids) > requested:
+        spent = f"the budget of {margins.reference_budget} requests is used up"
+        notes = (f"{reading.endpoint.name}: {spent}, the next sync goes on",)
+    if strangers:
+        return Outcome(False, None, strangers_line(reading.endpoint.name, strangers, requested), notes)
+    if notes:
+        return Outcome(True, None, "part of the ids that other rows mention", notes)
+    return Outcome(True, reading.now, "every id that other rows mention")
+
 
 LOOK_BACK = timedelta(days=7)
 MARGIN = timedelta(hours=1)
 ATTEMPTS = 3
 
 
-def read_newest_first(reading: Reading, strategy: NewestFirst, conventions: QueryConventions) -> Plan[Outcome]:
+def read_newest_first(
+    reading: Reading, strategy: NewestFirst, conventions: QueryConventions
+) -> steps.Plan[Outcome]:
     """Read from the top down to stored rows and prove the result by the totals, or else read the list whole."""
     # If the base of the page numbers is unknown, a page may be the page before it, so its order proves nothing.
     for _ in range(ATTEMPTS if conventions.page_base is not None else 0):
@@ -59,9 +147,9 @@ def read_newest_first(reading: Reading, strategy: NewestFirst, conventions: Quer
         yield from _get_unread(strategy, descent, reading)
         counts = yield from compare_totals(reading, conventions, strategy.statuses)
         if counts.agree or (counts.status_is_ignored and sum(counts.here.values()) == descent.total):
-            yield MergeRows((), reading.now, certificate=_evidence(descent, counts, reading))
+            yield steps.MergeRows((), reading.now, certificate=_evidence(descent, counts, reading))
             yield TopCursor(through=reading.now).move()
-            yield Flush()
+            yield steps.Flush()
             return Outcome(True, reading.now, "totals by status agree")
         if descent.lied:
             break
@@ -120,7 +208,7 @@ class _Descent:
         self.lowest = at or self.lowest
 
 
-def _descend(conventions: QueryConventions, column: str, horizon: datetime | None) -> Plan[_Descent]:
+def _descend(conventions: QueryConventions, column: str, horizon: datetime | None) -> steps.Plan[_Descent]:
     """Read pages from the top, one after another, because a shift could hide a row between concurrent reads.
 
     The read ends below `horizon` in `column`. A list that grows almost as fast as it is read counts as unordered.
@@ -132,26 +220,26 @@ def _descend(conventions: QueryConventions, column: str, horizon: datetime | Non
             read_promised(conventions, WHOLE, descent.pages, page) if page else read_page(conventions, WHOLE, 0)
         )
         descent.meet(page, conventions.page_size)
-        yield MergeRows(page.rows, page.server_time)
+        yield steps.MergeRows(page.rows, page.server_time)
         below = horizon is not None and descent.lowest is not None and descent.lowest < horizon
         if not descent.ordered or descent.lied or not page.rows or below or descent.rows >= page.total_count:
             return descent
         descent.ordered = descent.pages < most_followed(conventions, descent.total)
 
 
-def _get_unread(strategy: NewestFirst, descent: _Descent, reading: Reading) -> Plan[None]:
+def _get_unread(strategy: NewestFirst, descent: _Descent, reading: Reading) -> steps.Plan[None]:
     """Get rows that the descent did not read: open requests, and in a reconcile those that it should have read."""
-    yield Flush()
-    ids = yield from do(IdsWithStatus(strategy.open_statuses))
+    yield steps.Flush()
+    ids = yield from steps.do(steps.IdsWithStatus(strategy.open_statuses))
     if reading.reconcile == "full":
-        ids += yield from do(IdsHere())
+        ids += yield from steps.do(steps.IdsHere())
     elif reading.reconcile == "recent" and descent.lowest is not None:
         # Rows of one instant may be on both sides of the descent's end.
-        ids += yield from do(IdsHere("created_at", descent.lowest + timedelta(seconds=1), None))
+        ids += yield from steps.do(steps.IdsHere("created_at", descent.lowest + timedelta(seconds=1), None))
     yield from get_by_id(
         [identity for identity in dict.fromkeys(ids) if identity not in descent.seen], reading.now
     )
-    yield Flush()
+    yield steps.Flush()
 
 
 def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificate:
@@ -171,19 +259,21 @@ def _evidence(descent: _Descent, counts: Counts, reading: Reading) -> Certificat
     )
 
 
-def _read_all_requests(conventions: QueryConventions, reading: Reading, strategy: NewestFirst) -> Plan[Outcome]:
+def _read_all_requests(
+    conventions: QueryConventions, reading: Reading, strategy: NewestFirst
+) -> steps.Plan[Outcome]:
     whole = yield from read_whole_list(conventions)
     whole = yield from complete(reading, conventions, strategy.statuses, whole)
     if whole.certified:
         yield TopCursor(through=reading.now).move()
-    yield Flush()
+    yield steps.Flush()
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)
 
 
 NEWEST_UPDATED_FIRST = "newest_updated_first"
 
 
-def read_full_scan(reading: Reading, strategy: FullScan, conventions: QueryConventions) -> Plan[Outcome]:
+def read_full_scan(reading: Reading, strategy: FullScan, conventions: QueryConventions) -> steps.Plan[Outcome]:
     """Read the rows that may have changed; read the whole list if these are unknown, and once a day."""
     cursor, today = WholeCursor.model_validate(reading.cursor), reading.local_now.date()
     if cursor.whole_on == today and reading.since is None and reading.reconcile == "no":
@@ -198,16 +288,18 @@ def read_full_scan(reading: Reading, strategy: FullScan, conventions: QueryConve
 
 def _read_all_tasks(
     conventions: QueryConventions, reading: Reading, cursor: WholeCursor, strategy: FullScan
-) -> Plan[Outcome]:
+) -> steps.Plan[Outcome]:
     whole = yield from read_whole_list(conventions, sealed_before=_known_through(reading, cursor))
     if is_newest_updated_first(list(whole.last.evidence)):
-        yield Learnt("order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read, created_at does")
+        yield steps.Learnt(
+            "order", NEWEST_UPDATED_FIRST, "updated_at never rises over a whole read, created_at does"
+        )
     elif reading.capabilities.get("order") == NEWEST_UPDATED_FIRST:
-        yield Learnt("order", "unknown", "a whole read does not show it any more")
+        yield steps.Learnt("order", "unknown", "a whole read does not show it any more")
     whole = yield from complete(reading, conventions, strategy.statuses, whole)
     if whole.certified:
         yield WholeCursor(whole_on=reading.local_now.date(), through=reading.now).move()
-    yield Flush()
+    yield steps.Flush()
     return Outcome(whole.certified, reading.now if whole.certified else None, whole.reason)
 
 
@@ -219,7 +311,7 @@ def _known_through(reading: Reading, cursor: WholeCursor) -> datetime | None:
 
 def _read_open(
     reading: Reading, cursor: WholeCursor, conventions: QueryConventions, strategy: FullScan
-) -> Plan[Outcome | None]:
+) -> steps.Plan[Outcome | None]:
     """Read the open rows; return `None` if they or the totals by status show that other rows have changed.
 
     An edit to a final row changes neither, so the list stays certified through the last whole read.
@@ -231,11 +323,11 @@ def _read_open(
             done = yield from read_pass(replace(conventions, saves=True), Window(status=status))
         except RequestRefused:
             return None
-        yield MergeRows(done.rows, done.read_at)
+        yield steps.MergeRows(done.rows, done.read_at)
         listed |= done.keys
         if not done.whole:
             return None
-    open_here = yield from do(IdsWithStatus(strategy.open_statuses))
+    open_here = yield from steps.do(steps.IdsWithStatus(strategy.open_statuses))
     if not listed.issuperset(open_here) or not (yield from _totals_agree(reading, conventions, strategy)):
         return None
     return Outcome(
@@ -247,7 +339,7 @@ def _read_open(
 
 def _read_top(
     reading: Reading, cursor: WholeCursor, conventions: QueryConventions, strategy: FullScan
-) -> Plan[Outcome | None]:
+) -> steps.Plan[Outcome | None]:
     """Read from the top down to the first stored row; return `None` if that does not show every change."""
     descent = yield from _descend(conventions, "updated_at", _known_through(reading, cursor))
     # If a row was deleted, the rows below it moved up, perhaps past the next page.
@@ -256,12 +348,12 @@ def _read_top(
     if not (yield from _totals_agree(reading, conventions, strategy)):
         return None
     yield WholeCursor(whole_on=cursor.whole_on, through=reading.now).move()
-    yield Flush()
+    yield steps.Flush()
     return Outcome(True, reading.now, "newest changes and totals by status agree")
 
 
-def _totals_agree(reading: Reading, conventions: QueryConventions, strategy: FullScan) -> Plan[bool]:
-    yield Flush()
+def _totals_agree(reading: Reading, conventions: QueryConventions, strategy: FullScan) -> steps.Plan[bool]:
+    yield steps.Flush()
     return (yield from compare_totals(reading, conventions, strategy.statuses)).agree
 
 

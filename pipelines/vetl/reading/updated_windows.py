@@ -23,37 +23,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from vetl.core import steps
 from vetl.core.endpoint import UpdatedWindows
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Outcome, Reading, Result
-from vetl.core.pages import Page, Window, WindowKind
-from vetl.core.row_keys import key_of, updated_at
-from vetl.core.steps import (
-    Flush,
-    IdsHere,
-    IdsWithStatus,
-    Learnt,
-    MergeRows,
-    MissingRecords,
-    MoveCursor,
-    Plan,
-    SideBySide,
-    UpdatesOf,
-    do,
-)
+from vetl.core.pages import Page, Window, WindowKind, key_of, updated_at
 from vetl.discovery.conventions import UNPROVEN_END, QueryConventions
-from vetl.discovery.examination import find_status
+from vetl.discovery.discover import find_status
 from vetl.reading import coverage
-from vetl.reading.by_id import get_by_id, strangers_line
 from vetl.reading.certified import Purpose, WindowOutcome, combined, read_window
 from vetl.reading.coverage import WindowsCursor
 from vetl.reading.paging import read_pass, united_ids
+from vetl.reading.undated_lists import get_by_id, strangers_line
 from vetl.reading.whole_list import WHOLE, mark_missing, read_by_status, read_whole_list, union_evidence
 
 
 def read_updated_windows(
     reading: Reading, strategy: UpdatedWindows, conventions: QueryConventions
-) -> Plan[Outcome]:
+) -> steps.Plan[Outcome]:
     """Read the gaps in the coverage, then the tail, then the rows that change without a new `updated_at`."""
     hiding = yield from find_hidden(conventions, reading, strategy)
     if hiding is not None:
@@ -68,7 +55,7 @@ def read_updated_windows(
     start = reading.local_midnight(reading.history_start)
     if strategy.derived_from is not None and reading.cursor:
         doubts += yield from _derived_status(conventions, reading, strategy.derived_from)
-    yield Flush()
+    yield steps.Flush()
     if reading.reconcile != "no" and closed.outcome.certified and (by_id or conventions.reaches_now):
         # A row that is missing in a certified tail has vanished, too, and a get by id proves it for any row.
         proves_tail = by_id or tail.certified
@@ -92,7 +79,7 @@ class _Closed:
     outcome: WindowOutcome = field(default_factory=WindowOutcome)
 
 
-def _closed_windows(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[_Closed]:
+def _closed_windows(conventions: QueryConventions, reading: Reading, through: datetime) -> steps.Plan[_Closed]:
     """Read every gap in the coverage, from a little before it, so that late rows are read and counted."""
     # The source's clock may have been put back; then the coverage behind it is not certain any more.
     start = reading.local_midnight(reading.history_start)
@@ -110,7 +97,7 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
         settled, wants_ids = through - reading.margins.overlap, reading.reconcile != "no"
         purpose = Purpose(WindowKind.CLOSED, sealed, settled, wants_ids=wants_ids)
         closed = yield from _close(conventions, gap, reading.margins.overlap, purpose, closed)
-    yield Flush()
+    yield steps.Flush()
     return closed
 
 
@@ -120,7 +107,7 @@ def _close(
     overlap: timedelta,
     purpose: Purpose,
     earlier: _Closed,
-) -> Plan[_Closed]:
+) -> steps.Plan[_Closed]:
     """Read a gap and the overlap before it.
 
     The overlap may have got late rows, so it is in doubt until the whole window is certified.
@@ -131,7 +118,7 @@ def _close(
         doubted = doubted.without(unread - overlap, unread)
     moving = doubted
 
-    def on_certified(part: Window) -> MoveCursor:
+    def on_certified(part: Window) -> steps.MoveCursor:
         nonlocal moving
         assert isinstance(part.start, datetime)
         assert isinstance(part.end, datetime)
@@ -148,7 +135,7 @@ def _close(
     return _Closed(covered, certain, earlier.outcome + outcome)
 
 
-def _tail(conventions: QueryConventions, reading: Reading, through: datetime) -> Plan[WindowOutcome]:
+def _tail(conventions: QueryConventions, reading: Reading, through: datetime) -> steps.Plan[WindowOutcome]:
     """Read from a little before the closed bound to a day ahead; the result may be certified or not."""
     window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
     wants_ids = reading.reconcile != "no"
@@ -164,7 +151,7 @@ def _vanished(
     seen_ids: frozenset[str],
     *,
     by_id: bool,
-) -> Plan[None]:
+) -> steps.Plan[None]:
     """Read rows a second time that a certified read did not return, then mark the missing ones as deleted.
 
     If the list has no get by id, the second read is a certified read of the instants at which the rows were last
@@ -173,7 +160,7 @@ def _vanished(
     """
     assert reading.reread_from is not None
     start = reading.local_midnight(reading.reread_from)
-    here = yield from do(IdsHere("updated_at", start, until))
+    here = yield from steps.do(steps.IdsHere("updated_at", start, until))
     gone = [identity for identity in here if identity not in seen_ids]
     if gone and by_id:
         yield from get_by_id(gone, reading.now)
@@ -181,21 +168,21 @@ def _vanished(
         again = Purpose(WindowKind.SECOND_LOOK, wants_ids=True)
         most = len(here) // conventions.page_size
         windows = yield from _around(conventions, gone, start - reading.margins.overlap, through, most)
-        looks = SideBySide([read_window(conventions, item, again) for item in windows])
-        outcome = combined((yield from do(looks)))
+        looks = steps.SideBySide([read_window(conventions, item, again) for item in windows])
+        outcome = combined((yield from steps.do(looks)))
         outcome += yield from _tail(conventions, reading, through)
         if outcome.certified:
-            yield MissingRecords([item for item in gone if item not in outcome.ids], reading.now)
-    yield Flush()
+            yield steps.MissingRecords([item for item in gone if item not in outcome.ids], reading.now)
+    yield steps.Flush()
 
 
 def _around(
     conventions: QueryConventions, ids: Sequence[str], start: datetime, through: datetime, most: int
-) -> Plan[list[Window]]:
+) -> steps.Plan[list[Window]]:
     """Return short windows around the last updates of these rows, or one window if they would be too many."""
     # Bounds may be exclusive, and are sent in whole seconds or days, so a window extends that much to each side.
     beside = conventions.shortest
-    times = yield from do(UpdatesOf(ids))
+    times = yield from steps.do(steps.UpdatesOf(ids))
     windows: list[Window] = []
     for at in times:
         if at is None or len(windows) > most:
@@ -208,7 +195,7 @@ def _around(
     return windows
 
 
-def _derived_status(conventions: QueryConventions, reading: Reading, status: str) -> Plan[list[str]]:
+def _derived_status(conventions: QueryConventions, reading: Reading, status: str) -> steps.Plan[list[str]]:
     """Compare the stored rows in `status` with the source's list of that status; return lines about doubts.
 
     A booking session expires while its `updated_at` stays (contract: Booking session). A session that is missing
@@ -216,19 +203,19 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     is much longer than the open set, the status filter is ignored, and each session is got by id. The first sync
     has just read every row and compares nothing.
     """
-    yield Flush()
-    open_here = yield from do(IdsWithStatus((status,)))
+    yield steps.Flush()
+    open_here = yield from steps.do(steps.IdsWithStatus((status,)))
     if not open_here:
         return []
     conventions = yield from find_status(reading, conventions)
     window = replace(reading.whole_history, status=status)
     listed: set[str] = set()
     try:
-        total = (yield from do(conventions.count(window))).total_count
+        total = (yield from steps.do(conventions.count(window))).total_count
         if total <= 2 * len(open_here) + conventions.page_size:
             done = yield from read_pass(replace(conventions, saves=True), window)
             listed = done.keys
-            yield MergeRows(done.rows, done.read_at)
+            yield steps.MergeRows(done.rows, done.read_at)
     except RequestRefused:
         listed = set()  # a refused status filter is as useless as an ignored one
     gone = [identity for identity in open_here if identity not in listed]
@@ -236,7 +223,7 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     return [strangers_line(reading.endpoint.name, got.strangers, len(gone))] if got.strangers else []
 
 
-def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> Plan[Outcome]:
+def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> steps.Plan[Outcome]:
     """Read the list whole in each sync, because the server ignores the start of a range under every name.
 
     An end is sent if it works. If no end works, the answers may lack rows of the last day and a half. Then the
@@ -250,11 +237,11 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
     if conventions.reaches_now:
         yield from mark_missing(whole, lambda: read_whole_list(conventions, requested))
     elif by_id and reading.reconcile != "no" and whole.certified:
-        yield Flush()
-        here = yield from do(IdsHere())
+        yield steps.Flush()
+        here = yield from steps.do(steps.IdsHere())
         seen_ids = united_ids(whole.passes)
         yield from get_by_id([identity for identity in here if identity not in seen_ids], reading.now)
-    yield Flush()
+    yield steps.Flush()
     note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
     notes = (note, *_notes(conventions, reading, by_id=by_id))
     return Outcome(whole.certified, through if whole.certified else None, whole.reason, notes)
@@ -284,7 +271,7 @@ def statuses_of(strategy: UpdatedWindows) -> tuple[str, ...]:
 
 def find_hidden(
     conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows
-) -> Plan[QueryConventions | None]:
+) -> steps.Plan[QueryConventions | None]:
     """Return conventions with the name of the status filter if the list hides rows without it, else `None`."""
     known = reading.capabilities.get(CAPABILITY)
     is_due = known != SHOWS or reading.reconcile != "no"
@@ -303,18 +290,18 @@ def find_hidden(
         verdict = None
     if verdict is not None and verdict != known:
         totals = (f"{page.total_count} {status or 'without one'}" for status, page in (pages or {}).items())
-        yield Learnt(CAPABILITY, verdict, f"the totals by status are {', '.join(totals)}")
+        yield steps.Learnt(CAPABILITY, verdict, f"the totals by status are {', '.join(totals)}")
     return conventions if (verdict or known) == HIDES else None
 
 
 def _count_by_status(
     conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows
-) -> Plan[dict[str, Page] | None]:
+) -> steps.Plan[dict[str, Page] | None]:
     """Return a smallest page of each status and of the whole list; `None` if the filter has no effect."""
     pages: dict[str, Page] = {}
     for status in reversed(statuses_of(strategy)):  # so that a row that changes its status counts once
-        pages[status] = yield from do(conventions.count(replace(reading.whole_history, status=status)))
-    whole = yield from do(conventions.count(reading.whole_history))
+        pages[status] = yield from steps.do(conventions.count(replace(reading.whole_history, status=status)))
+    whole = yield from steps.do(conventions.count(reading.whole_history))
     if whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}:
         return None
     return {**pages, ANY_STATUS: whole}
@@ -322,7 +309,7 @@ def _count_by_status(
 
 def _verdict(
     conventions: QueryConventions, pages: Mapping[str, Page], strategy: UpdatedWindows
-) -> Plan[str | None]:
+) -> steps.Plan[str | None]:
     """Return whether the whole list hides rows; `None` if it is not known, because a status has no row yet."""
     by_status = [page for status, page in pages.items() if status != ANY_STATUS]
     if sum(page.total_count for page in by_status) <= pages[ANY_STATUS].total_count:
@@ -333,29 +320,29 @@ def _verdict(
     return SHOWS
 
 
-def _is_shown(conventions: QueryConventions, page: Page) -> Plan[bool]:
+def _is_shown(conventions: QueryConventions, page: Page) -> steps.Plan[bool]:
     """Return whether the first row of a page is in the list without a status, or may be."""
     row = page.rows[0]
     at = updated_at(row)
     if at is None:
         return True
     around = Window(at - conventions.shortest, at + conventions.shortest)
-    listed = yield from do(conventions.page(around, 0, lenient=True))
+    listed = yield from steps.do(conventions.page(around, 0, lenient=True))
     return listed.total_count > len(listed.rows) or key_of(row) in {key_of(other) for other in listed.rows}
 
 
-def read_hidden(conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows) -> Plan[Outcome]:
+def read_hidden(conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows) -> steps.Plan[Outcome]:
     """Read the list of each status. The coverage by windows starts again if the server stops hiding rows."""
     through = reading.now if conventions.reaches_now else reading.now - UNPROVEN_END
     if reading.cursor:
         yield WindowsCursor(covered=()).move()
     whole = yield from read_by_status(conventions, statuses_of(strategy), reading.whole_history)
     evidence = union_evidence(whole, replace(reading.whole_history, end=through))
-    yield MergeRows((), whole.last.read_at, certificate=evidence)
-    yield Flush()
+    yield steps.MergeRows((), whole.last.read_at, certificate=evidence)
+    yield steps.Flush()
     if whole.certified and reading.reconcile != "no":
         seen = united_ids(whole.passes)
-        here = yield from do(IdsHere())
+        here = yield from steps.do(steps.IdsHere())
         yield from get_by_id([identity for identity in here if identity not in seen], reading.now)
-        yield Flush()
+        yield steps.Flush()
     return Outcome(whole.certified, through if whole.certified else None, whole.reason)

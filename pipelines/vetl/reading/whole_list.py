@@ -16,7 +16,7 @@ from vetl.core.list_read import Reading, Result
 from vetl.core.pages import Certificate, Window, WindowKind
 from vetl.core.steps import Flush, IdsHere, MergeRows, MissingRecords, Plan, StatusCounts, do
 from vetl.discovery.conventions import QueryConventions
-from vetl.discovery.examination import find_status
+from vetl.discovery.discover import find_status
 from vetl.reading.certified import RE_READS_OF_A_LIE, UNITED_PASSES, are_unmoved
 from vetl.reading.paging import Pass, certificate, read_pass, uncertified, united_ids
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vetl.core.errors import InboxError
 from vetl.partner.webhooks import Channel
-from vetl.sqlite_file import SqliteFile, identities
+from vetl.store.sqlite_file import SqliteFile, identities
 
 _SCHEMA = """
 create table if not exists deliveries (

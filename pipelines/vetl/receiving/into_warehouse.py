@@ -8,19 +8,17 @@ does not return `outcome_detail`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import VetlError
 from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MergeRows, MissingRecords, Save
-from vetl.endpoints import by_name
-from vetl.endpoints.received import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS
-from vetl.engine.gather import rows_by_id
+from vetl.endpoints import MESSAGE_EVENTS, MESSAGES, OUTREACH_EVENTS, SERVICE_REMINDER_EVENTS, by_name
 from vetl.partner.client import PartnerClient
 from vetl.partner.webhooks import Channel, Delivery, message, parse_delivery, row
 from vetl.receiving.inbox import Inbox, IsAbout, WaitingDelivery
+from vetl.store import deliveries
 from vetl.store.control.bad_rows import BadRow, content_key
 from vetl.store.deliveries import Intake
 from vetl.store.warehouse import Warehouse
@@ -46,7 +44,7 @@ def drain(
     """
     moved, changes = 0, Changes()
     while waiting := inbox.waiting(AT_ONCE):
-        changes += store.take_in(run_id, intakes(waiting))
+        changes += deliveries.take_in(store, run_id, intakes(waiting))
         bodies = [(item, item.entry.body.decode(errors="replace")) for item in waiting]
         # An erased delivery needs no `settle`. If the process ends before, the delivery waits and is stored again.
         if gone := [item.number for item, body in bodies if is_about(item.entry.practice_id, body)]:
@@ -126,7 +124,7 @@ class CatchUp:
 
     async def messages(self, practice_id: str) -> Caught:
         """Get the messages that are due."""
-        ids = self.warehouse.due_messages(practice_id, self.now, BUDGET)
+        ids = deliveries.due_messages(self.warehouse, practice_id, self.now, BUDGET)
         answers = await self._get(practice_id, MESSAGES, ids)
         return self._kept_messages(practice_id, ids, answers, answers.unknown)
 
@@ -138,11 +136,11 @@ class CatchUp:
     async def outreach(self, practice_id: str) -> Caught:
         """Get the outreach requests whose end a webhook reported before a sync read it."""
         endpoint = by_name("ai_outbound")
-        ids = self.warehouse.due_requests(practice_id, endpoint, self.now, BUDGET)
+        ids = deliveries.due_requests(self.warehouse, practice_id, endpoint, self.now, BUDGET)
         answers = await self._get(practice_id, endpoint, ids)
         looked = [identity for identity in ids if identity not in answers.unknown]
         if looked:
-            self.warehouse.keep_looks(practice_id, endpoint, looked, self.now)
+            deliveries.keep_looks(self.warehouse, practice_id, endpoint, looked, self.now)
         work: list[Save] = [MergeRows(answers.rows, self.now)] if answers.rows else []
         if answers.unknown:
             work.append(MissingRecords(answers.unknown, self.now))
@@ -153,17 +151,17 @@ class CatchUp:
         self, practice_id: str, ids: Sequence[str], answers: Answers, unknown: Sequence[str]
     ) -> Caught:
         if answers.failed:
-            self.warehouse.keep_looks(practice_id, MESSAGES, list(answers.failed), self.now)
+            deliveries.keep_looks(self.warehouse, practice_id, MESSAGES, list(answers.failed), self.now)
         changes = Changes()
         if answers.rows or unknown:
             intake = Intake(practice_id, MESSAGES, answers.rows, self.now, read_by_id=True, unknown_ids=unknown)
-            changes = self.warehouse.take_in(self.run_id, [intake])
+            changes = deliveries.take_in(self.warehouse, self.run_id, [intake])
         notes = _notes(practice_id, MESSAGES, answers)
         return Caught(len(ids), changes, tuple(answers.unknown), notes)
 
     async def _get(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str]) -> Answers:
         """Get these ids; raise if the sign-in or the practice is refused, or there are too many requests."""
-        found = await rows_by_id(ids, partial(self.source.record, practice_id, endpoint.path_of(practice_id)))
+        found = await self.source.records(practice_id, endpoint.path_of(practice_id), ids)
         return Answers(
             rows=[row for row in found.values() if isinstance(row, Mapping)],
             unknown=[identity for identity, row in found.items() if row is None],

@@ -8,55 +8,21 @@ the one beside `vetl.toml` wins. Secrets are refused in `vetl.toml`. Relative pa
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    SecretStr,
-    ValidationError,
-    create_model,
-    model_validator,
-)
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
+import pydantic_settings
+from pydantic import SecretStr, ValidationError, create_model, model_validator
 
 from vetl import hooks
-from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import Practice
-from vetl.settings.board import DashboardSettings, is_local
-from vetl.settings.checked_values import (
-    duckdb_file,
-    file_path,
-    http_address,
-    memory,
-    no_boolean,
-    parameter_name,
-)
-from vetl.settings.mart_definitions import DefinitionsSettings, PrivacySettings
-from vetl.settings.schedule import AlertSettings, ScheduleSettings
-from vetl.settings.section import Section, same_place
+from vetl.settings import core_sections
+from vetl.settings.section import Section, duckdb_file, same_place
 from vetl.settings.sources import Sources, secret_files
-
-QueryName = Literal["start", "end", "page", "per_page", "status"]
-Whole = Annotated[int, BeforeValidator(no_boolean)]
-Positive = Annotated[Whole, Field(ge=1)]
-Seconds = Annotated[float, BeforeValidator(no_boolean)]
-ParameterName = Annotated[str, AfterValidator(parameter_name)]
-FilePath = Annotated[Path, AfterValidator(file_path)]
-DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
 
 _DOTENV = "dotenv_variables"
 """The initial value of `Settings` that holds the variables of the `.env` files."""
@@ -72,74 +38,10 @@ class Login:
     role: str
 
 
-class PartnerSettings(Section):
-    """`[partner]`: the platform's address, the credentials, and limits for requests."""
-
-    secret_keys = ("username", "password", "role")
-
-    base_url: Annotated[str, AfterValidator(http_address)] | None = None
-    username: SecretStr | None = None
-    password: SecretStr | None = None
-    role: str | None = Field(default=None, repr=False)
-    requests_per_minute: Positive | None = None
-    requests_per_minute_total: Positive | None = None
-    max_in_flight: Positive = 8
-    timeout_seconds: Seconds = Field(default=30, gt=0, allow_inf_nan=False)
-    max_wait_seconds: Seconds = Field(default=300, ge=0, allow_inf_nan=False)
-    max_run_seconds: Seconds = Field(default=7200, gt=0, allow_inf_nan=False)
-    allow_plain_http: bool = False
-    parameters: dict[str, dict[QueryName, ParameterName]] = Field(
-        default_factory=dict[str, dict[QueryName, ParameterName]]
-    )
-
-    def query_names(self, endpoint: str, defaults: QueryNames) -> QueryNames:
-        """Return the query parameters of a list: its defaults, overridden by `[partner.parameters.<endpoint>]`."""
-        return replace(defaults, **self.parameters.get(endpoint, {}))
-
-
-class WarehouseSettings(Section):
-    """`[warehouse]`: the private file with its one writer, and the published file, which analysts open."""
-
-    secret_keys = ("pii_key",)
-    private_keys = ("path",)
-
-    path: DuckDBFile = Path("warehouse/data/vetl.duckdb")
-    published: DuckDBFile = Path("warehouse/data/analytics.duckdb")
-    pii_key: SecretStr | None = None
-    lock_wait_seconds: Seconds = Field(default=600, ge=0, allow_inf_nan=False)
-    memory_limit: Annotated[str, AfterValidator(memory)] | None = None
-    temp_directory: Path | None = None
-    keep: Positive = 3
-    parquet: bool = False
-    contacts: bool = False
-
-    def places(self, name: str) -> Iterator[tuple[str, Path]]:
-        """Yield the paths, and those of the files that are published beside the published file."""
-        yield from super().places(name)
-        published = self.published.resolve()
-        yield f"contacts.duckdb beside {name}.published", published.with_name("contacts.duckdb")
-        yield f"the Parquet folder of {name}.published", published.with_suffix(".parquet")
-
-
-class PhoneCallsSettings(Section):
-    """`[phone_calls]`: the days that are also read from the JSON list, for ids."""
-
-    details: Literal["all", "recent", "off"] = "recent"
-    details_budget: Whole = Field(default=2000, ge=0)
-
-
-class WebhooksSettings(Section):
-    """`[webhooks]`: the file of the deliveries; the receiver is an addon and brings its keys."""
-
-    private_keys = ("inbox",)
-
-    inbox: FilePath = Path("warehouse/data/inbox.sqlite")
-
-
-class Settings(BaseSettings):
+class Settings(pydantic_settings.BaseSettings):
     """The sections of the core. `load_settings` adds those of addons, and raises readable errors."""
 
-    model_config = SettingsConfigDict(
+    model_config = pydantic_settings.SettingsConfigDict(
         env_prefix="VETL_",
         env_nested_delimiter="__",
         env_ignore_empty=True,
@@ -148,33 +50,35 @@ class Settings(BaseSettings):
         hide_input_in_errors=True,
     )
 
-    partner: PartnerSettings = PartnerSettings()
-    warehouse: WarehouseSettings = WarehouseSettings()
-    phone_calls: PhoneCallsSettings = PhoneCallsSettings()
-    webhooks: WebhooksSettings = WebhooksSettings()
-    definitions: DefinitionsSettings = DefinitionsSettings()
-    privacy: PrivacySettings = PrivacySettings()
-    schedule: ScheduleSettings = ScheduleSettings()
-    alerts: AlertSettings = AlertSettings()
-    dashboard: DashboardSettings = DashboardSettings()
+    partner: core_sections.PartnerSettings = core_sections.PartnerSettings()
+    warehouse: core_sections.WarehouseSettings = core_sections.WarehouseSettings()
+    phone_calls: core_sections.PhoneCallsSettings = core_sections.PhoneCallsSettings()
+    webhooks: core_sections.WebhooksSettings = core_sections.WebhooksSettings()
+    definitions: core_sections.DefinitionsSettings = core_sections.DefinitionsSettings()
+    privacy: core_sections.PrivacySettings = core_sections.PrivacySettings()
+    schedule: core_sections.ScheduleSettings = core_sections.ScheduleSettings()
+    alerts: core_sections.AlertSettings = core_sections.AlertSettings()
+    dashboard: core_sections.DashboardSettings = core_sections.DashboardSettings()
     practices: tuple[Practice, ...] = ()
 
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        settings_cls: type[pydantic_settings.BaseSettings],
+        init_settings: pydantic_settings.PydanticBaseSettingsSource,
+        env_settings: pydantic_settings.PydanticBaseSettingsSource,
+        dotenv_settings: pydantic_settings.PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: pydantic_settings.PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[pydantic_settings.PydanticBaseSettingsSource, ...]:
         """Return the sources of values, the strongest first: the environment, the `.env` files, `vetl.toml`."""
         # `vetl.toml` and the `.env` files arrive as initial values, because pydantic-settings expands `${X}` in
         # `.env` and has no clear line for a broken file.
-        dotenv = EnvSettingsSource(settings_cls)
-        initial = init_settings.init_kwargs if isinstance(init_settings, InitSettingsSource) else {}
+        dotenv = pydantic_settings.EnvSettingsSource(settings_cls)
+        initial = (
+            init_settings.init_kwargs if isinstance(init_settings, pydantic_settings.InitSettingsSource) else {}
+        )
         dotenv.env_vars = {name.lower(): value for name, value in initial.pop(_DOTENV, {}).items()}
-        if isinstance(env_settings, EnvSettingsSource):
+        if isinstance(env_settings, pydantic_settings.EnvSettingsSource):
             files = {name.lower() for name in secret_files(environment_only())}
             variables = env_settings.env_vars.items()
             env_settings.env_vars = {name: value for name, value in variables if name.lower() not in files}
@@ -214,7 +118,8 @@ class Settings(BaseSettings):
         ]
         msg = f"{', '.join(missing)}: not set (in the environment or in .env; base_url also in vetl.toml)"
         # a demo's folder keeps the address alone; whoever set a part of the rest has a platform of their own
-        if len(missing) == 3 and partner.base_url and is_local(urlsplit(partner.base_url).hostname or ""):  # noqa: PLR2004
+        is_here = partner.base_url and core_sections.is_local(urlsplit(partner.base_url).hostname or "")
+        if is_here and missing == ["VETL_PARTNER__USERNAME", "VETL_PARTNER__PASSWORD", "VETL_PARTNER__ROLE"]:
             msg += "; the platform of `vetl demo` has ended with it: `vetl demo --keep` keeps it running"
         raise ConfigurationError(msg)
 
@@ -284,7 +189,7 @@ def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> 
         settings = settings_class()(**initial)
     except ValidationError as error:
         raise sources.explain(error, keys) from None
-    except SettingsError as error:
+    except pydantic_settings.SettingsError as error:
         raise sources.explain_undecoded(error) from None
     anchored = {name: section.anchored(sources.folder) for name, section in settings.sections()}
     settings = settings.model_copy(update=anchored)

@@ -1,6 +1,10 @@
 """Store received webhooks in raw: the first of equal deliveries stays, and a message only moves forward.
 
 So storing the same deliveries again changes nothing, even after an interruption.
+
+Messages and outreach requests are read by id if a webhook about them may be missing. A record is read again when
+its age has doubled since the last read, but not within five minutes. That costs about twenty requests in ten
+years, so no limit of age is needed. `now` is the source's clock.
 """
 
 from collections.abc import Sequence
@@ -12,15 +16,17 @@ import polars as pl
 from vetl.core.endpoint import Endpoint
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MissingRecords
-from vetl.partner.webhooks import MESSAGE_ORDER, rank
+from vetl.endpoints import MESSAGES
+from vetl.partner.webhooks import ENDED_OUTREACH_STATUSES, FINAL_MESSAGE_STATUSES, MESSAGE_ORDER, rank
 from vetl.store import merge
 from vetl.store.connection import quoted, same_key
 from vetl.store.context import Commit, frame_of, registered_frames
-from vetl.store.control import bad_rows, lookups
+from vetl.store.control import bad_rows, state
 from vetl.store.control.bad_rows import BadRow
 from vetl.store.frames import EXTRA, POSITION, Shape, typed
 from vetl.store.merge import TARGET, mark_missing, write
 from vetl.store.tables import row_hash
+from vetl.store.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +48,18 @@ class Intake:
     settles: Sequence[str] = ()
 
 
-def take_in(commit: Commit, intake: Intake) -> Changes:
-    """Store one intake."""
+def take_in(warehouse: Warehouse, run_id: str, intakes: Sequence[Intake]) -> Changes:
+    """Store deliveries in one transaction, also those of practices that are not configured."""
+    with warehouse.writing():
+        taken = [
+            _take_in(warehouse.context(run_id, item.endpoint, {item.practice_id: item.read_at}), item)
+            for item in intakes
+        ]
+    warehouse.changed((item.practice_id, item.endpoint.name) for item in intakes)
+    return sum(taken, Changes())
+
+
+def _take_in(commit: Commit, intake: Intake) -> Changes:
     endpoint = commit.table.endpoint
     practices = [intake.practice_id] * len(intake.rows)
     batch = typed(
@@ -63,7 +79,7 @@ def take_in(commit: Commit, intake: Intake) -> Changes:
     else:
         changes = _move_forward(commit, incoming, even_stays=not intake.read_by_id)
     if intake.read_by_id:
-        lookups.keep_read(commit, incoming)
+        state.keep_read(commit, incoming)
         mark_missing(commit, [(intake.practice_id, MissingRecords(intake.unknown_ids, intake.read_at))])
     return sum((tally[intake.practice_id] for tally in noted if tally), changes)
 
@@ -126,3 +142,72 @@ def _write_new(commit: Commit, rows: pl.DataFrame) -> None:
     hashed = rows if "_row_hash" in rows.columns else _hashed(commit, rows)
     own = [column.name for column in commit.table.columns]
     write(commit, hashed.select("practice_id", *own, EXTRA, "_loaded_at", "_row_hash", TARGET))
+
+
+_LOOKS = (
+    " looks as (select id, max(read_at) as looked from (from control.lookups union all by name"
+    " from control.missing_records) where practice_id = $practice and endpoint = $endpoint"
+    " and id in (select id from open) group by all)"
+)
+_DUE = (
+    " where (looked is null or $now - looked >= greatest(looked - born, interval 5 minutes))"
+    " order by looked nulls first, open.id limit $limit"
+)
+
+
+def due_messages(warehouse: Warehouse, practice_id: str, now: datetime, limit: int) -> list[str]:
+    """Return messages that are not final, known by a webhook or by a given id.
+
+    The first read is at least five minutes after the last webhook, because the next webhook may be on its way.
+    """
+    return _ids(
+        warehouse,
+        MESSAGES,
+        practice_id,
+        "with waiting as (select id, coalesce(created_at, sent_at, _loaded_at) as made from raw.messages"
+        " where practice_id = $practice and not coalesce(list_contains($final, status), false)"
+        " and not coalesce(status = 'delivered' and channel_used = 'sms', false)),"
+        " heard as (select message_id as id, max(coalesce(occurred_at, timestamp)) as heard_at"
+        " from raw.message_events where practice_id = $practice and message_id in (select id from waiting)"
+        " group by all),"
+        " open as (select id, made as born from waiting left join heard using (id)"
+        " where coalesce(heard_at <= $now - interval 5 minutes, true)),"
+        f"{_LOOKS} select open.id from open left join looks using (id) {_DUE}",
+        now=now,
+        limit=limit,
+        final=list(FINAL_MESSAGE_STATUSES),
+    )
+
+
+def due_requests(
+    warehouse: Warehouse, practice_id: str, endpoint: Endpoint, now: datetime, limit: int
+) -> list[str]:
+    """Return outreach requests whose end arrived by webhook, but that are missing or not final in raw."""
+    return _ids(
+        warehouse,
+        endpoint,
+        practice_id,
+        "with open as (select events.request_id as id,"
+        " coalesce(events.completed_at, events.timestamp, events.received_at) as born"
+        " from raw.outreach_events as events left join raw.ai_outbound_requests as stored"
+        " on stored.practice_id = events.practice_id and stored.id = events.request_id"
+        " where events.practice_id = $practice and not coalesce(list_contains($ended, stored.status), false)),"
+        f"{_LOOKS} select open.id from open left join looks using (id) {_DUE}",
+        now=now,
+        limit=limit,
+        ended=list(ENDED_OUTREACH_STATUSES),
+    )
+
+
+def _ids(warehouse: Warehouse, endpoint: Endpoint, practice_id: str, sql: str, **parameters: object) -> list[str]:
+    scope = {"practice": practice_id, "endpoint": endpoint.name, **parameters}
+    with warehouse.reading() as connection:
+        return [identity for (identity,) in connection.execute(sql, scope).fetchall()]
+
+
+def keep_looks(
+    warehouse: Warehouse, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime
+) -> None:
+    """Record ids that were requested, whatever the answer, so that they are not requested again at once."""
+    with warehouse.writing():
+        state.keep_looks(warehouse.context("", endpoint, {}), practice_id, ids, now)

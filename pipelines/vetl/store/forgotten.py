@@ -3,12 +3,9 @@
 Ids, telephone numbers and addresses become pseudonyms that join as the originals did. The person's own rows lose
 their names and words. In all other rows, and in vetl's control tables, each mention is replaced. Keyed digests of
 the values are stored, by which vetl recognises the person when the platform sends the values again.
-
-Forget clients in an open warehouse, and recognise those who were forgotten.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import randbelow, token_hex
 
@@ -20,18 +17,11 @@ from vetl.core.published_file import FAKE_NUMBER
 from vetl.store.connection import quoted
 from vetl.store.context import frame_of, registered_frames
 from vetl.store.control.phone_numbers import region_by_which, region_of
-from vetl.store.mentions import (
-    Known,
-    Mentions,
-    known_email,
-    known_id,
-    known_name,
-    known_number,
-    national,
-)
-from vetl.store.person import Person, client_columns, look_up, pattern_of
+from vetl.store.mentions import Known, Mentions, known_email, known_id, known_name, known_number, national
+from vetl.store.person import Person, client_columns, pattern_of
 from vetl.store.pseudonyms import EMAILS, GONE, PHONES, Pseudonyms, in_json
 from vetl.store.tables import RawTable, row_hash
+from vetl.store.warehouse import Warehouse
 
 _ROWS_AT_ONCE = 250_000
 _NEVER = "9999-12-31 00:00:00+00"
@@ -48,8 +38,8 @@ class Forgotten:
     rows: Mapping[str, int]
 
 
-def forget(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], person: Person) -> Forgotten:
-    """Replace a person by pseudonyms, in the open transaction. It can be repeated."""
+def _forget(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], person: Person) -> Forgotten:
+    """Replace a person by pseudonyms, in the open transaction."""
     replacements = _store_digests(connection, person)
     pseudonyms = Pseudonyms.load(connection)
     mentions = pseudonyms.by_practice[person.practice_id]
@@ -295,56 +285,26 @@ def _never_request(connection: duckdb.DuckDBPyConnection, practice_id: str, pseu
     )
 
 
-Writing = Callable[[], AbstractContextManager[object]]
-"""Begin a transaction when no other thread uses the warehouse."""
-
-
 class _UndoneError(Exception):
     """Roll back a rehearsal."""
 
 
-class People:
-    """Forget clients in one file, for `vetl forget`."""
+def rehearse(warehouse: Warehouse, person: Person) -> tuple[Mentions, Mapping[str, int]]:
+    """Forget a person and undo it; return the person's mentions and the number of their rows by table."""
+    rehearsed: list[tuple[Mentions, Mapping[str, int]]] = []
+    try:
+        with warehouse.writing() as connection:
+            rows = _forget(connection, list(warehouse.tables.values()), person).rows
+            mentions = Pseudonyms.load(connection).by_practice[person.practice_id]
+            rehearsed.append((mentions, rows))
+            raise _UndoneError  # noqa: TRY301 - it rolls the transaction back
+    except _UndoneError:
+        return rehearsed[0]
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        tables: Sequence[RawTable],
-        writing: Writing,
-        changed: Callable[[], None],
-    ) -> None:
-        self._connection = connection
-        self._tables = tables
-        self._writing = writing
-        self._changed = changed
-        self.pseudonyms = Pseudonyms.load(connection)
-        """The pseudonyms under which new rows of forgotten people are stored."""
 
-    def look_up(self, practice_id: str, client_id: str) -> Person:
-        """Return the values by which a client is found.
-
-        Raises:
-            WrongUse: no row names this client.
-        """
-        with self._writing():
-            return look_up(self._connection, self._tables, practice_id, client_id)
-
-    def rehearse(self, person: Person) -> tuple[Mentions, Mapping[str, int]]:
-        """Forget a person and undo it; return the person's mentions and the number of their rows by table."""
-        rehearsed: list[tuple[Mentions, Mapping[str, int]]] = []
-        try:
-            with self._writing():
-                rows = forget(self._connection, self._tables, person).rows
-                mentions = Pseudonyms.load(self._connection).by_practice[person.practice_id]
-                rehearsed.append((mentions, rows))
-                raise _UndoneError  # noqa: TRY301 - it rolls the transaction back
-        except _UndoneError:
-            return rehearsed[0]
-
-    def forget(self, person: Person) -> Forgotten:
-        """Replace a person by pseudonyms, in one transaction."""
-        with self._writing():
-            forgotten = forget(self._connection, self._tables, person)
-        self.pseudonyms = Pseudonyms.load(self._connection)
-        self._changed()
-        return forgotten
+def forget(warehouse: Warehouse, person: Person) -> Forgotten:
+    """Replace a person by pseudonyms, in one transaction. It can be repeated."""
+    with warehouse.writing() as connection:
+        forgotten = _forget(connection, list(warehouse.tables.values()), person)
+    warehouse.people_changed()
+    return forgotten

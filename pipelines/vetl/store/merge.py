@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from vetl.core.endpoint import Column, NewestFirst
-from vetl.core.labels import is_label
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MergeRows, MissingRecords
+from vetl.core.text import is_label
 from vetl.store.connection import equal, literal, quoted, same_key
-from vetl.store.context import Commit, Tally, added, counted, frame_of, registered_frames
-from vetl.store.control import bad_rows, builds, lookups
+from vetl.store.context import Commit, added, counted, frame_of, registered_frames
+from vetl.store.control import bad_rows, state
 from vetl.store.frames import EXTRA, POSITION, Shape, Typed, joined, typed
 from vetl.store.instants import INSTANT
 from vetl.store.tables import RawTable, row_hash
@@ -150,7 +150,7 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
     table = commit.connection
     superseded = frame.filter(pl.col(TARGET).is_not_null()).select(TARGET, until="_loaded_at")
     if not superseded.is_empty():
-        builds.note_stored(commit, superseded)
+        state.note_stored(commit, superseded)
         with registered_frames(table, superseded=superseded):
             table.execute(
                 f"insert into {commit.table.history} by name"
@@ -158,14 +158,14 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
                 f" from {commit.table.raw} as stored join superseded on stored.rowid = superseded._target"
             )
             table.execute(f"delete from {commit.table.raw} where rowid in (select _target from superseded)")
-    builds.note_new(commit, frame)
+    state.note_new(commit, frame)
     with registered_frames(table, written=frame.drop(TARGET)):
         table.execute(
             f"insert into {commit.table.raw} by name"
             " select written.*, ? as _run_id, null as _deleted_at from written",
             [commit.run_id],
         )
-    lookups.record_mentions(commit, frame)
+    state.record_mentions(commit, frame)
 
 
 def touch(commit: Commit, frame: pl.DataFrame) -> None:
@@ -175,7 +175,7 @@ def touch(commit: Commit, frame: pl.DataFrame) -> None:
     """
     if frame.is_empty():
         return
-    builds.note_stored(commit, frame)
+    state.note_stored(commit, frame)
     with registered_frames(commit.connection, touched=frame):
         commit.connection.execute(
             f"update {commit.table.raw} as stored set _deleted_at = null, _extra = touched._extra, _run_id = ?,"
@@ -189,7 +189,7 @@ def mark_deleted(commit: Commit, frame: pl.DataFrame) -> None:
     """Mark rows as deleted at the source: `frame` has `_target` and `_deleted_at`. The rows stay in raw."""
     if frame.is_empty():
         return
-    builds.note_stored(commit, frame)
+    state.note_stored(commit, frame)
     with registered_frames(commit.connection, gone=frame):
         commit.connection.execute(
             f"update {commit.table.raw} as stored set _deleted_at = gone._deleted_at, _run_id = ?"
@@ -217,8 +217,26 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
     latest = _latest(commit, _with_read_times(batch.frame, [save for _, save in saves]))
     bad_rows.resolve_keys(commit, latest, endpoint.key)
     if not endpoint.strategy.has_list:
-        lookups.keep_read(commit, latest, batch.bad)
-    return added([*noted, *_store(commit, latest)])
+        state.keep_read(commit, latest, batch.bad)
+    rows = latest.join(_compared(commit, latest), on=POSITION)
+    changed = pl.col("_stored_hash").ne_missing(pl.col("_row_hash"))
+    newer = ~pl.col("_outdated")
+    is_written, is_touched = changed & newer, ~changed & (pl.col("_was_deleted") | pl.col("_extra_differs"))
+    written, touched = rows.filter(is_written), rows.filter(is_touched)
+    own = [column.name for column in commit.table.columns]
+    write(commit, written.select("practice_id", *own, EXTRA, "_loaded_at", "_row_hash", TARGET))
+    touch(commit, touched.select(TARGET, "_loaded_at", EXTRA))
+    is_new = pl.col(TARGET).is_null()
+    restated = _restated(commit, written)
+    return added(
+        [
+            *noted,
+            counted(inserted=written.filter(is_new), updated=written.filter(~is_new)),
+            counted(updated=touched, unchanged=rows.filter(~is_written & ~is_touched)),
+            counted(late=restated) if commit.table.has("updated_at") else {},
+            record_restatements(commit, restated, endpoint.key),
+        ]
+    )
 
 
 def read_rows(table: RawTable, saves: Sequence[tuple[str, MergeRows]]) -> Typed:
@@ -249,7 +267,7 @@ def mark_missing(commit: Commit, saves: Sequence[tuple[str, MissingRecords]]) ->
     ids = {(practice_id, str(item)): save.read_at for practice_id, save in saves for item in save.ids}
     if not ids:
         return {}
-    missing = lookups.keep_missing(commit, ids)
+    missing = state.keep_missing(commit, ids)
     bad_rows.resolve_keys(commit, missing, ("id",))
     with registered_frames(commit.connection, missing=missing):
         gone = frame_of(
@@ -280,25 +298,6 @@ def _latest(commit: Commit, frame: pl.DataFrame) -> pl.DataFrame:
     order = ["updated_at", "_loaded_at", POSITION] if commit.table.has("updated_at") else ["_loaded_at", POSITION]
     ordered = frame.sort(order, nulls_last=True)
     return ordered.unique(["practice_id", *commit.table.endpoint.key], keep="last", maintain_order=True)
-
-
-def _store(commit: Commit, incoming: pl.DataFrame) -> list[Tally]:
-    rows = incoming.join(_compared(commit, incoming), on=POSITION)
-    changed = pl.col("_stored_hash").ne_missing(pl.col("_row_hash"))
-    newer = ~pl.col("_outdated")
-    is_written, is_touched = changed & newer, ~changed & (pl.col("_was_deleted") | pl.col("_extra_differs"))
-    written, touched = rows.filter(is_written), rows.filter(is_touched)
-    own = [column.name for column in commit.table.columns]
-    write(commit, written.select("practice_id", *own, EXTRA, "_loaded_at", "_row_hash", TARGET))
-    touch(commit, touched.select(TARGET, "_loaded_at", EXTRA))
-    is_new = pl.col(TARGET).is_null()
-    restated = _restated(commit, written)
-    return [
-        counted(inserted=written.filter(is_new), updated=written.filter(~is_new)),
-        counted(updated=touched, unchanged=rows.filter(~is_written & ~is_touched)),
-        counted(late=restated) if commit.table.has("updated_at") else {},
-        record_restatements(commit, restated, commit.table.endpoint.key),
-    ]
 
 
 def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:

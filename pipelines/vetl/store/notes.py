@@ -3,14 +3,27 @@
 `vetl.duckdb.notes.sqlite` has one row for each note, a value of JSON under its name: the `status` of every list,
 the last `publication`, a `rollback` that holds the published file, `forgettings` that are not complete, and the
 `credentials` that were accepted. What was erased leaves no bytes behind, because notes can name persons.
+
+`vetl status` reads the note `status`, the snapshot, without disturbing a running sync. It is replaced at most once
+a second and at the end of each command. While a sync runs it may be some seconds old; it contains the time when it
+was written.
 """
 
 import json
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
+from pydantic import TypeAdapter
+from pydantic_core import to_json
+
 from vetl.core.errors import VetlError, WarehouseError, is_of_a_full_disk
-from vetl.sqlite_file import SqliteFile
+from vetl.core.text import utc_seconds
+from vetl.endpoints import RECEIVED
+from vetl.store.sqlite_file import SqliteFile
 
 _REMEDY = (
     "; move it away, and repeat a rollback or a forgetting that was not complete; the next sync writes the status"
@@ -85,3 +98,161 @@ def _read(warehouse: Path) -> dict[str, Any]:
             return {name: json.loads(value) for name, value in rows}
     except WarehouseError as error:
         raise WarehouseError(f"{error}{'' if is_of_a_full_disk(str(error)) else _REMEDY}") from None
+
+
+_RECEIVED = frozenset(endpoint.name for endpoint in RECEIVED)
+FINE = frozenset(("certified", "withdrawn", "received"))
+"""The states of a list that leave the exit code at 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """The outcome of the last sync of a list.
+
+    `finished` is the end of that sync, `last_read` the end of the last sync that read the list without a failure.
+    Both are of this machine's clock.
+    """
+
+    state: str
+    reason: str
+    finished: str
+    last_read: str | None = None
+    command: str = "sync"
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastWindow:
+    """The window of a list that was read last. `finished`: the platform's clock."""
+
+    certified: bool
+    reason: str
+    start: str | None = None
+    end: str | None = None
+    finished: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListStatus:
+    """One list of one practice; instants are ISO 8601, as JSON has them.
+
+    `quarantined` counts all rows in quarantine, `acknowledged` those of them that somebody has acknowledged.
+    `certificate`: the last window. `last_read`: when that window was read, by the platform's clock.
+    """
+
+    practice_id: str
+    practice: str | None = None
+    endpoint: str
+    state: str
+    rows: int = 0
+    open: int = 0
+    certified_through: str | None = None
+    attempt: Attempt | None = None
+    last_read: str | None = None
+    certificate: LastWindow | None = None
+    cursor: dict[str, Any] | None = None
+    quarantined: int = 0
+    acknowledged: int = 0
+    restated: int = 0
+    last_restated: str | None = None
+    last_reconcile: str | None = None
+    drift: tuple[str, ...] = ()
+
+    @property
+    def is_received(self) -> bool:
+        """Return whether the platform sends this list, so that no sync reads it."""
+        return self.endpoint in _RECEIVED
+
+    @property
+    def unacknowledged(self) -> int:
+        """Return the number of rows in quarantine that nobody has acknowledged."""
+        return self.quarantined - self.acknowledged
+
+    @property
+    def has_problem(self) -> bool:
+        """Return whether an operator should look at the list."""
+        return self.state not in FINE or self.unacknowledged > 0
+
+    @property
+    def reason(self) -> str:
+        """Return the reason for the outcome of the last sync of the list."""
+        return self.attempt.reason if self.attempt else ""
+
+    @property
+    def read_at(self) -> datetime | None:
+        """Return when the list was last read without a failure, by this machine's clock.
+
+        It is `None` before the first time. The platform's clock may be hours ahead, and would hide a stale list.
+        """
+        instant = self.attempt.last_read if self.attempt else None
+        return datetime.fromisoformat(instant) if instant else None
+
+    def as_json(self) -> str:
+        """Return the JSON object of this list."""
+        return to_json(self).decode()
+
+
+_LISTS = TypeAdapter(list[ListStatus])
+
+
+def state_without_attempt(endpoint: str, *, has_rows: bool) -> str:
+    """Return the state of a list that no sync has read to its end.
+
+    `partly read`: a first sync is under way, or was killed after it had kept rows.
+    """
+    if endpoint in _RECEIVED:
+        return "received"
+    return "partly read" if has_rows else "not read"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The content of the note; instants are ISO 8601 in UTC.
+
+    `lists`: an entry for each list of each practice (`Status.lists`). `written_at`: this machine's clock.
+    `run`: the last sync or reconcile that reached the platform.
+    """
+
+    lists: list[ListStatus] = field(default_factory=list)
+    written_at: str | None = None
+    run: dict[str, Any] | None = None
+
+
+def read_snapshot(warehouse: Path, migrations: Path) -> Snapshot | None:
+    """Return the last snapshot; `None` before the first sync."""
+    document = read_note(warehouse, "status")
+    if document is None:
+        return None
+    try:
+        _refuse(warehouse, document["migration"], migrations)
+        lists = _LISTS.validate_python(document["lists"])
+        return Snapshot(lists, document["written_at"], document["run"])
+    except (ValueError, LookupError, TypeError):
+        raise WarehouseError(f"{notes_file(warehouse)}: the status cannot be read; run `vetl sync`") from None
+
+
+def refuse_newer(warehouse: Path, migrations: Path) -> None:
+    """Refuse a file of a newer vetl before it is opened without a migration.
+
+    Each vetl that migrates a file replaces its snapshot, so the snapshot names the last migration.
+    """
+    document = read_note(warehouse, "status")
+    if isinstance(document, dict):
+        _refuse(warehouse, str(document.get("migration")), migrations)
+
+
+def _refuse(warehouse: Path, migration: str, migrations: Path) -> None:
+    if not (migrations / f"{migration}.sql").exists():
+        raise WarehouseError(
+            f"{warehouse}: the warehouse is newer than this vetl (it has {migration}): upgrade vetl"
+        )
+
+
+def write_snapshot(warehouse: Path, migration: str, run: Mapping[str, Any] | None, lists: Iterable[str]) -> None:
+    """Replace the snapshot; `lists` are JSON objects as text.
+
+    A failure is ignored, because the commit before it has succeeded.
+    """
+    header = json.dumps({"migration": migration, "written_at": utc_seconds(datetime.now(UTC)), "run": run})
+    with suppress(WarehouseError):
+        write_note(warehouse, "status", f'{header[:-1]}, "lists": [{", ".join(lists)}]}}')

@@ -1,17 +1,27 @@
-"""A client to forget, and the values by which the stored rows of this client are found."""
+"""A client to forget, the values by which the stored rows of this client are found, and the plans of forgettings.
+
+The plans of unfinished forgettings are a note beside the warehouse, written before the first change. It contains
+the values of the person, because finished steps have removed them from the warehouse. It is erased as soon as a
+scan finds no value of the person.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import duckdb
+from pydantic import TypeAdapter
 
-from vetl.core.errors import WrongUse
+from vetl.core.errors import WarehouseError, WrongUse
 from vetl.store.connection import quoted
 from vetl.store.control.phone_numbers import is_withheld
 from vetl.store.mentions import ID_IN_TEXT, national
+from vetl.store.notes import notes_except, notes_file, read_note, write_note
 from vetl.store.pseudonyms import EMAILS, IDS, PHONES, Pseudonyms
 from vetl.store.tables import RawTable
+from vetl.store.warehouse import Warehouse
 
 _NOT_ASCII = r"[^\x00-\x7F]|\\u[0-9a-fA-F]{4}"
 """A letter that can be written in several ways: texts with such a letter are always compared in full."""
@@ -43,9 +53,7 @@ class Person:
         )
 
 
-def look_up(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, client_id: str
-) -> Person:
+def look_up(warehouse: Warehouse, practice_id: str, client_id: str) -> Person:
     """Collect the values by which a client is found; only the id if the client was forgotten before.
 
     A telephone number that another client has too, in any spelling, is left out: it stays in that client's rows.
@@ -54,6 +62,13 @@ def look_up(
     Raises:
         WrongUse: no row names this client, and nobody with this id was forgotten.
     """
+    with warehouse.writing() as connection:
+        return _look_up(connection, tuple(warehouse.tables.values()), practice_id, client_id)
+
+
+def _look_up(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, client_id: str
+) -> Person:
     rows = _PracticeRows(connection, tables, practice_id)
     ids = {client_id} | rows.values(("remote_id", "remote_client_id"), {client_id})
     if client_id not in rows.values(("id", *IDS), {client_id}):
@@ -179,3 +194,61 @@ def _spellings(connection: duckdb.DuckDBPyConnection, practice_id: str, phones: 
         {"practice": practice_id, "phones": list(phones)},
     ).fetchall()
     return {value for (value,) in rows}
+
+
+_NOTE = "forgettings"
+
+COPIES = "a copy that is not vetl's own, such as a .bak, must be removed by hand"
+STEPS = ("rows", "inbox", "private file", "published files", "addons", "scan")
+"""The steps of a forgetting, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetPlan:
+    """One forgetting: the person, the finished steps, and the pseudonym and its rows as soon as they are known."""
+
+    person: Person
+    pseudonym: str | None = None
+    rows: dict[str, int] = field(default_factory=dict[str, int])
+    deliveries: int = 0
+    done: tuple[str, ...] = ()
+    begun_at: str = ""
+    left: tuple[str, ...] = ()
+    """The files that still had a value of the person at the last search."""
+
+    def is_of(self, practice_id: str, client_id: str) -> bool:
+        """Return whether the plan is about this client."""
+        return (self.person.practice_id, self.person.client_id) == (practice_id, client_id)
+
+    def after(self, *steps: str, **changes: Any) -> "ForgetPlan":  # noqa: ANN401 - fields of a plan
+        """Return the plan with these steps finished, too."""
+        return replace(self, done=tuple(dict.fromkeys((*self.done, *steps))), **changes)
+
+    def again(self, left: Sequence[str] = ()) -> "ForgetPlan":
+        """Return the plan with no step finished, if a value was left in these files."""
+        return replace(self, done=(), left=tuple(left))
+
+
+_PLANS = TypeAdapter(list[ForgetPlan])
+
+
+def read_plans(warehouse: Path) -> list[ForgetPlan]:
+    """Return the plans of unfinished forgettings."""
+    note = read_note(warehouse, _NOTE)
+    try:
+        return _PLANS.validate_python(note or [])
+    except ValueError:
+        raise WarehouseError(
+            f"{notes_file(warehouse)}: names persons to be forgotten, and cannot be read: move it away, and forget"
+            " them again"
+        ) from None
+
+
+def keep_plans(warehouse: Path, plans: Sequence[ForgetPlan]) -> None:
+    """Replace the plans, or erase them if there are none."""
+    write_note(warehouse, _NOTE, _PLANS.dump_python(list(plans), mode="json") or None, erase=True)
+
+
+def notes_without_plans(warehouse: Path) -> str:
+    """Return the text of all notes but the plans."""
+    return notes_except(warehouse, _NOTE)

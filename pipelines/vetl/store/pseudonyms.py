@@ -15,8 +15,7 @@ import polars as pl
 
 from vetl.core.endpoint import Kind
 from vetl.store.mentions import Known, Mentions
-from vetl.store.tables import RawTable
-from vetl.store.validation import canonical_json
+from vetl.store.tables import RawTable, canonical_json
 
 IDS = ("client_id", "remote_client_id")
 PHONES = ("phone", "phone_number", "client_phone", "contact_number")

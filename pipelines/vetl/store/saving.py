@@ -20,8 +20,7 @@ from vetl.store.control.state import keep_certificates, keep_cursors, keep_learn
 from vetl.store.frames import Typed
 from vetl.store.instants import days_between
 from vetl.store.merge import mark_missing, merge_rows, read_rows
-from vetl.store.phone_calls.attaching import attach_details
-from vetl.store.phone_calls.days import replace_days
+from vetl.store.phone_calls.days import attach_details, replace_days
 from vetl.store.phone_calls.json_calls import read_values
 from vetl.store.tables import RawTable
 
@@ -41,7 +40,15 @@ def store(works: Sequence[Work], begin: Begin) -> list[Changes]:
     for places in _batches(works):
         saves = {works[place][0]: works[place][2] for place in places}
         commit = begin(works[places[0]][1], {practice_id: source_clock(own) for practice_id, own in saves.items()})
-        stored = _store(commit, saves)
+        tallies: list[Tally] = []
+        for batch in _shared(saves):
+            tallies += [
+                merge_rows(commit, [(of, save) for of, save in batch if isinstance(save, MergeRows)]),
+                mark_missing(commit, [(of, save) for of, save in batch if isinstance(save, MissingRecords)]),
+                replace_days(commit, [(of, save) for of, save in batch if isinstance(save, ReplaceDays)]),
+                attach_details(commit, [(of, save) for of, save in batch if isinstance(save, AttachDetails)]),
+            ]
+        stored = added(tallies)
         for place in places:
             changes[place] = stored.get(works[place][0], Changes())
     return changes
@@ -89,22 +96,14 @@ def _rows_to_store(save: Save) -> int:
             return 0
 
 
-def _store(commit: Commit, saves: Mapping[str, Sequence[Save]]) -> dict[str, Changes]:
-    """Store the saves round by round; a round holds one round of every practice."""
+def _shared(saves: Mapping[str, Sequence[Save]]) -> Iterator[list[tuple[str, Save]]]:
+    """Yield the saves with their practices, round by round; a round holds one round of every practice."""
     rounds = [
         [[(practice_id, save) for save in one] for one in (*_neighbours(own), *_rounds(own))]
         for practice_id, own in saves.items()
     ]
-    tallies: list[Tally] = []
     for side_by_side in zip_longest(*rounds, fillvalue=()):
-        batch = [saved for one in side_by_side for saved in one]
-        tallies += [
-            merge_rows(commit, [(of, save) for of, save in batch if isinstance(save, MergeRows)]),
-            mark_missing(commit, [(of, save) for of, save in batch if isinstance(save, MissingRecords)]),
-            replace_days(commit, [(of, save) for of, save in batch if isinstance(save, ReplaceDays)]),
-            attach_details(commit, [(of, save) for of, save in batch if isinstance(save, AttachDetails)]),
-        ]
-    return added(tallies)
+        yield [saved for one in side_by_side for saved in one]
 
 
 def _neighbours(saves: Sequence[Save]) -> Iterator[list[MergeRows | MissingRecords]]:

@@ -3,6 +3,7 @@
 Apply forward-only migrations, `warehouse/migrations/NNNN_name.sql`, each once.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,3 +219,14 @@ def _apply(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:
     except BaseException:
         connection.rollback()
         raise
+
+
+def canonical_json(value: object) -> str:
+    """Return the canonical JSON of a value: sorted keys, no spaces, so that equal values hash alike.
+
+    Raises:
+        ValueError: the value is not JSON, or cannot be written in UTF-8.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    text.encode()
+    return text

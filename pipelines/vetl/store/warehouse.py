@@ -1,34 +1,114 @@
-"""The private warehouse file, as the only process that may write sees it."""
+"""The private warehouse file, as the only process that may write sees it.
+
+It has what a sync needs. Other work,
+such as forgetting or deliveries, is done by functions that take the open file.
+"""
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import duckdb
 
 from vetl import bundled
 from vetl.core.endpoint import Endpoint
-from vetl.core.errors import ConfigurationError
+from vetl.core.errors import ConfigurationError, WarehouseError
 from vetl.core.list_read import Practice
 from vetl.core.pages import Changes
 from vetl.core.steps import Save
-from vetl.endpoints.received import MESSAGES, RECEIVED
-from vetl.store import deliveries
+from vetl.endpoints import RECEIVED, REGISTRY
+from vetl.store import writer_lock
 from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit_memory
-from vetl.store.context import Commit
-from vetl.store.control import answers, bad_rows, builds, configured_practices, lookups, state
-from vetl.store.control.phone_numbers import note_phone_numbers
-from vetl.store.control.snapshot import ListStatus
+from vetl.store.context import Commit, frame_of, registered_frames
+from vetl.store.control import bad_rows, state, strategy_questions
 from vetl.store.control.status_rows import Status
-from vetl.store.forgotten import People
+from vetl.store.instants import add_called_at, local_minutes
+from vetl.store.notes import ListStatus
+from vetl.store.phone_calls.stored_calls import DETAILS
+from vetl.store.pseudonyms import Pseudonyms
 from vetl.store.saving import Work, keep, prepared, store
 from vetl.store.tables import FIRST, RawTable, ensure, migrate
+
+
+def zones(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the time zone of each practice by its id."""
+    return dict(connection.execute("select id, time_zone from control.practices").fetchall())
+
+
+def record_practices(
+    connection: duckdb.DuckDBPyConnection, practices: Sequence[Practice], tables: Sequence[RawTable]
+) -> None:
+    """Store the practices as configured. A practice that is no longer configured stays, like its rows.
+
+    The mart of calls shows zone and name and is built by changed days, so a change of either marks all days.
+    """
+    stored = {row[0]: row for row in connection.execute("from control.practices").fetchall()}
+    for practice in practices:
+        row = (practice.id, practice.name, practice.time_zone, practice.history_start, practice.group)
+        before = stored.get(practice.id)
+        if row == before:
+            continue
+        connection.execute("delete from control.practices where id = ?", [practice.id])
+        connection.execute("insert into control.practices values (?, ?, ?, ?, ?)", row)
+        if before is None:
+            continue
+        _, name, zone, *_ = before
+        zone_changed = zone != practice.time_zone
+        for table in tables:
+            if table.endpoint.strategy.has_ids:
+                continue
+            if zone_changed:
+                _rebuild_instants(connection, practice, table)
+            if zone_changed or name != practice.name:
+                state.note_practice(connection, practice.id, table)
+
+
+def _rebuild_instants(connection: duckdb.DuckDBPyConnection, practice: Practice, table: RawTable) -> None:
+    """Recompute the instants of calls; clear details that contradict the new zone: they are of other calls."""
+    for name in (table.raw, table.history):
+        _clear_contradicted(connection, practice, name)
+        minutes = frame_of(
+            connection,
+            f"select distinct practice_id, called_at_local, call_date from {name} where practice_id = $practice"
+            " order by called_at_local",
+            params={"practice": practice.id},
+        )
+        resolved, _ = add_called_at(minutes, practice.time_zone)
+        with registered_frames(connection, resolved=resolved.select("called_at_local", instant="called_at")):
+            connection.execute(
+                f"update {name} as stored set called_at ="
+                " coalesce(date_trunc('minute', stored.created_at), resolved.instant) from resolved"
+                " where stored.called_at_local = resolved.called_at_local and stored.practice_id = ?",
+                [practice.id],
+            )
+
+
+def _clear_contradicted(connection: duckdb.DuckDBPyConnection, practice: Practice, name: str) -> None:
+    """Clear the details of calls whose exact time is at another minute of the practice's clock."""
+    exact = frame_of(
+        connection,
+        f"select distinct practice_id, called_at_local, created_at from {name}"
+        " where practice_id = $practice and created_at is not null",
+        params={"practice": practice.id},
+    )
+    minutes = local_minutes(exact["created_at"], exact["practice_id"], {practice.id: practice.time_zone})
+    contradicted = exact.filter(minutes != exact["called_at_local"])
+    nothing = ", ".join(f"{column} = null" for column in DETAILS)
+    with registered_frames(connection, contradicted=contradicted):
+        connection.execute(
+            f"update {name} as stored set {nothing} from contradicted where stored.practice_id = ?"
+            " and stored.created_at = contradicted.created_at"
+            " and stored.called_at_local = contradicted.called_at_local",
+            [practice.id],
+        )
+
 
 MEMORY_FREED_AFTER = 50_000
 """Written rows after which the memory limit is updated, which takes 2 ms."""
@@ -40,15 +120,16 @@ class Warehouse:
     def __init__(self, path: Path, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, RawTable]) -> None:
         self._path = path
         self._connection = connection
-        self._tables = tables
         self._turn = RLock()
-        self._zones = configured_practices.zones(connection)
+        self._zones = zones(connection)
         self._quarantined_lists = bad_rows.lists_with_rows(connection)
         self._beginnings = state.Beginnings(connection)
         self._status = Status(connection, tuple(tables.values()))
         self._written = 0
-        self.people = People(connection, tuple(tables.values()), self.writing, self._people_changed)
-        """The clients who were forgotten, and the commands that forget a client."""
+        self.tables = tables
+        """The raw tables by the names of their lists."""
+        self.pseudonyms = Pseudonyms.load(connection)
+        """The pseudonyms under which new rows of forgotten people are stored."""
 
     @classmethod
     def open(
@@ -64,7 +145,7 @@ class Warehouse:
         try:
             with as_vetl_errors(path):
                 migrated = migrate(connection, bundled.migrations())
-                watched = lookups.mentions_of(endpoints)
+                watched = state.mentions_of(endpoints)
                 tables = {
                     endpoint.name: RawTable.of(endpoint, watched.get(endpoint.table, ()))
                     for endpoint in (*endpoints, *RECEIVED)
@@ -91,25 +172,15 @@ class Warehouse:
 
     def close(self) -> None:
         """Write the last snapshot and close the file."""
-        with self._reading(), closing(self._connection):
+        with self.reading(), closing(self._connection):
             self._status.write_rest(self._path)
 
     def set_practices(self, configured: Sequence[Practice]) -> None:
         """Store the configured practices; if a time zone was corrected, recompute the times that depend on it."""
         with self.writing():
-            configured_practices.record_practices(self._connection, configured, tuple(self._tables.values()))
+            record_practices(self._connection, configured, tuple(self.tables.values()))
         self._status.practices_changed()
-        self._zones = configured_practices.zones(self._connection)
-
-    def note_phone_numbers(self, regions: Mapping[str, str]) -> int:
-        """Parse new spellings of telephone numbers; return their number."""
-        with self.writing():
-            return note_phone_numbers(self._connection, regions)
-
-    def begin_build(self, fingerprint: str, *, full_refresh: bool) -> tuple[bool, frozenset[str] | None]:
-        """Record that a build of the marts begins, see `builds.begin`."""
-        with self.writing():
-            return builds.begin(self._connection, fingerprint, full_refresh=full_refresh)
+        self._zones = zones(self._connection)
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """Record that a command begins to read the source."""
@@ -129,7 +200,7 @@ class Warehouse:
 
     def last_clock(self) -> datetime | None:
         """Return the platform's clock at the last run that reached it."""
-        with self._reading():
+        with self.reading():
             return state.last_clock(self._connection)
 
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
@@ -138,7 +209,7 @@ class Warehouse:
 
     def prepared(self, practice_id: str, endpoint: Endpoint, saves: Sequence[Save]) -> list[Save]:
         """Return the saves with parsed values, see `saving.prepared`."""
-        return prepared(practice_id, self._tables[endpoint.name], saves)
+        return prepared(practice_id, self.tables[endpoint.name], saves)
 
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
         """Commit data, certificates and cursors of these lists in one transaction.
@@ -151,67 +222,50 @@ class Warehouse:
             if practice_id not in self._zones:
                 raise ConfigurationError(f"practice {practice_id} is not configured")
         with self.writing():
-            changes = store(works, partial(self._context, run_id))
+            changes = store(works, partial(self.context, run_id))
             keep(self._connection, run_id, works)
         self._limit_memory(changes)
-        for practice_id, endpoint, _ in works:
-            self._beginnings.changed(practice_id, endpoint.name)
-            self._status.changed(practice_id, endpoint.name)
-        self.write_status(at_once=False)
+        self.changed((practice_id, endpoint.name) for practice_id, endpoint, _ in works)
         return changes
 
-    def take_in(self, run_id: str, intakes: Sequence[deliveries.Intake]) -> Changes:
-        """Store received deliveries in one transaction, also those of practices that are not configured."""
-        with self.writing():
-            taken = [
-                deliveries.take_in(self._context(run_id, item.endpoint, {item.practice_id: item.read_at}), item)
-                for item in intakes
-            ]
-        for item in intakes:
-            self._status.changed(item.practice_id, item.endpoint.name)
+    def changed(self, lists: Iterable[tuple[str, str]]) -> None:
+        """Note lists of practices that a transaction has changed, and write the snapshot if it is due."""
+        for practice_id, name in lists:
+            self._beginnings.changed(practice_id, name)
+            self._status.changed(practice_id, name)
         self.write_status(at_once=False)
-        return sum(taken, Changes())
 
-    def due_messages(self, practice_id: str, now: datetime, limit: int) -> list[str]:
-        """Return messages to get by id, see `lookups.due_messages`."""
-        with self._reading():
-            return lookups.due_messages(self._context("", MESSAGES, {}), practice_id, now, limit)
+    def people_changed(self) -> None:
+        """Note that a person was forgotten."""
+        self.pseudonyms = Pseudonyms.load(self._connection)
+        self._status.practices_changed()
+        self.write_status()
 
-    def due_requests(self, practice_id: str, endpoint: Endpoint, now: datetime, limit: int) -> list[str]:
-        """Return outreach requests to get by id, see `lookups.due_requests`."""
-        with self._reading():
-            return lookups.due_requests(self._context("", endpoint, {}), practice_id, now, limit)
-
-    def keep_looks(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str], now: datetime) -> None:
-        """Record ids that were requested, whatever the answer, so that they are not requested again at once."""
-        with self.writing():
-            lookups.keep_looks(self._context("", endpoint, {}), practice_id, ids, now)
-
-    def answer_all(self, list_questions: Sequence[answers.ListQuestion]) -> list[Any]:
+    def answer_all(self, list_questions: Sequence[strategy_questions.ListQuestion]) -> list[Any]:
         """Answer strategies' questions (`steps.Question`) from committed data, in order."""
-        with self._reading():
-            return answers.answers(self._connection, self._tables, list_questions)
+        with self.reading():
+            return strategy_questions.answers(self._connection, self.tables, list_questions)
 
     def counts(self, practices: Sequence[str], endpoint: Endpoint) -> dict[str, tuple[int, int]]:
         """Return by practice the rows of a list that are not deleted, and its rows in quarantine."""
-        with self._reading():
-            rows = answers.row_counts(self._connection, self._tables[endpoint.name], practices)
+        with self.reading():
+            rows = strategy_questions.row_counts(self._connection, self.tables[endpoint.name], practices)
             quarantined = bad_rows.quarantined_counts(self._connection, endpoint.name)
         return {name: (rows.get(name, (0, 0))[0], quarantined.get(name, 0)) for name in practices}
 
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
         """Return the endpoint's cursor, or `None` before the first sync."""
-        with self._reading():
+        with self.reading():
             return self._beginnings.cursor(practice_id, endpoint_name)
 
     def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:
         """Return the observed capabilities of the source on this list, by name."""
-        with self._reading():
+        with self.reading():
             return self._beginnings.capabilities(practice_id, endpoint_name)
 
     def status(self) -> list[ListStatus]:
         """Return the status of every list of every practice."""
-        with self._reading():
+        with self.reading():
             return self._status.lists()
 
     @property
@@ -221,7 +275,7 @@ class Warehouse:
 
     def quarantined_rows(self) -> list[bad_rows.QuarantinedRow]:
         """Return the rows in quarantine."""
-        with self._reading():
+        with self.reading():
             return bad_rows.quarantined_rows(self._connection)
 
     def acknowledge(self, rows: Sequence[bad_rows.QuarantinedRow], reason: str) -> None:
@@ -232,43 +286,40 @@ class Warehouse:
             self._status.changed(row.practice_id, row.endpoint)
         self.write_status()
 
-    def _context(self, run_id: str, endpoint: Endpoint, clocks: Mapping[str, datetime]) -> Commit:
+    def context(self, run_id: str, endpoint: Endpoint, clocks: Mapping[str, datetime]) -> Commit:
         """Return the context of a commit. Only calls need a zone; without one they are refused."""
         return Commit(
             connection=self._connection,
             run_id=run_id,
-            table=self._tables[endpoint.name],
+            table=self.tables[endpoint.name],
             zones={practice_id: self._zones.get(practice_id, "UTC") for practice_id in clocks},
             clocks=clocks,
             quarantined_lists=self._quarantined_lists,
-            pseudonyms=self.people.pseudonyms,
+            pseudonyms=self.pseudonyms,
         )
 
     def write_status(self, *, at_once: bool = True) -> None:
         """Write the snapshot that `vetl status` reads; without `at_once` only if it is due."""
-        with self._reading():
+        with self.reading():
             self._status.write(self._path, at_once=at_once)
 
-    def _people_changed(self) -> None:
-        self._status.practices_changed()
-        self.write_status()
-
     def _limit_memory(self, changes: Sequence[Changes]) -> None:
-        with self._reading():
+        with self.reading():
             self._written += sum(change.inserted + change.updated for change in changes)
             if self._written >= MEMORY_FREED_AFTER:
                 limit_memory(self._connection, MEMORY_FOR_ROWS)
                 self._written = 0
 
     @contextmanager
-    def _reading(self) -> Generator[None]:
+    def reading(self) -> Generator[duckdb.DuckDBPyConnection]:
+        """Yield the connection."""
         with self._turn, as_vetl_errors(self._path):
-            yield
+            yield self._connection
 
     @contextmanager
     def writing(self) -> Generator[duckdb.DuckDBPyConnection]:
         """Yield the connection in a transaction."""
-        with self._reading(), transaction(self._connection):
+        with self.reading(), transaction(self._connection):
             yield self._connection
 
 
@@ -283,3 +334,46 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Generator[None]:
         with suppress(duckdb.Error):  # a commit that failed on a full disk has ended the transaction already
             connection.rollback()
         raise
+
+
+class Place(Protocol):
+    """The path of a private file, and how long to wait for other writers: `[warehouse]` of the settings."""
+
+    @property
+    def path(self) -> Path:
+        """Return the path."""
+        ...
+
+    @property
+    def lock_wait_seconds(self) -> float:
+        """Return the longest wait."""
+        ...
+
+
+@contextmanager
+def writing(place: Place, seconds: float | None = None, *, restoring: bool = False) -> Generator[None]:
+    """Hold the lock of the warehouse; wait for it for at most `seconds`, by default `lock_wait_seconds`."""
+    patience = place.lock_wait_seconds if seconds is None else seconds
+    with writer_lock.writing(place.path, lock_wait_seconds=patience):
+        if not restoring and (unfinished := writer_lock.unfinished_restore(place.path)):
+            raise WarehouseError(unfinished)
+        yield
+
+
+@contextmanager
+def opened(place: Place, seconds: float | None = None) -> Generator[Warehouse]:
+    """Open the warehouse for writing, under its lock; wait for other writers as `writing` does."""
+    patience = place.lock_wait_seconds if seconds is None else seconds
+    with writing(place, seconds), Warehouse.open(place.path, REGISTRY, lock_wait_seconds=patience) as file:
+        yield file
+
+
+def existing(place: Place) -> None:
+    """Check that there is a warehouse."""
+    if not place.path.exists():
+        raise WarehouseError(f"{place.path}: there is no warehouse yet; run `vetl sync` first")
+
+
+def new_run_id(started: datetime) -> str:
+    """Return the id of a run in `control.runs`."""
+    return f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"

@@ -7,8 +7,8 @@ from typing import Any
 import dagster as dg
 import pytest
 from support.act_world import ActWorld, toml_of, unbooked
-from vetl.addons.act.act_status import utc_now
 from vetl.addons.act.dagster import act, check_acts, config_of_a_plan, known, ledger_of_acts
+from vetl.addons.act.ledger import utc_now
 from vetl.addons.act.settings import ActSettings
 from vetl.jobs.status_report import read_status
 from vetl.orchestration.resources import VetlResource

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from support.act_world import ActWorld, AtTasks, Unbooked, unbooked
 from support.sandbox_settings import synced
-from vetl.addons.act.act_status import utc_now
 from vetl.addons.act.job import apply_acts, plan_acts
+from vetl.addons.act.ledger import utc_now
 from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import ConfigurationError, LedgerError, WarehouseError, WrongUse
 from vetl_sandbox import Fault

@@ -7,8 +7,8 @@ from typing import Any
 import duckdb
 import pytest
 from support.act_world import PRACTICE, ActWorld, AtTasks, Unbooked, unbooked
-from vetl.addons.act.act_status import act_status
 from vetl.addons.act.job import apply_acts, plan_acts
+from vetl.addons.act.ledger import act_status
 from vetl.addons.act.settings import ActSettings, TemplateSettings
 from vetl.forgetting.job import forget_person
 from vetl.publishing.statements import query

@@ -21,10 +21,9 @@ from vetl.addons.act.acts import OPEN, ActState, BookingRequest
 from vetl.addons.act.applying import Applier
 from vetl.addons.act.ledger import Ledger
 from vetl.addons.act.planning import ActFacts, make_plan
-from vetl.addons.act.platform import ActPlatform, ApplyResult
-from vetl.addons.act.reading import task_of
+from vetl.addons.act.sending import ActPlatform, ApplyResult
 from vetl.addons.act.settings import TEMPLATE_FIELDS, ActSettings
-from vetl.addons.act.sighting import TasksRead
+from vetl.addons.act.sighting import TasksRead, task_of
 from vetl.core.errors import PracticeRefused, RequestRefused, Unreachable
 from vetl.partner.models import StaffTask
 from vetl.partner.practice import PartnerPractice

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from support.act_world import PRACTICE, ActWorld, Unbooked
-from vetl.addons.act.act_status import act_status
 from vetl.addons.act.job import apply_acts, plan_acts
+from vetl.addons.act.ledger import act_status
 from vetl.addons.act.settings import ActSettings
 from vetl.settings import Settings
 from vetl_sandbox import Fault

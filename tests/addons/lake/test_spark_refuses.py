@@ -12,7 +12,8 @@ from vetl.addons.lake.spark import dbt_on_spark
 from vetl.cli import app
 from vetl.core.errors import BuildFailed
 from vetl.jobs.dbt_process import BuildResult
-from vetl.settings import WarehouseSettings, settings_class
+from vetl.settings import settings_class
+from vetl.settings.core_sections import WarehouseSettings
 
 
 def begin_build(folder: Path, master: str) -> BuildResult:

@@ -3,7 +3,7 @@
 from datetime import date, timedelta
 
 from vetl.addons.letters.letter import uncertain, volume_of
-from vetl.addons.letters.letter_text import volume_change
+from vetl.addons.letters.letter_forms import volume_change
 
 MONDAY = date(2026, 4, 6)
 BEFORE = MONDAY - timedelta(days=7)

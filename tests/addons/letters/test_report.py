@@ -12,7 +12,7 @@ from support.hook_receiver import receiving
 from support.mail_server import Mailbox
 from support.warehouse_with_rows import ask
 from vetl.addons.letters.job import letters, preview, report
-from vetl.addons.letters.letter_text import as_text
+from vetl.addons.letters.letter_forms import as_text
 from vetl.addons.letters.settings import Reader, ReportSettings
 from vetl.addons.watch.notice_ledger import NoticeLedger, StoredEpisode
 from vetl.addons.watch.settings import WatchSettings

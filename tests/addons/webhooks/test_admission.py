@@ -20,9 +20,8 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 from support.deliveries import SECRET, body_of, message, outreach, reminder, signed
 from support.receiver_process import ROOT, ReceiverProcess, served
-from vetl.addons.webhooks.group_commit import GroupCommit
 from vetl.addons.webhooks.job import trust_of
-from vetl.addons.webhooks.receiver import Bounds, application
+from vetl.addons.webhooks.receiver import Bounds, GroupCommit, application
 from vetl.addons.webhooks.settings import ReceiverSettings
 from vetl.addons.webhooks.trust import Trust
 from vetl.partner.webhooks import Secret, secrets_from, signature

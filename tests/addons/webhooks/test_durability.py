@@ -18,8 +18,7 @@ import pytest
 import structlog
 from support.deliveries import body_of, message, signed
 from support.receiver_process import INBOX, ROOT, HeldInbox, ReceiverProcess
-from vetl.addons.webhooks.group_commit import Full, GroupCommit
-from vetl.addons.webhooks.receiver import Bounds
+from vetl.addons.webhooks.receiver import Bounds, Full, GroupCommit
 from vetl.core.errors import InboxError
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox

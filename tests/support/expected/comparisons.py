@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import date
-from math import sqrt
 from typing import Any
 
 from support.cells import rate
 from support.expected.overview import CALLERS, callers, counted_by_day
 from support.expected.practice import practice_days
 from support.mart_inputs import Expected, Known
+from vetl.core.noise import share_interval
 
 SHARES: dict[str, Callable[[Mapping[str, int]], tuple[int, int]]] = {
     "answered_rate": lambda day: (day["answered_inbound_calls"], day["inbound_calls"]),
@@ -19,7 +19,7 @@ SHARES: dict[str, Callable[[Mapping[str, int]], tuple[int, int]]] = {
     ),
     "completion_rate": lambda day: (day["completed"], day["sessions"]),
 }
-DAYS, Z = 28, 1.96
+DAYS = 28
 RATES: dict[str, Callable[[Mapping[str, int]], tuple[int, int]]] = {
     **SHARES,
     "booked_within_7_days_rate": lambda day: (day["booked_within_7_days"], day["new_booking_callers"]),
@@ -62,7 +62,7 @@ def compared(totals: Mapping[str, Total], practice: str) -> dict[str, Any]:
     others = [total for name, total in totals.items() if name != practice]
     peers = rate(sum(other[1] for other in others), sum(other[2] for other in others))
     shares = [some / of for _, some, of in totals.values() if of]
-    value, (low, high) = rate(part, whole), wilson(part, whole)
+    value, (low, high) = rate(part, whole), share_interval(part, whole) if whole else (None, None)
     verdict = None
     if peers is not None and low is not None and high is not None:
         verdict = "better" if peers < low else "worse" if peers > high else "alike"
@@ -78,12 +78,3 @@ def compared(totals: Mapping[str, Total], practice: str) -> dict[str, Any]:
         "practices": len(shares),
         "verdict": verdict,
     }
-
-
-def wilson(part: int, whole: int) -> tuple[float | None, float | None]:
-    """Return the interval of a share by its two roots."""
-    if not whole:
-        return None, None
-    a, b, c = whole + Z**2, 2 * part + Z**2, part**2 / whole
-    root = sqrt(b**2 - 4 * a * c)
-    return (b - root) / (2 * a), (b + root) / (2 * a)

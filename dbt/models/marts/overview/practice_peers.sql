@@ -59,7 +59,7 @@ compared as (
     from added
 ),
 
--- The interval of Wilson, which stays sound for few cases.
+-- The interval of Wilson, which stays sound for few cases: `share_interval` in SQL; a test compares them.
 bounded as (
     select
         *,

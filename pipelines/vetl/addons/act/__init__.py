@@ -47,7 +47,7 @@ def before_build(settings: "Settings") -> None:
 @addon
 def problems(settings: "Settings", now: datetime) -> "StatusPart":
     """Return a problem if the ledger cannot be read, or an act has been unknown for longer than a day."""
-    from vetl.addons.act.act_status import problems
+    from vetl.addons.act.ledger import problems
     from vetl.hooks import StatusPart
 
     return StatusPart(problems=tuple(problems(settings, now)))
@@ -56,6 +56,6 @@ def problems(settings: "Settings", now: datetime) -> "StatusPart":
 @addon
 def people(settings: "Settings") -> "AddonFiles":
     """Return the ledger and the last plan, which name clients."""
-    from vetl.addons.act.people import ActFiles
+    from vetl.addons.act.act_files import ActFiles
 
     return ActFiles(settings)

@@ -9,26 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from vetl.addons.act.acts import (
-    CALL_BACK,
-    KINDS,
-    OPEN,
-    OUTCOME_IS_OPEN,
-    UNASKED,
-    Act,
-    ActState,
-    BookingRequest,
-    HeldBack,
-    LedgerEntry,
-    is_message,
-)
+from vetl.addons.act import acts
 from vetl.addons.act.ledger import Ledger
 from vetl.addons.act.planning import ActFacts, ActPlan, is_quiet, made_today, make_plan
-from vetl.addons.act.platform import ActPlatform, ApplyResult, send_in_turn
-from vetl.addons.act.reading import task_of
+from vetl.addons.act.sending import ActPlatform, ApplyResult, Texter, send_in_turn
 from vetl.addons.act.settings import ActSettings
-from vetl.addons.act.sighting import Sightings, TasksRead, compare
-from vetl.addons.act.texting import Texter
+from vetl.addons.act.sighting import Sightings, TasksRead, compare, task_of
 from vetl.core.errors import RequestRefused, VetlError
 from vetl.partner.request_models import NewStaffTask, StaffTaskChanges
 
@@ -41,7 +27,7 @@ class Applier:
     _platform: ActPlatform
     _rules: ActSettings
     _zones: Mapping[str, str]
-    _requests: Sequence[BookingRequest]
+    _requests: Sequence[acts.BookingRequest]
     _facts: ActFacts
     _digest: str
     _asked: dict[str, str] = field(default_factory=dict[str, str])
@@ -61,23 +47,23 @@ class Applier:
         self._interrupted()
         for practice_id in self._practices():
             await self._practice(practice_id)
-        self.result.unknown = sum(entry.state in OPEN for entry in self._ledger.entries())
+        self.result.unknown = sum(entry.state in acts.OPEN for entry in self._ledger.entries())
         return self.result
 
     def _interrupted(self) -> None:
         """Mark requests of an applier that was killed: it held the lock, so none of them can leave after now."""
-        asking = [entry.act for entry in self._ledger.entries() if entry.state is ActState.ASKING]
-        self._ledger.unknown(asking, self._platform.clock(), OUTCOME_IS_OPEN)
+        asking = [entry.act for entry in self._ledger.entries() if entry.state is acts.ActState.ASKING]
+        self._ledger.unknown(asking, self._platform.clock(), acts.OUTCOME_IS_OPEN)
 
     def _practices(self) -> list[str]:
         """Return the practices with work: acts of this plan, open acts, or tasks to be canceled."""
         entries = self._ledger.entries()
-        concerned = {entry.act.practice_id for entry in entries if self._is_due(entry) or entry.state in OPEN}
+        concerned = {entry.act.practice_id for entry in entries if self._is_due(entry) or entry.state in acts.OPEN}
         concerned |= {act.practice_id for act in self._plan().cancellations}
         return sorted(concerned & set(self._zones))
 
-    def _is_due(self, entry: LedgerEntry) -> bool:
-        return entry.state is ActState.PLANNED and entry.plan == self._digest
+    def _is_due(self, entry: acts.LedgerEntry) -> bool:
+        return entry.state is acts.ActState.PLANNED and entry.plan == self._digest
 
     def _plan(self) -> ActPlan:
         entries = self._ledger.entries()
@@ -91,15 +77,15 @@ class Applier:
             await self._tasks(practice_id)
 
     def _is_about_tasks(self, practice_id: str) -> bool:
-        is_due = any(self._is_due(entry) or entry.state in OPEN for entry in self._own(practice_id))
+        is_due = any(self._is_due(entry) or entry.state in acts.OPEN for entry in self._own(practice_id))
         return is_due or any(act.practice_id == practice_id for act in self._plan().cancellations)
 
     async def _messages(self, practice_id: str) -> None:
         entries = [entry for entry in self._ledger.entries() if entry.act.practice_id == practice_id]
-        entries = [entry for entry in entries if is_message(entry.act.kind)]
-        if any(self._is_due(entry) or entry.state in OPEN for entry in entries):
+        entries = [entry for entry in entries if acts.is_message(entry.act.kind)]
+        if any(self._is_due(entry) or entry.state in acts.OPEN for entry in entries):
             await Texter(self._ledger, self._platform, self.result, practice_id, self._obstacle).text(
-                [entry.act for entry in entries if entry.state in OPEN],
+                [entry.act for entry in entries if entry.state in acts.OPEN],
                 [entry.act for entry in entries if self._is_due(entry)],
                 self._plan(),
             )
@@ -123,7 +109,7 @@ class Applier:
                 await self._look_after(practice_id)
 
     def _has_open(self, practice_id: str) -> bool:
-        return any(entry.state in OPEN for entry in self._own(practice_id))
+        return any(entry.state in acts.OPEN for entry in self._own(practice_id))
 
     def _obstacle(self, practice_id: str, kind: str = "call_back") -> str | None:
         is_now = is_quiet(self._rules, kind, self._platform.clock(), self._zones[practice_id])
@@ -132,7 +118,7 @@ class Applier:
     async def _look_after(self, practice_id: str) -> None:
         """Look for lost answers, refused tasks that were made nevertheless, and tasks that stand twice."""
         await self._look(practice_id, "what came of its requests is not proven")
-        refused = {entry.act.code for entry in self._own(practice_id) if entry.state is ActState.REFUSED}
+        refused = {entry.act.code for entry in self._own(practice_id) if entry.state is acts.ActState.REFUSED}
         self.result.failures += [
             f"{practice_id}: a task was refused: {why}" for code, why in self._asked.items() if code in refused
         ]
@@ -156,24 +142,26 @@ class Applier:
         for sighting in seen.found:
             self._ledger.found(entries[sighting.code].act, sighting, now)
         if seen.strangers:
-            self._ledger.adopt(practice_id, CALL_BACK.name, seen.strangers, now)
+            self._ledger.adopt(practice_id, acts.CALL_BACK.name, seen.strangers, now)
         self.result.adopted += len(seen.found) + len(seen.strangers)
-        if seen.strangers or any(entries[sighting.code].state in UNASKED for sighting in seen.found):
+        if seen.strangers or any(entries[sighting.code].state in acts.UNASKED for sighting in seen.found):
             # A request that a lost ledger knew may still be under way.
             self._ledger.settle(practice_id, now)
         if seen.absent:
-            acts = [entries[code].act for code in seen.absent]
-            self._ledger.not_made(acts, f"not made, by a read at {read.started:%Y-%m-%d %H:%M} UTC: {read.reason}")
+            absent = [entries[code].act for code in seen.absent]
+            self._ledger.not_made(
+                absent, f"not made, by a read at {read.started:%Y-%m-%d %H:%M} UTC: {read.reason}"
+            )
         doubles = [
             f"{practice_id}: {count} tasks have the code {code}; a person has to cancel all but one"
             for code, count in seen.twice
         ]
         self.result.doubts += [line for line in doubles if line not in self.result.doubts]
 
-    def _own(self, practice_id: str) -> list[LedgerEntry]:
+    def _own(self, practice_id: str) -> list[acts.LedgerEntry]:
         """Return the acts of a practice that are staff tasks."""
         entries = [entry for entry in self._ledger.entries() if entry.act.practice_id == practice_id]
-        return [entry for entry in entries if not is_message(entry.act.kind)]
+        return [entry for entry in entries if not acts.is_message(entry.act.kind)]
 
     def _is_settled(self, practice_id: str, read: TasksRead) -> bool:
         """Return whether the ledger knows every request that may have left before it was lost."""
@@ -197,14 +185,14 @@ class Applier:
         for act in wanted:
             entry = entries[act.code]
             task = tasks.get(entry.task_id or "")
-            if entry.state is ActState.CANCELING and (task is None or task.status == "canceled"):
-                self._ledger.ended(act, ActState.CANCELED, "booked meanwhile")
+            if entry.state is acts.ActState.CANCELING and (task is None or task.status == "canceled"):
+                self._ledger.ended(act, acts.ActState.CANCELED, "booked meanwhile")
             elif task is None or task.status != "pending" or task.digest != entry.seen:
-                self._ledger.ended(act, ActState.LEFT, "booked meanwhile; a person has worked with the task")
+                self._ledger.ended(act, acts.ActState.LEFT, "booked meanwhile; a person has worked with the task")
             elif not self._obstacle(practice_id):
                 await self._cancel_one(act, task.id)
 
-    async def _cancel_one(self, act: Act, task_id: str) -> None:
+    async def _cancel_one(self, act: acts.Act, task_id: str) -> None:
         self._ledger.canceling(act)
         try:
             await self._platform.desk(act.practice_id).update_staff_task(
@@ -213,7 +201,7 @@ class Applier:
         except VetlError as error:
             self.result.doubts.append(f"{act.practice_id}: a task could not be canceled: {error}")
             return
-        self._ledger.ended(act, ActState.CANCELED, "booked meanwhile")
+        self._ledger.ended(act, acts.ActState.CANCELED, "booked meanwhile")
         self.result.canceled += 1
 
     async def _send(self, practice_id: str) -> None:
@@ -224,7 +212,7 @@ class Applier:
         due = [entry.act for entry in self._own(practice_id) if self._is_due(entry)]
         order = {code: place for place, code in enumerate(fitting)}
 
-        def reason_to_hold(act: Act) -> str | None:
+        def reason_to_hold(act: acts.Act) -> str | None:
             if fitting.get(act.code) != act:
                 return reasons.get((practice_id, act.episode_id), "no_longer_fits")
             return self._obstacle(practice_id)
@@ -235,14 +223,14 @@ class Applier:
         ):
             self._hold_rest(practice_id, "practice_refused")
 
-    async def _send_one(self, act: Act) -> None:
+    async def _send_one(self, act: acts.Act) -> None:
         """Ask for one task."""
         self._ledger.asking(act, self._platform.clock())
         self._asked[act.code] = ""
         task = NewStaffTask(
             title=act.title,
             description=act.description,
-            task_type=KINDS[act.kind].task_type or "task",
+            task_type=acts.KINDS[act.kind].task_type or "task",
             client_id=act.client_id,
             reference_time_at=act.reference_time_at,
         )
@@ -259,7 +247,7 @@ class Applier:
         due = [entry.act for entry in self._own(practice_id) if self._is_due(entry)]
         known = {(item.practice_id, item.episode_id) for item in self.result.held_back}
         self.result.held_back += [
-            HeldBack(practice_id, act.episode_id, reason)
+            acts.HeldBack(practice_id, act.episode_id, reason)
             for act in due
             if (practice_id, act.episode_id) not in known
         ]

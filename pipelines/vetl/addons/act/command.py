@@ -7,16 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from vetl.addons.act.act_status import ActStatus, act_status
+from vetl.addons.act.act_files import plan_json
 from vetl.addons.act.acts import Act, HeldBack, LedgerEntry, is_message
 from vetl.addons.act.job import apply_acts, plan_acts
-from vetl.addons.act.plan_file import plan_json
+from vetl.addons.act.ledger import ActStatus, act_status
 from vetl.addons.act.settings import ActSettings
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson, Practices
+from vetl.cli.commands import AsJson, Commands, Practices, local, zone
 from vetl.cli.output import mention, say
 from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table
-from vetl.cli.times import local, zone
 from vetl.settings import load_settings
 
 PLAN_COLUMNS = ("practice", "kind", "title", TableColumn("client", 2), TableColumn("episode", 1))

@@ -12,16 +12,16 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from vetl.addons.act.act_status import act_status
 from vetl.addons.act.job import apply_acts, plan_acts
+from vetl.addons.act.ledger import act_status
 from vetl.addons.act.mirror import mirror_ledger
 from vetl.addons.act.settings import ActSchedule, ActSettings
-from vetl.jobs.one_writer import writing
 from vetl.orchestration.checks import Verdict, failure
 from vetl.orchestration.metadata import bullets, table
 from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from vetl.orchestration.schedules import schedule
 from vetl.settings import Settings
+from vetl.store.warehouse import writing
 
 ACTS = dg.AssetKey(["acts", "ledger"])
 ACT = "act"
@@ -90,7 +90,7 @@ def config_of_a_plan(settings: Settings) -> dict[str, Any] | dg.SkipReason:
     """Make a plan for a tick of `[schedule] act`, and return the configuration of the run that applies it."""
     if not ActSettings.of(settings).enabled:
         return dg.SkipReason("act.enabled is false")
-    with as_failures(), writing(settings, _PATIENCE_OF_A_TICK):
+    with as_failures(), writing(settings.warehouse, _PATIENCE_OF_A_TICK):
         plan = plan_acts(settings, None)
     return {"ops": {apply_plan.name: {"config": {"digest": plan.digest}}}}
 

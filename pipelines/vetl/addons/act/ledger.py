@@ -2,29 +2,114 @@
 
 A commit takes one fsync (WAL, `synchronous = FULL`). The file belongs to its owner alone, because the words of a
 task may name a client. The writer lock of the warehouse keeps two appliers apart, so the ledger has one writer.
+`vetl act status`, `vetl status` and Dagster's check show its state.
 """
 
 import json
-from collections.abc import Callable, Generator, Iterable, Sequence
+import sqlite3
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-from vetl.addons.act.acts import Act, ActState, LedgerEntry
-from vetl.addons.act.ledger_rows import (
-    SCHEMA,
-    act_json,
-    entries_of,
-    instant,
-    key_of_act,
-    left_alone,
-)
+from vetl.addons.act.acts import OPEN, Act, ActState, HeldBack, LedgerEntry, code_of
 from vetl.addons.act.planning import ActPlan
 from vetl.addons.act.settings import ActSettings
 from vetl.addons.act.sighting import Sighting
 from vetl.core.errors import LedgerError
-from vetl.sqlite_file import SqliteFile, identities
+from vetl.hooks import Problem
+from vetl.settings import Settings
+from vetl.store.sqlite_file import SqliteFile, identities
+
+SCHEMA = """
+create table if not exists plans (
+    digest text primary key,
+    practices text not null,     -- JSON: the practices that the plan was limited to; null: all
+    made_at text not null,
+    approved_at text,
+    approved_by text
+) strict;
+create table if not exists certificates (
+    plan text not null,          -- the digest of an approved plan, which rests on these lists
+    practice_id text not null,
+    endpoint text not null,
+    certified_through text,
+    primary key (plan, practice_id, endpoint)
+) strict;
+create table if not exists acts (
+    practice_id text not null,
+    code text not null,
+    kind text not null,
+    episode_id text not null,    -- empty if only the code of the task is known
+    act text not null,           -- JSON: words, client, reference time, contacts
+    state text not null,
+    plan text not null,
+    planned_at text not null,
+    asked_at text,
+    since text,
+    task_id text,
+    found_by text,
+    seen text,
+    note text not null default '',
+    primary key (practice_id, code)
+) strict;
+create table if not exists settling (
+    practice_id text primary key,
+    since text not null          -- tasks were found that the ledger did not know
+) strict;
+"""
+_OWN = ("practice_id", "code", "kind", "episode_id")
+_COLUMNS = (
+    *(*_OWN, "act", "state", "plan", "planned_at", "asked_at", "since"),
+    *("task_id", "found_by", "seen", "note"),
+)
+_ENTRIES = f"""
+select {", ".join(f"acts.{name}" for name in _COLUMNS)}, plans.approved_by,
+    (select min(certified_through) from certificates
+     where certificates.plan = acts.plan and certificates.practice_id = acts.practice_id)
+from acts left join plans on plans.digest = acts.plan
+order by acts.planned_at, acts.practice_id, acts.code
+"""
+
+
+def entries_of(connection: sqlite3.Connection) -> list[LedgerEntry]:
+    """Return all acts, in the order in which they were planned."""
+    return [_entry(row) for row in connection.execute(_ENTRIES)]
+
+
+def _entry(row: Sequence[Any]) -> LedgerEntry:
+    """Return an act from its row: the columns, and who approved its plan and what certifies it."""
+    entry = dict(zip((*_COLUMNS, "approved_by", "certified_through"), row, strict=True))
+    fields: dict[str, Any] = {**json.loads(entry.pop("act")), **{name: entry.pop(name) for name in _OWN}}
+    fields["reference_time_at"] = datetime.fromisoformat(fields["reference_time_at"])
+    fields["contacts"] = tuple(fields["contacts"])
+    entry |= {name: instant(entry[name]) for name in ("planned_at", "asked_at", "since")}
+    return LedgerEntry(act=Act(**fields), state=ActState(entry.pop("state")), **entry)
+
+
+def act_json(act: Act) -> str:
+    """Return the parts of an act that have no column of their own."""
+    fields = {name: value for name, value in asdict(act).items() if name not in _OWN}
+    return json.dumps({**fields, "reference_time_at": act.reference_time_at.isoformat()}, ensure_ascii=False)
+
+
+def key_of_act(act: Act) -> tuple[str, str]:
+    """Return the key of an act in the ledger."""
+    return act.practice_id, act.code
+
+
+def left_alone(request: HeldBack, kind: str, at: datetime) -> Act:
+    """Return the act of a booking request in the holdout: it has no words, because no task is made."""
+    code = code_of(request.practice_id, kind, request.episode_id)
+    return Act(request.practice_id, request.episode_id, kind, code, "", "", None, at, (request.episode_id,))
+
+
+def instant(text: str | None) -> datetime | None:
+    """Return the instant of a column."""
+    return datetime.fromisoformat(text) if text else None
+
 
 FOUND = "found by its code"
 """The note of a task that the ledger did not know."""
@@ -215,3 +300,62 @@ def read_ledger(path: Path) -> list[LedgerEntry]:
         return []
     with Ledger.read_only(path) as connection:
         return entries_of(connection)
+
+
+Now = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """Return this machine's clock."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ActStatus:
+    """The acts of the ledger. `overdue`: open for longer than a day."""
+
+    entries: tuple[LedgerEntry, ...]
+    now: datetime
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Return how many acts are in each state."""
+        return {state.value: sum(entry.state is state for entry in self.entries) for state in ActState}
+
+    @property
+    def unknown(self) -> tuple[LedgerEntry, ...]:
+        """Return the acts of which it is not known whether there is a task."""
+        return tuple(entry for entry in self.entries if entry.state in OPEN)
+
+    @property
+    def overdue(self) -> tuple[LedgerEntry, ...]:
+        """Return the acts that have been open for longer than a day."""
+        day = timedelta(days=1)
+        return tuple(entry for entry in self.unknown if entry.asked_at and self.now - entry.asked_at > day)
+
+    @property
+    def exit_code(self) -> int:
+        """Return 3 if it is not known of an act whether there is a task."""
+        return 3 if self.unknown else 0
+
+    @property
+    def noteworthy(self) -> tuple[LedgerEntry, ...]:
+        """Return the acts that were refused, were left to a person, or may or may not have a task."""
+        return tuple(entry for entry in self.entries if entry.state in OPEN | {ActState.REFUSED, ActState.LEFT})
+
+
+def act_status(settings: Settings, *, now: Now = utc_now) -> ActStatus:
+    """Return the acts of the ledger. No request leaves."""
+    return ActStatus(tuple(read_ledger(ActSettings.of(settings).ledger)), now())
+
+
+def problems(settings: Settings, now: datetime) -> Iterator[Problem]:
+    """Yield a problem if the ledger of acts cannot be read, or an act has been unknown for longer than a day."""
+    try:
+        overdue = len(act_status(settings, now=lambda: now).overdue)
+    except LedgerError as error:
+        yield Problem(1, str(error))
+        return
+    if overdue:
+        tasks = "1 staff task was" if overdue == 1 else f"{overdue} staff tasks were"
+        yield Problem(3, f"it has been unknown for longer than a day whether {tasks} made; see `vetl act status`")

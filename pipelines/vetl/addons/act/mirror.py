@@ -9,9 +9,8 @@ from vetl.addons.act.acts import LedgerEntry
 from vetl.addons.act.ledger import read_ledger
 from vetl.addons.act.settings import ActSettings
 from vetl.core.errors import LedgerError
-from vetl.jobs.one_writer import opened
 from vetl.settings import Settings
-from vetl.store.warehouse import Warehouse
+from vetl.store.warehouse import Warehouse, opened
 
 _COLUMNS = (
     *("practice_id", "code", "kind", "episode_id", "state", "planned_at", "asked_at", "approved_by"),
@@ -67,7 +66,7 @@ def mirror_ledger(settings: Settings) -> None:
     except LedgerError:
         return  # `vetl status` and `vetl act` name it
     if entries:
-        with opened(settings) as warehouse:
+        with opened(settings.warehouse) as warehouse:
             mirror(warehouse, entries)
 
 

@@ -18,9 +18,13 @@ from vetl.addons.act.acts import (
     BookingRequest,
     HeldBack,
     LedgerEntry,
+    code_of,
+    codes_of,
     is_message,
+    marked,
+    reference_time,
+    share_of,
 )
-from vetl.addons.act.codes import code_of, codes_of, marked, reference_time, share_of
 from vetl.addons.act.settings import ActSettings
 from vetl.core.zones import zone
 

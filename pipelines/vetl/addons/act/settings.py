@@ -5,11 +5,10 @@ from pathlib import Path
 from string import Formatter
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, Field
 
-from vetl.settings.checked_values import file_path, no_boolean
-from vetl.settings.schedule import OFF, Cron
-from vetl.settings.section import Section
+from vetl.settings.core_sections import OFF, Cron
+from vetl.settings.section import Count, FilePath, Hour, Number, Section
 
 TEMPLATE_FIELDS = (
     "practice",
@@ -23,10 +22,6 @@ TEMPLATE_FIELDS = (
     "phone_number",
 )
 """The fields that a title or a description may name. None holds text that a person wrote, except `client_name`."""
-
-Count = Annotated[int, BeforeValidator(no_boolean), Field(ge=0)]
-Hour = Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=24)]
-Number = Annotated[float, BeforeValidator(no_boolean), Field(allow_inf_nan=False)]
 
 
 def _template(text: str) -> str:
@@ -87,8 +82,8 @@ class ActSettings(Section):
     quiet_hours: tuple[Hour, Hour] = (0, 0)
     holdout_percent: Annotated[Number, Field(ge=0, le=50)] = 0
     stop: bool = False
-    stop_file: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/act.stop")
-    ledger: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/acts.sqlite")
+    stop_file: FilePath = Path("warehouse/data/act.stop")
+    ledger: FilePath = Path("warehouse/data/acts.sqlite")
     max_age_hours: Annotated[Number, Field(gt=0)] = 26
     settle_minutes: Annotated[Number, Field(ge=5)] = 15
     templates: Templates = Templates()

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from vetl.addons.assistant.settings import AssistantSettings
-from vetl.cli.commands import Commands
+from vetl.cli.commands import Commands, OtherFile
 from vetl.cli.dashboard import refuse_taken
 from vetl.cli.metric import published_file
-from vetl.cli.options import OtherFile
 from vetl.cli.output import say
 from vetl.core.errors import ConfigurationError, WrongUse
 from vetl.figures.ask import list_of, refuse_unknown_practices

@@ -2,10 +2,9 @@
 
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from vetl.settings.checked_values import no_boolean, varied, varied_each
-from vetl.settings.section import Section
+from vetl.settings.section import Section, Whole, varied, varied_each
 
 _FEWEST = 16
 """The fewest characters of a token."""
@@ -19,7 +18,7 @@ class AssistantSettings(Section):
 
     secret_keys = ("token", "tokens")
 
-    port: Annotated[int, BeforeValidator(no_boolean)] = Field(default=8765, ge=1, le=65535)
+    port: Whole = Field(default=8765, ge=1, le=65535)
     token: Annotated[SecretStr, Field(min_length=_FEWEST), AfterValidator(varied)] | None = None
     tokens: Annotated[SecretStr, AfterValidator(varied_each)] | None = None
 

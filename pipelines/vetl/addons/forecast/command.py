@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from vetl.addons.forecast.job import forecast as predict
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.commands import AsJson, Commands
 from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_table
 from vetl.settings import load_settings
 

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 
 from vetl.addons.forecast.predictions import MEASURES, Span, calls_by_hour, keep_forecasts, spans
 from vetl.core.errors import ConfigurationError
-from vetl.jobs.one_writer import opened
 from vetl.settings import Settings
+from vetl.store.warehouse import opened
 
 FEWEST_WEEKS = 8
 """Nothing is predicted from fewer weeks."""
@@ -77,5 +77,5 @@ def _predict(settings: Settings, chosen: Sequence[Span]) -> int:
         for one in inputs
     }
     made = predictions(hours, inputs, off, MEASURES)
-    with opened(settings) as warehouse, warehouse.writing() as connection:
+    with opened(settings.warehouse) as warehouse, warehouse.writing() as connection:
         return keep_forecasts(connection, made)

@@ -1,6 +1,6 @@
 """The line of `[schedule]` for forecasts."""
 
-from vetl.settings.schedule import OFF, Cron
+from vetl.settings.core_sections import OFF, Cron
 from vetl.settings.section import Section
 
 

@@ -3,8 +3,7 @@
 from dataclasses import asdict
 
 from vetl.addons.lake.job import line_of, run_export
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.commands import AsJson, Commands
 from vetl.cli.progress import showing_nodes, waiting
 from vetl.cli.terminal import print_json, print_line
 from vetl.cli.views import show_build, show_published

@@ -15,11 +15,12 @@ from vetl.addons.lake.lake_tables import private_tables, published_tables
 from vetl.addons.lake.settings import LakeSettings
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.hooks import Problem, StatusPart
-from vetl.jobs.one_writer import existing, opened, writing
 from vetl.settings import Settings
 from vetl.store.connection import as_vetl_errors, attached
+from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.control.state import salt
 from vetl.store.notes import read_note, write_note
+from vetl.store.warehouse import existing, opened, writing
 
 if TYPE_CHECKING:
     from vetl.addons.lake.export import Exported
@@ -48,11 +49,12 @@ def run_export(settings: Settings, *, forgets: bool = False) -> "Exported":
 
     section, warehouse, lake = LakeSettings.of(settings), settings.warehouse, Lake.of(settings)
     has_raw = section.raw or (forgets and lake.opened("raw.clients") is not None)
-    existing(settings)
-    with writing(settings):
+    existing(settings.warehouse)
+    with writing(settings.warehouse):
         if has_raw:
-            with opened(settings) as file:  # makes the tables of lists that were never read
-                file.note_phone_numbers(settings.definitions.phone_regions)
+            # opened, it makes the tables of lists that were never read
+            with opened(settings.warehouse) as file, file.writing() as connection:
+                note_phone_numbers(connection, settings.definitions.phone_regions)
         with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds) as connection:
             facts = _facts(connection)
             export = Export(lake, facts, section.keep_days)

@@ -23,12 +23,12 @@ from vetl.core.errors import BuildFailed, ConfigurationError
 from vetl.core.published_file import SCHEMAS as PUBLISHED
 from vetl.jobs.build import dbt_variables, refuse_while_held, treatments
 from vetl.jobs.dbt_process import DATA_ONLY, Advance, BuildResult, dbt_build, state_folder
-from vetl.jobs.one_writer import writing
 from vetl.publishing.publication import Published, publish
 from vetl.settings import Settings
 from vetl.store import writer_lock
 from vetl.store.connection import PRIVATE, as_vetl_errors, literal, quoted
-from vetl.store.control.activity import recorded
+from vetl.store.warehouse import writing
+from vetl.store.writer_lock import recorded
 
 TYPES = {"instant": "timestamp", "local_time": "timestamp_ntz"}
 """Types of columns as Spark spells them, for dbt's variables."""
@@ -81,7 +81,7 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
                 recorder.error = result.failures[0]
                 return SparkBuild(result, None)
         refuse_while_held(settings)
-        with writing(settings), recorded(settings.warehouse.path, "publication", "build --engine spark"):
+        with writing(settings.warehouse), recorded(settings.warehouse.path, "publication", "build --engine spark"):
             published = publish_from(settings, work)
         shutil.rmtree(work)
     return SparkBuild(result, published)

@@ -11,19 +11,17 @@ from hashlib import sha256
 from pathlib import Path
 
 from vetl.addons.letters.letter import Letter
-from vetl.addons.letters.letter_charts import as_pdf, charts, require_typst
 from vetl.addons.letters.letter_data import LetterData, compose, read_letter_data
-from vetl.addons.letters.letter_html import as_html
-from vetl.addons.letters.letter_text import as_text, summary
+from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, require_typst, summary
 from vetl.addons.letters.settings import Reader, ReportSettings
 from vetl.addons.watch.job import is_configured
 from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
 from vetl.addons.watch.settings import WatchSettings
 from vetl.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
-from vetl.drafts import draft_for
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.settings import Settings
+from vetl.store.drafts import draft_for
 
 ALL = Reader(name="All practices")
 

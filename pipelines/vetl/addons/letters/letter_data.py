@@ -5,25 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from vetl.addons.letters.letter import (
-    CALLS,
-    SHARES,
-    CallWeeks,
-    ClosedWeeks,
-    Counts,
-    Letter,
-    LetterFigure,
-    ShareOf,
-    Volume,
-    Weeks,
-    figure_of,
-    newest_week,
-    outside,
-    percent,
-    share,
-    uncertain,
-    volume_of,
-)
+from vetl.addons.letters import letter
 from vetl.core.noise import Outlier
 from vetl.figures.periods import series
 from vetl.publishing.statements import query
@@ -68,8 +50,8 @@ class LetterData:
     file: Path
     names: Mapping[str, str]
     groups: Mapping[str, str | None]
-    weeks: Mapping[str, Weeks]
-    calls: Mapping[str, CallWeeks]
+    weeks: Mapping[str, letter.Weeks]
+    calls: Mapping[str, letter.CallWeeks]
 
 
 def read_letter_data(file: Path) -> LetterData:
@@ -79,20 +61,20 @@ def read_letter_data(file: Path) -> LetterData:
         file,
         {key: name for key, name, _ in rows},
         {key: group for key, _, group in rows},
-        {measure.key: _weeks(file, measure) for measure in SHARES},
+        {measure.key: _weeks(file, measure) for measure in letter.SHARES},
         _calls(file),
     )
 
 
-def _calls(file: Path) -> dict[str, CallWeeks]:
+def _calls(file: Path) -> dict[str, letter.CallWeeks]:
     practices = series(file, "calls", "week", ("direction=inbound",)).practices
     return {key: {one.start: int(one.value or 0) for one in values} for key, values in practices.items()}
 
 
-def _weeks(file: Path, measure: ShareOf) -> Weeks:
+def _weeks(file: Path, measure: letter.ShareOf) -> letter.Weeks:
     some = series(file, measure.some, "week", measure.where).practices
     whole = series(file, measure.whole, "week", measure.where).practices
-    found: dict[str, dict[date, Counts]] = {}
+    found: dict[str, dict[date, letter.Counts]] = {}
     for practice, values in whole.items():
         parts = {value.start: int(value.value or 0) for value in some.get(practice, ())}
         found[practice] = {
@@ -108,17 +90,17 @@ def compose(
     *,
     link: str | None,
     out: Callable[[date], Sequence[str]] = lambda _week: (),
-) -> Letter | None:
+) -> letter.Letter | None:
     """Return the letter about these practices; `None` if no week of them is closed yet.
 
     `out` returns the sentences about thresholds, for the Monday of the letter's week.
     """
-    figures = tuple(figure_of(measure, data.weeks[measure.key], practices) for measure in SHARES)
+    figures = tuple(letter.figure_of(measure, data.weeks[measure.key], practices) for measure in letter.SHARES)
     week = max((figure.week for figure in figures if figure.week), default=None)
     if week is None:
         return None
-    volume = volume_of(data.calls, practices, newest_week(data.calls, practices))
-    return Letter(
+    volume = letter.volume_of(data.calls, practices, letter.newest_week(data.calls, practices))
+    return letter.Letter(
         reader=reader,
         week=week,
         practices=tuple(data.names[key] for key in practices),
@@ -127,7 +109,7 @@ def compose(
         volume=volume,
         figures=figures,
         rows=_rows(data, practices, volume, figures),
-        outliers=tuple(_outlier(data, *found) for found in outside(data.weeks, practices, _MOST)),
+        outliers=tuple(_outlier(data, *found) for found in letter.outside(data.weeks, practices, _MOST)),
         out=tuple(out(week)),
         ahead=_ahead(data, practices),
         waiting=_waiting(data, practices),
@@ -145,26 +127,30 @@ def _headlines(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
 
 
 def _rows(
-    data: LetterData, practices: Sequence[str], volume: Volume, figures: Sequence[LetterFigure]
+    data: LetterData, practices: Sequence[str], volume: letter.Volume, figures: Sequence[letter.LetterFigure]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the practices with their calls, and the share of each figure in its week."""
     shares = {
         key: tuple(
-            percent(share(data.weeks[measure.key].get(key, {}).get(figure.week, (0, 0))) if figure.week else None)
-            for measure, figure in zip(SHARES, figures, strict=True)
+            letter.percent(
+                letter.share(data.weeks[measure.key].get(key, {}).get(figure.week, (0, 0)))
+                if figure.week
+                else None
+            )
+            for measure, figure in zip(letter.SHARES, figures, strict=True)
         )
         for key in practices
     }
     return tuple((data.names[key], (_calls_of(data, key, volume), *shares[key])) for key in practices)
 
 
-def _calls_of(data: LetterData, key: str, volume: Volume) -> str:
+def _calls_of(data: LetterData, key: str, volume: letter.Volume) -> str:
     calls = data.calls.get(key, {}).get(volume.week) if volume.week else None
     return "\u2013" if calls is None else f"{calls:,}"
 
 
-def _outlier(data: LetterData, measure: ShareOf, one: Outlier) -> str:
-    found, others = percent(share(one.counts)), percent(share(one.others))
+def _outlier(data: LetterData, measure: letter.ShareOf, one: Outlier) -> str:
+    found, others = letter.percent(letter.share(one.counts)), letter.percent(letter.share(one.others))
     return f"{data.names[one.name]}, {measure.label.lower()}: {found}, the others {others}."
 
 
@@ -191,13 +177,13 @@ def _done(data: LetterData, practices: Sequence[str]) -> tuple[str, ...]:
 
 
 def _uncertain(
-    data: LetterData, practices: Sequence[str], volume: Volume, figures: Sequence[LetterFigure]
+    data: LetterData, practices: Sequence[str], volume: letter.Volume, figures: Sequence[letter.LetterFigure]
 ) -> list[str]:
-    closed: dict[str, ClosedWeeks] = {CALLS: (volume.week, data.calls)}
-    for measure, figure in zip(SHARES, figures, strict=True):
+    closed: dict[str, letter.ClosedWeeks] = {letter.CALLS: (volume.week, data.calls)}
+    for measure, figure in zip(letter.SHARES, figures, strict=True):
         closed[figure.label] = figure.week, data.weeks[measure.key]
     names = {key: data.names[key] for key in practices}
-    return [*uncertain(names, closed, figures), *_unproven(data, practices)]
+    return [*letter.uncertain(names, closed, figures), *_unproven(data, practices)]
 
 
 def _unproven(data: LetterData, practices: Sequence[str]) -> list[str]:

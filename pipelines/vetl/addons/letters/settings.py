@@ -6,9 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from vetl.settings.checked_values import Address, file_path, http_address
-from vetl.settings.schedule import OFF, Cron
-from vetl.settings.section import Section
+from vetl.settings.core_sections import OFF, Cron
+from vetl.settings.section import Address, HttpAddress, Section, file_path
 
 
 class Reader(Section):
@@ -37,7 +36,7 @@ class ReportSettings(Section):
     secret_keys = ("webhooks",)
 
     recipients: tuple[Reader, ...] = ()
-    link: Annotated[str, AfterValidator(http_address)] | None = None
+    link: HttpAddress | None = None
     folder: Annotated[Path, AfterValidator(file_path)] | None = None
     ledger: Annotated[Path, AfterValidator(file_path)] = Path("warehouse/data/letters.sqlite")
     webhooks: SecretStr | None = None

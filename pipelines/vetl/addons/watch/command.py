@@ -6,8 +6,7 @@ from typing import Any
 from vetl.addons.watch.job import judge, unknown_notices
 from vetl.addons.watch.settings import WatchSettings
 from vetl.addons.watch.watching import Watched, amount
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.commands import AsJson, Commands
 from vetl.cli.output import mention, say
 from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_table
 from vetl.settings import load_settings

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from vetl.core.errors import LedgerError
-from vetl.sqlite_file import SqliteFile
+from vetl.store.sqlite_file import SqliteFile
 
 _SCHEMA = """
 create table if not exists looked (

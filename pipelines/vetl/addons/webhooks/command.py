@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from vetl.addons.webhooks.job import serve as serve_receiver
-from vetl.cli.commands import Commands
-from vetl.cli.options import AsJson
+from vetl.cli.commands import AsJson, Commands
 from vetl.cli.output import say
 from vetl.cli.terminal import print_json
 from vetl.settings import load_settings
@@ -58,10 +57,10 @@ def drain(
     # Deliveries stay in the inbox until the first sync has created the warehouse.
     from vetl.cli.views import show_drain
     from vetl.jobs.drain import run_drain
-    from vetl.jobs.one_writer import existing
+    from vetl.store.warehouse import existing
 
     settings = load_settings()
-    existing(settings)
+    existing(settings.warehouse)
     result = run_drain(settings, catch_up=catch_up, messages=message or ())
     if as_json:
         print_json(result.as_json())

@@ -7,8 +7,7 @@ import structlog
 import uvicorn
 from starlette.applications import Starlette
 
-from vetl.addons.webhooks.group_commit import GroupCommit
-from vetl.addons.webhooks.receiver import application
+from vetl.addons.webhooks.receiver import GroupCommit, application
 from vetl.addons.webhooks.settings import ReceiverSettings
 from vetl.addons.webhooks.trust import Rotation, Trust
 from vetl.core.errors import ConfigurationError, cannot_listen

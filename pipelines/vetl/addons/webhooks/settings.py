@@ -2,10 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, SecretStr
 
-from vetl.settings.checked_values import network, no_boolean, varied_each
-from vetl.settings.section import Section
+from vetl.settings.section import Network, Port, Section, varied_each
 
 
 class ReceiverSettings(Section):
@@ -14,6 +13,6 @@ class ReceiverSettings(Section):
     secret_keys = ("secrets",)
 
     host: str = "127.0.0.1"
-    port: Annotated[int, BeforeValidator(no_boolean), Field(ge=0, le=65535)] = 8090
-    proxies: tuple[Annotated[str, AfterValidator(network)], ...] = ()
+    port: Port = 8090
+    proxies: tuple[Network, ...] = ()
     secrets: Annotated[SecretStr, AfterValidator(varied_each)] | None = None

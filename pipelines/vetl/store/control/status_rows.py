@@ -9,9 +9,9 @@ from typing import Any
 
 import duckdb
 
-from vetl.endpoints.received import RECEIVED
-from vetl.store.control.answers import row_counts
-from vetl.store.control.snapshot import Attempt, LastWindow, ListStatus, state_without_attempt, write_snapshot
+from vetl.endpoints import RECEIVED
+from vetl.store.control.strategy_questions import row_counts
+from vetl.store.notes import Attempt, LastWindow, ListStatus, state_without_attempt, write_snapshot
 from vetl.store.tables import RawTable
 
 List = tuple[str, str]

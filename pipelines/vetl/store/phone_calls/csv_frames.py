@@ -18,7 +18,7 @@ from vetl.partner.calls_csv import COLUMNS, DATE_FORMAT, Cell
 from vetl.store.control.bad_rows import BadRow, content_key
 from vetl.store.frames import EXTRA, TOO_LONG, too_long, with_constant
 from vetl.store.instants import within_the_calendar
-from vetl.store.validation import canonical_json
+from vetl.store.tables import canonical_json
 
 HEADERS = tuple(column.header for column in COLUMNS)
 TEXTS = tuple(column.header for column in COLUMNS if column.cell is Cell.TEXT)

@@ -24,7 +24,7 @@ from vetl.store.control.bad_rows import BadRow, content_key
 from vetl.store.frames import EXTRA, Shape, Typed, typed, with_constant
 from vetl.store.instants import local_minutes
 from vetl.store.phone_calls.csv_frames import HEADERS, CallTexts, minutes
-from vetl.store.validation import canonical_json
+from vetl.store.tables import canonical_json
 
 MINUTE = pl.Datetime("us")
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from vetl.store.connection import quoted
 from vetl.store.context import Commit, frame_of, registered_frames
-from vetl.store.control import builds, state
+from vetl.store.control import state
 from vetl.store.frames import EXTRA
 from vetl.store.merge import TARGET
 from vetl.store.phone_calls.json_calls import merged_extra
@@ -153,7 +153,7 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
     secret = state.salt(commit.connection)
     salts = {practice_id: _practice_salt(secret, practice_id) for practice_id in rows["practice_id"].unique()}
     salted = rows.with_columns(pl.col("practice_id").replace_strict(salts, return_dtype=pl.String).alias(_SALT))
-    builds.note_new(commit, rows)
+    state.note_new(commit, rows)
     with registered_frames(commit.connection, fresh=salted):
         commit.connection.execute(
             f"insert into {commit.table.raw} by name"
@@ -208,7 +208,7 @@ def clear_details(commit: Commit, rows: pl.DataFrame) -> None:
     if rows.is_empty():
         return
     nothing = ", ".join(f"{name} = null" for name in DETAILS)
-    builds.note_stored(commit, rows)
+    state.note_stored(commit, rows)
     with registered_frames(commit.connection, doubtful=rows):
         commit.connection.execute(
             f"update {commit.table.raw} as stored set {nothing}, _run_id = ?"

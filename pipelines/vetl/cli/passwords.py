@@ -10,7 +10,7 @@ from pathlib import Path
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from vetl.drafts import replace_text
+from vetl.store.drafts import replace_text
 
 LEAST = 10
 """The fewest characters of a password."""

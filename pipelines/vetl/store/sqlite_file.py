@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from vetl.core.errors import MAKE_ROOM, BackupError, VetlError, WarehouseError, cannot_write
-from vetl.drafts import sync_to_disk
 
 BUSY_MILLISECONDS = 5_000
 """How long a connection waits for a lock of another one."""
@@ -250,3 +249,12 @@ def _connect(path: Path, schema: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def sync_to_disk(path: Path) -> None:
+    """Bring a file, or the names in a folder, onto the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

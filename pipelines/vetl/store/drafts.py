@@ -111,12 +111,3 @@ def _refuse_another(folder: Path, handle: int) -> None:
     there, made = folder.lstat(), os.fstat(handle)
     if (there.st_dev, there.st_ino) != (made.st_dev, made.st_ino):
         raise PermissionError(1, "another account has replaced the folder of the draft", str(folder))
-
-
-def sync_to_disk(path: Path) -> None:
-    """Bring a file, or the names in a folder, onto the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

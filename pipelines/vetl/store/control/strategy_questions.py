@@ -6,19 +6,8 @@ from typing import Any
 
 import duckdb
 
+from vetl.core import steps
 from vetl.core.endpoint import DateWindows, Endpoint, FullScan, NewestFirst, UpdatedWindows
-from vetl.core.steps import (
-    CallsHere,
-    CallsPerDay,
-    DaysLackingDetails,
-    DaysWithState,
-    IdsHere,
-    IdsWithStatus,
-    Question,
-    ReferencedIds,
-    StatusCounts,
-    UpdatesOf,
-)
 from vetl.store.tables import RawTable
 
 _CALL_FIELDS = (
@@ -32,7 +21,7 @@ _CALL_FIELDS = (
 )
 
 
-ListQuestion = tuple[str, Endpoint, Question]
+ListQuestion = tuple[str, Endpoint, steps.Question]
 """A practice's id, a list, and a question about it."""
 
 
@@ -43,7 +32,7 @@ def answers(
 
     Practices with the same question about the same list share a statement, because each statement costs 1 to 6 ms.
     """
-    groups: list[tuple[Endpoint, Question, dict[str, Any]]] = []
+    groups: list[tuple[Endpoint, steps.Question, dict[str, Any]]] = []
     places: list[dict[str, Any]] = []
     for practice_id, endpoint, question in list_questions:
         alike = next((of for its, same, of in groups if its.name == endpoint.name and same == question), None)
@@ -102,30 +91,30 @@ class _Answers:
         self._table = table
         self._scope = {"practices": list(practices), "endpoint": table.endpoint.name}
 
-    def answers(self, question: Question) -> dict[str, Any]:  # noqa: PLR0911 - each question has its own
+    def answers(self, question: steps.Question) -> dict[str, Any]:  # noqa: PLR0911 - each question has its own
         match question:
-            case IdsWithStatus(statuses):
+            case steps.IdsWithStatus(statuses):
                 return self.ids("and list_contains($statuses, status) order by id", statuses=list(statuses))
-            case IdsHere(time, start, end):
+            case steps.IdsHere(time, start, end):
                 return self.ids_here(time, start, end)
-            case UpdatesOf(ids):
+            case steps.UpdatesOf(ids):
                 condition = "and list_contains($ids, id) order by 2"
                 return self.lists(self.rows("distinct practice_id, updated_at", condition, ids=list(ids)))
-            case StatusCounts():
+            case steps.StatusCounts():
                 return self.status_counts()
-            case CallsPerDay(first, last):
+            case steps.CallsPerDay(first, last):
                 between = "and call_date between $first and $last group by all order by 2"
                 return self.mappings(
                     self.rows("practice_id, call_date, count(*)", between, first=first, last=last)
                 )
-            case DaysWithState(states):
+            case steps.DaysWithState(states):
                 condition = "and list_contains($states, state) order by 2"
                 return self.lists(self.rows("distinct practice_id, call_date", condition, states=list(states)))
-            case DaysLackingDetails(first, last):
+            case steps.DaysLackingDetails(first, last):
                 return self.days_lacking_details(first, last)
-            case CallsHere(first, last):
+            case steps.CallsHere(first, last):
                 return self.calls_here(first, last)
-            case ReferencedIds(stale_before, limit):
+            case steps.ReferencedIds(stale_before, limit):
                 return self.referenced_ids(stale_before, limit)
 
     def lists(self, rows: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:

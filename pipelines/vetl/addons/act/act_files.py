@@ -1,0 +1,97 @@
+"""The files of `vetl act` that name clients: the ledger, and the last plan.
+
+The plan is a file beside the published file, for the dashboard of the account that planned. It has the words of
+the tasks, which may name a number, so only its owner may read it.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from vetl.addons.act.acts import Act
+from vetl.addons.act.ledger import Ledger
+from vetl.addons.act.planning import ActPlan
+from vetl.addons.act.settings import ActSettings
+from vetl.core.errors import LedgerError, cannot_write
+from vetl.hooks import AddonFiles
+from vetl.settings import Settings
+from vetl.store.drafts import remove_leftovers, replace_text
+from vetl.store.mentions import Mentions
+from vetl.store.person import ForgetPlan, Person
+from vetl.store.pseudonyms import Pseudonyms
+
+
+class ActFiles(AddonFiles):
+    """The ledger, and the last plan, which is made again."""
+
+    def __init__(self, settings: Settings) -> None:
+        act, published = ActSettings.of(settings), settings.warehouse.published
+        self._ledger, self._published = act.ledger, published
+        super().__init__(
+            {"act-ledger": act.ledger, "act-plan": plan_file(published), "act-stopped": act.stop_file}
+        )
+
+    def forget(self, plan: ForgetPlan, mentions: Mentions) -> None:
+        """Erase the person from the ledger; to repeat it changes nothing."""
+        if self._ledger.exists():
+            with Ledger.open(self._ledger) as ledger:
+                if acts := _about(ledger, plan.person, mentions):
+                    ledger.forget(acts)
+
+    def renew(self) -> Sequence[str]:
+        """Remove the last plan, which has words of the tasks."""
+        remove_plan(self._published)
+        return ()
+
+    def left(self, person: Person, mentions: Mentions) -> Iterator[str]:
+        """Yield the ledger if an act is still about the person."""
+        if self._ledger.exists():
+            with Ledger.open(self._ledger) as ledger:
+                if _about(ledger, person, mentions):
+                    yield str(self._ledger)
+
+
+def _about(ledger: Ledger, person: Person, mentions: Mentions) -> Sequence[Act]:
+    names = Pseudonyms({person.practice_id: mentions}).mentions_in
+    return ledger.about(person.practice_id, person.client_id, lambda text: names(person.practice_id, text))
+
+
+def plan_file(published: Path) -> Path:
+    """Return the path of the last plan."""
+    return published.resolve().with_name("act-plan.json")
+
+
+def plan_json(plan: ActPlan) -> dict[str, Any]:
+    """Return a plan as JSON: its digest, and lists of acts, requests held back, cancellations and certificates."""
+    return {
+        "digest": plan.digest,
+        "acts": [asdict(act) for act in plan.acts],
+        "held_back": [asdict(item) for item in plan.held_back],
+        "cancellations": [
+            {"practice_id": act.practice_id, "episode_id": act.episode_id, "kind": act.kind}
+            for act in plan.cancellations
+        ],
+        "certificates": [asdict(item) for item in plan.certificates],
+    }
+
+
+def write_plan(published: Path, plan: ActPlan, at: datetime) -> None:
+    """Replace the last plan by this one."""
+    file = plan_file(published)
+    try:
+        replace_text(file, json.dumps({"planned_at": at, **plan_json(plan)}, default=str))
+    except OSError as error:
+        raise LedgerError(cannot_write(file, error)) from None
+
+
+def remove_plan(published: Path) -> None:
+    """Remove the last plan and drafts of it."""
+    file = plan_file(published)
+    try:
+        remove_leftovers(file)
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise LedgerError(f"{file}: cannot be removed: {error.strerror}") from None

@@ -1,0 +1,239 @@
+"""The forms of a letter: plain text, HTML that mail clients show, and a PDF with charts, set by typst.
+
+The HTML has tables and inline styles, no script, and nothing from the Web.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from vetl.addons.letters.letter import CALLS, Letter, LetterFigure, Shown, Volume, day_words, percent, points
+from vetl.core.errors import ConfigurationError
+
+
+def as_text(letter: Letter) -> str:
+    """Return the letter as plain text, in lines of any length."""
+    return "\n".join(_lines(letter)) + "\n"
+
+
+def summary(letter: Letter) -> str:
+    """Return the letter in a few lines, for a chat."""
+    lines = [
+        letter.subject,
+        *letter.headlines,
+        *(f"{figure.label}: {figure.basis}; {figure.change}" for figure in shown(letter)),
+    ]
+    return "\n".join((*lines, waiting(letter), *([letter.link] if letter.link else [])))
+
+
+def _lines(letter: Letter) -> Iterator[str]:
+    yield from (letter.subject, "=" * len(letter.subject), "")
+    for headline in letter.headlines:
+        yield from (headline, "")
+    for figure in shown(letter):
+        yield f"{figure.label:<20}{figure.value:>7}   {figure.change}"
+        yield f"{'':<20}{'':>7}   {figure.basis}"
+    for title, lines in sections(letter):
+        yield from ("", title, "-" * len(title))
+        yield from lines
+
+
+def shown(letter: Letter) -> list[Shown]:
+    """Return the figures in words: the calls, then the shares."""
+    return [_shown_volume(letter.volume), *map(_shown_share, letter.figures)]
+
+
+def _shown_volume(volume: Volume) -> Shown:
+    if volume.week is None:
+        return Shown(CALLS, "\u2013", "no week before to compare with", "no week is closed yet", "", ())
+    basis = f"{volume.count:,} inbound calls, week of {day_words(volume.week)}"
+    return Shown(CALLS, f"{volume.count:,}", volume_change(volume), basis, "", volume.history)
+
+
+def volume_change(volume: Volume) -> str:
+    """Return the week before, in words."""
+    if volume.before is None:
+        return "no week before to compare with"
+    new = f"without new practices {volume.compared:,}, " if volume.compared < volume.count else ""
+    return f"{new}before {volume.before:,}"
+
+
+def _shown_share(figure: LetterFigure) -> Shown:
+    tone = "" if not figure.is_change else "good" if (figure.change or 0) > 0 else "bad"
+    value = percent(figure.share)
+    return Shown(figure.label, value, change(figure), basis(figure), tone, figure.history)
+
+
+def sections(letter: Letter) -> Iterator[tuple[str, list[str]]]:
+    """Yield the sections under the figures, each with its sentences."""
+    yield "Next week", list(letter.ahead)
+    if len(letter.practices) > 1:
+        yield "Who stands out", [*letter.outliers] or ["No practice differs from the others by more than chance."]
+    if letter.out:
+        yield "Outside of a threshold", list(letter.out)
+    links = [f"The list: {letter.list_link}"] if letter.list_link and letter.people else []
+    by_practice = [f"{name}: {number:,}" for name, number in letter.waiting] if len(letter.practices) > 1 else []
+    yield "Who waits for a call", [waiting(letter), *by_practice, *links]
+    if letter.done:
+        yield "Done by vetl act", list(letter.done)
+    yield "What is not certain", list(letter.uncertain) or ["Nothing: every list is proven whole."]
+
+
+def waiting(letter: Letter) -> str:
+    """Return the sentence about the people who wait; it names nobody."""
+    if not letter.people:
+        return "Nobody waits for a call."
+    return f"{letter.people:,} {'person waits' if letter.people == 1 else 'people wait'} for a call."
+
+
+def change(figure: LetterFigure) -> str:
+    """Return the change against the week before, in words."""
+    if figure.change is None:
+        return "no week before to compare with"
+    before = figure.before[0] / figure.before[1]
+    if not figure.is_change:
+        return f"before {percent(before)}: may be chance"
+    return f"before {percent(before)}: {points(figure.change)}"
+
+
+def basis(figure: LetterFigure) -> str:
+    """Return the cases of a figure and its week."""
+    if figure.week is None:
+        return "no week is closed yet"
+    return f"{figure.counts[0]:,} of {figure.counts[1]:,} {figure.of}, week of {day_words(figure.week)}"
+
+
+_FONT = "font-family:-apple-system,Segoe UI,Helvetica,Arial,sans-serif;"
+_GREY = "color:#5d6a66;font-size:13px;line-height:18px;"
+_LINE = "border-bottom:1px solid #d5dcd9;"
+_CELL = f"padding:10px 0;{_LINE}"
+_COLOURS = {"good": "#1f6f5c", "bad": "#a3321f", "": "#1d2623"}
+
+
+def as_html(letter: Letter, sources: Sequence[str]) -> str:
+    """Return the letter; `sources` are the addresses of the charts, such as `cid:...`."""
+    figures = "".join(_figure(figure, source) for figure, source in zip(shown(letter), sources, strict=True))
+    headlines = "".join(
+        f'<p style="margin:6px 0;font-size:16px;line-height:23px;font-weight:600;">{escape(line)}</p>'
+        for line in letter.headlines
+    )
+    parts = "".join(_section(letter, title, lines) for title, lines in sections(letter))
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<meta name="color-scheme" content="light"><title>{escape(letter.subject)}</title></head>'
+        f'<body style="margin:0;padding:0;background:#f3f5f4;{_FONT}color:#1d2623;">'
+        '<table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr>'
+        '<td align="center" style="padding:16px 8px;">'
+        '<table role="presentation" width="100%" cellpadding="0" cellspacing="0"'
+        ' style="max-width:600px;background:#ffffff;border-radius:8px;"><tr>'
+        '<td style="padding:20px 18px;text-align:left;">'
+        f'<h1 style="margin:0;font-size:22px;line-height:28px;">{escape(letter.subject)}</h1>'
+        f'<p style="margin:4px 0 12px;{_GREY}">{escape(letter.reader)}</p>'
+        f"{headlines}"
+        f'<table role="presentation" width="100%" cellpadding="0" cellspacing="0">{figures}</table>'
+        f"{parts}{_practices(letter)}"
+        "</td></tr></table></td></tr></table></body></html>"
+    )
+
+
+def _figure(figure: Shown, source: str) -> str:
+    colour = _COLOURS[figure.tone]
+    return (
+        f'<tr><td style="{_CELL}">'
+        f'<div style="font-size:14px;line-height:20px;font-weight:600;">{escape(figure.label)}</div>'
+        f'<div style="font-size:26px;line-height:32px;">{figure.value}</div>'
+        f'<div style="font-size:14px;line-height:20px;color:{colour};">{escape(figure.change)}</div>'
+        f'<div style="{_GREY}">{escape(figure.basis)}</div></td>'
+        f'<td width="130" align="right" style="{_CELL}">'
+        f'<img src="{escape(source)}" width="130" height="38" style="display:block;border:0;"'
+        f' alt="{escape(_alternative_text(figure))}"></td></tr>'
+    )
+
+
+def _alternative_text(figure: Shown) -> str:
+    known = [_value_text(value) for value in figure.history if value is not None]
+    return f"{figure.label}, week by week: {', '.join(known)}" if known else f"{figure.label}: no week yet"
+
+
+def _value_text(value: float) -> str:
+    """Return a value of a chart: a share as a percentage, a count as it is."""
+    return f"{value:,}" if isinstance(value, int) else percent(value)
+
+
+def _practices(letter: Letter) -> str:
+    """Return the practices beside each other; each is a block of its own, so that it fits on a phone."""
+    if len(letter.rows) == 1:
+        return ""
+    labels = [figure.label for figure in shown(letter)]
+    blocks = "".join(
+        f'<tr><td style="{_CELL}"><div style="font-size:15px;line-height:22px;"><b>{escape(name)}</b></div>'
+        f'<div style="{_GREY}">'
+        + " \u00b7 ".join(
+            f"{escape(label)}&nbsp;<b>{escape(value)}</b>" for label, value in zip(labels, values, strict=True)
+        )
+        + "</div></td></tr>"
+        for name, values in letter.rows
+    )
+    return _title("Practices") + (
+        f'<table role="presentation" width="100%" cellpadding="0" cellspacing="0">{blocks}</table>'
+    )
+
+
+def _section(letter: Letter, title: str, lines: Sequence[str]) -> str:
+    return _title(title) + "".join(
+        f'<p style="margin:6px 0;font-size:15px;line-height:22px;">{_linked(letter, line)}</p>' for line in lines
+    )
+
+
+def _title(text: str) -> str:
+    return f'<h2 style="margin:20px 0 4px;font-size:17px;line-height:24px;">{escape(text)}</h2>'
+
+
+def _linked(letter: Letter, line: str) -> str:
+    address = letter.list_link
+    if address and line.endswith(address):
+        return f'<a href="{escape(address)}" style="color:#1f6f5c;">Open the call-back list</a>'
+    return escape(line)
+
+
+_TEMPLATE = Path(__file__).with_name("letter.typ")
+_PIXELS_PER_INCH = 144
+"""Twice the size at which a mail shows them, for fine screens."""
+
+
+def require_typst() -> None:
+    """Return if the extra is installed."""
+    if find_spec("typst") is None:
+        raise ConfigurationError("typst is not installed: pip install 'vetl-warehouse[report]'")
+
+
+def as_pdf(letter: Letter) -> bytes:
+    """Return the letter as a PDF."""
+    return _set(letter, mode="pdf", format="pdf")
+
+
+def charts(letter: Letter) -> list[bytes]:
+    """Return a PNG of each figure over its last weeks."""
+    pages = _set(letter, mode="charts", format="png", ppi=_PIXELS_PER_INCH)
+    return pages if isinstance(pages, list) else [pages]
+
+
+def _set(letter: Letter, *, mode: str, **options: Any) -> Any:  # noqa: ANN401 - one file or several
+    typst: Any = import_module("typst")
+    document = {
+        "subject": letter.subject,
+        "reader": letter.reader,
+        "headlines": letter.headlines,
+        "figures": [asdict(figure) for figure in shown(letter)],
+        "rows": [{"name": name, "values": values} for name, values in letter.rows],
+        "sections": [{"title": title, "lines": lines} for title, lines in sections(letter)],
+    }
+    return typst.compile(
+        _TEMPLATE.read_bytes(), sys_inputs={"letter": json.dumps(document), "mode": mode}, **options
+    )
