@@ -1,6 +1,6 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check lint types sql rules format ci nightly test-browser test-deploy test-postgres test-spark chaos fuzz bench headlines answers docs release \
+.PHONY: help setup demo test quick check lint types sql rules format ci nightly test-browser test-deploy test-postgres test-spark chaos fuzz bench growth headlines answers docs release \
   chromium java spark audit lock clean
 
 PYTHON ?= python3
@@ -140,6 +140,9 @@ bench: setup  #- Time the first sync against the floor of the same run, and the 
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.marts --calls 1000000
 
+growth: setup  #- What a sync, a build and a publication cost with 0.1, 1 and 10 million calls, of which 0, 1 or 1,000 are new (an hour, 12 GB)
+	$(BIN)/python -m benchmarks.growth
+
 fuzz: setup  #- Look for bytes that break what reads them (Python 3.11 and 3.12)
 	for target in protocol calls_csv webhooks; do $(BIN)/python -m fuzz $$target --seconds 300 || exit 1; done
 
@@ -164,7 +167,7 @@ audit: build/env/audit/.installed  #- Compare the lock with the Python advisory 
 RESOLVE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url \
   --no-emit-find-links --no-header --no-annotate
 lock: setup  #- Resolve the dependencies anew: all, those without a wheel, those that vetl needs to run, and each tool's
-	$(RESOLVE) pyproject.toml --extra assistant --extra dashboard --extra report --extra forecast --extra postgres --extra lake --extra notebook --extra deploy --extra workers --group dev \
+	$(RESOLVE) pyproject.toml --extra assistant --extra dashboard --extra report --extra postgres --extra lake --extra notebook --extra deploy --extra workers --group dev \
 	  --no-emit-package vetl-warehouse --no-emit-package halo --output-file requirements.lock
 	echo halo | $(RESOLVE) --no-deps --output-file requirements.built.lock -
 	echo uv | $(RESOLVE) --no-deps --output-file requirements.uv.lock -

@@ -2,12 +2,10 @@
 
 import argparse
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
@@ -16,6 +14,8 @@ from typing import Any
 from benchmarks import first_sync, floor, peers
 from benchmarks.measured import Cost, measured
 from benchmarks.ready_pages import HEADER, first_day, render
+from benchmarks.ready_pages import free_port as _free_port
+from benchmarks.ready_pages import wait_for as _wait
 
 _SERVE = "from benchmarks.ready_pages import serve; serve({port}, {calls}, {appointments}, {latency})"
 _HEADS = f"{'':32}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>11}"
@@ -110,22 +110,6 @@ def _write_bytes(folder: Path, calls: int, appointments: int) -> None:
     with (folder / "appointments.ndjson").open("wb") as file:
         for start in range(0, len(ready.appointments), 100):
             file.write(b'{"content":[' + b",".join(ready.appointments[start : start + 100]) + b"]}\n")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait(port: int) -> None:
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    raise TimeoutError("the bench server did not start")
 
 
 if __name__ == "__main__":

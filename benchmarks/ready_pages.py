@@ -2,16 +2,19 @@
 
 Calls: one practice, 1,900 a day until yesterday, as CSV. Appointments: spread evenly over `updated_at`, as JSON.
 The pages are real answers to the requested windows; rendering is done beforehand, by day or by row, and the parts
-are joined on request.
+are joined on request. `more` lets an hour pass, in which the first practice gets calls.
 """
 
 import asyncio
 import bisect
 import json
 import random
+import socket
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from email.utils import format_datetime
 from urllib.parse import parse_qs
 
 import uvicorn
@@ -19,6 +22,8 @@ import uvicorn
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 A_DAY = 1900
 """Calls."""
+FIRST = "loc-001"
+"""The practice that gets more calls."""
 HEADER = (
     b"Date,Practice,Direction,Status,Caller Type,Client,Patient,Phone Number,Intent,Booking Intent,Summary,"
     b"Sentiment,Outcome,Booked,Duration\n"
@@ -120,6 +125,8 @@ class ReadyPages:
     def __init__(self, ready: Ready, latency: float) -> None:
         self._ready = ready
         self._latency = latency
+        self._now = NOW
+        self._today: list[bytes] = []
 
     async def __call__(self, scope: Scope, _receive: object, send: Send) -> None:
         """Answer one request, so many seconds after it came."""
@@ -127,18 +134,37 @@ class ReadyPages:
         path, query = str(scope["path"]), parse_qs(bytes(scope["query_string"]).decode())  # type: ignore[call-overload]
         if path.endswith("/sign-in"):
             body, headers = b'{"success":true,"data":{"token":"t"},"message":null}', [_JSON]
+        elif path.endswith("/more"):
+            body, headers = self._more(int(query["calls"][0])), [_JSON]
         elif path.endswith("/phone_calls"):
-            body, headers = self._calls_page(query)
+            is_first = (b"x-client-id", FIRST.encode()) in scope["headers"]  # type: ignore[operator]
+            body, headers = self._calls_page(query, self._today if is_first else [])
         else:
             body, headers = self._appointments_page(query)
-        await send({"type": "http.response.start", "status": 200, "headers": [_DATE, *headers]})
+        await send({"type": "http.response.start", "status": 200, "headers": [self._date, *headers]})
         await send({"type": "http.response.body", "body": body})
 
-    def _calls_page(self, query: dict[str, list[str]]) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    @property
+    def _date(self) -> tuple[bytes, bytes]:
+        return b"date", format_datetime(self._now, usegmt=True).encode()
+
+    def _more(self, calls: int) -> bytes:
+        """Let an hour pass, in which so many calls come."""
+        self._now += timedelta(hours=1)
+        self._today += [
+            f"{self._now:%Y-%m-%d %H}:00,Harbor Animal Hospital,inbound,completed,new,Client {number},Rex,"
+            f"+1646{2_000_000 + number},Scheduling,Yes,Wants to come,Positive,Voicemail,No,1:05\n".encode()
+            for number in range(len(self._today), len(self._today) + calls)
+        ]
+        return b"{}"
+
+    def _calls_page(
+        self, query: dict[str, list[str]], today: list[bytes]
+    ) -> tuple[bytes, list[tuple[bytes, bytes]]]:
         first = max(0, (date.fromisoformat(query["start_date"][0]) - self._ready.start).days)
         last = (date.fromisoformat(query["end_date"][0]) - self._ready.start).days
         size, number = int(query["per_page"][0]), int(query["page"][0])
-        rows = [row for day in self._ready.call_days[first : last + 1] for row in day]
+        rows = [row for day in [*self._ready.call_days, today][first : last + 1] for row in day]
         shown = rows[number * size : (number + 1) * size]
         numbers = {"X-Total-Count": len(rows), "X-Page": number, "X-Per-Page": size}
         headers = [(name.encode(), str(value).encode()) for name, value in numbers.items()]
@@ -163,7 +189,6 @@ def _bound(query: dict[str, list[str]], name: str, otherwise: datetime) -> datet
 
 
 _JSON = (b"content-type", b"application/json")
-_DATE = (b"date", b"Thu, 01 Jan 2026 12:00:00 GMT")
 
 
 def serve(port: int, calls: int, appointments: int, latency: float) -> None:
@@ -181,3 +206,21 @@ def serve(port: int, calls: int, appointments: int, latency: float) -> None:
         server_header=False,
     )
     uvicorn.Server(config).run()
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(port: int) -> None:
+    """Return if the server answers; rendering takes a while."""
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    raise TimeoutError("the bench server did not start")

@@ -19,7 +19,6 @@ ONLY_IMPORTER = {
     "deltalake": ("addons/lake",),
     "duckdb": ("store", "publishing", "figures", "forgetting", "addons"),
     "polars": ("store", "figures", "headlines", "addons"),
-    "statsforecast": ("addons/forecast",),
     "adbc_driver_postgresql": ("addons/postgres",),
     "pyarrow": ("store", "publishing"),
     "dagster": ("orchestration", "definitions.py", "hooks.py", "addons/*/__init__.py", "addons/*/dagster.py"),

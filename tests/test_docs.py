@@ -1,6 +1,7 @@
 """Every command, setting, table and mart is documented on the page where users look for it."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,57 @@ def test_decisions_are_one_series_and_listed_with_their_status() -> None:
     assert set(folder.glob("*.md")) - set(pages) == {folder / "README.md"}
     table = (folder / "README.md").read_text("utf-8").splitlines()
     assert table[-len(lines) :] == lines
+
+
+NAV = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
+LOOKED_UP = {page for part in NAV for entry in part.get("Reference", []) for page in entry.values()}
+"""The pages that one looks things up in; the others are read."""
+
+
+def test_what_one_reads_has_at_most_30_000_words() -> None:
+    docs = [page for page in ROOT.glob("docs/**/*.md") if "decisions" not in page.parts]
+    read = [page for page in docs if str(page.relative_to(ROOT / "docs")) not in LOOKED_UP]
+    assert {"faults.md", "sandbox.md", "commands.md"} < LOOKED_UP
+    texts = [page.read_text("utf-8") for page in (*read, ROOT / "README.md", ROOT / "CONTRIBUTING.md")]
+    assert sum(len(text.split()) for text in texts) <= 30_000
+
+
+def locked(*locks: str) -> int:
+    """Return how many packages the locks name."""
+    texts = ((ROOT / f"requirements.{lock}").read_text("utf-8") for lock in locks)
+    return len({name for text in texts for name in re.findall(r"^([a-z][\w.-]*)", text, re.MULTILINE)})
+
+
+@pytest.mark.parametrize(
+    ("sentence", "number"),
+    [
+        (r"vetl and (\d+) packages", locked("run.lock")),
+        (r"tools for\s+the tests: (\d+) packages", locked("lock", "built.lock", "uv.lock")),
+    ],
+)
+def test_the_number_of_packages_is_that_of_the_locks(sentence: str, number: int) -> None:
+    found = re.findall(sentence, (ROOT / "docs" / "install.md").read_text("utf-8"))
+    assert found == [str(number)]
+
+
+MEASURED = re.compile(r"\b\d[\d,.]* (?:ms|s|MB|GB|MiB|GiB|packages)\b(?! of the practice)")
+LIMITS = {
+    "docs/faults.md": {"8 MiB", "300 s"},
+    "docs/lossless.md": {"60 s"},
+    "docs/postgres.md": {"60 s"},
+    "docs/sandbox.md": {"3 s", "90 s", "2 s", "4 s"},
+    "docs/scale.md": {"500 MB", "200 MB"},
+    "docs/security.md": {"1 GiB"},
+    "docs/webhooks.md": {"1 MiB", "2 MiB"},
+}
+"""Limits that the code sets, and the memory to plan with."""
+
+
+def test_a_measured_number_stands_beside_its_command() -> None:
+    """Pages link to docs/performance.md, whose tables have the command of each number."""
+    pages = [page for page in (*PAGES, *ROOT.glob("docs/how-to/*.md")) if page.name != "performance.md"]
+    found = {str(page.relative_to(ROOT)): set(MEASURED.findall(page.read_text("utf-8"))) for page in pages}
+    install = found["docs/install.md"]
+    assert {text.split()[1] for text in install} == {"packages"}  # counted by the test above
+    found["docs/install.md"] = set()
+    assert {name: texts for name, texts in found.items() if texts} == LIMITS

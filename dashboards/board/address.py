@@ -4,15 +4,23 @@ Streamlit's own binding writes labels, drops values that it does not know in sil
 page that was left. Here the filters of every page are kept for the tab, and the address is written after each run.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
 from board.words import plain
+
+CLICKED = "clicked"
+"""The name of the clicked marks in the address, of each chart one: `visits-weeks?week=2026-01-05`."""
+_ON_ITS_WAY = 2.0
+"""Seconds in which a choice may come with the address before the one that was written."""
+_SHOWN = "marks_shown"
+"""The marks that the browser shows as clicked, by chart."""
 
 
 @dataclass(slots=True)
@@ -54,20 +62,30 @@ def follow(page: str) -> Address:
     state = st.session_state
     now = _now()
     has_moved = state.get("address_page") != page
-    is_opened = now not in state.get("address_seen", []) and (bool(now) or not has_moved)
+    seen = state.get("address_seen", [])
+    if time.monotonic() - state.get("address_written", 0.0) > _ON_ITS_WAY:
+        seen = seen[:1]  # the browser has had the new address for long: an earlier one is its button Back
+    is_opened = now not in seen and (bool(now) or not has_moved)
     before: Address | None = state.get("address")
     state.address = Address(before.kept if before else {}, now if is_opened else None)
     state.address.is_link = is_opened and not has_moved and before is not None
     state.address_page = page
+    if has_moved:  # Streamlit forgets the clicks of a page that was left; the address keeps them
+        state[_SHOWN] = {}
     return state.address
 
 
 def write(address: Address) -> list[str]:
     """Write the address of the shown view. Return what the opened address named and the page cannot show."""
-    unknown = [name for name in address.opened or {} if name not in address.drawn]
+    opened = address.opened or {}
+    unknown = [name for name in opened if name not in address.drawn]
+    for mark in opened.get(CLICKED, []):
+        if mark not in address.of_page.get(CLICKED, []) and CLICKED in address.drawn:
+            address.refuse("a mark", mark)
     address.notes += [f"This page has no filter “{plain(name)}”: it is not applied." for name in unknown]
     # A choice that is made before the browser has the new address comes with the old one: nobody opened that.
     st.session_state.address_seen = [dict(address.of_page), _now()]
+    st.session_state.address_written = time.monotonic()
     if address.of_page != _now() or address.is_link:
         st.query_params.from_dict(address.of_page)
     return address.notes
@@ -174,6 +192,23 @@ def hold(name: str, values: Sequence[str]) -> None:
     """Set the values of a filter that no widget shows."""
     st.session_state[name] = list(values)
     _current().keep(name, values)
+
+
+def clicked_mark(chart: str, mark: Mapping[str, str] | None) -> dict[str, str] | None:
+    """Return the clicked mark of a chart: the one in the browser if it changed, else that of the address."""
+    address = _current()
+    address.drawn.add(CLICKED)
+    own = f"{chart}?"
+    marks = address.kept.get(CLICKED, []) if address.opened is None else address.opened.get(CLICKED, [])
+    clicked = [one for one in marks if one.startswith(own)][-1:]
+    shown, now = st.session_state.setdefault(_SHOWN, {}), f"{own}{urlencode(mark)}" if mark else ""
+    if now != shown.get(chart, ""):
+        shown[chart], clicked = now, [now] if now else []
+    others = [one for one in address.kept.get(CLICKED, []) if not one.startswith(own)]
+    address.kept[CLICKED] = [*others, *clicked]
+    if clicked:
+        address.of_page.setdefault(CLICKED, []).extend(clicked)
+    return dict(parse_qsl(clicked[0].removeprefix(own), keep_blank_values=True)) if clicked else None
 
 
 def shown_address() -> str:

@@ -20,6 +20,9 @@ _BAR = 26
 _TEXT = {"light": "#4a5552", "dark": "#b9c6c1"}
 """The colour of words on a chart: at least 7 to 1; Streamlit's own is 3.7 to 1."""
 
+_BAND = "#8a9994"
+"""The colour of a band, which is seen on white and on black."""
+
 _LEGEND = alt.Legend(
     orient="top", title=None, columns=alt.ExprRef("width < 300 ? 1 : width < 520 ? 2 : 8"), labelLimit=240
 )
@@ -41,6 +44,7 @@ def shortened(names: Sequence[str]) -> dict[str, str]:
     return {name: text if taken.count(text) == 1 else name for name, text in short.items()}
 
 
+_FORTNIGHT = 14
 ON = "on"
 """The column that says what a mark stands for. It is not shown; a click on the mark returns it."""
 MARK = "mark"
@@ -139,7 +143,9 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
     """Return lines over days or weeks, with points, so that a single value is visible too."""
     encoded: dict[str, Any] = {
         "x": alt.X(
-            f"{day}:T", title=None, axis=alt.Axis(values=_dates(table, day), format="%-d %b", labelOverlap=True)
+            f"{day}:T",
+            title=None,
+            axis=alt.Axis(values=_dates(table, day), format=_date_format(table, day), labelOverlap=True),
         ),
         "y": alt.Y(f"{amount}:Q", axis=alt.Axis(**_ticks(share=share)), title=label(amount)),
         "tooltip": _tooltips(table),
@@ -150,6 +156,22 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
     base = alt.Chart(table, height=HEIGHT)
     points = _clickable(base.mark_point(filled=True, size=40, opacity=1), table)
     return alt.layer(base.mark_line(), points, autosize=_PLOT_KEEPS_ITS_HEIGHT).encode(**encoded)
+
+
+def within(lines: Chart, table: pl.DataFrame, day: str, low: str, high: str) -> Chart:
+    """Return lines over days with the band from `low` to `high` behind them; days without one have none."""
+    ends = table.select(day, low, high).drop_nulls()
+    if not isinstance(lines, alt.LayerChart) or ends.is_empty():
+        return lines
+    # The lines have axes and colours in common with every layer; the band has a colour of its own.
+    band = (
+        alt.Chart(ends)
+        .mark_area(opacity=0.25)
+        .encode(x=f"{day}:T", y=f"{low}:Q", y2=f"{high}:Q", color=alt.value(_BAND), tooltip=alt.value(None))
+    )
+    lines = lines.copy()
+    lines.layer = [band, *lines.layer]
+    return lines
 
 
 def sparkline(values: Sequence[float]) -> Chart:
@@ -194,6 +216,12 @@ def _tooltips(table: pl.DataFrame) -> list[alt.Tooltip]:
 
     shown = ((name, kind) for name, kind in table.schema.items() if name not in {ON, "is_chosen", "weekday"})
     return [alt.Tooltip(name, title=label(name), **form(name, kind)) for name, kind in shown]
+
+
+def _date_format(table: pl.DataFrame, day: str) -> str:
+    """Return the format of dates on an axis: a few days in a row have their weekday, too."""
+    days: list[date] = table.get_column(day).unique().sort().to_list()
+    return "%a %-d %b" if days and (days[-1] - days[0]).days < _FORTNIGHT else "%-d %b"
 
 
 def _dates(table: pl.DataFrame, day: str) -> list[alt.DateTime]:

@@ -77,13 +77,14 @@ class View:
             ) from None
         return {row[0]: (int(row[1] or 0), int(row[2] or 0)) for row in rows}
 
-    def define(self, column: Column) -> str:
+    def define(self, column: Column, *, links: bool = True) -> str:
         """Return the catalogue's words for a figure; for analysts its mart and column, too."""
+        link = self._link(column) if links else ""
         text = self.file.definitions().get(column, "This file does not say what it counts.")
         if self.for_managers:
-            return f"{without_code(' '.join(text.split()))}{self._link(column)}"
+            return f"{without_code(' '.join(text.split()))}{link}"
         named = f"`{schema_of(column[0])}.{column[0]}.{column[1]}`"
-        return f"{' '.join(text.split())}  \n{named}{self._link(column)}"
+        return f"{' '.join(text.split())}  \n{named}{link}"
 
     def _link(self, column: Column) -> str:
         """Return a link to the rows behind a figure in this period; none if the file does not declare them."""

@@ -91,6 +91,8 @@ def test_parquet_reads_back() -> None:
         ("select o.nmae from odd o", 'column "nmae" not found; did you mean name?'),
         ("from odd join clients using (nme)", 'column "nme" not found; did you mean name?'),
         ("from odd select * exclude (lables)", 'column "lables" not found; did you mean labels?'),
+        ("select seen from odd", 'column "seen" not found; did you mean seen_at?'),
+        ("select marts_x from odd", 'column "marts_x" not found; others are id, name, seen_at'),
         ("select x.id from odd p", 'table "x" not found; others are p'),
         ("select connt(*) from odd", "did you mean count?"),
         ("create table marts.mine (a int)", "read-only"),

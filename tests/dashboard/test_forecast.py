@@ -28,7 +28,7 @@ def test_the_hours_of_next_week_and_the_days_are_the_sums_of_the_predictions(ope
         " having count(distinct practice_id) = 2"
     )
     shown = zip(days["day"], days["expected_calls"], strict=True)
-    assert {day.date(): round(value, 1) for day, value in shown} == {day: round(value, 1) for day, value in sums}
+    assert {day.date(): value for day, value in shown} == pytest.approx(dict(sums), abs=0.06)
     assert len(days) >= 13
     assert page.info[-1].value == "No predicted day is over yet."
 

@@ -155,8 +155,9 @@ def _next_up(view: View, people: pl.DataFrame) -> None:
         details = [dial, plain(practices[one["practice_id"]]), named(one["wanted"]), plain(one["pet"] or ""), last]
         with st.container(horizontal=True, vertical_alignment="center", border=True, key=f"next-{'-'.join(key)}"):
             st.markdown(f"**{plain(who)}**  \n{' · '.join(text for text in details if text)}")
-            for mark, title in MARKS.items():
-                st.button(title, key=f"{mark}-{'-'.join(key)}", on_click=_mark, args=(view, *key, mark))
+            with st.container(horizontal=True, width="content", key=f"marks-{'-'.join(key)}"):
+                for mark, title in MARKS.items():
+                    st.button(title, key=f"{mark}-{'-'.join(key)}", on_click=_mark, args=(view, *key, mark))
 
 
 def _mark(view: View, practice_id: str, episode_id: str, mark: str) -> None:

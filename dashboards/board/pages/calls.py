@@ -23,14 +23,18 @@ ENDS = """
          else 'Not said' end
 """
 TOTALS = f"""
-    select count(*) filter (where direction = 'inbound') as inbound,
-           count(*) filter (where direction = 'inbound' and is_answered) as inbound_answered,
-           count(*) filter (where direction = 'outbound') as outbound,
-           count(*) filter (where direction = 'outbound' and is_answered) as outbound_answered,
-           count(*) filter (where is_new_booking_intent) as wanted,
-           count(*) filter (where is_new_booking) as booked,
-           count(*) filter (where direction = 'inbound' and is_answered and ending = 'resolved') as settled
-    from marts.phone_calls where {WITHIN}
+    with by_way as (
+        select direction, sum(calls) as calls, sum(answered_calls) as answered,
+               sum(new_booking_intent_calls) as wanted, sum(new_booking_calls) as booked
+        from marts.booking_intent_daily where {WITHIN} group by direction
+    )
+    select coalesce(sum(calls) filter (where direction = 'inbound'), 0)::bigint as inbound,
+           coalesce(sum(answered) filter (where direction = 'inbound'), 0)::bigint as inbound_answered,
+           coalesce(sum(calls) filter (where direction = 'outbound'), 0)::bigint as outbound,
+           coalesce(sum(answered) filter (where direction = 'outbound'), 0)::bigint as outbound_answered,
+           coalesce(sum(wanted), 0)::bigint as wanted, coalesce(sum(booked), 0)::bigint as booked,
+           (select coalesce(sum(resolved), 0)::bigint from marts.call_endings_daily where {IN_PERIOD}) as settled
+    from by_way
 """
 PHONE = f"""
     select (select sum(new_booking_intent_calls)::bigint from marts.booking_intent_daily
@@ -45,50 +49,45 @@ PHONE = f"""
             where {IN_PERIOD} and first_channel = 'call' and begun_by = 'client') as requests_unbooked
 """
 HOURS = f"""
-    select isodow(called_at_local)::bigint as weekday, hour(called_at_local)::bigint as hour, count(*) as calls,
+    select isodow(called_at_local)::bigint as weekday, hour(called_at_local)::bigint as hour, is_open,
+           count(*) as calls, count(*) filter (where not is_answered) as unanswered_calls,
            count(*) filter (where is_new_booking_intent) as new_booking_intent_calls,
            count(*) filter (where is_missed_new_booking) as missed_new_booking_calls,
-           count(*) filter (where not is_answered) as unanswered_calls,
-           count(*) filter (where not is_answered) / count(*) as unanswered_share
-    from marts.phone_calls where {WITHIN} group by all order by all
+           count(*) filter (where call_classification = 'emergency') as emergencies,
+           count(*) filter (where call_classification = 'emergency' and not is_answered) as emergencies_unanswered
+    from marts.phone_calls where {WITHIN} group by all
 """
+"""One pass over the calls for the hours of the week and the opening hours."""
 LOAD = """
     select weekday::bigint as weekday, hour::bigint as hour, sum(calls)::bigint as calls,
            sum(staff_hours_needed) as staff_hours_needed, max(usual_at_once) as usual_at_once,
            max(most_at_once) as most_at_once
     from marts.phone_load_hourly where practice_id in (select unnest($practices)) group by all order by all
 """
-AFTER_HOURS = f"""
-    select case when is_open then 'Opening hours' else 'After hours' end as hours, count(*) as calls,
-           count(*) filter (where not is_answered) as unanswered_calls,
-           count(*) filter (where not is_answered) / count(*) as unanswered_share,
-           count(*) filter (where is_new_booking_intent) as new_booking_intent_calls,
-           count(*) filter (where is_missed_new_booking) as missed_new_booking_calls,
-           count(*) filter (where is_missed_new_booking)
-               / nullif(count(*) filter (where is_new_booking_intent), 0) as missed_share,
-           count(*) filter (where call_classification = 'emergency') as emergencies,
-           count(*) filter (where call_classification = 'emergency' and not is_answered) as emergencies_unanswered
-    from marts.phone_calls where {WITHIN} group by hours order by hours desc
-"""
-GROUPS = f"""
-    select {ENDS} as ended, count(*) as calls, count(*) / sum(count(*)) over () as share,
-           count(*) filter (where is_missed_new_booking) as missed_new_booking_calls
-    from marts.phone_calls where {WITHIN} group by ended order by calls desc, ended
-"""
 OUTCOMES = f"""
-    select outcome, count(*) as calls, count(*) filter (where is_answered) as answered_calls,
+    select outcome, {ENDS} as ended, count(*) as calls, count(*) filter (where is_answered) as answered_calls,
            count(*) filter (where is_missed_new_booking) as missed_new_booking_calls
-    from marts.phone_calls where {WITHIN} group by outcome order by calls desc, outcome
+    from marts.phone_calls where {WITHIN} group by all
 """
 REASONS = f"""
-    select call_classification, count(*) as calls, count(*) filter (where is_answered) as answered_calls,
-           count(*) filter (where is_answered and ending = 'resolved')
-               / nullif(count(*) filter (where is_answered), 0) as settled_share,
-           count(*) filter (where is_new_booking_intent) as new_booking_intent_calls,
-           count(*) filter (where is_new_booking) as new_booking_calls,
-           count(*) filter (where is_missed_new_booking) as missed_new_booking_calls
-    from marts.phone_calls where {WITHIN} group by call_classification order by calls desc, call_classification
+    with settled as (
+        select call_classification, sum(resolved) / nullif(sum(answered), 0) as settled_share
+        from marts.call_endings_daily where {IN_PERIOD} and $direction is distinct from 'outbound'
+        group by call_classification
+    ), counted as (
+        select call_classification, sum(calls)::bigint as calls, sum(answered_calls)::bigint as answered_calls,
+               sum(new_booking_intent_calls)::bigint as new_booking_intent_calls,
+               sum(new_booking_calls)::bigint as new_booking_calls,
+               sum(missed_new_booking_calls)::bigint as missed_new_booking_calls
+        from marts.booking_intent_daily where {WITHIN} group by call_classification
+    )
+    select counted.call_classification, calls, answered_calls, settled_share, new_booking_intent_calls,
+           new_booking_calls, missed_new_booking_calls
+    from counted left join settled
+        on counted.call_classification is not distinct from settled.call_classification
+    order by calls desc, counted.call_classification
 """
+"""The share that is settled is of inbound calls, as the figure above is."""
 WEEKS = f"""
     select date_trunc('week', day)::date as week, direction, sum(calls)::bigint as calls,
            sum(answered_calls)::bigint as answered_calls, sum(answered_calls) / sum(calls) as answered_share
@@ -107,7 +106,8 @@ def draw(view: View) -> None:
             _reconciled(view)
     with part("When calls are not answered"):
         # A call that nobody answered has no intent: a map of intents would show the worst hours as the best ones.
-        table = view.ask(HOURS, {"direction": direction})
+        counted = view.ask(HOURS, {"direction": direction})
+        table = _of_calls(counted, "weekday", "hour")
         shown = pick_at_once("unanswered", "Shown", UNANSWERED, usual="unanswered_calls")
         drawn = table.with_columns(pl.col("unanswered_share") * 100) if shown == "unanswered_share" else table
         draw_chart(
@@ -127,7 +127,7 @@ def draw(view: View) -> None:
         with part("How many people the telephone needs"):
             _load(view)
     with part("In and after opening hours"):
-        _after_hours(view, direction)
+        _after_hours(view, view.ask(HOURS, {"direction": direction}), direction)
     with part("How calls end"):
         _ends(view, direction)
     with part("What calls are about"):
@@ -205,8 +205,26 @@ def _load(view: View) -> None:
     )
 
 
-def _after_hours(view: View, direction: str | None) -> None:
-    table = view.ask(AFTER_HOURS, {"direction": direction})
+def _of_calls(counted: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Return the counts of `HOURS` by some of its columns, with the share of calls that nobody answered."""
+    summed = counted.group_by(by).agg(pl.exclude("weekday", "hour", "is_open").sum()).sort(by)
+    share = pl.col("unanswered_calls") / pl.col("calls")
+    emergencies = [name for name in summed.columns if name.startswith("emergencies")]
+    return summed.drop(emergencies if "hour" in by else []).with_columns(share.alias("unanswered_share"))
+
+
+def _after_hours(view: View, counted: pl.DataFrame, direction: str | None) -> None:
+    is_open = pl.when("is_open").then(pl.lit("Opening hours")).otherwise(pl.lit("After hours"))
+    missed = pl.col("missed_new_booking_calls") / pl.col("new_booking_intent_calls")
+    table = (
+        _of_calls(counted, "is_open")
+        .select(
+            is_open.alias("hours"),
+            pl.exclude("is_open"),
+            pl.when(pl.col("new_booking_intent_calls") > 0).then(missed).alias("missed_share"),
+        )
+        .sort("hours", descending=True)
+    )
     st.caption("Opening hours are those that are set for each practice.")
     draw_chart(
         view,
@@ -222,7 +240,10 @@ def _after_hours(view: View, direction: str | None) -> None:
 
 
 def _ends(view: View, direction: str | None) -> None:
-    groups = view.ask(GROUPS, {"direction": direction})
+    outcomes = view.ask(OUTCOMES, {"direction": direction})
+    counts = pl.exclude("outcome", "ended").sum()
+    groups = outcomes.group_by("ended").agg(counts).sort("calls", "ended", descending=[True, False])
+    groups = groups.with_columns((pl.col("calls") / pl.col("calls").sum()).alias("share"))
     draw_chart(
         view,
         groups,
@@ -235,7 +256,7 @@ def _ends(view: View, direction: str | None) -> None:
     with st.expander("Each outcome"):
         _by(
             view,
-            view.ask(OUTCOMES, {"direction": direction}),
+            outcomes.group_by("outcome").agg(counts).sort("calls", "outcome", descending=[True, False]),
             "outcome",
             "Calls by outcome, the most frequent first",
             direction,

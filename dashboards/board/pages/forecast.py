@@ -39,18 +39,34 @@ ENDS = f"""
            staff_minutes_expected as staff_minutes {COMING} and day <= today + 7
 """
 DAYS = f"""
-    with coming as (select *, day - today as days_ahead {COMING}), usual as (
-        select practice_id, isodow(day) as weekday, sum(calls) / 8 as calls from marts.booking_intent_daily
+    with coming as (select *, day - today as days_ahead {COMING}), counted as (
+        select today - day as ago, sum(calls) as calls from marts.booking_intent_daily
         join marts.practices using (practice_id)
-        where {CHOSEN} and direction = 'inbound' and day between today - 56 and today - 1 group by all
+        where practice_id in (select practice_id from coming) and direction = 'inbound'
+              and day between today - 112 and today - 1 group by ago
+    ), tried as (
+        select counted.calls, avg(earlier.calls) as usual
+        from counted join counted as earlier
+            on (earlier.ago - counted.ago) % 7 = 0 and earlier.ago - counted.ago between 7 and 56
+        where counted.ago <= 56 group by counted.ago, counted.calls having count(*) >= 4
+    ), errors as (
+        select quantile_cont((calls - usual) / sqrt(usual + 0.5), [0.1, 0.9]) as ends from tried
+        having count(*) >= 28
+    ), expected as (
+        select days_ahead, min(day) as day, {_SUMS}, {_MINUTES} / 60 as staff_hours from coming
+        group by days_ahead
+        having count(distinct practice_id) = (select count(distinct practice_id) from coming)
     )
-    select min(day) as day, {_SUMS}, {_MINUTES} / 60 as staff_hours, (
-               select sum(calls) from usual where weekday = isodow(min(coming.day))
-           ) as usual_calls
-    from coming group by days_ahead
-    having count(distinct practice_id) = (select count(distinct practice_id) from coming) order by day
+    select day, expected_calls, greatest(expected_calls + ends[1] * sqrt(expected_calls + 0.5), 0) as low,
+           expected_calls + ends[2] * sqrt(expected_calls + 0.5) as high, expected_bookable_calls, staff_hours,
+           (select sum(calls) / 8 from counted where ago between 1 and 56 and (ago + days_ahead) % 7 = 0)
+               as usual_calls
+    from expected left join errors on true order by day
 """
-"""The days that every forecast is about, counted from each practice's own today: tomorrow is there for all."""
+"""The days that every forecast is about, counted from each practice's own today: tomorrow is there for all.
+
+The band is as wide as the days of the last eight weeks lay around the usual calls before them, 80 of 100.
+"""
 MADE = f"""
     select min(made_on) as made_on, min(day) as first_day, max(day) as last_day,
            count(distinct practice_id)::bigint as practices {COMING}
@@ -80,13 +96,19 @@ def draw(view: View) -> None:
 def _coming(view: View) -> None:
     with part("The next fortnight, day by day"):
         table = _rounded(view.ask(DAYS))
+        st.caption(
+            "Of 100 such days about 80 lie within the band. Usual calls are the mean of the same weekday over "
+            "the last eight weeks."
+        )
         long = charts.by_measure(table, "day", ["expected_calls", "usual_calls"], "calls are", "inbound calls")
         draw_chart(
             view,
             table,
-            charts.over_time(long, "day", "inbound calls", "calls are"),
+            charts.within(
+                charts.over_time(long, "day", "inbound calls", "calls are"), table, "day", "low", "high"
+            ),
             name="calls-expected-by-day",
-            alt="Expected inbound calls by day of the next two weeks, and the usual ones of that weekday",
+            alt="Expected inbound calls by day of the next two weeks with their band, and the usual ones",
             defined_by=list(DEFINED.values()),
         )
     with part("The next seven days, hour by hour"):

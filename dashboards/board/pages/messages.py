@@ -60,39 +60,42 @@ def _messages(view: View) -> None:
             sums.share("Failed", "failed", "sent", "sent", better="less", by="is_failed"),
         ],
     )
-    draw_by_value(
-        view,
-        view.ask(REASONS),
-        "reason",
-        "messages",
-        name="messages-not-delivered",
-        alt="Messages that did not arrive, by reason",
-        defined_by=[("messages", "status_reason"), ("messages", "status")],
-        behind=Behind(
-            "marts.messages",
-            f"{IN_PERIOD} and not is_delivered and not is_read and status <> 'sent'",
-            {"reason": "coalesce(status_reason, error_code, status)"},
-        ),
-        empty="Every message arrived.",
-    )
-    table = view.ask(WEEKS)
-    st.caption(WHOLE_WEEKS_NOTE)
-    long = charts.by_measure(table, "week", ["sent", "delivered", "failed"], "messages were", "messages")
-    draw_chart(
-        view,
-        table,
-        charts.over_time(long, "week", "messages", "messages were"),
-        name="messages-weeks",
-        alt="Messages by week: sent, delivered and failed ones",
-        defined_by=[("messages", "is_sent"), ("messages", "is_delivered"), ("messages", "is_failed")],
-        behind=Behind(
-            "marts.messages",
-            WHOLE_WEEKS,
-            {"week": "date_trunc('week', day)::date"},
-            step="messages were",
-            steps={label(name): f"is_{name}" for name in ("sent", "delivered", "failed")},
-        ),
-    )
+    with part("Why messages did not arrive"):
+        draw_by_value(
+            view,
+            view.ask(REASONS),
+            "reason",
+            "messages",
+            name="messages-not-delivered",
+            alt="Messages that did not arrive, by reason",
+            defined_by=[("messages", "status_reason"), ("messages", "status")],
+            behind=Behind(
+                "marts.messages",
+                f"{IN_PERIOD} and not is_delivered and not is_read and status <> 'sent'",
+                {"reason": "coalesce(status_reason, error_code, status)"},
+            ),
+            empty="Every message arrived.",
+        )
+    with part("Messages, week by week"):
+        table = view.ask(WEEKS)
+        if not table.is_empty():
+            st.caption(WHOLE_WEEKS_NOTE)
+        long = charts.by_measure(table, "week", ["sent", "delivered", "failed"], "messages were", "messages")
+        draw_chart(
+            view,
+            table,
+            charts.over_time(long, "week", "messages", "messages were"),
+            name="messages-weeks",
+            alt="Messages by week: sent, delivered and failed ones",
+            defined_by=[("messages", "is_sent"), ("messages", "is_delivered"), ("messages", "is_failed")],
+            behind=Behind(
+                "marts.messages",
+                WHOLE_WEEKS,
+                {"week": "date_trunc('week', day)::date"},
+                step="messages were",
+                steps={label(name): f"is_{name}" for name in ("sent", "delivered", "failed")},
+            ),
+        )
 
 
 def _reminders(view: View) -> None:

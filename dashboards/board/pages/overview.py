@@ -31,15 +31,9 @@ from board.thresholds import out_now
 from board.words import label, plain
 
 REQUESTS = f"""
-    with requests as (
-        select practice_id, timezone(practices.time_zone, first_at)::date as day, booked_at is null as is_unbooked,
-               client_id is null and first_channel = 'online' as is_anonymous
-        from marts.booking_requests join marts.practices using (practice_id)
-        where begun_by = 'client' and first_at between $since::date - 2 and $until::date + 2
-    )
-    select count(*) filter (where not is_anonymous and is_unbooked and {closed("request")}) as people,
-           count(*) filter (where is_anonymous and is_unbooked and {closed("request")}) as anonymous
-    from requests where {IN_PERIOD}
+    select coalesce(sum(not_booked - anonymous_not_booked), 0)::bigint as people,
+           coalesce(sum(anonymous_not_booked), 0)::bigint as anonymous
+    from marts.booking_requests_daily where {IN_PERIOD} and {closed("request")} and begun_by = 'client'
 """
 WEEKS = """
     select week, sum(new_booking_callers)::bigint as new_booking_callers,

@@ -56,7 +56,7 @@ def draw(view: View) -> None:
         since = view.scope.since.replace(day=1) if name == "month" else view.scope.since
         where = (f"{name}>={since}", f"{name}<={view.scope.until}") if name else ()
         question = CellQuestion(mart, column, where=where, most=MOST)
-    st.markdown(view.define((mart, column)))
+    st.markdown(view.define((mart, column), links=False))
     try:
         _draw_explanation(view, _narrowed(view, question, practices))
     except SeveralChosen as refused:

@@ -138,15 +138,18 @@ def _backlog(view: View) -> None:
         empty="No task waits.",
     )
     if len(view.scope.chosen) > 1 and waiting:
-        draw_chart(
-            view,
-            table,
-            charts.bars(view.short(table), "pending", "practice"),
-            name="tasks-waiting-by-practice",
-            alt="Tasks that wait now by practice: how many, and for how many days",
-            defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
-            behind=Behind("marts.staff_tasks", f"{CHOSEN} and status = 'pending'", {"practice": "practice_id"}),
-        )
+        with part("What waits, by practice"):
+            draw_chart(
+                view,
+                table,
+                charts.bars(view.short(table), "pending", "practice"),
+                name="tasks-waiting-by-practice",
+                alt="Tasks that wait now by practice: how many, and for how many days",
+                defined_by=[("staff_tasks", "hours_pending"), (MART, "pending")],
+                behind=Behind(
+                    "marts.staff_tasks", f"{CHOSEN} and status = 'pending'", {"practice": "practice_id"}
+                ),
+            )
 
 
 def _totals(view: View) -> None:

@@ -33,7 +33,7 @@ GROUPS = {
     "Look": {
         "status": ("status", "Show the state of each list, also while a sync runs."),
         "query": ("query", "Query the published file."),
-        "metric": ("metric", "Answer by metric; a rate comes with its counts."),
+        "metric": ("metric", "Ask for a metric by name; a rate comes with its counts."),
         "explain": ("explain", "Show the rows that a figure counts, and what proves them."),
         "dashboard": ("dashboard", "Show the published file to managers, in the browser."),
     },

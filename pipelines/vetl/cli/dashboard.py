@@ -63,8 +63,10 @@ def _set_password(name: str) -> int:
         vetl dashboard --port 8600"""
 )
 def dashboard(
-    host: Annotated[str | None, typer.Option(help="Instead of dashboard.host.")] = None,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of dashboard.port.")] = None,
+    host: Annotated[str | None, typer.Option(help="Use this address, not that of [dashboard].")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Use this port, not that of [dashboard].")
+    ] = None,
     show: Browse = False,
     set_password: Annotated[
         str | None,
@@ -139,7 +141,9 @@ def notebook(
     file: Annotated[Path, typer.Argument(help="The notebook; written if it does not exist.")] = Path(
         "vetl_notebook.py"
     ),
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of the first free port.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Use this port, not the first free one.")
+    ] = None,
     show: Browse = False,
 ) -> int:
     """Start a notebook on the published file, for analysts."""

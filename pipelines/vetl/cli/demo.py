@@ -3,6 +3,8 @@
 import json
 import os
 import socket
+import subprocess
+import sys
 import tomllib
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, chdir, contextmanager, suppress
@@ -18,12 +20,13 @@ from vetl.cli.commands import AsJson, Browse, Commands, lines
 from vetl.cli.dashboard import dashboard, has_dashboard
 from vetl.cli.demo_webhooks import a_day_passes, advance, receiver
 from vetl.cli.output import mention
-from vetl.cli.run import run_everything
+from vetl.cli.run import run_everything, shown
 from vetl.cli.sandbox import Platform, sandbox_process
 from vetl.cli.terminal import count, print_json, print_table, short, this_command
 from vetl.cli.views import as_records, show_answer
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.publishing.statements import query
+from vetl.run import built_and_published
 from vetl.settings import Settings, load_settings
 from vetl.settings.sources import DEFAULT_FILE, PREFIX
 from vetl.store.notes import read_note
@@ -101,6 +104,8 @@ def demo(
         with _only_these(folder, _credentials(platform)):
             settings = load_settings()
             report = run_everything(settings, quiet=as_json)
+            if report["published"] and "forecast" in lines():
+                _predict(folder, settings)
         if not keep:
             running.close()
         _answer(folder, settings, report, as_json=as_json)
@@ -112,6 +117,15 @@ def demo(
         elif keep:
             _wait_for_interrupt()
     return report["exit_code"]
+
+
+def _predict(folder: Path, settings: Settings) -> None:
+    """Predict the calls of the next days, which needs a published history, and publish the predictions."""
+    mention("predicting the calls of the next two weeks")
+    command = [sys.executable, "-m", "vetl", "forecast", "--json"]
+    done = subprocess.run(command, cwd=folder, check=False, stdout=subprocess.PIPE)  # noqa: S603 - vetl itself
+    if done.returncode == 0 and json.loads(done.stdout)["hours"]:
+        shown(built_and_published(settings, all_tests=False), settings, quiet=True)
 
 
 def _answer(folder: Path, settings: Settings, report: dict[str, Any], *, as_json: bool) -> None:

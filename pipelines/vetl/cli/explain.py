@@ -60,10 +60,12 @@ def explain(
     figure: Annotated[
         str | None, typer.Argument(metavar="MART.COLUMN", help="The figure; omit to list what can be explained.")
     ] = None,
-    practice: Annotated[str | None, typer.Option("--practice", metavar="ID", help="Of this practice.")] = None,
+    practice: Annotated[
+        str | None, typer.Option("--practice", metavar="ID", help="Of this practice alone.")
+    ] = None,
     day: Annotated[
         datetime | None,
-        typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="Of this day, or its week."),
+        typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="Of this day, or of the week with it."),
     ] = None,
     where: Where = None,
     file: OtherFile = None,

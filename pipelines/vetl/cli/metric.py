@@ -64,7 +64,7 @@ def metric(
     style: Style = "table",
     as_json: AsJson = False,
 ) -> int:
-    """Answer by metric; a rate comes with its counts."""
+    """Ask for a metric by name; a rate comes with its counts."""
     if name is None:
         return _list_metrics(file, as_json=as_json)
     split = [part.strip() for text in by or () for part in text.split(",") if part.strip()]

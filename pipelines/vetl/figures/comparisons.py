@@ -194,7 +194,7 @@ def unmatched(
         if one.name != "practice":
             lines.append(f"no row has {one.name}={one.value}; {values_of(read, mart, expressions[one.name])}")
         elif not read(f"select 1 from marts.practices where practice_id = {literal(one.value)}").rows:
-            known = values_of(read, "practices", "practice_id")
+            known = values_of(read, "practices", "concat(practice_id, ' (', name, ')')")
             raise WrongUse(f"practice {one.value}: not known here; {known}")
     return lines
 

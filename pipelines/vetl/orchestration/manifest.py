@@ -1,7 +1,7 @@
 """The assets of dbt's manifest: models with their tests as checks, raw tables, and vetl's own records.
 
 dagster-dbt is not used: each process of Dagster would import dbt and sqlglot to read this one file, 1.7 s of CPU
-before a run could begin (decision 69).
+before a run could begin (decision 70).
 """
 
 from collections.abc import Mapping

@@ -40,6 +40,7 @@ _UNKNOWN = re.compile(
     r'|[Tt]able (?:with name )?"?(?P<table>[^" ]+)"? (?:not found|does not exist)'
 )
 
+_TABLES = re.compile(r"\b(?:from|join)\s+([\w.]+)", re.IGNORECASE)
 _EXPLAIN = re.compile(r"\s*explain(?:\s+analyze)?\s+(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -194,8 +195,11 @@ def _kinds(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.State
         raise WrongUse(first_line(error)) from None
 
 
-def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection) -> str:
-    """Return the first line of an error; if a name is unknown, only the name and the nearest one."""
+def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection, sql: str) -> str:
+    """Return the first line of an error; if a name is unknown, only the name and the nearest one.
+
+    Of a column the nearest is looked for in the tables of the statement, else another table that has it is named.
+    """
     line, message = first_line(error).rstrip("!."), str(error)
     meant, candidates, unknown = (
         kind.search(text) for kind, text in ((_DID_YOU_MEAN, message), (_CANDIDATES, message), (_UNKNOWN, line))
@@ -203,10 +207,14 @@ def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection) -> str:
     if unknown:
         kind, name = ("column", unknown["its"]) if unknown["column"] else ("table", unknown["table"])
         line = f'{kind} "{name}" not found'
-        if not meant:
-            some = re.findall(r'"([^"]+)"', candidates[1]) if candidates else []
-            few = f"others are {some_of(some, 5)}" if some else ""
-            return line + nearest(name.rpartition(".")[2], some or _names_of(connection, kind), few)
+        some = re.findall(r'"([^"]+)"', candidates[1]) if candidates else []
+        own = _columns_in(connection, sql) if kind == "column" else []
+        few = f"others are {some_of(own or some, 5)}" if own or some else ""
+        name = name.rpartition(".")[2]
+        elsewhere = _tables_with(connection, name) if kind == "column" else []
+        if elsewhere:
+            few = f"it is a column of {some_of(elsewhere)}"
+        return line + nearest(name, own or some or _names_of(connection, kind), few)
     return f"{line}; did you mean {meant[1]}?" if meant else line
 
 
@@ -216,11 +224,33 @@ def _names_of(connection: duckdb.DuckDBPyConnection, kind: str) -> list[str]:
     return [name for (name,) in found.fetchall()]
 
 
+def _columns_in(connection: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
+    """Return the columns of the tables that a statement reads, in their order."""
+    tables = [name.rpartition(".")[2] for name in _TABLES.findall(sql)]
+    found = connection.execute(
+        "select distinct on (column_name) column_name from duckdb_columns()"
+        " where not internal and table_name in (select unnest($1)) order by column_index",
+        [tables],
+    )
+    return [name for (name,) in found.fetchall()]
+
+
+def _tables_with(connection: duckdb.DuckDBPyConnection, column: str) -> list[str]:
+    """Return the tables that have a column of this name."""
+    found = connection.execute(
+        "select schema_name || '.' || table_name from duckdb_columns()"
+        " where not internal and lower(column_name) = lower($1) order by 1",
+        [column],
+    )
+    return [name for (name,) in found.fetchall()]
+
+
 class _Statement:
     """Run work in a thread, so that a signal that arrives meanwhile ends the work."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, file: Path, thread: Executor) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, file: Path, sql: str, thread: Executor) -> None:
         self._connection = connection
+        self._sql = sql
         self._file = file
         self._thread = thread
 
@@ -235,7 +265,7 @@ class _Statement:
         except duckdb.Error as error:
             if is_of_the_machine(error):
                 raise as_warehouse_error(error, self._file) from None
-            raise WrongUse(_wording(error, self._connection)) from None
+            raise WrongUse(_wording(error, self._connection, self._sql)) from None
         finally:
             while not future.done():  # a signal came; DuckDB may not have begun yet
                 self._connection.interrupt()
@@ -255,7 +285,7 @@ def _run(connection: duckdb.DuckDBPyConnection, file: Path, sql: str) -> Generat
     with ThreadPoolExecutor(1, "query") as thread:
         _only_reads(connection, sql)
         try:
-            yield _Statement(connection, file, thread)
+            yield _Statement(connection, file, sql, thread)
         finally:
             # A signal between the start of work and the `try` of `run` leaves work that must be ended here.
             idle = thread.submit(int)

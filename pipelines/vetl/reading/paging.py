@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from vetl.core.errors import RequestRefused, WrongTotal
-from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, evidence_of, key_of
+from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, evidence_of, keys_of
 from vetl.core.steps import MergeRows, Plan, SideBySide, do
 from vetl.discovery.conventions import QueryConventions, contradiction
 
@@ -91,7 +91,7 @@ def follow(conventions: QueryConventions, window: Window, first: Page, count: in
             at_once = AT_ONCE_OF_A_LIE
         elif _is_empty_promise(conventions, probed[last], last, size):
             conventions, at_once = replace(conventions, lenient=True), AT_ONCE_OF_A_LIE
-    seen = {key_of(row) for row in first.rows}
+    seen = keys_of(first.rows)
     while (number := len(pages) + 1) < min(count, MOST_PAGES):
         numbers = range(number, min(number + at_once, count, MOST_PAGES))
         unread = [index for index in numbers if index not in probed]
@@ -103,7 +103,7 @@ def follow(conventions: QueryConventions, window: Window, first: Page, count: in
             return Followed(tuple(pages), f"its pages have more than {MOST_TOGETHER} rows")
         if numbers.stop == count:
             break
-        keys = {key_of(row) for page in batch for row in page.rows}
+        keys = keys_of(row for page in batch for row in page.rows)
         if keys <= seen:
             clause = f"pages {number} to {numbers.stop - 1} bring no new row, but a total of {first.total_count}"
             refused = any(page.refused for page in batch)
@@ -150,7 +150,7 @@ class Pass:
     @cached_property
     def keys(self) -> set[str]:
         """Return the distinct ids of the rows."""
-        return {key_of(row) for row in self.evidence}
+        return keys_of(self.evidence)
 
     @property
     def total(self) -> int:
@@ -259,14 +259,14 @@ def _beyond(conventions: QueryConventions, window: Window, pages: Sequence[Page]
     So a list whose length is a multiple of the page size costs one request more. If the list has grown, the pass
     ends: the list might grow as fast as it is read, and its next pass begins with the new total.
     """
-    seen = {key_of(row) for page in pages for row in page.rows}
+    seen = keys_of(row for page in pages for row in page.rows)
     more: list[Page] = []
     while len(pages) + len(more) < MOST_PAGES:
         try:
             page = yield from do(conventions.page(window, len(pages) + len(more), lenient=True))
         except RequestRefused:
             return more
-        fresh = {key_of(row) for row in page.rows} - seen
+        fresh = keys_of(page.rows) - seen
         if not fresh:
             return more
         seen |= fresh

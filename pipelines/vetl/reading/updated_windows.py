@@ -27,7 +27,7 @@ from vetl.core import steps
 from vetl.core.endpoint import UpdatedWindows
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Outcome, Reading, Result
-from vetl.core.pages import Page, Window, WindowKind, key_of, updated_at
+from vetl.core.pages import Page, Window, WindowKind, key_of, keys_of, updated_at
 from vetl.discovery.conventions import UNPROVEN_END, QueryConventions
 from vetl.discovery.discover import find_status
 from vetl.reading import coverage
@@ -328,7 +328,7 @@ def _is_shown(conventions: QueryConventions, page: Page) -> steps.Plan[bool]:
         return True
     around = Window(at - conventions.shortest, at + conventions.shortest)
     listed = yield from steps.do(conventions.page(around, 0, lenient=True))
-    return listed.total_count > len(listed.rows) or key_of(row) in {key_of(other) for other in listed.rows}
+    return listed.total_count > len(listed.rows) or key_of(row) in keys_of(listed.rows)
 
 
 def read_hidden(conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows) -> steps.Plan[Outcome]:

@@ -33,7 +33,9 @@ _END_OF_DAY = re.compile(r"(?<=[T ])24(?=(:?00){0,2}([.,]0+)?([Z+-]|$))")
 
 def parse_column(texts: pl.Series) -> pl.Series:
     """Return the instants of a text column. A text that is no time becomes null: compare the null counts."""
-    parsed = texts.str.to_datetime(_MILLISECONDS, time_unit="us", strict=False).dt.replace_time_zone("UTC")
+    # Most instants are different, so a cache of them would take as long as the parsing.
+    in_milliseconds = texts.str.to_datetime(_MILLISECONDS, time_unit="us", strict=False, cache=False)
+    parsed = in_milliseconds.dt.replace_time_zone("UTC")
     if parsed.null_count() > texts.null_count():
         parsed = texts.str.to_datetime(_USUAL_FORM, time_unit="us", strict=False)
     parsed = within_the_calendar(parsed)

@@ -182,7 +182,7 @@ TRAPS: dict[str, tuple[str, Arguments, str]] = {
     "How often did Ann call?": ("ask", {"metric": "calls", "where": ["client_name=Ann"]}, "not known here"),
     "Calls of a practice that is none": (
         "ask", {"metric": "calls", "where": ["practice=Harbour"]},
-        "practice Harbour: not known here; values are loc-001, loc-002",
+        "practice Harbour: not known here; values are loc-001 (Harbor Animal Hospital), loc-002",
     ),
     "An argument that is none": ("ask", {"metric": "calls", "filter": "direction = 'inbound'"}, "filter"),
     "Read a file": ("explain", {"figure": "read_text('/etc/passwd')"}, "must be a mart and a column|not known"),

@@ -84,13 +84,6 @@ def test_the_job_predicts_a_day_that_has_none_and_the_next_build_has_news(config
     assert {table for (table,) in ask("select table_name from control.changes")} == {"forecasts"}
 
 
-def test_without_the_extra_one_line_names_it(config: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.setattr(forecast, "find_spec", {"statsforecast": None}.__getitem__)
-
-    assert app.execute(["--config", str(config), "forecast"]) == 2
-    assert "pip install 'vetl-warehouse[forecast]'" in capsys.readouterr().err
-
-
 def test_a_practice_says_why_it_has_no_forecast() -> None:
     today = date(2026, 1, 20)
     usual: dict[str, Any] = {

@@ -39,8 +39,10 @@ def mcp(
         str | None, typer.Option("--user", metavar="NAME", help="Only the data of this user of [dashboard].")
     ] = None,
     rows: Annotated[int, typer.Option("--rows", min=1, max=10_000, help="The most rows in an answer.")] = 200,
-    http: Annotated[bool, typer.Option("--http", help="Over HTTP on this machine, not stdio.")] = False,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Instead of assistant.port.")] = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP on this machine, not over stdio.")] = False,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Use this port, not that of [assistant].")
+    ] = None,
     file: OtherFile = None,
 ) -> int:
     """Serve the metrics to an assistant (MCP)."""

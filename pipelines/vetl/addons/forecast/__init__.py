@@ -1,4 +1,4 @@
-"""Forecasts of calls: statsforecast comes with the extra `forecast`."""
+"""Forecasts of calls for the next 14 days."""
 
 from typing import TYPE_CHECKING
 

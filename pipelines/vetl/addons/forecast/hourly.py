@@ -6,11 +6,7 @@ level, a mean with more weight on the last weeks. The errors of forecasts made i
 the hours with few, some and many calls.
 """
 
-from typing import cast
-
 import polars as pl
-from statsforecast import StatsForecast
-from statsforecast.models import SeasonalExponentialSmoothing, SeasonalNaive
 
 WEEK = 7 * 24
 """The season, in hours."""
@@ -42,51 +38,65 @@ def predicted(hours: pl.DataFrame, ahead: int) -> pl.DataFrame:
             weeks. A null is no example, such as an hour of a holiday: the week before stands for it.
         ahead: The number of hours after the last one of each series. `naive` is the same hour of the last week.
     """
-    place = pl.int_range(pl.len()).over("series") % WEEK
-    known = hours.with_columns(place=place).select(
-        unique_id="series",
-        ds="at",
-        y=pl.col("value").fill_null(strategy="forward").over("series", "place"),
+    number = pl.int_range(pl.len()).over("series")
+    known = hours.select("series", "at", "value", place=number % WEEK, week=number // WEEK)
+    counted = pl.col("value").fill_null(strategy="forward").over("series", "place").fill_null(0)
+    learnt = _levelled(
+        known.with_columns(y=counted).select(
+            "series",
+            "at",
+            "place",
+            "week",
+            "y",
+            shape=_smoothed(counted, _WEIGHT_OF_SHAPE),
+            level=_smoothed(counted, _WEIGHT_OF_LEVEL),
+        )
     )
-    known = known.with_columns(pl.col("y").fill_null(0).cast(pl.Float32))
-    tries = pl.min_horizontal(pl.len().over("unique_id") // WEEK - _LEARNT, _TRIED)
-    parts = known.with_columns(tries=tries).partition_by("tries", as_dict=True, include_key=False)
-    return pl.concat(_predicted(part, ahead, int(tried)) for (tried,), part in parts.items())
+    last = pl.col("week").max().over("series")
+    coming = _after(learnt.filter(pl.col("week") == last), -(-ahead // WEEK))
+    end = hours.group_by("series").agg(end=pl.col("at").max().dt.offset_by(f"{ahead}h"))
+    coming = coming.join(end, on="series").filter(pl.col("at") <= pl.col("end"))
+    # The last week of a pair that was tried is a week that is known.
+    tries = pl.min_horizontal(last + 1 - _LEARNT, _TRIED)
+    tried = _after(learnt.filter(pl.col("week") > last - 2 - tries, pl.col("week") <= last - 2), 2)
+    tried = tried.join(learnt.select("series", "at", "y"), on=["series", "at"])
+    return _with_intervals(coming, tried).select("series", "at", "expected", "low", "high", "naive")
 
 
-def _predicted(known: pl.DataFrame, ahead: int, tries: int) -> pl.DataFrame:
-    shape = SeasonalExponentialSmoothing(WEEK, _WEIGHT_OF_SHAPE, alias="shape")
-    level = SeasonalExponentialSmoothing(WEEK, _WEIGHT_OF_LEVEL, alias="level")
-    models = StatsForecast(models=[shape, level, SeasonalNaive(WEEK, alias="naive")], freq="1h")
-    tried = cast("pl.DataFrame", models.cross_validation(df=known, h=2 * WEEK, step_size=WEEK, n_windows=tries))
-    coming = cast("pl.DataFrame", models.forecast(df=known, h=ahead))
-    return _with_intervals(_levelled(coming, "unique_id"), _levelled(tried, "unique_id", "cutoff")).select(
-        "expected", "low", "high", "naive", series="unique_id", at="ds"
-    )
+def _smoothed(value: pl.Expr, weight: float) -> pl.Expr:
+    """Return the mean of each hour of the week so far, in which the last week has this weight."""
+    return value.ewm_mean(alpha=weight, adjust=False).over("series", "place")
 
 
-def _levelled(table: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Return a table with `expected`: the shape of the week, with as many calls as the level has."""
-    shape, level = pl.col("shape"), pl.col("level")
-    ratio = level.sum().over(by) / shape.sum().over(by)
-    return table.with_columns(expected=shape * pl.when(shape.sum().over(by) > 0).then(ratio).otherwise(1))
+def _levelled(learnt: pl.DataFrame) -> pl.DataFrame:
+    """Return what each week predicts: the shape of the week, with as many calls as the level has; last week's."""
+    shape, level = (pl.col(name).sum().over("series", "week") for name in ("shape", "level"))
+    expected = pl.col("shape") * pl.when(shape > 0).then(level / shape).otherwise(1)
+    return learnt.with_columns(expected=expected, naive="y")
+
+
+def _after(learnt: pl.DataFrame, weeks: int) -> pl.DataFrame:
+    """Return the predictions for each of so many weeks after each week."""
+    ahead = pl.DataFrame({"ahead": range(1, weeks + 1)})
+    at = pl.col("at") + pl.duration(weeks="ahead")
+    return learnt.join(ahead, how="cross").select("series", "expected", "naive", at=at)
 
 
 def _with_intervals(coming: pl.DataFrame, tried: pl.DataFrame) -> pl.DataFrame:
     """Return the predictions with the intervals of the errors of the same series in hours of the same size."""
     expected = pl.col("expected")
-    thirds = tried.group_by("unique_id").agg(
+    thirds = tried.group_by("series").agg(
         fewer=expected.quantile(1 / 3, "linear"), more=expected.quantile(2 / 3, "linear")
     )
     scale = (expected + _SMALLEST).sqrt()
     error = (pl.col("y") - expected) / scale
-    errors = _sized(tried, thirds).group_by("unique_id", "size")
+    errors = _sized(tried, thirds).group_by("series", "size")
     reach = errors.agg(
         down=error.quantile((1 - COVERED) / 2, "linear"), up=error.quantile((1 + COVERED) / 2, "linear")
     )
     return (
         _sized(coming, thirds)
-        .join(reach, on=["unique_id", "size"], how="left")
+        .join(reach, on=["series", "size"], how="left")
         .with_columns(
             low=(expected + pl.col("down") * scale).clip(0), high=(expected + pl.col("up") * scale).clip(0)
         )
@@ -96,4 +106,4 @@ def _with_intervals(coming: pl.DataFrame, tried: pl.DataFrame) -> pl.DataFrame:
 def _sized(table: pl.DataFrame, thirds: pl.DataFrame) -> pl.DataFrame:
     """Return a table with the `size` of each hour: 0 for few, 1 for some, 2 for many calls."""
     size = (pl.col("expected") > pl.col("fewer")).cast(pl.Int8) + (pl.col("expected") > pl.col("more"))
-    return table.join(thirds, on="unique_id").with_columns(size=size)
+    return table.join(thirds, on="series").with_columns(size=size)

@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from importlib.util import find_spec
 
 from vetl.addons.forecast.predictions import MEASURES, Span, calls_by_hour, keep_forecasts, spans
-from vetl.core.errors import ConfigurationError
 from vetl.settings import Settings
 from vetl.store.warehouse import opened
 
@@ -31,8 +29,6 @@ class Forecast:
 
 def forecast(settings: Settings) -> Forecast:
     """Predict the calls of the next 14 days from the published file, once for each practice and day."""
-    if find_spec("statsforecast") is None:
-        raise ConfigurationError("statsforecast is not installed: pip install 'vetl-warehouse[forecast]'")
     found = {span.practice_id: span for span in spans(settings.warehouse.published)}
     names = dict.fromkeys([*(practice.id for practice in settings.practices), *found])
     reasons = {name: reason_without(found.get(name)) for name in names}
