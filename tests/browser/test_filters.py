@@ -84,6 +84,21 @@ def test_leaving_a_page_and_coming_back_keeps_view_and_address_in_step(visit: Vi
     assert figures(drawn(page, "Phones")) == before
 
 
+def test_the_button_back_takes_the_last_choice_away(visit: Visit) -> None:
+    page = drawn(visit("/phones"))
+    panel = page.get_by_test_id("stTabs").filter(has=page.get_by_label("Calls by how they ended")).first
+    panel.scroll_into_view_if_needed()
+    panel.locator(".mark-rect path").first.click(force=True)
+    said = page.get_by_text(re.compile("rows are behind the mark"))
+    expect(said).to_be_visible()
+    expect(page).to_have_url(re.compile("clicked"))
+    page.wait_for_timeout(2500)
+
+    page.go_back()
+    expect(page).not_to_have_url(re.compile("clicked"))
+    expect(said).to_have_count(0, timeout=15_000)
+
+
 def test_the_first_page_has_its_name_as_an_address_too(visit: Visit) -> None:
     page = drawn(visit("/overview?practice=loc-001&period=7"))
     expect(page.get_by_role("heading", level=1)).to_have_text("Overview")

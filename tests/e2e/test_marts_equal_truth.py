@@ -9,12 +9,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
-from support.booking_requests import NEVER_CALL
 from support.cells import count
 from support.expected import EXPECTED, assert_mart_is_true
-from support.expected.overview import report_revisions
-from support.expected.practice import practice_days
-from support.expected.tasks import reopened
 from support.expected_inputs import TABLES, known_from
 from support.mart_inputs import Known
 from support.month_of_events import play_month
@@ -104,37 +100,6 @@ def certain_until(source: Known, practice: str, name: str) -> datetime:
     return source.now - SETTLED if name in {"booking_sessions", "appointments"} else source.now
 
 
-def test_the_difficult_cases_occur(story: Story) -> None:
-    """The comparisons are only useful if every mart has rows."""
-    chapter, source = story
-
-    assert "waiting_room" in {row["stage"] for row in source.rows("booking_sessions")}
-    assert reopened(source)
-    assert {("online", "exact"), ("call", "inferred"), ("outreach", "exact"), (None, None)} <= ways(chapter)
-    statuses = {row["status"] for row in source.rows("messages")}
-    assert {"delivered", "read", "failed", "suppressed"} <= statuses
-
-
-def test_long_and_short_days_and_restated_ones_occur(story: Story) -> None:
-    _, source = story
-
-    assert {23.0, 24.0, 25.0} == {tuple(row)[3] for row in practice_days(source).values()}
-    pairs = {tuple(row) for row in report_revisions(source).values()}
-    assert {True, False, None} == {None if then is None else then != now for then, now in pairs}
-
-
-def test_every_reason_and_every_end_occurs(story: Story) -> None:
-    """This includes clients who must not be called, with the reason, and the results of appointments."""
-    chapter, _ = story
-    reasons = {row["not_actionable_because"] for row in chapter.rows("unbooked_requests")}
-
-    assert {None, "begun_by_practice", "anonymous", "followed_up", "too_old", "open_task"} <= reasons
-    assert reasons & NEVER_CALL, reasons
-    assert {True, False, None} == {row["is_kept"] for row in chapter.rows("booking_requests")}
-    assert any(row["recovered_within_7_days"] for row in chapter.rows("practice_weekly"))
-    assert any(row["is_final"] for row in chapter.rows("practice_weekly"))
-
-
 def test_nobody_who_was_acted_on_is_on_the_next_days_list(story: Story) -> None:
     """Of those who were acted on some booked and some did not."""
     chapter, _ = story
@@ -150,7 +115,3 @@ def test_nobody_who_was_acted_on_is_on_the_next_days_list(story: Story) -> None:
     ends = {(row["holdout"], row["booked_within_14_days"]) for row in shown}
     assert {(True, False), (False, True), (False, False)} <= ends
     assert {None, "pending", "completed", "canceled"} == {row["task_status"] for row in shown}
-
-
-def ways(chapter: Chapter) -> set[tuple[str | None, str | None]]:
-    return {(row["booked_via"], row["attribution"]) for row in chapter.rows("appointments")}

@@ -308,7 +308,7 @@ def test_definitions_become_variables_of_the_dbt_project(monkeypatch: pytest.Mon
 def test_every_variable_can_be_set() -> None:
     variables = yaml.safe_load((bundled.dbt_project() / "dbt_project.yml").read_text("utf-8"))["vars"]
     hours = {"opening_hour", "closing_hour", "opening_weekdays"}
-    others = {"instant", "local_time", "lists", "windows"}
+    others = {"instant", "local_time", "lists", "windows", "zone_corrections"}
 
     settable = {*DefinitionsSettings.model_fields, *hours} - {"opening_hours", "phone_regions"}
     assert settable == variables.keys() - others

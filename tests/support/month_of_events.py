@@ -4,7 +4,6 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import timedelta
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,9 +18,6 @@ from vetl.cli.sandbox import Platform
 from vetl.jobs.build import building
 from vetl.jobs.dbt_process import last_of
 
-Walker = tuple[str, str, str]
-"""A practice, a session there, and the stage that it reaches."""
-BACK, ASTRAY = ("client_details", "started"), ("started", "waiting_room")
 DAY = timedelta(days=1)
 YESTERDAY, TODAY = ((START + by).isoformat() for by in (-DAY, 0 * DAY))
 """Calls between these days were read before any report on their day."""
@@ -76,7 +72,7 @@ def play_month(folder: Path) -> Chapter:
         following(folder, seed=SEED, practices=PRACTICES, groups=GROUPS) as follower,
         receiving(folder, follower.platform) as address,
     ):
-        walkers = _set_out(follower)
+        _set_out(follower)
         _take_their_time(follower)
         follower.visit()
         assert build_marts_untested(follower.settings).exit_code == 0
@@ -85,7 +81,6 @@ def play_month(folder: Path) -> Chapter:
         follower.acts = act(follower)
         follower.platform.set(webhooks_to=f"{address}/webhooks")
         follower.platform.advance(timedelta(minutes=7))
-        _arrive(follower, walkers)
         follower.visit(endpoints=MOVING)
         a_month(follower, clients)
         follower.visit(endpoints=("appointments",), reconcile="full")
@@ -144,16 +139,12 @@ def _text(follower: Follower, practice: str) -> None:
             follower.text(practice, number)
 
 
-def _set_out(follower: Follower) -> list[Walker]:
-    """Move a session at each stage to the next; one goes back, one to a stage without a place."""
-    walkers: list[Walker] = []
-    ways = [*pairwise(BOOKING_STAGES), BACK, ASTRAY]
+def _set_out(follower: Follower) -> None:
+    """Begin a session at each stage, and one at a stage without a place."""
     for practice in KNOWN:
-        for here, there in ways:
-            record = {"stage": here, "referral_source": "walk", "client_type": "existing"}
-            identity = follower.platform.insert(practice, "booking_sessions", record)
-            walkers.append((practice, identity, there))
-    return walkers
+        for stage in (*BOOKING_STAGES, "waiting_room"):
+            record = {"stage": stage, "referral_source": "walk", "client_type": "existing"}
+            follower.platform.insert(practice, "booking_sessions", record)
 
 
 def _take_their_time(follower: Follower) -> None:
@@ -170,14 +161,6 @@ def _take_their_time(follower: Follower) -> None:
             began = {"status": "completed", "created_at": now - timedelta(minutes=60 - 8 * place + number)}
             for name, record in done.items():
                 platform.insert(practice, name, {**record, **began})
-
-
-def _arrive(follower: Follower, walkers: list[Walker]) -> None:
-    platform = follower.platform
-    for practice, identity, there in walkers:
-        now = platform.now()
-        moved = {"stage": there, "updated_at": now, "last_activity_at": now}
-        platform.update(practice, "booking_sessions", identity, moved)
 
 
 def _reopen(follower: Follower, random: Random) -> None:
