@@ -22,7 +22,6 @@ ONLY_IMPORTER = {
     "adbc_driver_postgresql": ("addons/postgres",),
     "pyarrow": ("store", "publishing"),
     "dagster": ("orchestration", "definitions.py", "hooks.py", "addons/*/__init__.py", "addons/*/dagster.py"),
-    "dagster_dbt": ("orchestration",),
     "typer": ("cli", "addons/*/command.py"),
     "rich": ("cli", "addons/*/command.py"),
     "mcp": ("addons/assistant",),

@@ -91,7 +91,7 @@ class Hooks:
         """Return, by the name for `vetl build --engine`, a module with `build(*, as_json) -> exit code`."""
 
     @_hook
-    def definitions(self, settings: Any, vetl: Any, tables: Any) -> "dg.Definitions":  # pyright: ignore[reportReturnType]
+    def definitions(self, settings: Any, vetl: Any) -> "dg.Definitions":  # pyright: ignore[reportReturnType]
         """Return jobs, schedules, sensors, assets and checks for Dagster."""
 
     @_hook
@@ -158,9 +158,9 @@ def engines() -> dict[str, str]:
     return {name: module for some in _answers("engines") for name, module in some.items()}
 
 
-def definitions(settings: Any, vetl: Any, tables: Any) -> "list[dg.Definitions]":
+def definitions(settings: Any, vetl: Any) -> "list[dg.Definitions]":
     """Return the definitions of the addons for Dagster."""
-    return list(_answers("definitions", settings=settings, vetl=vetl, tables=tables))
+    return list(_answers("definitions", settings=settings, vetl=vetl))
 
 
 def before_build(settings: Any) -> None:

@@ -104,8 +104,8 @@ def test_the_packages_that_pip_chose_are_taken_from_the_lock(tmp_path: Path) -> 
         command = [sys.executable, str(DEPLOY / "locked.py"), str(report), str(lock)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    chosen = locked("vetl-warehouse", "Dagster_DBT", "uvicorn")
-    assert re.findall(r"^([\w-]+)[\[=]", chosen.stdout, re.MULTILINE) == ["dagster-dbt", "uvicorn"]
+    chosen = locked("vetl-warehouse", "Dagster_DG-CLI", "uvicorn")
+    assert re.findall(r"^([\w-]+)[\[=]", chosen.stdout, re.MULTILINE) == ["dagster-dg-cli", "uvicorn"]
     assert chosen.stdout.count("--hash=") >= 2
     assert "not in the lock: unheard-of" in locked("unheard-of").stderr
 

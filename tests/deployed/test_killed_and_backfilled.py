@@ -16,7 +16,7 @@ from support.dagster_site import BIN, Site, site_of
 from support.processes import until
 from vetl import bundled
 from vetl.endpoints import REGISTRY
-from vetl.orchestration.checks import list_statuses
+from vetl.jobs.judgements import list_statuses
 from vetl.settings import load_settings
 from vetl.store.notes import notes_file, read_snapshot
 

@@ -11,7 +11,7 @@ import vetl_sandbox
 from support import truth
 from support.dagster_site import Site, kubernetes_site, workers_site
 from support.processes import until
-from vetl.orchestration.checks import list_statuses
+from vetl.jobs.judgements import list_statuses
 from vetl.settings import load_settings
 
 SLOW = vetl_sandbox.Fault("slow", in_a_row=None, wait_seconds=0.2)

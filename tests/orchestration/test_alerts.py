@@ -9,10 +9,11 @@ from support.hook_receiver import receiving
 from support.mail_server import mail_server
 from support.practice_site import vetl_resource
 from vetl.core.errors import ConfigurationError
+from vetl.notices import alerts
+from vetl.notices.alerts import Alert
 from vetl.notices.mail import written
 from vetl.notices.webhook import payload
-from vetl.orchestration import alerts
-from vetl.orchestration.alerts import Alert, alert_of, alerts_sensor, well_again_sensor
+from vetl.orchestration.alerts import alert_of, alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import CAUSES
 from vetl.settings import load_settings
 from vetl.settings.core_sections import AlertSettings, ScheduleSettings

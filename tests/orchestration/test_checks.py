@@ -11,7 +11,8 @@ import duckdb
 import pytest
 from support.practice_site import practice_tables, vetl_resource
 from vetl.addons.watch import dagster as watch
-from vetl.orchestration.checks import LIST_CHECKS, check_lists, check_published
+from vetl.jobs.judgements import LIST_CHECKS
+from vetl.orchestration.checks import check_lists, check_published
 from vetl.orchestration.resources import PUBLISHED, raw_key
 from vetl.store.notes import write_snapshot
 from vetl.store.tables import FIRST

@@ -9,10 +9,11 @@ import dagster as dg
 import pytest
 from vetl.core.endpoint import Endpoint
 from vetl.endpoints import REGISTRY
-from vetl.orchestration.checks import LIST_CHECKS
-from vetl.orchestration.dbt import manifest_of
+from vetl.jobs.dbt_manifest import read_manifest
+from vetl.jobs.dbt_process import state_folder
+from vetl.jobs.judgements import LIST_CHECKS
 from vetl.orchestration.lists import PRACTICES
-from vetl.orchestration.raw_tables import ELSEWHERE
+from vetl.orchestration.manifest import ELSEWHERE
 from vetl.orchestration.resources import WRITER_POOL, raw_key
 from vetl.settings import Settings
 from vetl.settings.core_sections import WarehouseSettings
@@ -29,7 +30,6 @@ def definitions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.Definit
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", ResourceWarning)  # objects of other tests may be collected meanwhile
-            warnings.filterwarnings("ignore", "sqlglotrs is deprecated")  # the default of dagster-dbt
             location = defs()
         yield location
 
@@ -37,11 +37,13 @@ def definitions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.Definit
 def test_a_manifest_that_a_full_disk_cut_off_is_written_again(tmp_path: Path) -> None:
     """With half a manifest no run could begin, and its alert said nothing about the cause."""
     settings = Settings(warehouse=WarehouseSettings(path=tmp_path / "vetl.duckdb"))
-    manifest = manifest_of(settings)
+    read_manifest(settings)
+    manifest = state_folder(settings.warehouse.path) / "target" / "manifest.json"
     whole = manifest.read_text("utf-8")
     manifest.write_text(whole[: len(whole) // 2], "utf-8")
 
-    again = json.loads(manifest_of(settings).read_text("utf-8"))
+    read_manifest(settings)
+    again = json.loads(manifest.read_text("utf-8"))
     assert again["nodes"].keys() == json.loads(whole)["nodes"].keys()
 
 
@@ -96,3 +98,15 @@ def test_every_asset_has_an_area_an_owner_and_a_description(definitions: dg.Defi
     lists = {endpoint.table: assets[raw_key(endpoint.table)].group_name for endpoint in REGISTRY}
     assert ELSEWHERE not in lists.values()
     assert lists["staff_tasks"] == assets[dg.AssetKey(["marts", "staff_tasks"])].group_name == "tasks"
+
+
+def test_a_check_of_a_mart_is_described_by_its_rules(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    key = dg.AssetCheckKey(dg.AssetKey(["marts", "appointments"]), "holds")
+
+    assert graph.get(key).description == (
+        "one row for each practice_id, appointment_id; ties out with stg_partner__appointments;"
+        " are booked and attributed together"
+    )
+    every = [graph.get(one) for one in graph.asset_check_keys if one.asset_key.path[0] == "marts"]
+    assert [check.key.to_user_string() for check in every if not check.description] == []

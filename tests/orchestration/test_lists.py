@@ -12,7 +12,7 @@ from vetl.core.list_read import EndpointResult, State, SyncResult
 from vetl.core.pages import Changes
 from vetl.orchestration import lists
 from vetl.orchestration.lists import NAME, list_assets
-from vetl.orchestration.raw_tables import RawTables
+from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.resources import raw_key
 from vetl.store.notes import ListStatus
 
@@ -20,7 +20,7 @@ AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 TODAY = datetime.now(UTC).isoformat()
 TASKS, CALLS = raw_key("staff_tasks"), raw_key("phone_calls")
-EMPTY = RawTables({"nodes": {}, "sources": {}})
+EMPTY = Manifest({"nodes": {}, "sources": {}})
 
 
 def outcome(practice_id: str, state: State, reason: str = "", *, retryable: bool = False) -> EndpointResult:

@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from vetl.core.errors import ConfigurationError
-from vetl.orchestration.checks import USUAL_HOURS
+from vetl.jobs.judgements import USUAL_HOURS
 from vetl.orchestration.schedules import EVERYTHING, WATCH, schedules
 from vetl.settings import load_settings
 from vetl.settings.core_sections import ScheduleSettings, open_hours

@@ -13,14 +13,15 @@ from support.deliveries import body_of, message
 from support.practice_site import practice_tables, vetl_resource
 from support.warehouse_with_rows import ask
 from vetl.orchestration.lists import NAME
-from vetl.orchestration.raw_tables import RawTables, received_tables
+from vetl.orchestration.manifest import Manifest
+from vetl.orchestration.received import received_tables
 from vetl.orchestration.resources import VetlResource
 from vetl.orchestration.schedules import inbox_sensors, practices_sensor
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings.core_sections import ScheduleSettings
 
-RECEIVED_TABLES = received_tables(RawTables({"nodes": {}, "sources": {}}))
+RECEIVED_TABLES = received_tables(Manifest({"nodes": {}, "sources": {}}))
 [INBOX] = inbox_sensors(ScheduleSettings())
 
 
@@ -63,7 +64,7 @@ def test_the_sensor_requests_a_job_that_drains(vetl: VetlResource, tmp_path: Pat
     assert ask(tmp_path / "warehouse/data/vetl.duckdb", "select id from raw.messages") == [("m-1",)]
 
 
-HOLD = "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print(1, flush=True); time.sleep(2)"
+HOLD = "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print(1, flush=True); time.sleep(4)"
 
 
 @pytest.mark.parametrize("as_json", [False, True])

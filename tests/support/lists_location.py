@@ -5,11 +5,11 @@ import os
 import dagster as dg
 from vetl.orchestration.checks import check_lists
 from vetl.orchestration.lists import list_assets
-from vetl.orchestration.raw_tables import RawTables
+from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.resources import VetlResource
 from vetl.orchestration.schedules import practices_sensor
 
-lists = list_assets(RawTables({"nodes": {}, "sources": {}}))
+lists = list_assets(Manifest({"nodes": {}, "sources": {}}))
 defs = dg.Definitions(
     assets=[lists],
     asset_checks=[check_lists],

@@ -2,7 +2,8 @@
 
 import logging
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
+from functools import partial
 from typing import Any, TextIO
 
 import structlog
@@ -28,10 +29,17 @@ SENTENCES = {
 """Each event as a sentence for people; the names of events stay for programs that read the logs."""
 
 
-def configure_logs(verbosity: int, stream: TextIO | None = None, *, as_json: bool = False) -> None:
+def configure_logs(
+    verbosity: int,
+    stream: TextIO | None = None,
+    *,
+    as_json: bool = False,
+    warn: Callable[[str], object] = lambda _: None,
+) -> None:
     """Write warnings to `stream` (standard error), with `-v` also each action, with `-vv` also each request.
 
-    Each event is a sentence, or a JSON object with its values by name if `as_json`.
+    Each event is a sentence, or a JSON object with its values by name if `as_json`. `warn` also gets the
+    sentence of each warning.
     """
     level = {0: logging.WARNING, 1: logging.INFO}.get(verbosity, logging.DEBUG)
     render = structlog.processors.JSONRenderer() if as_json else _in_words
@@ -41,9 +49,22 @@ def configure_logs(verbosity: int, stream: TextIO | None = None, *, as_json: boo
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            partial(_warned, warn),
             render,
         ],
     )
+
+
+def _warned(
+    warn: Callable[[str], object], _logger: object, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    if event["level"] == "warning":
+        warn(
+            sentence(
+                event["event"], {name: event[name] for name in event.keys() - {"event", "level", "timestamp"}}
+            )
+        )
+    return event
 
 
 def _in_words(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Alerts for failed runs: by webhook, by e-mail, or by channels of the user's own.
+"""Sensors that send the alerts about failed runs.
 
 An alert quotes vetl's own errors, which never hold a secret or personal data. Of other exceptions it names only
 the class. An alert is known by its causes: the job and the step, and for checks the check and the practice.
@@ -8,17 +8,15 @@ A cause is sent once, again after `repeat_hours`, and once more when it is over.
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 import dagster as dg
 from dagster_shared.error import SerializableErrorInfo
 
-from vetl.notices.mail import send_mail, written
-from vetl.notices.webhook import post_text
+from vetl.notices.alerts import Alert, Channel, channels, send
 from vetl.orchestration.checks import CAUSES
 from vetl.orchestration.resources import VetlResource, sensor_status
-from vetl.settings.core_sections import AlertSettings, ScheduleSettings
+from vetl.settings.core_sections import ScheduleSettings
 
 _STATE = "vetl/alerts"
 """The key of the causes that were sent, in Dagster's store of cursors: JSON, by job, with the time of each."""
@@ -27,49 +25,6 @@ _MOST_LINES = 20
 _NO_STEP = "the run ended before any step"
 _NUMBERS = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?|(?<=PID )\d+|\d[\d.,]*(?= [a-z])")
 """Times, ages and counts, which differ each time the same thing fails."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """The message about one failed run, or about causes that are over; `is_well`: no cause is left."""
-
-    job: str
-    run_id: str
-    failures: tuple[str, ...]
-    is_over: bool = False
-    is_well: bool = False
-
-    @property
-    def subject(self) -> str:
-        """Return the first line."""
-        return f"vetl: {self.job} is well again" if self.is_over else f"vetl: {self.job} failed"
-
-    @property
-    def text(self) -> str:
-        """Return the whole message."""
-        return "\n".join((self.subject, *(f"- {line}" for line in self.failures), f"Dagster run {self.run_id}"))
-
-
-Channel = Callable[[Alert], None]
-"""Sends an alert; raises an exception if it cannot."""
-
-
-def channels(settings: AlertSettings) -> list[Channel]:
-    """Return the channels that `[alerts]` configures."""
-    configured: list[Channel] = []
-    if settings.webhook:
-        address = settings.webhook.get_secret_value()
-        configured.append(lambda alert: post_text(address, alert.text, about=alert.job, is_over=alert.is_well))
-    if settings.email_to:
-        configured.append(lambda alert: mail(settings, alert))
-    return configured
-
-
-def mail(settings: AlertSettings, alert: Alert) -> None:
-    """Send an alert by SMTP; beyond this machine over TLS."""
-    message = written(alert.subject, settings.email_from, settings.email_to)
-    message.set_content(alert.text)
-    send_mail(settings, message)
 
 
 def alerts_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.SensorDefinition:
@@ -103,7 +58,7 @@ def well_again_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg
         if run.job_name not in sent:
             return dg.SkipReason(f"no alert is open about {run.job_name}")
         over = Alert(run.job_name, run.run_id, _lines_of(sent.pop(run.job_name)), is_over=True, is_well=True)
-        _send([*channels(vetl.settings().alerts), *more], over)
+        send([*channels(vetl.settings().alerts), *more], over)
         _keep(context.instance, sent)
         return None
 
@@ -120,9 +75,9 @@ def _report(context: dg.RunFailureSensorContext, used: Sequence[Channel], hours:
     over = {cause for cause in before.keys() - causes if cause.partition(": ")[0] in judged}
     due = [cause for cause in causes if now - before.get(cause, 0.0) > hours * 3600]
     if due:
-        _send(used, alert)
+        send(used, alert)
     if over:
-        _send(used, Alert(alert.job, alert.run_id, _lines_of(over), is_over=True))
+        send(used, Alert(alert.job, alert.run_id, _lines_of(over), is_over=True))
     kept = {cause: at for cause, at in before.items() if cause not in over}
     sent[alert.job] = kept | (dict.fromkeys(causes, now) if due else {})
     _keep(context.instance, sent)
@@ -167,15 +122,3 @@ def _kind(error: SerializableErrorInfo | None) -> str | None:
     while error is not None and error.cause is not None:
         error = error.cause
     return error.cls_name if error else None
-
-
-def _send(used: Sequence[Channel], alert: Alert) -> None:
-    """Send through every channel, then raise the first exception, if any."""
-    failures: list[Exception] = []
-    for channel in used:
-        try:
-            channel(alert)
-        except Exception as error:  # noqa: BLE001 - channels are anybody's code
-            failures.append(error)
-    if failures:
-        raise failures[0]

@@ -5,130 +5,46 @@ freshness policy of Dagster's would judge the list as a whole, and one fresh pra
 check needs a lock.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
 
-from vetl import bundled
-from vetl.core.endpoint import Endpoint
-from vetl.core.errors import VetlError, WarehouseError
+from vetl.core.errors import VetlError
 from vetl.endpoints import REGISTRY
+from vetl.jobs.judgements import LIST_CHECKS, PUBLISHED_CHECKS, Verdict, lines_of, list_verdicts
 from vetl.orchestration.metadata import table
-from vetl.orchestration.resources import PUBLISHED, VetlResource, as_failures, raw_key
-from vetl.publishing.statements import query
+from vetl.orchestration.resources import EVERYTHING, PUBLISHED, VetlResource, as_failures, raw_key
 from vetl.settings import Settings
-from vetl.settings.core_sections import OFF, OpeningHours, open_hours
-from vetl.store.notes import Attempt, ListStatus, read_snapshot
-from vetl.store.writer_lock import Activity, read_activity
-
-Row = tuple[object, ...]
-
-_ROWS_IN_A_LINE = 3
-_LINES = 20
-"""The most lines of an error or an alert."""
-
-EVERYTHING = "everything"
-"""The job that reads, builds and publishes; the job `watch` fails for it if less than half of the practices do."""
+from vetl.settings.core_sections import OFF
 
 CAUSES = "causes"
 """The name of the metadata of a failure that has the causes of its alert."""
 
-USUAL_HOURS = OpeningHours(opens=8, closes=18, weekdays=6)
-"""The opening hours if `[definitions]` sets none, the same as in `dbt_project.yml`."""
 
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The result of a check: no rows if it passed, else a row for each problem. `is_error`: the run fails."""
-
-    columns: tuple[str, ...] = ()
-    rows: Sequence[Row] = field(default_factory=tuple[Row, ...])
-    is_error: bool = False
-
-    def result(self, key: dg.AssetKey, name: str) -> dg.AssetCheckResult:
-        """Return the result in Dagster's form."""
-        return dg.AssetCheckResult(
-            passed=not self.rows,
-            asset_key=key,
-            check_name=name,
-            severity=dg.AssetCheckSeverity.ERROR if self.is_error else dg.AssetCheckSeverity.WARN,
-            metadata={
-                **({"found": table(self.columns, self.rows)} if self.rows else {}),
-                "count": len(self.rows),
-            },
-            description=self.line() or None,
-        )
-
-    def causes(self, check: str) -> list[str]:
-        """Return the causes of an alert: the check and each practice, without an age."""
-        return sorted({f"{check} {row[0]}" for row in self.rows})
-
-    def line(self) -> str:
-        """Return the first rows in one line, for the page of the check."""
-        more = len(self.rows) - _ROWS_IN_A_LINE
-        lines = [": ".join(map(_in_words, self.columns, row)) for row in self.rows[:_ROWS_IN_A_LINE]]
-        return "; ".join([*lines, *([f"and {more} more"] if more > 0 else [])])
-
-
-def _in_words(column: str, value: object) -> str:
-    """Return a text as it is, and any other value with the name of its column."""
-    if isinstance(value, str):
-        return value
-    return f"{column} {value:%Y-%m-%d %H:%M} UTC" if isinstance(value, datetime) else f"{value} {column}"
+def result_of(
+    verdict: Verdict,
+    key: dg.AssetCheckKey,
+    kind: type[dg.AssetCheckResult | dg.AssetCheckEvaluation] = dg.AssetCheckResult,
+) -> Any:  # noqa: ANN401 - of that kind
+    """Return a verdict in Dagster's form: a result of a planned check, or an evaluation of any other."""
+    return kind(
+        passed=not verdict.rows,
+        asset_key=key.asset_key,
+        check_name=key.name,
+        severity=dg.AssetCheckSeverity.ERROR if verdict.is_error else dg.AssetCheckSeverity.WARN,
+        metadata={
+            **({"found": table(verdict.columns, verdict.rows)} if verdict.rows else {}),
+            "count": len(verdict.rows),
+        },
+        description=verdict.line() or None,
+    )
 
 
 def failure(message: str, causes: Iterable[str]) -> dg.Failure:
     """Return the failure of a step whose checks failed, with the causes of its alert."""
     return dg.Failure(message, metadata={CAUSES: dg.MetadataValue.json(sorted(causes))}, allow_retries=False)
-
-
-def certified(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
-    """Every window is certified. A list that could not be read is an error: `vetl doctor` examines it."""
-    failed = [item for item in lists if item.state == "failed"]
-    unproven = [item for item in lists if item.state == "uncertified"]
-    rows = [(item.practice_id, item.state, item.reason) for item in (*failed, *unproven)]
-    return Verdict(("practice", "state", "reason"), rows, is_error=bool(failed))
-
-
-def fresh(lists: Sequence[ListStatus], settings: Settings, now: datetime) -> Verdict:
-    """The list was read within the allowed opening hours. If not, look for failed runs, then at the schedule."""
-    zones = {practice.id: practice.time_zone for practice in settings.practices}
-    usual = settings.definitions.opening_hours or USUAL_HOURS
-    own = settings.definitions.opening_hours_by_practice or {}
-    ages = [
-        (open_hours(item.read_at, now, zones[item.practice_id], own.get(item.practice_id, usual)), item)
-        for item in lists
-        if item.read_at is not None
-    ]
-    stale = [pair for pair in ages if pair[0] > settings.schedule.stale_after_hours]
-    rows = [
-        (item.practice_id, item.read_at, round(age, 1)) for age, item in sorted(stale, key=lambda pair: -pair[0])
-    ]
-    return Verdict(("practice", "last read", "opening hours since"), rows, is_error=bool(rows))
-
-
-def quarantined(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
-    """No row is in quarantine. `vetl quarantine list` shows the rows."""
-    with_rows = sorted((item for item in lists if item.quarantined), key=lambda item: -item.quarantined)
-    return Verdict(("practice", "rows"), [(item.practice_id, item.quarantined) for item in with_rows])
-
-
-def as_in_the_contract(lists: Sequence[ListStatus], _settings: Settings, _now: datetime) -> Verdict:
-    """The list has the fields and values of the contract. New fields are in `_extra`, new values unchanged."""
-    rows = [(item.practice_id, departure) for item in lists for departure in item.drift]
-    return Verdict(("practice", "departure from the contract"), rows)
-
-
-LIST_CHECKS: dict[str, Callable[[Sequence[ListStatus], Settings, datetime], Verdict]] = {
-    "certified": certified,
-    "fresh": fresh,
-    "quarantine": quarantined,
-    "as_in_the_contract": as_in_the_contract,
-}
 
 
 @dg.multi_asset_check(
@@ -152,90 +68,16 @@ def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> I
     for endpoint, name, verdict in verdicts:
         key = dg.AssetCheckKey(raw_key(endpoint.table), name)
         if key in context.selected_asset_check_keys:
-            yield verdict.result(key.asset_key, name)
+            yield result_of(verdict, key)
             errors += [(endpoint.name, name, verdict)] if verdict.is_error else []
     failed = {row[0] for _, _, verdict in errors for row in verdict.rows}
     few = 2 * len(failed) < len(settings.practices) and settings.schedule.watch != OFF
     if few and context.run.job_name == EVERYTHING:
-        for line in _failures(errors):
+        for line in lines_of(errors):
             context.log.warning(line)
     elif errors:
         causes = {cause for _, name, verdict in errors for cause in verdict.causes(name)}
-        raise failure("\n".join(_failures(errors)), causes)
-
-
-def list_verdicts(settings: Settings) -> Iterator[tuple[Endpoint, str, Verdict]]:
-    """Yield the result of every check of every list."""
-    now, lists = datetime.now(UTC), list_statuses(settings)
-    for endpoint in REGISTRY:
-        ours = [item for item in lists if item.endpoint == endpoint.name]
-        for name, judge in LIST_CHECKS.items():
-            yield endpoint, name, judge(ours, settings, now)
-
-
-def _failures(errors: Sequence[tuple[str, str, Verdict]]) -> Iterator[str]:
-    """Yield a line for each practice and check, with the first reason: a refused practice fails all of its lists.
-
-    `errors` are the verdicts with the names of their list and check.
-    """
-    found: dict[tuple[str, object], list[str]] = {}
-    for endpoint, name, verdict in errors:
-        for row in verdict.rows:
-            words = f"{endpoint}: {': '.join(map(_in_words, verdict.columns[1:], row[1:]))}"
-            found.setdefault((name, row[0]), []).append(words)
-    for (name, practice), lists in list(found.items())[:_LINES]:
-        many = f"{len(lists)} lists are" if len(lists) > 1 else "a list is"
-        yield f"{practice}: {many} not {name}; {lists[0]}"
-    if len(found) > _LINES:
-        yield f"and {len(found) - _LINES} more; the checks show them"
-
-
-def list_statuses(settings: Settings) -> list[ListStatus]:
-    """Return the lists of configured practices that a sync has tried; nothing before the first sync."""
-    snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
-    configured = {practice.id for practice in settings.practices}
-    sync = read_activity(settings.warehouse.path, "sync")
-    return [
-        _failed_since(item, item.attempt, sync)
-        for item in (snapshot.lists if snapshot else ())
-        if item.practice_id in configured and item.attempt
-    ]
-
-
-def _failed_since(item: ListStatus, attempt: Attempt, sync: Activity | None) -> ListStatus:
-    """Return a list as failed if a later sync failed as a whole, since such a sync records no attempt."""
-    if not sync or sync.outcome != "failed" or not sync.finished_at:
-        return item
-    if datetime.fromisoformat(sync.finished_at) < datetime.fromisoformat(attempt.finished):
-        return item
-    return replace(item, state="failed", attempt=replace(attempt, reason=sync.error or "the last sync failed"))
-
-
-_FEWER = """
-select practice_id, endpoint, source_count, warehouse_count from meta.proof
-where warehouse_count < source_count order by source_count - warehouse_count desc
-"""
-"""Only missing rows are a problem: a list may grow between two counts at the source."""
-
-
-def _asking(sql: str, *columns: str) -> Callable[[Settings], Verdict]:
-    def verdict(settings: Settings) -> Verdict:
-        """Ask the published file; if it cannot be read, the check fails."""
-        try:
-            return Verdict(columns, query(settings.warehouse.published, sql).rows)
-        except WarehouseError as error:
-            return Verdict(("error",), [(str(error),)])
-
-    return verdict
-
-
-PUBLISHED_CHECKS: dict[str, tuple[str, Callable[[Settings], Verdict]]] = {
-    "equals_source": (
-        "No list has fewer rows than the source counted at the last complete read.",
-        _asking(_FEWER, "practice", "list", "rows at the source", "rows published"),
-    ),
-}
-"""The checks of the published file, to which addons add theirs: a description, and the function that judges."""
+        raise failure("\n".join(lines_of(errors)), causes)
 
 
 def check_published() -> dg.AssetChecksDefinition:
@@ -253,8 +95,8 @@ def check_published() -> dg.AssetChecksDefinition:
         """Run the checks. Failures are warnings, because none of them proves a fault."""
         settings = vetl.settings()
         for name, (_, judge) in PUBLISHED_CHECKS.items():
-            if dg.AssetCheckKey(PUBLISHED, name) in context.selected_asset_check_keys:
-                yield judge(settings).result(PUBLISHED, name)
+            if (key := dg.AssetCheckKey(PUBLISHED, name)) in context.selected_asset_check_keys:
+                yield result_of(judge(settings), key)
 
     return check
 
@@ -269,7 +111,6 @@ def checked_if_it_fails(settings: Settings, events: Iterable[Any]) -> Iterator[A
         yield from events
     except Exception:
         yield from lists_now(settings)
-        yield from published_now(settings)
         raise
 
 
@@ -277,23 +118,11 @@ def lists_now(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
     """Run the checks of the lists in a step that ends early."""
     with suppress(VetlError):
         for endpoint, name, verdict in list_verdicts(settings):
-            yield _evaluation(verdict.result(raw_key(endpoint.table), name))
+            key = dg.AssetCheckKey(raw_key(endpoint.table), name)
+            yield result_of(verdict, key, dg.AssetCheckEvaluation)
 
 
 def published_now(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
-    """Run the checks of the published file in a step that ends early."""
+    """Run the checks of the published file in the step that builds it; planned, each would be two more events."""
     for name, (_, judge) in PUBLISHED_CHECKS.items():
-        yield _evaluation(judge(settings).result(PUBLISHED, name))
-
-
-def _evaluation(result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
-    assert result.asset_key
-    assert result.check_name
-    return dg.AssetCheckEvaluation(
-        asset_key=result.asset_key,
-        check_name=result.check_name,
-        passed=result.passed,
-        metadata=result.metadata,
-        severity=result.severity,
-        description=result.description,
-    )
+        yield result_of(judge(settings), dg.AssetCheckKey(PUBLISHED, name), dg.AssetCheckEvaluation)

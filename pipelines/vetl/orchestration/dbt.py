@@ -1,62 +1,45 @@
 """The dbt project as assets, one for each model with its tests as checks, and the published file."""
 
-import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import dagster as dg
-from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
-from dagster_dbt.core.dbt_cli_event import DbtCoreCliEventMessage
 
-from vetl import bundled
 from vetl.core.published_file import SCHEMAS
-from vetl.jobs.build import dbt_variables, is_up_to_date
-from vetl.jobs.dbt_process import NodeDone, dbt_parse, state_folder
-from vetl.orchestration.checks import EVERYTHING, checked_if_it_fails
+from vetl.jobs.build import is_up_to_date
+from vetl.jobs.dbt_process import NodeDone
+from vetl.orchestration.checks import checked_if_it_fails, published_now
 from vetl.orchestration.lists import reads_again
-from vetl.orchestration.metadata import code_in, documented_in, table
-from vetl.orchestration.raw_tables import owners
-from vetl.orchestration.resources import PUBLISHED, WRITER_POOL, VetlResource, as_failures
+from vetl.orchestration.manifest import Manifest
+from vetl.orchestration.metadata import table
+from vetl.orchestration.resources import (
+    BUILDING,
+    DRAIN,
+    EVERYTHING,
+    PUBLISHED,
+    WRITER_POOL,
+    VetlResource,
+    as_failures,
+)
 from vetl.publishing.publication import Published
 from vetl.run import Event, Events, built, built_and_published, forgotten, published
 from vetl.settings import Settings
 from vetl.store.person import read_plans
 from vetl.store.warehouse import writing
 
-ONLY_NEWS = (EVERYTHING, "drain")
+ONLY_NEWS = (EVERYTHING, DRAIN)
 """Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
 
 _UP_TO_DATE = "No new data; the published file is up to date."
-_BROKEN = "{rows} rows fail this test. The published file stays as it was; `vetl build` lists the failed tests."
+_BROKEN = {
+    True: "{} rows fail this test. The published file stays as it was; `vetl build` lists the failed tests.",
+    False: "{} rows fail this test. It is a warning, and holds nothing back.",
+}
 
 
-class _Translator(DagsterDbtTranslator):
-    """Groups and owners of dbt's own config, and views as virtual assets.
-
-    Tests of the raw tables are no checks: each backfill of a list would start dbt for them.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(DagsterDbtTranslatorSettings(enable_dbt_views_as_virtual_assets=True))
-
-    def get_owners(self, dbt_resource_props: Mapping[str, Any]) -> list[str]:
-        """Return the owners of a model, from its `meta`."""
-        return owners(dbt_resource_props)
-
-    def get_description(self, dbt_resource_props: Mapping[str, Any]) -> str:
-        """Return the description without the SQL, which is one click away and would hide it."""
-        return " ".join(dbt_resource_props.get("description", "").split())
-
-    def get_metadata(self, dbt_resource_props: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the metadata of dagster-dbt, the file of the model, and the link to its page."""
-        file = bundled.dbt_project() / dbt_resource_props["original_file_path"]
-        return {**super().get_metadata(dbt_resource_props), **code_in(file), **documented_in("marts.md")}
-
-
-def built_assets(manifest: Path) -> dg.AssetsDefinition:
+def built_assets(manifest: Manifest) -> dg.AssetsDefinition:
     """Return the models and the published file, which one step builds and publishes, as `vetl run` does.
 
     Two steps would have to build every model each hour: Dagster skips a step if one of its inputs was not made.
@@ -65,21 +48,25 @@ def built_assets(manifest: Path) -> dg.AssetsDefinition:
         # Dagster calls virtual assets a preview. Without them the checks of views stand as never run.
         warnings.simplefilter("ignore", dg.PreviewWarning)
 
-        @dbt_assets(manifest=manifest, name="described_by_dbt", dagster_dbt_translator=_Translator())
-        def described() -> Iterator[Any]:
-            yield from ()  # its assets and checks are made by the step below
-
         @dg.multi_asset(
             name="dbt_build",
-            specs=[*described.specs, _published_file(described.keys)],
-            check_specs=[*described.check_specs],
+            specs=[*manifest.model_assets(), _published_file(manifest.keys.values())],
+            check_specs=manifest.model_checks(),
             can_subset=True,
             pool=WRITER_POOL,
-            allow_arbitrary_check_specs=True,
         )
         def models(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
             settings = vetl.settings()
-            yield from checked_if_it_fails(settings, _built(context, settings, manifest))
+            for event in checked_if_it_fails(settings, _built(context, settings, manifest)):
+                if isinstance(event, dg.MaterializeResult) and context.run.job_name in BUILDING:
+                    # An output is an event more, and Dagster looks up the versions of its inputs for it. So only
+                    # a selection of a user has outputs, on which an asset of the user may wait.
+                    assert event.asset_key
+                    context.log_event(dg.AssetMaterialization(event.asset_key, metadata=event.metadata))
+                else:
+                    yield event
+            if context.run.job_name in BUILDING:
+                yield from published_now(settings)
 
     return models
 
@@ -95,7 +82,7 @@ def _published_file(models: Iterable[dg.AssetKey]) -> dg.AssetSpec:
     )
 
 
-def _built(context: dg.AssetExecutionContext, settings: Settings, manifest: Path) -> Iterator[Any]:
+def _built(context: dg.AssetExecutionContext, settings: Settings, manifest: Manifest) -> Iterator[Any]:
     """Continue forgettings, then build, test and publish. The job decides whether it does so without news, too."""
     only_news = context.run.job_name in ONLY_NEWS
     with as_failures():
@@ -109,48 +96,33 @@ def _built(context: dg.AssetExecutionContext, settings: Settings, manifest: Path
                 one for one in forgotten(settings) if not (isinstance(one, Event) and one.kind == "published")
             ]
             yield from _asset_events(context, settings, continued, manifest)
-            yield from _asset_events(
-                context, settings, _building(context, settings, manifest, all_tests=all_tests), manifest
-            )
+            building = _building(context, settings, manifest, all_tests=all_tests)
+            yield from _asset_events(context, settings, building, manifest)
 
 
-def _building(context: dg.AssetExecutionContext, settings: Settings, manifest: Path, *, all_tests: bool) -> Events:
+def _building(
+    context: dg.AssetExecutionContext, settings: Settings, manifest: Manifest, *, all_tests: bool
+) -> Events:
     """Return the events of the build of all models, or of those that a user has selected."""
     assets, checks = context.selected_asset_keys, context.selected_asset_check_keys
-    publishes = PUBLISHED in assets
-    if not checks and len(assets) == len(context.assets_def.node_keys_by_output_name):
+    if context.run.job_name in BUILDING:
         return built_and_published(settings, all_tests=all_tests)
-    chosen = _names(context, json.loads(manifest.read_text("utf-8")))
+    tests = [manifest.tests[key]["name"] for key, check in manifest.checks.items() if check in checks]
+    chosen = [*(key.path[-1] for key in sorted(assets - {PUBLISHED})), *tests]
     if not chosen:
         return published(settings)
-    return (built_and_published if publishes else built)(settings, all_tests=all_tests, select=chosen)
-
-
-def _names(context: dg.AssetExecutionContext, manifest: Mapping[str, Any]) -> list[str]:
-    """Return dbt's names of the selected models and tests."""
-    translator = _Translator()
-    models = [
-        node["name"]
-        for node in manifest["nodes"].values()
-        if node["resource_type"] == "model" and translator.get_asset_key(node) in context.selected_asset_keys
-    ]
-    return [*models, *(key.name for key in context.selected_asset_check_keys)]
+    return (built_and_published if PUBLISHED in assets else built)(settings, all_tests=all_tests, select=chosen)
 
 
 def _asset_events(
-    context: dg.AssetExecutionContext, settings: Settings, events: Iterable[Event | NodeDone], manifest: Path
+    context: dg.AssetExecutionContext, settings: Settings, events: Iterable[Event | NodeDone], manifest: Manifest
 ) -> Iterator[Any]:
-    """Yield the materializations and check results of a build.
-
-    With the context of the step dagster-dbt makes results of planned tests only, and no job of vetl plans tests.
-    """
-    planned = context if context.selected_asset_check_keys else None
+    """Yield the materializations and check results of a build."""
     for event in events:
         if isinstance(event, NodeDone):
             if event.event:
                 sys.stdout.write(f"{event.event['info']['msg']}\n")
-                message = DbtCoreCliEventMessage(raw_event=event.event, event_history_metadata={})
-                yield from map(_of_step, message.to_default_asset_events(manifest, _Translator(), planned))
+                yield from _of_node(context, event.event["data"], manifest)
             continue
         match event.kind:
             case "forgotten":
@@ -171,6 +143,25 @@ def _asset_events(
                 pass
 
 
+def _of_node(context: dg.AssetExecutionContext, done: dict[str, Any], manifest: Manifest) -> Iterator[Any]:
+    """Yield the event of a model or a test that dbt has run."""
+    unique_id, status = done["node_info"]["unique_id"], done["node_info"]["node_status"]
+    seconds = {"seconds": round(done.get("execution_time") or 0.0, 2)}
+    if unique_id in manifest.models and status == "success":
+        yield dg.MaterializeResult(asset_key=manifest.keys[unique_id], metadata=seconds)
+    elif unique_id in manifest.checks and status != "skipped":
+        check, rows = manifest.checks[unique_id], done.get("num_failures") or 0
+        is_planned, is_error = check in context.selected_asset_check_keys, status != "warn"
+        yield (dg.AssetCheckResult if is_planned else dg.AssetCheckEvaluation)(
+            passed=status == "pass",
+            asset_key=check.asset_key,
+            check_name=check.name,
+            severity=dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
+            metadata={**seconds, "rows": rows},
+            description=None if status == "pass" else _BROKEN[is_error].format(rows or "Some"),
+        )
+
+
 def _file(settings: Settings, result: Published | None = None) -> dg.MaterializeResult[Any]:
     """Return the result of the published file; without a publication it was current already."""
     file = settings.warehouse.published
@@ -182,41 +173,3 @@ def _file(settings: Settings, result: Published | None = None) -> dg.Materialize
             "marts": table(("mart", "rows"), sorted(result.tables.items())),
         }
     return dg.MaterializeResult(asset_key=PUBLISHED, metadata=metadata)
-
-
-def _of_step(event: Any) -> Any:  # noqa: ANN401 - any event of dagster-dbt
-    """Return an event of dagster-dbt as an event of this step."""
-    if isinstance(event, dg.AssetMaterialization):
-        return dg.MaterializeResult(asset_key=event.asset_key, metadata=event.metadata)
-    if isinstance(event, dg.AssetCheckEvaluation | dg.AssetCheckResult) and not event.passed:
-        rows = event.metadata.get("dagster_dbt/failed_row_count")
-        return dg.AssetCheckResult(
-            passed=False,
-            asset_key=event.asset_key,
-            check_name=event.check_name,
-            severity=event.severity,
-            metadata=event.metadata,
-            description=_BROKEN.format(rows=rows.value if rows else "some"),
-        )
-    return event
-
-
-def manifest_of(settings: Settings) -> Path:
-    """Return the project's manifest; write it first if it is missing, cut off or older than the project.
-
-    A dbt that meets a full disk leaves half a manifest, with which no run could begin.
-    """
-    manifest = state_folder(settings.warehouse.path) / "target" / "manifest.json"
-    written = manifest.stat().st_mtime if manifest.exists() else 0.0
-    sources = (path for path in bundled.dbt_project().rglob("*") if path.suffix in {".sql", ".yml", ".md", ".csv"})
-    if any(path.stat().st_mtime > written for path in sources) or not _is_whole(manifest):
-        return dbt_parse(settings.warehouse.path, dbt_variables(settings))
-    return manifest
-
-
-def _is_whole(manifest: Path) -> bool:
-    try:
-        json.loads(manifest.read_text("utf-8"))
-    except (OSError, ValueError):
-        return False
-    return True

@@ -21,9 +21,9 @@ from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
 from vetl.endpoints import REGISTRY
 from vetl.jobs.sync import run_sync
-from vetl.orchestration.checks import checked_if_it_fails, lists_now, published_now
+from vetl.orchestration.checks import checked_if_it_fails, lists_now
+from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.metadata import months, practice_metadata, run_totals
-from vetl.orchestration.raw_tables import RawTables
 from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures, raw_key
 from vetl.settings import Settings
 from vetl.store.notes import ListStatus, read_snapshot
@@ -91,7 +91,7 @@ def config_of(run: dg.DagsterRun) -> dict[str, Any]:
     return config.get("ops", {}).get("sync", {}).get("config", {})
 
 
-def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
+def list_assets(manifest: Manifest, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
     """Return the raw tables of all lists, partitioned by practice.
 
     A failed list does not fail its asset, because one list would then block the build of all marts. Its check
@@ -103,7 +103,7 @@ def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.Asse
 
         @dg.multi_asset(
             name="sync",
-            specs=[tables.raw_table(item).merge_attributes(metadata=_mentioned(item)) for item in REGISTRY],
+            specs=[manifest.raw_table(item).merge_attributes(metadata=_mentioned(item)) for item in REGISTRY],
             partitions_def=PRACTICES,
             backfill_policy=dg.BackfillPolicy.single_run(),
             can_subset=True,
@@ -156,7 +156,6 @@ def _synced(
     if len(read) < len(wanted):
         context.log.info("Some lists were not read; the job build builds and publishes")
         yield from lists_now(settings)
-        yield from published_now(settings)
 
 
 def _read_selected(

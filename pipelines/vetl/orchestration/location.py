@@ -1,19 +1,21 @@
 """All definitions of vetl for Dagster, in one call."""
 
-import json
 from collections.abc import Sequence
 from os import PathLike, fspath
 
 import dagster as dg
 
 from vetl import hooks
-from vetl.orchestration.alerts import Channel, alerts_sensor, well_again_sensor
+from vetl.jobs.dbt_manifest import read_manifest
+from vetl.notices.alerts import Channel
+from vetl.orchestration.alerts import alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import check_lists, check_published
-from vetl.orchestration.dbt import built_assets, manifest_of
+from vetl.orchestration.dbt import built_assets
 from vetl.orchestration.lists import list_assets
-from vetl.orchestration.raw_tables import RawTables, received_tables
-from vetl.orchestration.resources import VetlResource
-from vetl.orchestration.schedules import DRAIN, backfill_sensor, inbox_sensors, jobs, practices_sensor, schedules
+from vetl.orchestration.manifest import Manifest
+from vetl.orchestration.received import received_tables
+from vetl.orchestration.resources import DRAIN, VetlResource
+from vetl.orchestration.schedules import backfill_sensor, inbox_sensors, jobs, practices_sensor, schedules
 
 
 def vetl_definitions(
@@ -30,15 +32,14 @@ def vetl_definitions(
     """
     vetl = VetlResource(config=fspath(config) if config is not None else None)
     settings = vetl.settings()
-    file = manifest_of(settings)
-    tables = RawTables(json.loads(file.read_text("utf-8")))
-    lists, models, received = list_assets(tables), built_assets(file), received_tables(tables)
-    more = hooks.definitions(settings, vetl, tables)
+    manifest = Manifest(read_manifest(settings))
+    lists, models, received = list_assets(manifest), built_assets(manifest), received_tables(manifest)
+    more = hooks.definitions(settings, vetl)
     added = [check for one in more for check in one.asset_checks or ()]
     published_checks = check_published()  # after the addons, which may add to them
     own_jobs = jobs(lists, received, models, published_checks, added)
     own = dg.Definitions(
-        assets=[lists, received, *tables.others(), models],
+        assets=[lists, received, *manifest.others(), models],
         asset_checks=[check_lists, published_checks],
         jobs=own_jobs,
         schedules=schedules(settings.schedule),

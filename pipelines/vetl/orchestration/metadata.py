@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from importlib.metadata import metadata
 from os import fspath
 from pathlib import Path
@@ -12,6 +12,7 @@ import dagster as dg
 
 from vetl.core.list_read import EndpointResult, Practice
 from vetl.core.text import markdown
+from vetl.jobs.judgements import certified_months
 from vetl.store.notes import ListStatus
 
 MOST_LINES = 50
@@ -72,25 +73,7 @@ def run_totals(results: Sequence[EndpointResult], rows: int, seconds: float) -> 
 
 def months(lists: Sequence[ListStatus], practices: Sequence[Practice]) -> dg.MarkdownMetadataValue:
     """Return a table of the certified days of each practice, those with months that are not certified first."""
-    start, today = {one.id: one.history_start for one in practices}, datetime.now(UTC).date()
-    rows = [_history(item, start[item.practice_id], today) for item in lists if item.practice_id in start]
-    rows.sort(key=lambda row: (-len(row[2]), row[0]))
-    return table(("practice", "certified", "months not certified"), rows)
-
-
-def _history(item: ListStatus, start: date, today: date) -> tuple[str, str, str]:
-    """Return a row of the table; the last certified month counts as far as it is certified."""
-    through = (item.certified_through or "")[:10]
-    covered = (item.cursor or {}).get("covered") or [(start.isoformat(), through)]
-    spans = [(first[:10], end[:10]) for first, end in covered if first < end]
-    missing: list[str] = []
-    while start < today:
-        following = (start.replace(day=1) + timedelta(days=32)).replace(day=1)
-        end = min(following.isoformat(), max(through, today.replace(day=1).isoformat()))
-        if not any(first <= start.isoformat() and end <= last for first, last in spans):
-            missing.append(f"{start:%Y-%m}")
-        start = following
-    return item.practice_id, ", ".join(f"{first} to {end}" for first, end in spans), ", ".join(missing)
+    return table(("practice", "certified", "months not certified"), certified_months(lists, practices))
 
 
 def _rank(item: EndpointResult) -> tuple[int, int, str]:
@@ -110,10 +93,13 @@ def code_in(file: Path) -> dict[str, Any]:
 
 def documented_in(page: str) -> dict[str, Any]:
     """Return a link to a page of the documentation, if the installed wheel names its address."""
+    return {"documentation": dg.MetadataValue.url(_documentation() + page)} if _documentation() else {}
+
+
+@cache
+def _documentation() -> str:
     addresses = dict(line.split(", ", 1) for line in metadata("vetl-warehouse").get_all("Project-URL", []))
-    if start := addresses.get("Documentation"):
-        return {"documentation": dg.MetadataValue.url(start.removesuffix("index.md") + page)}
-    return {}
+    return addresses.get("Documentation", "").removesuffix("index.md")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dg.MarkdownMetadataValue:

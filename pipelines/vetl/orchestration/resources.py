@@ -1,19 +1,20 @@
 """What all definitions share: keys, the pool of writers, the settings, and vetl's errors as Dagster's."""
 
-import json
 import os
-import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from io import StringIO
 from pathlib import Path
 
 import dagster as dg
 
 from vetl.core.errors import Transient, VetlError
-from vetl.jobs.logs import configure_logs, sentence
+from vetl.jobs.logs import configure_logs
 from vetl.settings import Settings, load_settings
 from vetl.settings.core_sections import ScheduleSettings
+
+EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
+BUILDING = (EVERYTHING, DRAIN, BUILD)
+"""The jobs that build and publish; vetl and not a selection of assets decides which models they make."""
 
 PUBLISHED = dg.AssetKey(["published", "analytics"])
 WRITER_POOL = "warehouse_writer"
@@ -42,11 +43,10 @@ class VetlResource(dg.ConfigurableResource[None]):
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
         """Log to standard error, warnings also to the run. Only the owner may read the files that vetl writes."""
-        stream = _RunLog(context.log.info) if context.log else None
         as_json = False
         with suppress(dg.Failure):  # the step reads wrong settings again, and fails with their error
             as_json = self.settings().schedule.json_logs
-        configure_logs(1, stream, as_json=as_json)
+        configure_logs(1, as_json=as_json, warn=context.log.info if context.log else print)
         os.umask(0o077)
 
     def settings(self) -> Settings:
@@ -57,23 +57,6 @@ class VetlResource(dg.ConfigurableResource[None]):
         """
         with as_failures():
             return load_settings(Path(self.config) if self.config else None)
-
-
-class _RunLog(StringIO):
-    """Standard error, with warnings as events of a run too, such as whom a step waits for."""
-
-    def __init__(self, log: Callable[[str], None]) -> None:
-        super().__init__()
-        self._log = log
-
-    def write(self, text: str, /) -> int:
-        """Write a line."""
-        if text.startswith("warning: "):
-            self._log(text.removeprefix("warning: ").rstrip())
-        elif text.startswith("{") and '"level": "warning"' in text:
-            event = json.loads(text)
-            self._log(sentence(event.pop("event"), event))
-        return sys.stderr.write(text)
 
 
 @contextmanager

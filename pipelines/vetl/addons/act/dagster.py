@@ -16,7 +16,8 @@ from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.ledger import act_status
 from vetl.addons.act.mirror import mirror_ledger
 from vetl.addons.act.settings import ActSchedule, ActSettings
-from vetl.orchestration.checks import Verdict, failure
+from vetl.jobs.judgements import Verdict
+from vetl.orchestration.checks import failure, result_of
 from vetl.orchestration.metadata import bullets, table
 from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures
 from vetl.orchestration.schedules import schedule
@@ -110,7 +111,7 @@ def check_acts(vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
     """Check the ledger; a request that has been unknown for a day fails the run, so that an alert is sent."""
     with as_failures():
         verdict = known(vetl.settings(), datetime.now(UTC))
-    yield verdict.result(ACTS, KNOWN)
+    yield result_of(verdict, dg.AssetCheckKey(ACTS, KNOWN))
     if verdict.is_error:
         raise failure(f"acts are not known for longer than a day: {verdict.line()}", verdict.causes(KNOWN))
 

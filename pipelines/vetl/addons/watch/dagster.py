@@ -5,7 +5,7 @@ import dagster as dg
 from vetl.addons.watch.job import judge
 from vetl.addons.watch.watching import line
 from vetl.core.errors import VetlError
-from vetl.orchestration.checks import PUBLISHED_CHECKS, Verdict
+from vetl.jobs.judgements import PUBLISHED_CHECKS, Verdict
 from vetl.settings import Settings
 
 
