@@ -20,7 +20,7 @@ def run(arguments: list[str], manifest: Any = None) -> None:  # noqa: ANN401 - d
     """Run dbt, and exit with its code; `manifest` is that of a project that was parsed before."""
     printed = arguments[:1] == ["--events"]
     given = [*_QUIET, *arguments[1:]] if printed else arguments
-    cli(given, obj={"manifest": manifest, "callbacks": [_print] if printed else []})
+    cli(given, prog_name="vetl dbt", obj={"manifest": manifest, "callbacks": [_print] if printed else []})
 
 
 def _print(event: Any) -> None:  # noqa: ANN401 - dbt's
