@@ -1,5 +1,7 @@
 """dbt as a child process: a few lines of output, no file in its project, no secret in its environment."""
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Any
 import pytest
 from support import warm_dbt
 from support.processes import holding
+from support.warehouse_with_rows import ask
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseBusy
 from vetl.jobs import dbt_process
@@ -116,6 +119,22 @@ def test_a_warehouse_that_another_process_holds_is_busy(tmp_path: Path) -> None:
     hold = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     with holding(hold, tmp_path / "vetl.duckdb"), pytest.raises(WarehouseBusy):
         build(tmp_path)
+
+
+def test_dbt_ends_although_the_vetl_that_started_it_was_killed(project: Path, tmp_path: Path) -> None:
+    """It holds the lock of the warehouse until then."""
+    places = ["--project-dir", str(project), "--profiles-dir", str(project), "--target-path", str(tmp_path)]
+    command = [*warm_dbt.COLD, "--events", "build", *places, "--log-path", str(tmp_path)]
+    variables = {**os.environ, **environment(tmp_path / "vetl.duckdb")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=variables, cwd=tmp_path) as process:
+        assert process.stdout
+        process.stdout.close()
+        try:
+            process.wait(60)
+        finally:
+            process.kill()
+    assert process.returncode == 1
+    assert ask(tmp_path / "vetl.duckdb", "from good") == [(1, "Jane Doe")]
 
 
 def test_dbt_gets_only_the_variables_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 from dbt.cli.main import cli
@@ -25,8 +26,10 @@ def run(arguments: list[str], manifest: Any = None) -> None:  # noqa: ANN401 - d
 
 def _print(event: Any) -> None:  # noqa: ANN401 - dbt's
     if event.info.level in {"warn", "error"} or event.info.name.endswith("Result"):
-        # Lines of dbt's threads must not mix.
-        os.write(1, f"{json.dumps(msg_to_dict(event))}\n".encode())
+        # One write a line: lines of dbt's threads must not mix. If vetl was killed, dbt goes on without a reader;
+        # an error in one of its threads would make it wait for ever, with the lock of the warehouse.
+        with suppress(BrokenPipeError):
+            os.write(1, f"{json.dumps(msg_to_dict(event))}\n".encode())
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -216,31 +217,30 @@ def _run(
     places = ["--project-dir", project, "--profiles-dir", project]
     places += ["--target-path", str(state / "target"), "--log-path", str(state / "logs")]
     profile = {f"VETL_{name}".upper(): value for name, value in (limits or {}).items()}
-    kept = log_file(warehouse)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        kept.open("w", encoding="utf-8") as written,
-        subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
-            [*(start or (*COMMAND, "--events")), *flags, *arguments, *places],
-            cwd=state,
-            env={**environment(warehouse), **profile},
-            # If this process is killed, dbt continues, so the lock of the warehouse must stay until dbt has ended.
-            pass_fds=held_descriptors(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        ) as process,
-    ):
+    told: list[str] = []
+    with subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
+        [*(start or (*COMMAND, "--events")), *flags, *arguments, *places],
+        cwd=state,
+        env={**environment(warehouse), **profile},
+        # If this process is killed, dbt continues, so the lock of the warehouse must stay until dbt has ended.
+        pass_fds=held_descriptors(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
         try:
             for line in process.stdout or ():
                 if line.startswith("{"):
                     event = json.loads(line)
                     if event["info"]["level"] in {"warn", "error"}:
-                        written.write(f"{event['info']['msg']}\n")
+                        told.append(f"{event['info']['msg']}\n")
                     yield from log.take(event)
             log.exit_code = process.wait()
         finally:
             process.kill()  # if vetl was interrupted; it has no effect on a process that has ended
+    with suppress(OSError):  # of a full disk, which the result of the build names
+        log_file(warehouse).parent.mkdir(parents=True, exist_ok=True)
+        log_file(warehouse).write_text("".join(told), "utf-8")
 
 
 def _summary(warehouse: Path, run: dict[str, Any], deprecations: tuple[str, ...]) -> BuildResult:
