@@ -21,7 +21,7 @@ from vetl.publishing.publication import Published
 from vetl.publishing.publication import publish as publish_file
 from vetl.publishing.retention import roll_back
 from vetl.settings import Settings
-from vetl.store.connection import attached
+from vetl.store.connection import attached, memory_for_marts
 from vetl.store.control import builds
 from vetl.store.control.builds import news
 from vetl.store.control.phone_numbers import note_phone_numbers
@@ -154,9 +154,10 @@ def dbt_variables(settings: Settings) -> dict[str, Any]:
 
 
 def duckdb_limits(settings: Settings) -> dict[str, str]:
-    """Return the configured limit of memory and folder for temporary rows of builds and publications."""
+    """Return the limit of memory and the configured folder for temporary rows of builds and publications."""
     warehouse = settings.warehouse
-    limits = {"memory_limit": warehouse.memory_limit, "temp_directory": warehouse.temp_directory}
+    memory = warehouse.memory_limit or memory_for_marts()
+    limits = {"memory_limit": memory, "temp_directory": warehouse.temp_directory}
     return {name: str(value) for name, value in limits.items() if value}
 
 
