@@ -6,7 +6,7 @@ from os import PathLike, fspath
 import dagster as dg
 
 from vetl import hooks
-from vetl.jobs.dbt_manifest import read_manifest
+from vetl.jobs.build import read_manifest
 from vetl.notices.alerts import Channel
 from vetl.orchestration.alerts import alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import check_lists, check_published
