@@ -10,7 +10,7 @@ import pytest
 import yaml
 from vetl.core.endpoint import Endpoint
 from vetl.endpoints import REGISTRY
-from vetl.jobs.dbt_manifest import read_manifest
+from vetl.jobs.build import read_manifest
 from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.judgements import LIST_CHECKS
 from vetl.orchestration.lists import PRACTICES

@@ -12,7 +12,7 @@ from dagster_shared.record import replace
 from vetl import bundled
 from vetl.core.endpoint import Endpoint
 from vetl.endpoints import RECEIVED, REGISTRY
-from vetl.jobs.dbt_manifest import read_manifest
+from vetl.jobs.build import read_manifest
 from vetl.jobs.dbt_process import state_folder
 from vetl.orchestration.metadata import documented_in
 from vetl.orchestration.resources import raw_key

@@ -26,10 +26,10 @@ from vetl.addons.act.sighting import TasksRead, read_tasks
 from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse
 from vetl.core.list_read import Practice
 from vetl.core.zones import zone
+from vetl.endpoints import REGISTRY
 from vetl.endpoints.staff_tasks import STAFF_TASKS
 from vetl.engine.runner import Order, Run, StepRunner
-from vetl.jobs.platform import partner_client, query_names
-from vetl.jobs.sync import chosen_practices
+from vetl.jobs.sync import chosen_practices, partner_client
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice
 from vetl.publishing.statements import Rows, query
@@ -231,7 +231,7 @@ def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyR
 def _data(
     settings: Settings, practices: Sequence[str] | None, entries: Sequence[LedgerEntry], now: Now
 ) -> ActData:
-    return read_act_data(settings, chosen_practices(settings, practices), entries, now())
+    return read_act_data(settings, chosen_practices(settings.practices, practices), entries, now())
 
 
 def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActData:
@@ -301,7 +301,7 @@ async def _read_tasks(
 ) -> TasksRead:
     """Read all tasks of a practice as a sync reads a list; rows and certificates go into the private file."""
     practice = next(item for item in settings.practices if item.id == practice_id)
-    order = Order(practices=[practice], endpoints=[STAFF_TASKS], names=query_names(settings))
+    order = Order(practices=[practice], endpoints=[STAFF_TASKS], names=settings.partner.query_names(REGISTRY))
     run = Run(run_id, order, client, warehouse, parse_calls, clock, lambda _: None)
     runner = StepRunner(run, practice, STAFF_TASKS)
     reading = await runner.reading()

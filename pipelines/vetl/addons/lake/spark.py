@@ -69,7 +69,7 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
         LakeError: no raw tables were exported yet, or the lake cannot be read.
         PublicationHeld: the published file was rolled back, and the rollback is not released.
     """
-    treatments(settings)
+    treatments(settings.privacy)
     spark = SparkSettings.of(settings)
     _refuse_without_spark(spark.master or "")
     work = spark.scratch / "build"
@@ -80,7 +80,7 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
             if result.failures:
                 recorder.error = result.failures[0]
                 return SparkBuild(result, None)
-        refuse_while_held(settings)
+        refuse_while_held(settings.warehouse)
         with writing(settings.warehouse), recorded(settings.warehouse.path, "publication", "build --engine spark"):
             published = publish_from(settings, work)
         shutil.rmtree(work)
@@ -94,7 +94,7 @@ def publish_from(settings: Settings, work: Path) -> Published:
     return publish(
         source,
         settings.warehouse.published,
-        pii=treatments(settings),
+        pii=treatments(settings.privacy),
         pii_key=key.get_secret_value() if key else None,
         shared=settings.privacy.shared,
         keep=settings.warehouse.keep,
