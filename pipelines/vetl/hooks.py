@@ -9,11 +9,12 @@ nothing heavy: its functions do, when they are called.
 
 import pkgutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +110,21 @@ class Hooks:
     @_hook
     def people(self, settings: Any) -> "AddonFiles":  # pyright: ignore[reportReturnType]
         """Return the files of the addon, which may name people."""
+
+
+def found_in(place: str, hook: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function for a hook: it imports `module:function` when it is called, and passes what that takes."""
+    module, _, name = place.partition(":")
+    _, *names = signature(hook).parameters
+
+    @addon
+    @wraps(hook)
+    def call(*values: Any) -> Any:
+        function = getattr(import_module(module), name)
+        arguments = dict(zip(names, values, strict=True))
+        return function(**{key: arguments[key] for key in signature(function).parameters})
+
+    return call
 
 
 @cache

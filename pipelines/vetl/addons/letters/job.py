@@ -18,6 +18,7 @@ from vetl.addons.watch.job import is_configured
 from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
 from vetl.addons.watch.settings import WatchSettings
 from vetl.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
+from vetl.hooks import AddonFiles
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.settings import Settings
@@ -219,3 +220,8 @@ def _write_files(folder: Path, letter: Letter) -> list[Path]:
     except OSError as error:
         raise NotDelivered(cannot_write(place, error)) from None
     return [place / f"{name}.{suffix}" for suffix in files]
+
+
+def files(settings: Settings) -> AddonFiles:
+    """Return the ledger of letters."""
+    return AddonFiles({"report-ledger": ReportSettings.of(settings).ledger})
