@@ -129,11 +129,7 @@ def found_in(place: str, hook: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def _manager() -> PluginManager:
-    """Return the manager of all addons.
-
-    Raises:
-        ConfigurationError: an addon cannot be loaded.
-    """
+    """Return the manager of all addons. Raise `ConfigurationError` if an addon cannot be loaded."""
     manager = PluginManager(GROUP)
     manager.add_hookspecs(Hooks)
     try:

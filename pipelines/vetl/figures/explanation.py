@@ -79,8 +79,7 @@ class Explanation:
 def explain(file: Path, question: CellQuestion, practices: Collection[str] | None = None) -> Explanation:
     """Explain a cell from a published file, or from the rows of some of its practices.
 
-    Raises:
-        WrongUse: there is no such column, or the rows behind it are not declared.
+    Raise `WrongUse` if there is no such column, or the rows behind it are not declared.
     """
     with reading(file, practices) as read:
         refuse_older(read, file, "catalogue", "counting")
@@ -211,8 +210,7 @@ def _cell(
 
     A rate of several rows of a mart that does not hold both counts is that of the counted rows.
 
-    Raises:
-        WrongUse: no row is chosen, or the values of several rows do not add up.
+    Raise `WrongUse` if no row is chosen, or the values of several rows do not add up.
     """
     chosen = conditions(where, dimensions)
     column, source = quoted(question.column), f"{table_of(question.mart)} where {chosen}"

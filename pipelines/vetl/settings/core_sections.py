@@ -221,8 +221,7 @@ class PrivacySettings(Section):
     def treatments(self, personal: Mapping[str, Mapping[str, PersonalClass]]) -> dict[str, dict[str, Treatment]]:
         """Return the treatment of every personal column, by mart.
 
-        Raises:
-            ConfigurationError: `columns` names a column that is not personal or does not exist.
+        Raise `ConfigurationError` if `columns` names a column that is not personal or does not exist.
         """
         personal_columns = [f"{mart}.{column}" for mart, columns in personal.items() for column in columns]
         for column in self.columns:

@@ -209,11 +209,10 @@ def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now =
 def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyResult:
     """Apply a plan by its digest, or go on with it. One applier at a time, and no sync beside it.
 
-    Raises:
-        ConfigurationError: acting is off or stopped, or the credentials are refused.
-        LedgerError: the ledger cannot be written; no request leaves that it does not hold.
-        Unreachable: the platform does not answer the sign-in; nothing was sent.
-        WrongUse: no such plan was made here, or it no longer fits the data.
+    Raise `ConfigurationError` if acting is off or stopped, or the credentials are refused, `LedgerError` if
+    the ledger cannot be written (no request leaves that it does not hold), `Unreachable` if the platform does
+    not answer the sign-in (nothing was sent), `WrongUse` if no such plan was made here, or it no longer fits
+    the data.
     """
     if not ActSettings.of(settings).enabled:
         raise ConfigurationError("act.enabled is false: nothing is sent; docs/act.md shows how to begin")

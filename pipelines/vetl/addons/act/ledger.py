@@ -285,8 +285,7 @@ class Ledger(SqliteFile):
     def writing(self) -> Generator[None]:
         """Commit the statements of the block together.
 
-        Raises:
-            LedgerError: they were not committed, or the file was moved or deleted.
+        Raise `LedgerError` if they were not committed, or the file was moved or deleted.
         """
         with super().writing():
             yield

@@ -39,9 +39,8 @@ def run_export(settings: Settings, *, forgets: bool = False) -> "Exported":
 
     If it `forgets`, raw is exported if it ever was, and all earlier versions of the tables are removed at once.
 
-    Raises:
-        ConfigurationError: the extra `lake` is not installed.
-        LakeError: the lake cannot be read or written.
+    Raise `ConfigurationError` if the extra `lake` is not installed, `LakeError` if the lake cannot be read or
+    written.
     """
     require_delta()
     from vetl.addons.lake.delta import Lake

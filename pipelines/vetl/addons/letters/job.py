@@ -57,10 +57,8 @@ def report(
 ) -> Reported:
     """Send each reader the letter about the newest closed week, unless it was sent before.
 
-    Raises:
-        ConfigurationError: no reader is set, or the extra is not installed.
-        LedgerError: the ledger cannot be written; nothing more is sent.
-        WrongUse: there is no such reader.
+    Raise `ConfigurationError` if no reader is set, or the extra is not installed, `LedgerError` if the ledger
+    cannot be written (nothing more is sent), `WrongUse` if there is no such reader.
     """
     at = now or datetime.now(UTC)
     deliveries: list[LetterSent] = []

@@ -35,8 +35,8 @@ class NoticesSent:
 def judge(settings: Settings) -> list[Watched]:
     """Judge each threshold at each practice, from the published file alone.
 
-    Raises:
-        WrongUse: a threshold names a dimension that its metric has not, or would add up what does not add up.
+    Raise `WrongUse` if a threshold names a dimension that its metric has not, or would add up what does not
+    add up.
     """
     published, thresholds = settings.warehouse.published, WatchSettings.of(settings).thresholds
     found = [(threshold, _series(published, threshold)) for threshold in thresholds]
