@@ -22,19 +22,10 @@ NOON = time(18, tzinfo=UTC)
 BESIDE = timedelta(days=1)
 """Calls of the days beside a distinguishing day are compared too."""
 USUAL = (
-    "America/New_York",
-    "America/Chicago",
-    "America/Denver",
-    "America/Phoenix",
-    "America/Los_Angeles",
-    "America/Anchorage",
-    "Pacific/Honolulu",
-    "America/Toronto",
-    "America/Vancouver",
-    "Europe/London",
-    "Europe/Berlin",
-    "Australia/Sydney",
-)
+    "America/New_York", "America/Chicago", "America/Denver", "America/Phoenix", "America/Los_Angeles",
+    "America/Anchorage", "Pacific/Honolulu", "America/Toronto", "America/Vancouver", "Europe/London",
+    "Europe/Berlin", "Australia/Sydney",
+)  # fmt: skip
 """Preferred zones, if several fit."""
 
 

@@ -94,7 +94,7 @@ def refuse_older(read: Read, file: Path, mart: str, column: str) -> None:
 
 
 def _metric(row: dict[str, Any]) -> Metric:
-    counting = json.loads(row.pop("counting"))
+    counting = {key: value for key, value in json.loads(row.pop("counting")).items() if value is not None}
     return Metric(name=row.pop("metric"), is_of_now=counting.pop("of_now", False), **row, **counting)
 
 

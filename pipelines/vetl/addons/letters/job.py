@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from email.message import EmailMessage
@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from vetl.addons.letters.letter import Letter
-from vetl.addons.letters.letter_data import LetterData, compose, read_letter_data
+from vetl.addons.letters.letter_data import compose, read_letter_data
 from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, require_typst, summary
 from vetl.addons.letters.settings import Reader, ReportSettings
 from vetl.addons.watch.job import is_configured
@@ -93,10 +93,11 @@ def letters(
     for name in readers:
         if name not in known:
             raise WrongUse(f"--to {name}: there is no such reader; known are {', '.join(known)}")
-    data = read_letter_data(settings.warehouse.published)
+    data, link = read_letter_data(settings.warehouse.published), ReportSettings.of(settings).link
     for reader in (known[name] for name in readers or known):
         practices = [key for key in practices_of(reader, data.groups) if is_configured(settings, key)]
-        yield reader, _letter(settings, data, reader, practices) if practices else None
+        out = partial(_out, settings, practices)
+        yield reader, compose(data, reader.name, practices, link=link, out=out) if practices else None
 
 
 def practices_of(reader: Reader, groups: Mapping[str, str | None]) -> list[str]:
@@ -106,16 +107,6 @@ def practices_of(reader: Reader, groups: Mapping[str, str | None]) -> list[str]:
         for key, group in groups.items()
         if (not reader.practices or key in reader.practices) and reader.group in {None, group}
     ]
-
-
-def _letter(settings: Settings, data: LetterData, reader: Reader, practices: Sequence[str]) -> Letter | None:
-    return compose(
-        data,
-        reader.name,
-        practices,
-        link=ReportSettings.of(settings).link,
-        out=lambda week: _out(settings, practices, week),
-    )
 
 
 def _out(settings: Settings, practices: Sequence[str], week: date) -> list[str]:
@@ -133,7 +124,7 @@ def _episode(one: StoredEpisode) -> str:
     return f"{one.line}{since}{over}"
 
 
-Send = Callable[[], None]
+Send = Callable[[], object]
 
 
 def _ways(settings: Settings, reader: Reader, letter: Letter, again: str) -> Iterator[tuple[str, Send]]:
@@ -144,14 +135,11 @@ def _ways(settings: Settings, reader: Reader, letter: Letter, again: str) -> Ite
         yield "webhook", lambda: post_text(address, summary(letter))
     folder = ReportSettings.of(settings).folder
     if folder:
-        yield "folder", lambda: _ignore(_write_files(folder, letter))
+        yield "folder", partial(_write_files, folder, letter)
 
 
 def _mail(settings: Settings, letter: Letter, to: str, again: str) -> None:
     send_mail(settings.alerts, mail(settings, letter, to, again))
-
-
-def _ignore(_written: Iterable[Path]) -> None: ...
 
 
 def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: datetime, *, again: bool) -> LetterSent:
