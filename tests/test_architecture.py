@@ -147,6 +147,7 @@ IMPORTS = {
         "forgetting",
         "cli",
         "orchestration",
+        "bundled",
         "hooks",
     },
 }

@@ -113,7 +113,7 @@ class Hooks:
 
 
 def found_in(place: str, hook: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function for a hook, which imports `module:function` and calls it with the arguments that it takes."""
+    """Return a function for a hook, which imports `module:function` and calls it with the arguments it takes."""
     module, _, name = place.partition(":")
     _, *names = signature(hook).parameters
 

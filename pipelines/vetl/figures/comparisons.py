@@ -126,11 +126,7 @@ _VALUES = {"weekday": _weekday, "hour_of_day": _hour, "day": _day, "week": _day,
 
 
 def refuse_unknown_values(
-    read: Read,
-    mart: str,
-    comparisons: Sequence[Comparison],
-    expressions: Mapping[str, str],
-    lists: Sequence[str],
+    read: Read, mart: str, comparisons: Sequence[Comparison], expressions: Mapping[str, str], lists: Sequence[str]
 ) -> list[str]:
     """Return a line for each comparison by `=` with a value that no row has, though it is a value of its list.
 

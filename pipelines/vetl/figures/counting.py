@@ -48,7 +48,7 @@ def counted_columns(
     """Return how the columns of a mart are counted; `marts` has the columns of every mart."""
     rows = read(
         "select column_name, description, unit, counted_as, counting from meta.catalogue"
-        f" where table_name = {literal(mart)} and column_name is not null",
+        f" where table_name = {literal(mart)} and column_name is not null"
     ).rows
     metric_of = {name: counted_as for name, _, _, counted_as, _ in rows if counted_as}
     names = [name for name, _, _, counted_as, counting in rows if counted_as not in metrics and not counting]

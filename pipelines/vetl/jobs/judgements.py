@@ -191,6 +191,6 @@ PUBLISHED_CHECKS: dict[str, tuple[str, Callable[[Settings], Verdict]]] = {
     "equals_source": (
         "No list has fewer rows than the source counted at the last complete read.",
         _asking(_FEWER, "practice", "list", "rows at the source", "rows published"),
-    ),
+    )
 }
 """The checks of the published file, to which addons add theirs: a description, and the function that judges."""

@@ -20,14 +20,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.errors import ConfigurationError
-from vetl.core.published_file import (
-    CLASSES,
-    KEY_CHARACTERS,
-    PersonalClass,
-    SharedWords,
-    Treatment,
-    is_weak_key,
-)
+from vetl.core.published_file import CLASSES, KEY_CHARACTERS, PersonalClass, SharedWords, Treatment, is_weak_key
 from vetl.core.text import nearest
 from vetl.core.zones import known_zone, zone
 from vetl.settings import section as checked

@@ -248,12 +248,7 @@ def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActD
 
 
 async def _apply(
-    settings: Settings,
-    ledger: Ledger,
-    client: PartnerClient,
-    warehouse: Warehouse,
-    data: ActData,
-    digest: str,
+    settings: Settings, ledger: Ledger, client: PartnerClient, warehouse: Warehouse, data: ActData, digest: str
 ) -> ApplyResult:
     started = utc_now()
     run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
@@ -291,12 +286,7 @@ async def _apply(
 
 
 async def _read_tasks(
-    settings: Settings,
-    client: PartnerClient,
-    warehouse: Warehouse,
-    run_id: str,
-    practice_id: str,
-    clock: datetime,
+    settings: Settings, client: PartnerClient, warehouse: Warehouse, run_id: str, practice_id: str, clock: datetime
 ) -> TasksRead:
     """Read all tasks of a practice as a sync reads a list; rows and certificates go into the private file."""
     practice = next(item for item in settings.practices if item.id == practice_id)

@@ -192,11 +192,7 @@ def _write_files(folder: Path, letter: Letter) -> list[Path]:
     name = re.sub(r"[^a-z0-9]+", "-", letter.reader.lower()).strip("-") or "letter"
     place = folder / str(letter.week)
     sources = [f"data:image/png;base64,{b64encode(picture).decode()}" for picture in charts(letter)]
-    files = {
-        "html": as_html(letter, sources).encode(),
-        "txt": as_text(letter).encode(),
-        "pdf": as_pdf(letter),
-    }
+    files = {"html": as_html(letter, sources).encode(), "txt": as_text(letter).encode(), "pdf": as_pdf(letter)}
     try:
         for suffix, content in files.items():
             file = place / f"{name}.{suffix}"
