@@ -10,7 +10,7 @@ from vetl.hooks import Commands, Hooks, Sections, addon, found_in
 definitions = found_in("vetl.addons.lake.dagster:definitions", Hooks.definitions)
 after_publication = found_in("vetl.addons.lake.job:export_if_set", Hooks.after_publication)
 problems = found_in("vetl.addons.lake.job:status_part", Hooks.problems)
-people = found_in("vetl.addons.lake.lake_people:LakeFiles", Hooks.people)
+people = found_in("vetl.addons.lake.job:LakeFiles", Hooks.people)
 
 
 @addon
