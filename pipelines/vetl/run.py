@@ -52,9 +52,8 @@ def run(settings: Settings, practices: Sequence[str] | None, reading: Reading) -
     `practices` limits the sync; the marts are built for all practices. Nothing is built if no row changed and the
     marts do not depend on the time that passed.
 
-    Raises:
-        ConfigurationError: a practice is not configured, credentials are not set, or `[privacy]` is wrong. Nothing
-            was changed.
+    Raise `ConfigurationError` if a practice is not configured, credentials are not set, or `[privacy]` is
+    wrong. Nothing was changed.
     """
     settings.login()
     chosen_practices(settings.practices, practices)

@@ -12,18 +12,7 @@ from vetl.core.errors import PublicationHeld, WarehouseBusy
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
 from vetl.core.published_file import Treatment
 from vetl.endpoints import REGISTRY
-from vetl.jobs.dbt_process import (
-    DATA_ONLY,
-    PUBLISHED_ONLY,
-    TABLES_ONLY,
-    NodeDone,
-    Nodes,
-    dbt_nodes,
-    dbt_parse,
-    fingerprint,
-    log_file,
-    state_folder,
-)
+from vetl.jobs import dbt_process
 from vetl.jobs.headlines import find_headlines
 from vetl.publishing.contacts import remove_contacts, write_contacts
 from vetl.publishing.descriptions import personal_columns
@@ -50,7 +39,7 @@ def building(
     all_tests: bool = True,
     select: Sequence[str] = (),
     now: Callable[[], float] = time.monotonic,
-) -> Nodes:
+) -> dbt_process.Nodes:
     """Build the marts from the committed rows; wait for another writer for at most `lock_wait_seconds`.
 
     Without `all_tests` only models are made that hang on changed rows, and only published ones are tested
@@ -59,7 +48,7 @@ def building(
     warehouse = settings.warehouse
     existing(warehouse)
     with writing(warehouse), recorded(warehouse.path, "build", "build") as recorder:
-        yield NodeDone(0, 0, {})  # dbt takes seconds until its first node is done
+        yield dbt_process.NodeDone(0, 0, {})  # dbt takes seconds until its first node is done
         treatments(settings.privacy)
         deadline = now() + warehouse.lock_wait_seconds
         hooks.before_build(settings)
@@ -70,7 +59,7 @@ def building(
             begun = _ready_for_dbt(warehouse, seconds, regions, variables, full_refresh=full_refresh, before=begun)
             extra = options_of(begun, all_tests=all_tests, select=select)
             try:
-                result = yield from dbt_nodes(
+                result = yield from dbt_process.dbt_nodes(
                     warehouse.path, variables=variables, extra=extra, limits=warehouse.duckdb_limits()
                 )
             except WarehouseBusy:
@@ -81,7 +70,7 @@ def building(
                 break
         if result.failures:
             rest = f" and {len(result.failures) - 1} more" if len(result.failures) > 1 else ""
-            recorder.error = f"{next(iter(result.failures))}{rest}; log at {log_file(warehouse.path)}"
+            recorder.error = f"{next(iter(result.failures))}{rest}; log at {dbt_process.log_file(warehouse.path)}"
         elif not result.skipped and select:
             builds.resume(warehouse.path, begun.changed, warehouse.lock_wait_seconds)
         elif not result.skipped:
@@ -127,7 +116,7 @@ def _ready_for_dbt(
             numbers = note_phone_numbers(connection, regions)
         if before:
             return before
-        made_with = fingerprint(place.path, variables)
+        made_with = dbt_process.fingerprint(place.path, variables)
         with warehouse.writing() as connection:
             is_full, changed = builds.begin(connection, made_with, full_refresh=full_refresh)
         if numbers and changed is not None:
@@ -149,23 +138,23 @@ def options_of(begun: Begun, *, all_tests: bool, select: Sequence[str] = ()) -> 
     those models are made that hang on changed sources.
     """
     if select:
-        return (*DATA_ONLY, "--indirect-selection", "empty", "--select", *select)
+        return (*dbt_process.DATA_ONLY, "--indirect-selection", "empty", "--select", *select)
     if all_tests or begun.changed is None:
-        return (*DATA_ONLY, *(["--full-refresh"] if begun.is_full else []))
+        return (*dbt_process.DATA_ONLY, *(["--full-refresh"] if begun.is_full else []))
     staging = bundled.dbt_project() / "models" / "staging"
     sources = [
         f"source:{schema}.{table}+"
         for schema, table in (name.split(".") for name in sorted(begun.changed))
         if (staging / schema / f"stg_{schema}__{table}.sql").exists()
     ]
-    return (*PUBLISHED_ONLY, *TABLES_ONLY, "--select", *sources)
+    return (*dbt_process.PUBLISHED_ONLY, *dbt_process.TABLES_ONLY, "--select", *sources)
 
 
 def doubt_build(settings: Settings) -> None:
     """Make the next build one in full if models are made one by one now, with other definitions than the rest."""
     warehouse = settings.warehouse
     if warehouse.path.exists():
-        made_with = fingerprint(warehouse.path, dbt_variables(settings))
+        made_with = dbt_process.fingerprint(warehouse.path, dbt_variables(settings))
         builds.doubt(warehouse.path, made_with, lock_wait_seconds=warehouse.lock_wait_seconds)
 
 
@@ -191,7 +180,7 @@ def read_manifest(settings: Settings) -> dict[str, Any]:
 
     A dbt that meets a full disk leaves half a manifest, with which no run could begin.
     """
-    file = state_folder(settings.warehouse.path) / "target" / "manifest.json"
+    file = dbt_process.state_folder(settings.warehouse.path) / "target" / "manifest.json"
     written = file.stat().st_mtime if file.exists() else 0.0
     sources = (path for path in bundled.dbt_project().rglob("*") if path.suffix in {".sql", ".yml", ".md", ".csv"})
     if not any(path.stat().st_mtime > written for path in sources):
@@ -199,7 +188,7 @@ def read_manifest(settings: Settings) -> dict[str, Any]:
             return json.loads(file.read_text("utf-8"))
         except (OSError, ValueError):
             pass
-    return json.loads(dbt_parse(settings.warehouse.path, dbt_variables(settings)).read_text("utf-8"))
+    return json.loads(dbt_process.dbt_parse(settings.warehouse.path, dbt_variables(settings)).read_text("utf-8"))
 
 
 def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published:
@@ -254,10 +243,11 @@ def is_built(settings: Settings) -> bool:
     last = read_activity(settings.warehouse.path, "build")
     if last is not None and last.outcome != "done":
         return False
+    path = settings.warehouse.path
     existing(settings.warehouse)
     with writing(settings.warehouse):
         hooks.before_build(settings)
-        return news(settings.warehouse.path, fingerprint(settings.warehouse.path, dbt_variables(settings))) is None
+        return news(path, dbt_process.fingerprint(path, dbt_variables(settings))) is None
 
 
 def is_up_to_date(settings: Settings) -> bool:

@@ -41,10 +41,7 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
         chosen_practices(settings.practices, None)
     started = datetime.now(UTC)
     run_id = new_run_id(started)
-    with (
-        Inbox.open(settings.webhooks.inbox) as inbox,
-        opened(settings.warehouse) as warehouse,
-    ):
+    with Inbox.open(settings.webhooks.inbox) as inbox, opened(settings.warehouse) as warehouse:
         warehouse.set_practices(settings.practices)
         warehouse.start_run(run_id, started, "webhooks drain")
         result = DrainResult(exit_code=1)

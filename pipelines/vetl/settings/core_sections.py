@@ -20,14 +20,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.errors import ConfigurationError
-from vetl.core.published_file import (
-    CLASSES,
-    KEY_CHARACTERS,
-    PersonalClass,
-    SharedWords,
-    Treatment,
-    is_weak_key,
-)
+from vetl.core.published_file import CLASSES, KEY_CHARACTERS, PersonalClass, SharedWords, Treatment, is_weak_key
 from vetl.core.text import nearest
 from vetl.core.zones import known_zone, zone
 from vetl.settings import section as checked
@@ -221,8 +214,7 @@ class PrivacySettings(Section):
     def treatments(self, personal: Mapping[str, Mapping[str, PersonalClass]]) -> dict[str, dict[str, Treatment]]:
         """Return the treatment of every personal column, by mart.
 
-        Raises:
-            ConfigurationError: `columns` names a column that is not personal or does not exist.
+        Raise `ConfigurationError` if `columns` names a column that is not personal or does not exist.
         """
         personal_columns = [f"{mart}.{column}" for mart, columns in personal.items() for column in columns]
         for column in self.columns:

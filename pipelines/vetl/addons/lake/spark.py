@@ -63,11 +63,10 @@ class SparkBuild:
 def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _total: None) -> SparkBuild:
     """Build all marts of all folders from the lake, mask them and publish them as one file.
 
-    Raises:
-        BuildFailed: Spark or dbt could not start the build; a failed node is in the result instead.
-        ConfigurationError: `[privacy]` names a column that is not personal, or pyspark is not installed.
-        LakeError: no raw tables were exported yet, or the lake cannot be read.
-        PublicationHeld: the published file was rolled back, and the rollback is not released.
+    Raise `BuildFailed` if Spark or dbt could not start the build (a failed node is in the result instead),
+    `ConfigurationError` if `[privacy]` names a column that is not personal, or pyspark is not installed,
+    `LakeError` if no raw tables were exported yet, or the lake cannot be read, `PublicationHeld` if the
+    published file was rolled back, and the rollback is not released.
     """
     treatments(settings.privacy)
     spark = SparkSettings.of(settings)
