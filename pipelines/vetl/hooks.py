@@ -9,11 +9,12 @@ nothing heavy: its functions do, when they are called.
 
 import pkgutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,13 +112,24 @@ class Hooks:
         """Return the files of the addon, which may name people."""
 
 
+def found_in(place: str, hook: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function for a hook, which imports `module:function` and calls it with the arguments it takes."""
+    module, _, name = place.partition(":")
+    _, *names = signature(hook).parameters
+
+    @addon
+    @wraps(hook)
+    def call(*values: Any) -> Any:
+        function = getattr(import_module(module), name)
+        arguments = dict(zip(names, values, strict=True))
+        return function(**{key: arguments[key] for key in signature(function).parameters})
+
+    return call
+
+
 @cache
 def _manager() -> PluginManager:
-    """Return the manager of all addons.
-
-    Raises:
-        ConfigurationError: an addon cannot be loaded.
-    """
+    """Return the manager of all addons. Raise `ConfigurationError` if an addon cannot be loaded."""
     manager = PluginManager(GROUP)
     manager.add_hookspecs(Hooks)
     try:

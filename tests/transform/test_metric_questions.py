@@ -9,10 +9,11 @@ import duckdb
 import pytest
 from support.cells import Cells, Query, assert_equal, cells, rate
 from support.dbt_build import Build
-from vetl.addons.watch.settings import METRICS_OF_NOW
+from vetl.bundled import dbt_project
 from vetl.cli import app
 from vetl.core.errors import WrongUse
 from vetl.figures.ask import MetricAnswer, MetricQuestion, ask
+from vetl.publishing.descriptions import declared_metrics
 from vetl.publishing.marts import table_of
 
 BY_DAY = ("practice", "day")
@@ -220,7 +221,7 @@ def test_a_measure_of_now_has_a_value_of_now_alone_which_is_never_final(file: Pa
         ):
             with pytest.raises(WrongUse, match="counts the present state, so no earlier day, week or month has a"):
                 ask(file, question)
-    assert OF_NOW.keys() == METRICS_OF_NOW
+    assert OF_NOW.keys() == {name for name, is_of_now in declared_metrics(dbt_project()).items() if is_of_now}
 
 
 @pytest.fixture

@@ -68,8 +68,7 @@ class Forgetting:
 def rehearse(settings: Settings, practice_id: str, client_id: str) -> Rehearsal:
     """Count the changes of a forgetting without a change.
 
-    Raises:
-        WrongUse: no row of the practice names this client.
+    Raise `WrongUse` if no row of the practice names this client.
     """
     existing(settings.warehouse)
     with opened(settings.warehouse) as warehouse:
@@ -88,9 +87,8 @@ def forget_person(settings: Settings, practice_id: str, client_id: str, build: B
 
     The inbox is drained first, so that no delivery about the person is stored later.
 
-    Raises:
-        WrongUse: no row of the practice names this client; nothing was changed.
-        VetlError: a step failed; the finished steps are recorded, and the same command continues.
+    Raise `WrongUse` if no row of the practice names this client (nothing was changed), `VetlError` if a step
+    failed (the finished steps are recorded, and the same command continues).
     """
     existing(settings.warehouse)
     path = settings.warehouse.path

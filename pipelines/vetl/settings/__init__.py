@@ -105,8 +105,7 @@ class Settings(pydantic_settings.BaseSettings):
     def login(self) -> Login:
         """Return the address and the credentials of the platform.
 
-        Raises:
-            ConfigurationError: a value is not set; one line names all missing values.
+        Raise `ConfigurationError` if a value is not set; one line names all missing values.
         """
         partner = self.partner
         if partner.base_url and partner.username and partner.password and partner.role:
@@ -173,8 +172,8 @@ def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> 
 
     Without `needs_secrets` a `.env` that this account may not read is left out: analysts ask the published file.
 
-    Raises:
-        ConfigurationError: a value is wrong; the line has the file or variable, the key and the expected value.
+    Raise `ConfigurationError` if a value is wrong; the line has the file or variable, the key and the expected
+    value.
     """
     sources = Sources.find(config, needs_secrets=needs_secrets)
     table = sources.read_toml()

@@ -18,9 +18,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from vetl.core.endpoint import QueryNames
+from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.errors import ConfigurationError
-from vetl.core.published_file import CLASSES, PersonalClass, SharedWords, Treatment
+from vetl.core.published_file import CLASSES, KEY_CHARACTERS, PersonalClass, SharedWords, Treatment, is_weak_key
 from vetl.core.text import nearest
 from vetl.core.zones import known_zone, zone
 from vetl.settings import section as checked
@@ -49,9 +49,21 @@ class PartnerSettings(Section):
         default_factory=dict[str, dict[QueryName, checked.ParameterName]]
     )
 
-    def query_names(self, endpoint: str, defaults: QueryNames) -> QueryNames:
-        """Return the query parameters of a list: its defaults, overridden by `[partner.parameters.<endpoint>]`."""
-        return replace(defaults, **self.parameters.get(endpoint, {}))
+    def query_names(self, endpoints: Sequence[Endpoint]) -> dict[str, QueryNames]:
+        """Return the query parameters of each list: its own, overridden by `[partner.parameters.<endpoint>]`."""
+        names = [endpoint.name for endpoint in endpoints]
+        unknown = [name for name in self.parameters if name not in names]
+        if unknown:
+            raise ConfigurationError(
+                f"partner.parameters.{unknown[0]}: there is no such list; known are {', '.join(names)}"
+            )
+        return {item.name: replace(item.names, **self.parameters.get(item.name, {})) for item in endpoints}
+
+
+WEAK_KEY = (
+    f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "
+    "for example from `vetl init` or `openssl rand -hex 32`"
+)
 
 
 class WarehouseSettings(Section):
@@ -76,6 +88,15 @@ class WarehouseSettings(Section):
         published = self.published.resolve()
         yield f"contacts.duckdb beside {name}.published", published.with_name("contacts.duckdb")
         yield f"the Parquet folder of {name}.published", published.with_suffix(".parquet")
+
+    def duckdb_limits(self) -> dict[str, str]:
+        """Return the limit of memory and the folder for temporary rows of builds and publications."""
+        limits = {"memory_limit": self.memory_limit, "temp_directory": self.temp_directory}
+        return {name: str(value) for name, value in limits.items() if value}
+
+    def weak_key(self) -> list[str]:
+        """Return a line if somebody who tries keys can find the key of the hashed columns."""
+        return [WEAK_KEY] if self.pii_key and is_weak_key(self.pii_key.get_secret_value()) else []
 
 
 class PhoneCallsSettings(Section):
@@ -193,8 +214,7 @@ class PrivacySettings(Section):
     def treatments(self, personal: Mapping[str, Mapping[str, PersonalClass]]) -> dict[str, dict[str, Treatment]]:
         """Return the treatment of every personal column, by mart.
 
-        Raises:
-            ConfigurationError: `columns` names a column that is not personal or does not exist.
+        Raise `ConfigurationError` if `columns` names a column that is not personal or does not exist.
         """
         personal_columns = [f"{mart}.{column}" for mart, columns in personal.items() for column in columns]
         for column in self.columns:

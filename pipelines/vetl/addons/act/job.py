@@ -24,12 +24,11 @@ from vetl.addons.act.sending import ActPlatform, ApplyResult
 from vetl.addons.act.settings import ActSettings
 from vetl.addons.act.sighting import TasksRead, read_tasks
 from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse
-from vetl.core.list_read import Practice
 from vetl.core.zones import zone
+from vetl.endpoints import REGISTRY
 from vetl.endpoints.staff_tasks import STAFF_TASKS
 from vetl.engine.runner import Order, Run, StepRunner
-from vetl.jobs.platform import partner_client, query_names
-from vetl.jobs.sync import chosen_practices
+from vetl.jobs.sync import chosen_practices, partner_client
 from vetl.partner.client import PartnerClient
 from vetl.partner.practice import PartnerPractice
 from vetl.publishing.statements import Rows, query
@@ -87,14 +86,15 @@ class ActData:
 
 
 def read_act_data(
-    settings: Settings, practices: Sequence[Practice], entries: Sequence[LedgerEntry], now: datetime
+    settings: Settings, names: Sequence[str] | None, entries: Sequence[LedgerEntry], now: datetime
 ) -> ActData:
-    """Read the data about these practices. `now` is this machine's clock."""
-    file, names = settings.warehouse.path, _texts(item.id for item in practices)
-    clock, finished, as_of = _rows(file, _CLOCK, names)[0]
+    """Read the data about these practices, or about all. `now` is this machine's clock."""
+    practices = chosen_practices(settings.practices, names)
+    file, among = settings.warehouse.path, _texts(item.id for item in practices)
+    clock, finished, as_of = _rows(file, _CLOCK, among)[0]
     if clock is None or as_of is None:
         raise WarehouseError(f"{file}: nothing was built yet; run `vetl run` first")
-    lists = [_Attempt(*row) for row in _rows(file, _CERTIFICATES, names)]
+    lists = [_Attempt(*row) for row in _rows(file, _CERTIFICATES, among)]
     unfit = {
         item.id: reason
         for item in practices
@@ -108,10 +108,10 @@ def read_act_data(
         unfit=unfit,
         task_codes=frozenset(
             (practice_id, code)
-            for practice_id, description, title in _rows(file, _CODES, names)
+            for practice_id, description, title in _rows(file, _CODES, among)
             for code in codes_in(description, title)
         ),
-        booked=_booked(file, names, entries),
+        booked=_booked(file, among, entries),
         made_today=made_today(entries, zones_of(settings), on_platform),
         certificates=[
             CertifiedList(item.practice_id, item.endpoint, item.state, item.certified_through)
@@ -119,7 +119,7 @@ def read_act_data(
             if item.endpoint in LISTS
         ],
     )
-    requests = [_request(row, names_of[row[0]], zones[row[0]]) for row in _rows(file, _REQUESTS, names)]
+    requests = [_request(row, names_of[row[0]], zones[row[0]]) for row in _rows(file, _REQUESTS, among)]
     return ActData(requests, facts, on_platform)
 
 
@@ -197,7 +197,7 @@ def _texts(values: Iterable[str]) -> str:
 def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now = utc_now) -> ActPlan:
     """Make a plan from the private file. No request leaves."""
     existing(settings.warehouse)
-    data = _data(settings, practices, read_ledger(ActSettings.of(settings).ledger), now)
+    data = read_act_data(settings, practices, read_ledger(ActSettings.of(settings).ledger), now())
     plan = make_plan(data.requests, ActSettings.of(settings), data.facts)
     if ActSettings.of(settings).enabled:
         with Ledger.open(ActSettings.of(settings).ledger) as ledger:
@@ -209,11 +209,10 @@ def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now =
 def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyResult:
     """Apply a plan by its digest, or go on with it. One applier at a time, and no sync beside it.
 
-    Raises:
-        ConfigurationError: acting is off or stopped, or the credentials are refused.
-        LedgerError: the ledger cannot be written; no request leaves that it does not hold.
-        Unreachable: the platform does not answer the sign-in; nothing was sent.
-        WrongUse: no such plan was made here, or it no longer fits the data.
+    Raise `ConfigurationError` if acting is off or stopped, or the credentials are refused, `LedgerError` if
+    the ledger cannot be written (no request leaves that it does not hold), `Unreachable` if the platform does
+    not answer the sign-in (nothing was sent), `WrongUse` if no such plan was made here, or it no longer fits
+    the data.
     """
     if not ActSettings.of(settings).enabled:
         raise ConfigurationError("act.enabled is false: nothing is sent; docs/act.md shows how to begin")
@@ -228,18 +227,12 @@ def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyR
             return asyncio.run(_apply(settings, ledger, client, warehouse, data, digest))
 
 
-def _data(
-    settings: Settings, practices: Sequence[str] | None, entries: Sequence[LedgerEntry], now: Now
-) -> ActData:
-    return read_act_data(settings, chosen_practices(settings, practices), entries, now())
-
-
 def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActData:
     """Return the data that the plan is applied to. A plan that was approved before is gone on with."""
     saved = ledger.plan(digest)
     if saved is None:
         raise WrongUse(f"{digest}: no such plan was made with this ledger; `vetl act plan` makes one")
-    data = _data(settings, saved.practices, ledger.entries(), now)
+    data = read_act_data(settings, saved.practices, ledger.entries(), now())
     if saved.approved_at is None:
         plan = make_plan(data.requests, ActSettings.of(settings), data.facts)
         if plan.digest != digest:
@@ -249,12 +242,7 @@ def _approved(settings: Settings, ledger: Ledger, digest: str, now: Now) -> ActD
 
 
 async def _apply(
-    settings: Settings,
-    ledger: Ledger,
-    client: PartnerClient,
-    warehouse: Warehouse,
-    data: ActData,
-    digest: str,
+    settings: Settings, ledger: Ledger, client: PartnerClient, warehouse: Warehouse, data: ActData, digest: str
 ) -> ApplyResult:
     started = utc_now()
     run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
@@ -292,16 +280,11 @@ async def _apply(
 
 
 async def _read_tasks(
-    settings: Settings,
-    client: PartnerClient,
-    warehouse: Warehouse,
-    run_id: str,
-    practice_id: str,
-    clock: datetime,
+    settings: Settings, client: PartnerClient, warehouse: Warehouse, run_id: str, practice_id: str, clock: datetime
 ) -> TasksRead:
     """Read all tasks of a practice as a sync reads a list; rows and certificates go into the private file."""
     practice = next(item for item in settings.practices if item.id == practice_id)
-    order = Order(practices=[practice], endpoints=[STAFF_TASKS], names=query_names(settings))
+    order = Order(practices=[practice], endpoints=[STAFF_TASKS], names=settings.partner.query_names(REGISTRY))
     run = Run(run_id, order, client, warehouse, parse_calls, clock, lambda _: None)
     runner = StepRunner(run, practice, STAFF_TASKS)
     reading = await runner.reading()

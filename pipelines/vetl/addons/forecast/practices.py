@@ -60,8 +60,7 @@ def predictions(
     is_example = pl.col("is_off").is_null() & ~_is_dead(measures[0])
     coming = [
         predicted(
-            known.select("at", series="practice_id", value=pl.when(is_example).then(pl.col(measure))),
-            ahead,
+            known.select("at", series="practice_id", value=pl.when(is_example).then(pl.col(measure))), ahead
         ).select("at", practice_id="series", **_of(measure))
         for measure in measures
     ]

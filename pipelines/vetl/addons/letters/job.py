@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from email.message import EmailMessage
@@ -11,13 +11,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from vetl.addons.letters.letter import Letter
-from vetl.addons.letters.letter_data import LetterData, compose, read_letter_data
+from vetl.addons.letters.letter_data import compose, read_letter_data
 from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, require_typst, summary
 from vetl.addons.letters.settings import Reader, ReportSettings
 from vetl.addons.watch.job import is_configured
 from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
 from vetl.addons.watch.settings import WatchSettings
 from vetl.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
+from vetl.hooks import AddonFiles
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.settings import Settings
@@ -56,10 +57,8 @@ def report(
 ) -> Reported:
     """Send each reader the letter about the newest closed week, unless it was sent before.
 
-    Raises:
-        ConfigurationError: no reader is set, or the extra is not installed.
-        LedgerError: the ledger cannot be written; nothing more is sent.
-        WrongUse: there is no such reader.
+    Raise `ConfigurationError` if no reader is set, or the extra is not installed, `LedgerError` if the ledger
+    cannot be written (nothing more is sent), `WrongUse` if there is no such reader.
     """
     at = now or datetime.now(UTC)
     deliveries: list[LetterSent] = []
@@ -94,10 +93,11 @@ def letters(
     for name in readers:
         if name not in known:
             raise WrongUse(f"--to {name}: there is no such reader; known are {', '.join(known)}")
-    data = read_letter_data(settings.warehouse.published)
+    data, link = read_letter_data(settings.warehouse.published), ReportSettings.of(settings).link
     for reader in (known[name] for name in readers or known):
         practices = [key for key in practices_of(reader, data.groups) if is_configured(settings, key)]
-        yield reader, _letter(settings, data, reader, practices) if practices else None
+        out = partial(_out, settings, practices)
+        yield reader, compose(data, reader.name, practices, link=link, out=out) if practices else None
 
 
 def practices_of(reader: Reader, groups: Mapping[str, str | None]) -> list[str]:
@@ -107,16 +107,6 @@ def practices_of(reader: Reader, groups: Mapping[str, str | None]) -> list[str]:
         for key, group in groups.items()
         if (not reader.practices or key in reader.practices) and reader.group in {None, group}
     ]
-
-
-def _letter(settings: Settings, data: LetterData, reader: Reader, practices: Sequence[str]) -> Letter | None:
-    return compose(
-        data,
-        reader.name,
-        practices,
-        link=ReportSettings.of(settings).link,
-        out=lambda week: _out(settings, practices, week),
-    )
 
 
 def _out(settings: Settings, practices: Sequence[str], week: date) -> list[str]:
@@ -134,7 +124,7 @@ def _episode(one: StoredEpisode) -> str:
     return f"{one.line}{since}{over}"
 
 
-Send = Callable[[], None]
+Send = Callable[[], object]
 
 
 def _ways(settings: Settings, reader: Reader, letter: Letter, again: str) -> Iterator[tuple[str, Send]]:
@@ -145,14 +135,11 @@ def _ways(settings: Settings, reader: Reader, letter: Letter, again: str) -> Ite
         yield "webhook", lambda: post_text(address, summary(letter))
     folder = ReportSettings.of(settings).folder
     if folder:
-        yield "folder", lambda: _ignore(_write_files(folder, letter))
+        yield "folder", partial(_write_files, folder, letter)
 
 
 def _mail(settings: Settings, letter: Letter, to: str, again: str) -> None:
     send_mail(settings.alerts, mail(settings, letter, to, again))
-
-
-def _ignore(_written: Iterable[Path]) -> None: ...
 
 
 def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: datetime, *, again: bool) -> LetterSent:
@@ -205,11 +192,7 @@ def _write_files(folder: Path, letter: Letter) -> list[Path]:
     name = re.sub(r"[^a-z0-9]+", "-", letter.reader.lower()).strip("-") or "letter"
     place = folder / str(letter.week)
     sources = [f"data:image/png;base64,{b64encode(picture).decode()}" for picture in charts(letter)]
-    files = {
-        "html": as_html(letter, sources).encode(),
-        "txt": as_text(letter).encode(),
-        "pdf": as_pdf(letter),
-    }
+    files = {"html": as_html(letter, sources).encode(), "txt": as_text(letter).encode(), "pdf": as_pdf(letter)}
     try:
         for suffix, content in files.items():
             file = place / f"{name}.{suffix}"
@@ -219,3 +202,8 @@ def _write_files(folder: Path, letter: Letter) -> list[Path]:
     except OSError as error:
         raise NotDelivered(cannot_write(place, error)) from None
     return [place / f"{name}.{suffix}" for suffix in files]
+
+
+def files(settings: Settings) -> AddonFiles:
+    """Return the ledger of letters."""
+    return AddonFiles({"report-ledger": ReportSettings.of(settings).ledger})

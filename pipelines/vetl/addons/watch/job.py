@@ -12,7 +12,7 @@ from vetl.addons.watch.settings import Threshold, WatchSettings
 from vetl.addons.watch.watching import Episode, Watched, end_line, first_line, line, watched
 from vetl.core.errors import LedgerError, NotDelivered, VetlError
 from vetl.figures.periods import Series, series
-from vetl.hooks import StatusPart
+from vetl.hooks import AddonFiles, StatusPart
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.publishing.statements import query
@@ -35,8 +35,8 @@ class NoticesSent:
 def judge(settings: Settings) -> list[Watched]:
     """Judge each threshold at each practice, from the published file alone.
 
-    Raises:
-        WrongUse: a threshold names a dimension that its metric has not, or would add up what does not add up.
+    Raise `WrongUse` if a threshold names a dimension that its metric has not, or would add up what does not
+    add up.
     """
     published, thresholds = settings.warehouse.published, WatchSettings.of(settings).thresholds
     found = [(threshold, _series(published, threshold)) for threshold in thresholds]
@@ -80,6 +80,16 @@ def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent
             return NoticesSent(tuple(rang), tuple(ended), sent, tuple(failures))
     except VetlError as error:
         return NoticesSent(failures=(f"thresholds were not judged: {error}",))
+
+
+def lines(settings: Settings) -> list[str]:
+    """Judge the thresholds and send notices; return who is out, and who is in again."""
+    notices = send_notices(settings)
+    return [
+        *(f"new: {line}" for line in notices.rang),
+        *(f"over: {line}" for line in notices.ended),
+        *(f"warning: {line}" for line in notices.failures),
+    ]
 
 
 def _headlines(settings: Settings, ledger: NoticeLedger, at: datetime) -> list[str]:
@@ -199,6 +209,11 @@ def _deliver(settings: Settings, recipient: str, messages: Sequence[Notice]) -> 
     mail["Message-ID"] = f"<{digest}@{settings.alerts.email_from.rpartition('@')[2]}>"
     mail.set_content(f"{text}\n\nThe figures are of closed periods. `vetl watch` shows all thresholds.\n")
     send_mail(settings.alerts, mail)
+
+
+def files(settings: Settings) -> AddonFiles:
+    """Return the ledger of notices."""
+    return AddonFiles({"watch-ledger": WatchSettings.of(settings).ledger})
 
 
 def status_part(settings: Settings, practices: Sequence[str] | None) -> StatusPart:
