@@ -191,7 +191,8 @@ def after_publication(settings: Any) -> Iterator[str]:
     failures: list[str] = []
     for found in _manager().hook.after_publication.get_hookimpls():
         try:
-            yield from found.function(*([settings] if found.argnames else [])) or ()
+            lines: Any = found.function(*([settings] if found.argnames else []))
+            yield from lines or ()
         except Exception as error:  # noqa: BLE001 - of somebody else's code
             failures.append(f"the addon {found.plugin_name} failed: {reason_of(error)}")
     if failures:
