@@ -12,6 +12,7 @@ from vetl.addons.watch.settings import Threshold, WatchSettings
 from vetl.addons.watch.watching import Episode, Watched, end_line, first_line, line, watched
 from vetl.core.errors import LedgerError, NotDelivered, VetlError
 from vetl.core.list_read import Practice
+from vetl.core.text import some_of
 from vetl.figures.periods import Series, series
 from vetl.hooks import AddonFiles, StatusPart
 from vetl.notices.mail import send_mail, written
@@ -203,9 +204,8 @@ def _deliver(alerts: AlertSettings, recipient: str, messages: Sequence[Notice]) 
         if alerts.webhook:
             post_text(alerts.webhook.get_secret_value(), text)
         return
-    first = messages[0].text
-    more = f" and {len(messages) - 1} more" if len(messages) > 1 else ""
-    mail = written(f"vetl: {first.partition(';')[0]}{more}", alerts.email_from, [recipient])
+    subject = some_of([message.text.partition(";")[0] for message in messages], 1)
+    mail = written(f"vetl: {subject}", alerts.email_from, [recipient])
     # The same notice has the same id: a server that got it although the answer was lost can drop the second one.
     digest = sha256("\n".join(f"{message.id} {recipient}" for message in messages).encode()).hexdigest()[:32]
     mail["Message-ID"] = f"<{digest}@{alerts.email_from.rpartition('@')[2]}>"
