@@ -14,11 +14,10 @@ from secrets import token_hex
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from vetl.addons.act.act_files import write_plan
+from vetl.addons.act.act_files import mirror, write_plan
 from vetl.addons.act.acts import LISTS, UNASKED, BookingRequest, LedgerEntry, codes_in
 from vetl.addons.act.applying import Applier
 from vetl.addons.act.ledger import Ledger, Now, read_ledger, utc_now
-from vetl.addons.act.mirror import mirror
 from vetl.addons.act.planning import ActFacts, ActPlan, CertifiedList, made_today, make_plan
 from vetl.addons.act.sending import ActPlatform, ApplyResult
 from vetl.addons.act.settings import ActSettings
