@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -21,7 +20,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.published_file import CLASSES, KEY_CHARACTERS, PersonalClass, SharedWords, Treatment, is_weak_key
-from vetl.core.text import nearest
+from vetl.core.text import is_this_machine, nearest
 from vetl.core.zones import known_zone, zone
 from vetl.settings import section as checked
 from vetl.settings.section import Section
@@ -357,7 +356,7 @@ class DashboardSettings(Section):
         if self.users and self.password:
             msg = "password and users exclude each other: unset VETL_DASHBOARD__PASSWORD; each user has their own"
             raise ValueError(msg)
-        if is_local(self.host):
+        if is_this_machine(self.host):
             return self
         if self.user_header and not self.proxies:
             msg = (
@@ -389,12 +388,4 @@ class DashboardSettings(Section):
 
     def trusted(self) -> tuple[str, ...]:
         """Return the addresses and networks from which `user_header` is accepted."""
-        return self.proxies or (_THIS_MACHINE if is_local(self.host) else ())
-
-
-def is_local(host: str) -> bool:
-    """Return whether only this machine can reach a server on that host."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        return self.proxies or (_THIS_MACHINE if is_this_machine(self.host) else ())
