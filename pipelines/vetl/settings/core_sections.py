@@ -113,14 +113,8 @@ class WebhooksSettings(Section):
     inbox: checked.FilePath = Path("warehouse/data/inbox.sqlite")
 
 
-def _word(text: str) -> str:
-    """Return a word that is safe in an SQL statement."""
-    if not re.fullmatch(r"[\w][\w .:-]*", text):
-        raise ValueError("must be made of letters, digits and _ . : -")
-    return text
-
-
-Word = Annotated[str, AfterValidator(_word)]
+Word = Annotated[str, checked.matching(r"[\w][\w .:-]*", "must be made of letters, digits and _ . : -")]
+"""It is safe in an SQL statement."""
 Words = tuple[Word, ...]
 Days = Annotated[checked.Whole, Field(ge=1, le=3660)]
 Holiday = Annotated[str, Field(pattern=r"^([0-9]{4}-)?[0-9]{2}-[0-9]{2}$")]
@@ -232,24 +226,17 @@ class PrivacySettings(Section):
 
 OFF = "off"
 
-_AGE = re.compile(r"(\d+(?:\.\d+)?) ?([mhd])")
+_AGE = r"(\d+(?:\.\d+)?) ?([mhd])"
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 
-
-def _cron(text: str) -> str:
-    """Return a cron line of five fields, or `off`; Dagster checks the fields."""
-    if text != OFF and len(text.split()) != 5:  # noqa: PLR2004 - the fields of a cron line
-        raise ValueError('must be a cron line of five fields, such as "0 * * * *", or "off"')
-    return text
-
-
-def _age(text: str) -> str:
-    if text != OFF and not _AGE.fullmatch(text):
-        raise ValueError('must be a time such as "90m", "4h" or "2d", or "off"')
-    return text
-
-
-Cron = Annotated[str, AfterValidator(_cron)]
+Age = Annotated[str, checked.matching(rf"{OFF}|{_AGE}", 'must be a time such as "90m", "4h" or "2d", or "off"')]
+Cron = Annotated[
+    str,
+    checked.matching(
+        rf"{OFF}|\s*\S+(\s+\S+){{4}}\s*", 'must be a cron line of five fields, such as "0 * * * *", or "off"'
+    ),
+]
+"""Dagster checks the fields."""
 Hours = Annotated[checked.Real, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -269,13 +256,13 @@ class ScheduleSettings(Section):
     watch: Cron = "45 * * * *"
     inbox_seconds: checked.Count = 60
     stale_after_hours: Hours = 4
-    max_age: Annotated[str, AfterValidator(_age)] = "4h"
+    max_age: Age = "4h"
     json_logs: bool = False
 
     @property
     def oldest_allowed(self) -> timedelta | None:
         """Return `max_age` as a duration, or `None` if it is off."""
-        match = _AGE.fullmatch(self.max_age)
+        match = re.fullmatch(_AGE, self.max_age)
         return float(match[1]) * _UNITS[match[2]] if match else None
 
 
