@@ -15,7 +15,7 @@ from vetl.jobs.dbt_process import dbt_build, fingerprint, state_folder
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.publication import publish
 from vetl.settings.core_sections import PrivacySettings
-from vetl.store.connection import attach, memory_for_marts
+from vetl.store.connection import attach
 from vetl.store.control import builds
 
 from benchmarks.marts_world import CLOCK, make, small_sync
@@ -44,8 +44,7 @@ def build(path: Path, *, all_tests: bool = False) -> None:
     made_with = fingerprint(path, {})
     with closing(attach(path, lock_wait_seconds=0)) as connection:
         begun = Begun(made_with, *builds.begin(connection, made_with, full_refresh=False))
-    extra, limits = options_of(begun, all_tests=all_tests), {"memory_limit": memory_for_marts()}
-    result = dbt_build(path, advance=lambda _done, _total: None, extra=extra, limits=limits)
+    result = dbt_build(path, advance=lambda _done, _total: None, extra=options_of(begun, all_tests=all_tests))
     builds.finish(path, made_with, is_full=begun.is_full, lock_wait_seconds=0)
     if result.failures:
         raise RuntimeError(f"the build failed: {result.failures}")
@@ -54,13 +53,7 @@ def build(path: Path, *, all_tests: bool = False) -> None:
 def publish_all(path: Path) -> None:
     """Publish all marts."""
     pii = PrivacySettings().treatments(personal_columns(bundled.dbt_project()))
-    publish(
-        path,
-        path.with_name("analytics.duckdb"),
-        pii=pii,
-        pii_key=None,
-        limits={"memory_limit": memory_for_marts()},
-    )
+    publish(path, path.with_name("analytics.duckdb"), pii=pii, pii_key=None)
 
 
 def _print(label: str, path: Path, costs: Sequence[Cost]) -> None:

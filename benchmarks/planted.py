@@ -11,9 +11,10 @@ from datetime import date, timedelta
 
 import numpy as np
 import polars as pl
-from vetl.headlines.finding import SHOWN, Headline, facts_of, kept
+from vetl.headlines.finding import Headline, facts_of, kept
 from vetl.headlines.series import Days, days_of
 from vetl.headlines.surprise import Fact
+from vetl.jobs.headlines import MOST
 
 FIRST = date(2024, 1, 1)
 LENGTH = 400
@@ -343,7 +344,7 @@ def result(kind: str, seed: int) -> Result:
     last = planted.known + 2
     for today in range(max(planted.begins - 1, last - 16), last + 1):
         before = lines(days, today, before)
-        shown = [line for line in before if line.rank and line.rank <= SHOWN]
+        shown = [line for line in before if line.rank and line.rank <= MOST]
         if any(is_it(planted, line.fact, of) for line in shown):
             return Result(planted, today - planted.known, len(shown) - 1)
     return Result(planted, None, sum(1 for line in before if line.rank))

@@ -20,9 +20,9 @@ from vetl.jobs.dbt_process import NodeDone, log_file
 from vetl.jobs.drain import run_drain
 from vetl.jobs.sync import chosen_practices, run_sync
 from vetl.settings import Settings
+from vetl.settings.core_sections import WarehouseSettings
 from vetl.store.notes import refuse_newer
 from vetl.store.warehouse import existing, writing
-from vetl.store.writer_lock import recorded
 
 WORST_FIRST = (1, 2, 3, 0)
 Kind = Literal["forgotten", "synced", "drained", "built", "kept", "published", "current", "held", "told", "failed"]
@@ -52,13 +52,12 @@ def run(settings: Settings, practices: Sequence[str] | None, reading: Reading) -
     `practices` limits the sync; the marts are built for all practices. Nothing is built if no row changed and the
     marts do not depend on the time that passed.
 
-    Raises:
-        ConfigurationError: a practice is not configured, credentials are not set, or `[privacy]` is wrong. Nothing
-            was changed.
+    Raise `ConfigurationError` if a practice is not configured, credentials are not set, or `[privacy]` is
+    wrong. Nothing was changed.
     """
     settings.login()
-    chosen_practices(settings, practices)
-    treatments(settings)
+    chosen_practices(settings.practices, practices)
+    treatments(settings.privacy)
     codes: list[int] = []
     with writing(settings.warehouse):
         refuse_newer(settings.warehouse.path, bundled.migrations())
@@ -136,21 +135,13 @@ def built_and_published(settings: Settings, **how: Any) -> Events:  # noqa: ANN4
 
 def built(settings: Settings, **how: Any) -> Events:  # noqa: ANN401 - as `building`
     """Build the marts as `building` does; if a node failed, say that the published file stays."""
-    path = settings.warehouse.path
-    existing(settings.warehouse)
-    with writing(settings.warehouse):
-        try:
-            with recorded(path, "build", "build") as recorder:
-                yield NodeDone(0, 0, {})  # dbt takes seconds until its first node is done
-                result = yield from building(settings, **how)
-                if result.failures:
-                    rest = f" and {len(result.failures) - 1} more" if len(result.failures) > 1 else ""
-                    recorder.error = f"{next(iter(result.failures))}{rest}; log at {log_file(path)}"
-        except BuildFailed as error:
-            raise BuildFailed(f"{error}; {_not_published(settings)}") from None
-        yield Event("built", result, result.exit_code)
-        if result.failures:
-            yield Event("kept", _not_published(settings), 1)
+    try:
+        result = yield from building(settings, **how)
+    except BuildFailed as error:
+        raise BuildFailed(f"{error}; {_not_published(settings.warehouse)}") from None
+    yield Event("built", result, result.exit_code)
+    if result.failures:
+        yield Event("kept", _not_published(settings.warehouse), 1)
 
 
 def published(settings: Settings, kind: Kind = "published") -> Events:
@@ -183,10 +174,9 @@ def report_of(events: Sequence[Event]) -> dict[str, Any]:
     return {**report, "exit_code": next(code for code in WORST_FIRST if code in codes)}
 
 
-def _not_published(settings: Settings) -> str:
-    stays = f"; {_short(settings.warehouse.published)} stays as it was"
-    stays = stays if settings.warehouse.published.exists() else ""
-    return f"not published{stays}; log at {_short(log_file(settings.warehouse.path))}"
+def _not_published(warehouse: WarehouseSettings) -> str:
+    stays = f"; {_short(warehouse.published)} stays as it was" if warehouse.published.exists() else ""
+    return f"not published{stays}; log at {_short(log_file(warehouse.path))}"
 
 
 def _short(path: Path) -> str:

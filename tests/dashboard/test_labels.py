@@ -11,7 +11,6 @@ from board.scorecard import MEASURES
 from board.words import LABELS
 from support.dashboard_pages import Ask, Open
 from vetl.addons.letters.letter import SHARES
-from vetl.addons.watch.settings import METRICS_OF_NOW
 from vetl.figures.ask import MetricQuestion, ask, list_of
 from vetl.figures.catalogue import Metric
 
@@ -87,4 +86,4 @@ def test_no_two_columns_share_a_label_and_none_has_that_of_another_metric(
         if metric:
             is_same = shares.get(column) == metric.name or column.removesuffix("_share") in metric.name
             assert is_same or (column, metric.name) in counted, (column, metric.name)
-    assert not {metric.name for metric in metrics.values() if metric.words in LABELS.values()} & METRICS_OF_NOW
+    assert [one for one in metrics.values() if one.is_of_now and one.words in LABELS.values()] == []

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
-from vetl.headlines.finding import NEWS, SHOWN, Headline, kept, present
+from vetl.headlines.finding import NEWS, Headline, kept
 from vetl.headlines.measures import made_of, words_of
 from vetl.headlines.surprise import Fact
 
@@ -28,7 +28,6 @@ def test_a_fact_keeps_its_first_day_and_the_day_it_was_stated() -> None:
 def test_a_fact_that_is_found_no_more_is_over_and_stays() -> None:
     over = kept(kept([], [SHIFT], day(5)), [], day(9))
     assert over == [Headline(replace(SHIFT, until=day(8)["p"]), day(5)["p"], None)]
-    assert present(over) == []
 
     again = kept(over, [replace(SHIFT, since=day(12)["p"])], day(15))
     assert [(one.fact.since, one.fact.until, one.rank) for one in again] == [(MONDAY, None, 1)]
@@ -78,7 +77,6 @@ def test_a_key_is_one_fact_and_ranks_count_the_present_ones(mornings: list[list[
         assert len(keys) == len(set(keys))
         assert before <= set(keys), "a fact once stated stays"
         assert [one.rank for one in lines if one.rank] == list(range(1, len(found) + 1))
-        assert len(present(lines)) == min(len(found), SHOWN)
 
 
 def test_a_line_says_practice_time_and_both_levels() -> None:

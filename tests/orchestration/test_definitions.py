@@ -7,13 +7,13 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
 from vetl.core.endpoint import Endpoint
 from vetl.endpoints import REGISTRY
-from vetl.jobs.dbt_manifest import read_manifest
+from vetl.jobs.build import read_manifest
 from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.judgements import LIST_CHECKS
 from vetl.orchestration.lists import PRACTICES
-from vetl.orchestration.manifest import ELSEWHERE
 from vetl.orchestration.resources import WRITER_POOL, raw_key
 from vetl.settings import Settings
 from vetl.settings.core_sections import WarehouseSettings
@@ -94,9 +94,11 @@ def test_every_asset_has_an_area_an_owner_and_a_description(definitions: dg.Defi
     assets = {key: graph.get(key) for key in graph.get_all_asset_keys()}
 
     assert [key for key, asset in assets.items() if not (asset.owners and asset.description)] == []
-    assert "default" not in {asset.group_name for asset in assets.values()}
+    assert {str(key) for key, asset in assets.items() if asset.group_name == "default"} == set(), (
+        "the staging model of a list needs a `+group` in dbt/dbt_project.yml"
+    )
     lists = {endpoint.table: assets[raw_key(endpoint.table)].group_name for endpoint in REGISTRY}
-    assert ELSEWHERE not in lists.values()
+    assert "lists" not in lists.values()
     assert lists["staff_tasks"] == assets[dg.AssetKey(["marts", "staff_tasks"])].group_name == "tasks"
 
 
@@ -104,9 +106,9 @@ def test_a_check_of_a_mart_is_described_by_its_rules(definitions: dg.Definitions
     graph = definitions.resolve_asset_graph()
     key = dg.AssetCheckKey(dg.AssetKey(["marts", "appointments"]), "holds")
 
-    assert graph.get(key).description == (
-        "one row for each practice_id, appointment_id; ties out with stg_partner__appointments;"
-        " are booked and attributed together"
-    )
+    rules = yaml.safe_load((graph.get(key).description or "").strip("`").removeprefix("yaml"))
+    assert rules["key"] == ["practice_id", "appointment_id"]
+    assert rules["ties_out"] == {"to": "ref('stg_partner__appointments')"}
+    assert [*rules["conditions"]] == ["are_booked_and_attributed_together"]
     every = [graph.get(one) for one in graph.asset_check_keys if one.asset_key.path[0] == "marts"]
     assert [check.key.to_user_string() for check in every if not check.description] == []

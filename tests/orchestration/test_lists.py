@@ -10,9 +10,9 @@ from support.practice_site import practice_tables, vetl_resource
 from vetl.core.errors import Unreachable, VetlError
 from vetl.core.list_read import EndpointResult, State, SyncResult
 from vetl.core.pages import Changes
+from vetl.endpoints import REGISTRY
 from vetl.orchestration import lists
 from vetl.orchestration.lists import NAME, list_assets
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.resources import raw_key
 from vetl.store.notes import ListStatus
 
@@ -20,7 +20,7 @@ AT_ONCE = dg.RetryPolicy(max_retries=2, delay=0)
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 TODAY = datetime.now(UTC).isoformat()
 TASKS, CALLS = raw_key("staff_tasks"), raw_key("phone_calls")
-EMPTY = Manifest({"nodes": {}, "sources": {}})
+TABLES = {raw_key(endpoint.table): dg.AssetSpec(raw_key(endpoint.table)) for endpoint in REGISTRY}
 
 
 def outcome(practice_id: str, state: State, reason: str = "", *, retryable: bool = False) -> EndpointResult:
@@ -78,7 +78,7 @@ class Site:
         def marts() -> None: ...
 
         definitions = dg.Definitions(
-            assets=[list_assets(EMPTY, AT_ONCE), marts],
+            assets=[list_assets(TABLES, AT_ONCE), marts],
             jobs=[dg.define_asset_job("job", dg.AssetSelection.assets(TASKS, CALLS, marts))],
             resources={"vetl": self.vetl},
         )

@@ -12,16 +12,16 @@ import pytest
 from support.deliveries import body_of, message
 from support.practice_site import practice_tables, vetl_resource
 from support.warehouse_with_rows import ask
+from vetl.endpoints import RECEIVED
 from vetl.orchestration.lists import NAME
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.received import received_tables
-from vetl.orchestration.resources import VetlResource
+from vetl.orchestration.resources import VetlResource, raw_key
 from vetl.orchestration.schedules import inbox_sensors, practices_sensor
 from vetl.partner.webhooks import Channel
 from vetl.receiving.inbox import Entry, Inbox
 from vetl.settings.core_sections import ScheduleSettings
 
-RECEIVED_TABLES = received_tables(Manifest({"nodes": {}, "sources": {}}))
+RECEIVED_TABLES = received_tables({raw_key(item.table): dg.AssetSpec(raw_key(item.table)) for item in RECEIVED})
 [INBOX] = inbox_sensors(ScheduleSettings())
 
 

@@ -6,6 +6,7 @@ vetl.example.toml and the variables of the dbt project agree with the settings.
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from secrets import token_hex
@@ -22,7 +23,7 @@ from vetl.core.endpoint import QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import Practice
 from vetl.core.published_file import PersonalClass
-from vetl.jobs.build import weak_key
+from vetl.endpoints import REGISTRY
 from vetl.settings import Login, environment_only, load_settings, settings_class
 from vetl.settings.core_sections import DefinitionsSettings
 
@@ -84,12 +85,13 @@ def test_vetl_config_names_the_file_and_relative_paths_start_at_its_folder(
 
 def test_query_names_override_only_the_given_names() -> None:
     written("[partner.parameters.appointments]\nstart = 'updated_after'")
-    own = QueryNames(page="page_number")
 
-    partner = load_settings().partner
+    names = load_settings().partner.query_names(REGISTRY)
 
-    assert partner.query_names("appointments", own) == QueryNames(start="updated_after", page="page_number")
-    assert partner.query_names("staff_tasks", own) == own
+    assert names == {
+        item.name: replace(item.names, start="updated_after") if item.name == "appointments" else item.names
+        for item in REGISTRY
+    }
 
 
 def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,11 +159,11 @@ def test_a_masking_key_that_can_be_found_by_trying_is_taken_and_warned_of(
     """Any value that is not empty is a key: a warehouse that was published with a weak one must still publish."""
     monkeypatch.setenv("VETL_WAREHOUSE__PII_KEY", key)
 
-    [line] = weak_key(load_settings())
+    [line] = load_settings().warehouse.weak_key()
 
     assert "VETL_WAREHOUSE__PII_KEY can be found by trying" in line
     monkeypatch.setenv("VETL_WAREHOUSE__PII_KEY", token_hex(16))
-    assert weak_key(load_settings()) == []
+    assert load_settings().warehouse.weak_key() == []
 
 
 @pytest.mark.parametrize("name", ["VETL_WEBHOOKS__SECRETS", "VETL_DASHBOARD__PASSWORD"])

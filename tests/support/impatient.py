@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from vetl.jobs import platform
+from vetl.jobs import sync
 from vetl.partner import account
 from vetl.partner.limits import RetryPolicy
 
 account._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - it changes the cost, not the behaviour
 """Each sign-in costs 50 ms of CPU against guessing, and the passwords of hundreds of tests are public."""
 
-platform.RetryPolicy = partial(RetryPolicy, first_wait=0.02)  # pyright: ignore[reportAttributeAccessIssue] - as above
+sync.RetryPolicy = partial(RetryPolicy, first_wait=0.02)  # pyright: ignore[reportAttributeAccessIssue] - as above
 """Back off as in production, in a twenty-fifth of the time."""

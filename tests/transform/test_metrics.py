@@ -17,8 +17,8 @@ from support.analysts_page import PAGE
 from support.cells import Query
 from support.dbt_build import Build
 from support.run_once import shared_result
-from vetl.addons.watch.settings import METRIC_NAMES, METRICS_OF_NOW
 from vetl.bundled import dbt_project
+from vetl.publishing.descriptions import declared_metrics
 
 ASKING = Path(__file__).parents[1] / "support" / "metric_answers.py"
 
@@ -70,8 +70,7 @@ def test_metricflow_has_nothing_to_object_to(asked: MetricAnswers) -> None:
 def test_the_settings_know_every_metric_and_those_of_now(query: Query) -> None:
     counted = query("select metric, coalesce(counting ->> 'of_now', 'false') = 'true' from meta.metrics")
 
-    assert {name for name, _ in counted} == METRIC_NAMES
-    assert {name for name, is_of_now in counted if is_of_now} == METRICS_OF_NOW
+    assert dict(counted) == declared_metrics(dbt_project())
 
 
 def test_every_saved_query_is_documented_and_answered(filled: Build, asked: MetricAnswers) -> None:

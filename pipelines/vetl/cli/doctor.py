@@ -14,7 +14,7 @@ from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print
 from vetl.core.errors import ConfigurationError
 from vetl.discovery.examination import Report
 from vetl.discovery.probes import State
-from vetl.jobs.build import published_clear, weak_key
+from vetl.jobs.build import published_clear
 from vetl.jobs.checkup import proposed_stages, run_doctor
 from vetl.settings import load_settings
 from vetl.settings.section import exposed
@@ -52,7 +52,7 @@ def doctor(
     clear = published_clear(settings)
     with showing_lists() as progress:
         report = run_doctor(settings, practices=practice, endpoints=endpoint, config=config, progress=progress)
-    warnings = [*exposed(settings), *weak_key(settings), *clear]
+    warnings = [*exposed(settings), *settings.warehouse.weak_key(), *clear]
     stages = proposed_stages(settings)
     if as_json:
         print_json({**report.as_json(), "exposed": warnings, "booking_stages": stages})

@@ -35,9 +35,8 @@ def is_password_of(file: Path, name: str, password: str) -> bool:
 def set_password(file: Path, name: str, password: str) -> None:
     """Write a user's line, or replace it.
 
-    Raises:
-        OSError: the file cannot be read or written.
-        ValueError: the name cannot be in such a file, or the password is too short.
+    Raise `OSError` if the file cannot be read or written, `ValueError` if the name cannot be in such a file,
+    or the password is too short.
     """
     if not name or ":" in name or not name.isprintable() or name != name.strip():
         raise ValueError("a name is made of visible characters, without a colon")

@@ -50,7 +50,7 @@ def publish(
         return _publish_for(group, target, as_json=as_json)
     settings = load_settings()
     if rollback:
-        hold = roll_back_published(settings)
+        hold = roll_back_published(settings.warehouse)
         if as_json:
             print_json({"exit_code": 0, "path": settings.warehouse.published, **asdict(hold)})
         else:

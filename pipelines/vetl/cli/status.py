@@ -46,8 +46,7 @@ class Form(StrEnum):
 def status(
     practice: Practices = None,
     problems: Annotated[
-        bool | None,
-        typer.Option("--problems/--all", help="Show only lists with a problem, or every list."),
+        bool | None, typer.Option("--problems/--all", help="Show only lists with a problem, or every list.")
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Repeat every two seconds until interrupted.")] = False,
     as_json: AsJson = False,

@@ -21,11 +21,11 @@ from vetl.cli.terminal import (
 )
 from vetl.core.list_read import EndpointResult, Practice, State, SyncResult
 from vetl.core.pages import Changes
-from vetl.jobs.build import WEAK_KEY
 from vetl.jobs.dbt_process import BuildResult
 from vetl.jobs.drain import DrainResult
 from vetl.publishing.publication import Published
 from vetl.publishing.statements import QueryResult
+from vetl.settings.core_sections import WEAK_KEY
 
 Column = str | TableColumn
 STATES_IN_ORDER: tuple[State, ...] = ("failed", "uncertified", "withdrawn", "certified")

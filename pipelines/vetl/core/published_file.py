@@ -91,56 +91,20 @@ def is_weak_key(key: str) -> bool:
     return len(key) < KEY_CHARACTERS or len(set(key)) < _KEY_DIFFERENT or not is_varied(key)
 
 
-SOURCE_WORDS = frozenset(
-    {
-        "direction",
-        "state",
-        "caller_type",
-        "call_classification",
-        "customer_sentiment",
-        "outcome",
-        "status",
-        "stage",
-        "client_type",
-        "channel",
-        "purpose",
-        "suppression_reason",
-        "task_type",
-        "task_status",
-        "status_reason",
-        "channel_requested",
-        "channel_used",
-        "event",
-        "group_status",
-        "result",
-        "reason",
-        "unknown_value",
-        "appointment_status",
-        "wanted",
-        "referral_source",
-        "referral_campaign",
-        "referral_medium",
-        "species",
-        "breed",
-        "practice_name",
-        "notification_rule",
-        "error_code",
-        "part",
-    }
-)
+SOURCE_WORDS = frozenset({
+    "direction", "state", "caller_type", "call_classification", "customer_sentiment", "outcome", "status",
+    "stage", "client_type", "channel", "purpose", "suppression_reason", "task_type", "task_status",
+    "status_reason", "channel_requested", "channel_used", "event", "group_status", "result", "reason",
+    "unknown_value", "appointment_status", "wanted", "referral_source", "referral_campaign",
+    "referral_medium", "species", "breed", "practice_name", "notification_rule", "error_code", "part",
+})  # fmt: skip
 """Columns of marts with words of the source: of its enums, and words that it chooses freely."""
 
-OWN_WORDS = frozenset(
-    {
-        ("acts", "state"),
-        ("booking_request_contacts", "channel"),
-        ("first_responses_daily", "channel"),
-        ("headlines", "direction"),
-        ("call_back_list", "channel"),
-        ("unbooked_requests", "channel"),
-        ("recalls", "state"),
-    }
-)
+OWN_WORDS = frozenset({
+    ("acts", "state"), ("booking_request_contacts", "channel"), ("first_responses_daily", "channel"),
+    ("headlines", "direction"), ("call_back_list", "channel"), ("unbooked_requests", "channel"),
+    ("recalls", "state"),
+})  # fmt: skip
 """Columns of marts with such a name, but with words of vetl."""
 
 DERIVED = frozenset({"result", "reason", "unknown_value", "appointment_status", "wanted", "part"})

@@ -65,11 +65,7 @@ def names() -> tuple[str, ...]:
 
 
 def known_zone(name: str) -> str:
-    """Return the name of a zone.
-
-    Raises:
-        ValueError: there is no such zone.
-    """
+    """Return the name of a zone. Raise `ValueError` if there is no such zone."""
     if name in names():
         return name
     nearest = get_close_matches(name, names(), n=1)

@@ -22,19 +22,10 @@ NOON = time(18, tzinfo=UTC)
 BESIDE = timedelta(days=1)
 """Calls of the days beside a distinguishing day are compared too."""
 USUAL = (
-    "America/New_York",
-    "America/Chicago",
-    "America/Denver",
-    "America/Phoenix",
-    "America/Los_Angeles",
-    "America/Anchorage",
-    "Pacific/Honolulu",
-    "America/Toronto",
-    "America/Vancouver",
-    "Europe/London",
-    "Europe/Berlin",
-    "Australia/Sydney",
-)
+    "America/New_York", "America/Chicago", "America/Denver", "America/Phoenix", "America/Los_Angeles",
+    "America/Anchorage", "Pacific/Honolulu", "America/Toronto", "America/Vancouver", "Europe/London",
+    "Europe/Berlin", "Australia/Sydney",
+)  # fmt: skip
 """Preferred zones, if several fit."""
 
 
@@ -135,7 +126,7 @@ def _csv(knowledge: probes.ListKnowledge) -> probes.Findings:
     one = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "0"})
     two = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "1"})
     over = yield from _read_page({**knowledge.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
-    json = yield from probes.recall(knowledge, {**knowledge.whole, "per_page": "1"})
+    json = yield from knowledge.recall({**knowledge.whole, "per_page": "1"})
     if one is None or two is None or json is None:
         remedy = "ask the platform why the CSV is refused; phone calls cannot be read without it"
         return [knowledge.finding("csv", "contradicts", "refused", "format=csv is refused", remedy)]
@@ -164,7 +155,7 @@ def _totals_agree(knowledge: probes.ListKnowledge) -> Plan[bool]:
     """Compare the totals up to three times, because a call may arrive between the two requests."""
     for _ in range(3):
         csv = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "0"})
-        json = yield from probes.ask(knowledge, {**knowledge.whole, "per_page": "1"})
+        json = yield from knowledge.ask({**knowledge.whole, "per_page": "1"})
         if csv is not None and json is not None and csv.total_count == json.total_count:
             return True
     return False
@@ -174,7 +165,7 @@ def _strictness(knowledge: probes.ListKnowledge) -> probes.Findings:
     """Check that another date format and an unknown direction are refused with 400 (contract: Phone calls)."""
     findings: list[probes.Finding] = []
     for name, value in (("start_date", "01/31/2026"), ("direction", "vetl_doctor")):
-        page = yield from probes.ask(knowledge, {**knowledge.whole, name: value, **knowledge.smallest})
+        page = yield from knowledge.ask({**knowledge.whole, name: value, **knowledge.smallest})
         if page is not None:
             evidence = f"a bad {name} is accepted; the contract says 400"
             findings.append(knowledge.finding(f"bad {name}", "note", "accepted", evidence))
@@ -188,7 +179,7 @@ def _filter(
     for name in names if len(values) > 1 else ():
         proven = 0
         for value in values:
-            page = yield from probes.ask(knowledge, {**knowledge.whole, **knowledge.largest, name: value})
+            page = yield from knowledge.ask({**knowledge.whole, **knowledge.largest, name: value})
             if page is None or not page.rows:
                 break
             proven += all(str(row.get(column)) in (value, value.capitalize()) for row in page.rows)
@@ -218,7 +209,7 @@ def _zone(knowledge: probes.ListKnowledge) -> Plan[probes.Finding]:
 def _pairs(knowledge: probes.ListKnowledge, first: date, last: date) -> Plan[list[Pair]]:
     """Read the calls of some days as JSON and as CSV, and pair them."""
     days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
-    json = yield from probes.ask(knowledge, {**days, **knowledge.largest})
+    json = yield from knowledge.ask({**days, **knowledge.largest})
     if json is None or not json.rows:
         return []
     csv = yield from _read_page({**days, "per_page": str(LARGEST_CSV)})

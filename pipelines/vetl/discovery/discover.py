@@ -18,7 +18,7 @@ from vetl.discovery.first_look import FirstLook, Pages, first_look
 from vetl.discovery.identity import Identity
 from vetl.discovery.page_parameters import check_numbers, check_size
 from vetl.discovery.parameter_names import check_statuses, choose_accepted_names
-from vetl.discovery.probes import Finding, Findings, ListKnowledge, fields_at_fault, recall
+from vetl.discovery.probes import Finding, Findings, ListKnowledge
 from vetl.discovery.ranges import check_end, check_range, granularity, timed_rows
 
 
@@ -107,7 +107,7 @@ def _is_open(before: Capabilities, key: Key) -> bool:
 
 
 def _with_bounds(knowledge: ListKnowledge, now: Capabilities) -> Plan[Capabilities]:
-    page = yield from recall(knowledge, {**knowledge.whole, **knowledge.largest})
+    page = yield from knowledge.recall({**knowledge.whole, **knowledge.largest})
     bounds = yield from granularity(knowledge, timed_rows(page.rows if page else ()))
     start = now.parameters["start"].model_copy(update={"bounds": bounds})
     return Capabilities(parameters={**now.parameters, "start": start})
@@ -117,7 +117,7 @@ def check_parameters(knowledge: ListKnowledge, keys: Collection[Key] = KEYS) -> 
     """Check these query parameters, whose names the contract does not show."""
     findings: list[Finding] = []
     if keys and not knowledge.reading.endpoint.strategy.has_range:
-        yield from fields_at_fault(knowledge)  # raises if the list does not exist
+        yield from knowledge.fields_at_fault()  # raises if the list does not exist
     elif "start" in keys:
         findings += yield from check_range(knowledge)
     elif "end" in keys:

@@ -18,7 +18,7 @@ from vetl.discovery.calls_and_people import check_calls, check_clients, check_pa
 from vetl.discovery.discover import after, ask_for_practice, check_parameters, record
 from vetl.discovery.page_parameters import check_numbers, check_size
 from vetl.discovery.parameter_names import check_statuses
-from vetl.discovery.probes import Finding, Findings, ListKnowledge, ask, recall
+from vetl.discovery.probes import Finding, Findings, ListKnowledge
 from vetl.discovery.ranges import check_bounds, check_range
 from vetl.partner.answers import redact
 from vetl.partner.models import CALL_STATES, PhoneCall
@@ -79,7 +79,7 @@ def _examine_list(reading: Reading) -> Findings:
     before = Capabilities.of({}, reading.names)
     knowledge = ListKnowledge(reading, reading.names)
     findings = yield from check_parameters(knowledge)
-    page = yield from recall(knowledge, {**knowledge.whole, **knowledge.largest})
+    page = yield from knowledge.recall({**knowledge.whole, **knowledge.largest})
     if page is not None:
         if reading.endpoint.strategy.has_range and knowledge.bounds != "none":
             findings += yield from check_bounds(knowledge, page.rows)
@@ -106,7 +106,7 @@ def _examine_calls(reading: Reading) -> Plan[Examination]:
     findings += yield from check_size(knowledge, fixed=True)
     findings += yield from check_numbers(knowledge, fixed=True)
     findings += yield from check_statuses(knowledge, CALL_STATES.values, column="state", fixed=True)
-    page = yield from recall(knowledge, {**knowledge.whole, **knowledge.largest})
+    page = yield from knowledge.recall({**knowledge.whole, **knowledge.largest})
     if page is not None:
         findings += list(check_total_pages(knowledge, page, promised=True))
         findings += yield from check_contents(knowledge, page, PhoneCall)
@@ -189,7 +189,7 @@ SHOWN = 5
 
 def check_contents(knowledge: ListKnowledge, page: Page, record: type[BaseModel]) -> Findings:
     """Check one page of rows; read it once more to see whether its order is stable."""
-    again = yield from ask(knowledge, {**knowledge.whole, **knowledge.largest})
+    again = yield from knowledge.ask({**knowledge.whole, **knowledge.largest})
     stable = again is not None and [*map(key_of, again.rows)] == [*map(key_of, page.rows)]
     return [_order(knowledge, page.rows, stable=stable), *drift(knowledge.endpoint, page.rows, record)]
 

@@ -25,7 +25,7 @@ from vetl.core.steps import Plan, Query, ReadPage, SideBySide
 from vetl.discovery.conventions import QueryConventions, contradiction, format_bound, has_strays
 from vetl.discovery.identity import Identity, look
 from vetl.discovery.page_parameters import ENOUGH, are_apart, are_same
-from vetl.discovery.probes import ListKnowledge, PageProbe, ask
+from vetl.discovery.probes import ListKnowledge, PageProbe
 from vetl.discovery.ranges import SECOND, Timed, is_clear_of_midnights, timed_rows
 
 A = TypeVar("A")
@@ -122,7 +122,7 @@ def first_look(reading: Reading) -> Plan[FirstLook]:
     result.evidence["page"] = "pages 0 and 1 hold different rows, page 0 the same ones when it is asked for again"
     if reading.endpoint.strategy.has_range:
         result.evidence |= yield from _range(knowledge, usual, first)
-    one = yield from ask(knowledge, {**usual.filters(settled), usual.names.per_page: "1"})
+    one = yield from knowledge.ask({**usual.filters(settled), usual.names.per_page: "1"})
     if one is not None and len(one.rows) == 1:
         result.evidence["per_page"] = f"pages of 1 and of {usual.page_size} rows hold 1 and {len(again.rows)}"
         result.size = min(usual.page_size, max(len(first.rows), len(again.rows)))
@@ -142,7 +142,7 @@ def _windows(reading: Reading, usual: QueryConventions) -> tuple[Window, Window]
 def _page_or_none(knowledge: ListKnowledge, query: Mapping[str, str]) -> PageProbe:
     """Read a page; return `None` if it fails, because some servers that count from 1 answer page 0 with a 5xx."""
     try:
-        return (yield from ask(knowledge, query))
+        return (yield from knowledge.ask(query))
     except Unreachable:
         return None
 
@@ -187,7 +187,7 @@ def _keys(knowledge: ListKnowledge, usual: QueryConventions, start: datetime, en
     """Return the keys of a range; none if it is refused, exceeds one page, or holds rows from outside it."""
     names = usual.names
     query = {names.start: format_bound(start, "instant"), names.end: format_bound(end, "instant")}
-    page = yield from ask(knowledge, {**query, names.per_page: str(usual.page_size)})
+    page = yield from knowledge.ask({**query, names.per_page: str(usual.page_size)})
     if page is None or page.total_count > len(page.rows) or has_strays(usual, Window(start, end), page):
         return set()
     return {key_of(row) for row in page.rows}

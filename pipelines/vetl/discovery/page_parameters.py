@@ -56,7 +56,7 @@ REFUSED = PageNumbers(Result.IGNORED)
 def check_numbers(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> Plan[list[probes.Finding]]:
     """Prove the page parameter by two pages with different rows, and find the number of the first page."""
     configured = knowledge.names.page
-    first = yield from probes.recall(knowledge, {**knowledge.whole, **knowledge.smallest})
+    first = yield from knowledge.recall({**knowledge.whole, **knowledge.smallest})
     if first is None or first.total_count <= len(first.rows):
         return [knowledge.finding("page", "unknown", configured, "all rows are on one page")]
     most = min(ROWS_COMPARED, knowledge.page_size or ROWS_COMPARED)
@@ -64,15 +64,15 @@ def check_numbers(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> Pl
     size = dict.fromkeys(knowledge.smallest, rows)
 
     def page(name: str, number: int) -> probes.PageProbe:
-        return probes.ask(knowledge, {**knowledge.whole, **size, name: str(number)})
+        return knowledge.ask({**knowledge.whole, **size, name: str(number)})
 
     names = probes.candidates((configured,), () if fixed else ("page", *PAGE_NAMES))
 
     def turns(names: Sequence[str]) -> Plan[bool | None]:
-        beyond = yield from probes.ask(
-            knowledge, {**knowledge.whole, **size, **dict.fromkeys(names, str(first.total_count + 2))}
+        beyond = yield from knowledge.ask(
+            {**knowledge.whole, **size, **dict.fromkeys(names, str(first.total_count + 2))}
         )
-        plain = yield from probes.recall(knowledge, {**knowledge.whole, **size})
+        plain = yield from knowledge.recall({**knowledge.whole, **size})
         return None if beyond is None else not are_same(plain, beyond)
 
     numbers = yield from find_pages(names, page, partial(probes.bisected, works=turns))
@@ -87,7 +87,7 @@ def check_numbers(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> Pl
     evidence = f"{numbers.name}={numbers.base} and {numbers.name}={numbers.base + 1} hold different rows"
     state = "note" if numbers.base else "ok"
     findings = [
-        probes.name_finding(knowledge, "page", configured, evidence),
+        knowledge.name_finding("page", configured, evidence),
         knowledge.finding("first page", state, str(knowledge.page_base), evidence),
     ]
     return [*findings, (yield from _beyond(knowledge, first))] if knowledge.thorough else findings
@@ -95,9 +95,7 @@ def check_numbers(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> Pl
 
 def _beyond(knowledge: probes.ListKnowledge, first: Page) -> Plan[probes.Finding]:
     number = first.total_count + BEYOND
-    page = yield from probes.ask(
-        knowledge, {**knowledge.whole, **knowledge.smallest, knowledge.names.page: str(number)}
-    )
+    page = yield from knowledge.ask({**knowledge.whole, **knowledge.smallest, knowledge.names.page: str(number)})
     if page is None:
         return knowledge.finding("beyond the end", "note", "refused", f"page {number} is refused")
     if page.rows:
@@ -227,7 +225,7 @@ SMALLER = (50, 25, 20, 10)
 def check_size(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> probes.Findings:
     """Prove the name of the page size by pages of one and of two rows; then find the default and the maximum."""
     configured = knowledge.names.per_page
-    plain = yield from probes.recall(knowledge, knowledge.whole)
+    plain = yield from knowledge.recall(knowledge.whole)
     if plain is None or plain.total_count < 2:  # noqa: PLR2004 - pages of one and two rows are compared
         return [knowledge.finding("per_page", "unknown", configured, "fewer than two rows")]
     default = plain.per_page or len(plain.rows)
@@ -237,7 +235,7 @@ def check_size(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> probe
         return [_ignored(knowledge, default)]
     evidence = f"pages of 1 and of 2 rows hold 1 and 2{probes.TWICE if plain.total_count <= probes.SLIGHT else ''}"
     return [
-        probes.name_finding(knowledge, "per_page", configured, evidence),
+        knowledge.name_finding("per_page", configured, evidence),
         (yield from _limits(knowledge, name, default)),
     ]
 
@@ -277,18 +275,18 @@ def _is_proven(knowledge: probes.ListKnowledge, plain: Page, name: str) -> Plan[
 
 def _any_holds_one(knowledge: probes.ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
     """Return whether these names, sent together, give a page of one row; `None` if the server refuses them."""
-    page = yield from probes.ask(knowledge, {**knowledge.whole, **dict.fromkeys(names, "1")})
+    page = yield from knowledge.ask({**knowledge.whole, **dict.fromkeys(names, "1")})
     return None if page is None else len(page.rows) == 1
 
 
 def _holds(knowledge: probes.ListKnowledge, name: str, size: int) -> Plan[bool]:
-    page = yield from probes.ask(knowledge, {**knowledge.whole, name: str(size)})
+    page = yield from knowledge.ask({**knowledge.whole, name: str(size)})
     return page is not None and len(page.rows) == size
 
 
 def _holds_more(knowledge: probes.ListKnowledge, name: str, size: int) -> Plan[bool]:
     """Return whether a page can hold more rows, by the largest page, which is read in any case."""
-    page = yield from probes.recall(knowledge, {**knowledge.whole, name: str(probes.LARGEST)})
+    page = yield from knowledge.recall({**knowledge.whole, name: str(probes.LARGEST)})
     return (page is not None and len(page.rows) >= size) or (yield from _holds(knowledge, name, size))
 
 
@@ -298,7 +296,7 @@ def _limits(knowledge: probes.ListKnowledge, name: str, default: int) -> Plan[pr
     knowledge.largest = {name: str(most)}
     if not knowledge.thorough:
         return knowledge.finding("page size", "note", f"{default} to {most}", f"a page holds {most}")
-    over = yield from probes.ask(knowledge, {**knowledge.whole, name: str(probes.LARGEST + 1)})
+    over = yield from knowledge.ask({**knowledge.whole, name: str(probes.LARGEST + 1)})
     if over is None:
         beyond = f"{probes.LARGEST + 1} is refused"
     elif (page_size := _page_size_of(over, probes.LARGEST + 1)) > probes.LARGEST:
@@ -311,13 +309,13 @@ def _limits(knowledge: probes.ListKnowledge, name: str, default: int) -> Plan[pr
 def _most(knowledge: probes.ListKnowledge, name: str, default: int) -> Plan[int]:
     """Return the largest page that the server gives, which is at least its default."""
     for size in (probes.LARGEST, *(smaller for smaller in SMALLER if smaller > default)):
-        page = yield from probes.recall(knowledge, {**knowledge.whole, name: str(size)})
+        page = yield from knowledge.recall({**knowledge.whole, name: str(size)})
         if page is None:
             continue
         page_size = _page_size_of(page, size)
         if page.total_count > len(page.rows) and page_size not in (size, page.per_page):
-            again = yield from probes.ask(
-                knowledge, {**knowledge.whole, name: str(size)}
+            again = yield from knowledge.ask(
+                {**knowledge.whole, name: str(size)}
             )  # a short page may be torn, so it is read twice
             page_size = max(page_size, _page_size_of(again, size)) if again else page_size
         return max(1, min(size, page_size))

@@ -19,80 +19,34 @@ from vetl.discovery import probes
 from vetl.discovery.conventions import whole_bounds
 
 DATE_RANGE_NAMES = (
-    ("start", "end"),
-    ("from", "to"),
-    ("updated_from", "updated_to"),
-    ("updated_since", "updated_until"),
-    ("updated_after", "updated_before"),
-    ("updated_at_start", "updated_at_end"),
-    ("updated_at_from", "updated_at_to"),
-    ("updated_start", "updated_end"),
-    ("start_time", "end_time"),
-    ("start_at", "end_at"),
-    ("date_from", "date_to"),
-    ("from_date", "to_date"),
-    ("since", "until"),
-    ("startDate", "endDate"),
-    ("updated_at_min", "updated_at_max"),
-    ("updated_at_gte", "updated_at_lte"),
-    ("updated_at[gte]", "updated_at[lte]"),
-    ("updated_start_date", "updated_end_date"),
-    ("modified_since", "modified_until"),
-    ("modified_after", "modified_before"),
-    ("date_start", "date_end"),
-    ("start_datetime", "end_datetime"),
-    ("begin", "end"),
-    ("after", "before"),
-    ("fromDate", "toDate"),
-    ("dateFrom", "dateTo"),
-    ("startTime", "endTime"),
-    ("updatedFrom", "updatedTo"),
-    ("updatedSince", "updatedUntil"),
-    ("updatedAfter", "updatedBefore"),
-    ("updatedAtStart", "updatedAtEnd"),
-)
+    ("start", "end"), ("from", "to"), ("updated_from", "updated_to"), ("updated_since", "updated_until"),
+    ("updated_after", "updated_before"), ("updated_at_start", "updated_at_end"),
+    ("updated_at_from", "updated_at_to"), ("updated_start", "updated_end"), ("start_time", "end_time"),
+    ("start_at", "end_at"), ("date_from", "date_to"), ("from_date", "to_date"), ("since", "until"),
+    ("startDate", "endDate"), ("updated_at_min", "updated_at_max"), ("updated_at_gte", "updated_at_lte"),
+    ("updated_at[gte]", "updated_at[lte]"), ("updated_start_date", "updated_end_date"),
+    ("modified_since", "modified_until"), ("modified_after", "modified_before"), ("date_start", "date_end"),
+    ("start_datetime", "end_datetime"), ("begin", "end"), ("after", "before"), ("fromDate", "toDate"),
+    ("dateFrom", "dateTo"), ("startTime", "endTime"), ("updatedFrom", "updatedTo"),
+    ("updatedSince", "updatedUntil"), ("updatedAfter", "updatedBefore"), ("updatedAtStart", "updatedAtEnd"),
+)  # fmt: skip
 """Pairs of a start and its usual end. A server may combine others, so ends are searched by themselves."""
 
 PAGE_NAMES = (
-    "page_number",
-    "page_no",
-    "pageNumber",
-    "page_index",
-    "p",
-    "pageNo",
-    "pageIndex",
-    "page_num",
-    "current_page",
-    "page[number]",
-)
+    "page_number", "page_no", "pageNumber", "page_index", "p", "pageNo", "pageIndex", "page_num",
+    "current_page", "page[number]",
+)  # fmt: skip
 """No `offset` or `skip`: the contract describes a page number."""
 
 SIZE_NAMES = (
-    "per_page",
-    "limit",
-    "page_size",
-    "pageSize",
-    "perPage",
-    "size",
-    "count",
-    "items_per_page",
-    "max_results",
-    "page_limit",
-    "page[size]",
-)
+    "per_page", "limit", "page_size", "pageSize", "perPage", "size", "count", "items_per_page", "max_results",
+    "page_limit", "page[size]",
+)  # fmt: skip
 
 STATUS_NAMES = (
-    "status",
-    "state",
-    "statuses",
-    "status[]",
-    "filter[status]",
-    "status_filter",
-    "with_status",
-    "by_status",
-    "filter_status",
-    "statusFilter",
-)
+    "status", "state", "statuses", "status[]", "filter[status]", "status_filter", "with_status", "by_status",
+    "filter_status", "statusFilter",
+)  # fmt: skip
 
 
 NAMES: Mapping[str, Sequence[str]] = {
@@ -109,7 +63,7 @@ def choose_accepted_names(
     """Replace refused names by accepted ones. One request, if the server accepts all unproven names."""
     trials = {key: values for key, values in _values(knowledge, statuses).items() if key in unproven and values}
     query = {getattr(knowledge.names, key): values[0] for key, values in trials.items()}
-    if not trials or (yield from probes.refusal_of(knowledge, {**knowledge.whole, **query})) is None:
+    if not trials or (yield from knowledge.refusal_of({**knowledge.whole, **query})) is None:
         return
     for key, values in trials.items():
         for name in probes.candidates((getattr(knowledge.names, key),), NAMES[key]):
@@ -127,7 +81,7 @@ def _values(knowledge: probes.ListKnowledge, statuses: Sequence[str]) -> dict[st
 
 def _is_accepted(knowledge: probes.ListKnowledge, name: str, values: Sequence[str]) -> Plan[bool]:
     for value in values:
-        if (yield from probes.refusal_of(knowledge, {**knowledge.whole, name: value})) is None:
+        if (yield from knowledge.refusal_of({**knowledge.whole, name: value})) is None:
             return True
     return False
 
@@ -140,7 +94,7 @@ def check_statuses(
 ) -> probes.Findings:
     """Prove the name of the filter on `column`, by two of the statuses that the contract lists."""
     configured = knowledge.names.status
-    plain = yield from probes.recall(knowledge, knowledge.whole)
+    plain = yield from knowledge.recall(knowledge.whole)
     if plain is None or not plain.total_count:
         return [knowledge.finding("status", "unknown", configured, "the list is empty")]
     tried = _contrasting(plain, statuses, column)
@@ -158,7 +112,7 @@ def check_statuses(
     if evidence is None:
         return [_ignored(knowledge)]
     knowledge.proven.add("status")
-    finding = probes.name_finding(knowledge, "status", configured, f"{evidence}, of {plain.total_count}")
+    finding = knowledge.name_finding("status", configured, f"{evidence}, of {plain.total_count}")
     return [finding, (yield from _unknown_status(knowledge))] if knowledge.thorough else [finding]
 
 
@@ -193,7 +147,7 @@ def _totals(
     """Return the total of each status; `None` if one is refused or gives rows of another."""
     totals: list[int] = []
     for status in tried:
-        page = yield from probes.ask(knowledge, {**knowledge.whole, **knowledge.smallest, name: status})
+        page = yield from knowledge.ask({**knowledge.whole, **knowledge.smallest, name: status})
         if page is None or any(row.get(column) != status for row in page.rows):
             return None
         totals.append(page.total_count)
@@ -204,16 +158,12 @@ def _any_works(
     knowledge: probes.ListKnowledge, plain: Page, status: str, names: Sequence[str]
 ) -> Plan[bool | None]:
     """Return whether these names, sent together, change the total; `None` if the server refuses them."""
-    page = yield from probes.ask(
-        knowledge, {**knowledge.whole, **knowledge.smallest, **dict.fromkeys(names, status)}
-    )
+    page = yield from knowledge.ask({**knowledge.whole, **knowledge.smallest, **dict.fromkeys(names, status)})
     return None if page is None else page.total_count != plain.total_count
 
 
 def _unknown_status(knowledge: probes.ListKnowledge) -> Plan[probes.Finding]:
-    page = yield from probes.ask(
-        knowledge, {**knowledge.whole, **knowledge.smallest, knowledge.names.status: NO_STATUS}
-    )
+    page = yield from knowledge.ask({**knowledge.whole, **knowledge.smallest, knowledge.names.status: NO_STATUS})
     if page is None:
         answer, evidence = "refused", "a status that does not exist is refused"
     elif page.total_count:

@@ -104,41 +104,77 @@ class ListKnowledge:
         """Return a finding about this list."""
         return Finding(self.endpoint, check, state, found, evidence, remedy, correction)
 
+    def ask(self, query: Query) -> PageProbe:
+        """Read one page; return `None` if the server refuses this query.
 
-def ask(knowledge: ListKnowledge, query: Query) -> PageProbe:
-    """Read one page; return `None` if the server refuses this query.
+        Raise `PracticeRefused` if the server answers nothing for this practice.
+        """
+        answer: Page | RequestRefused
+        try:
+            answer = yield from do(ReadPage(query, 0, LARGEST, lenient=True))
+        except RequestRefused as refusal:
+            answer = refusal
+        self.answers[frozenset(query.items())] = answer
+        return None if isinstance(answer, RequestRefused) else answer
 
-    Raise `PracticeRefused` if the server answers nothing for this practice.
-    """
-    answer: Page | RequestRefused
-    try:
-        answer = yield from do(ReadPage(query, 0, LARGEST, lenient=True))
-    except RequestRefused as refusal:
-        answer = refusal
-    knowledge.answers[frozenset(query.items())] = answer
-    return None if isinstance(answer, RequestRefused) else answer
+    def recall(self, query: Query) -> PageProbe:
+        """Return the stored answer to this query, or send it if there is none."""
+        if frozenset(query.items()) not in self.answers:
+            yield from self.ask(query)
+        answer = self.answers[frozenset(query.items())]
+        return None if isinstance(answer, RequestRefused) else answer
 
+    def still_contrasts(self, first: Query, second: Query, *, rises: bool) -> Plan[bool]:
+        """Return whether the second of two queries still shows more rows than the first (`rises`), or fewer.
 
-def recall(knowledge: ListKnowledge, query: Query) -> PageProbe:
-    """Return the stored answer to this query, or send it if there is none."""
-    if frozenset(query.items()) not in knowledge.answers:
-        yield from ask(knowledge, query)
-    answer = knowledge.answers[frozenset(query.items())]
-    return None if isinstance(answer, RequestRefused) else answer
+        Both are asked once more, in the same order. One contrast proves little if it is a row or two, which may
+        have come or gone by themselves: an end that was ignored gave 0 rows, and then a row came.
+        """
+        before = yield from self.ask(first)
+        after = yield from self.ask(second)
+        if before is None or after is None:
+            return False
+        more, fewer = (after, before) if rises else (before, after)
+        return more.total_count > fewer.total_count
 
+    def refusal_of(self, query: Query) -> Plan[RequestRefused | None]:
+        """Return the refusal of a query, or `None` if the server answers it."""
+        yield from self.recall(query)
+        answer = self.answers[frozenset(query.items())]
+        return answer if isinstance(answer, RequestRefused) else None
 
-def still_contrasts(knowledge: ListKnowledge, first: Query, second: Query, *, rises: bool) -> Plan[bool]:
-    """Return whether the second of two queries still shows more rows than the first (`rises`), or fewer.
+    def fields_at_fault(self) -> Plan[Sequence[str]]:
+        """Return the parameters that the server names as missing when the query is empty.
 
-    Both are asked once more, in the same order. One contrast proves little if it is a row or two, which may have
-    come or gone by themselves: an end that was ignored gave 0 rows, and then a row came.
-    """
-    before = yield from ask(knowledge, first)
-    after = yield from ask(knowledge, second)
-    if before is None or after is None:
-        return False
-    more, fewer = (after, before) if rises else (before, after)
-    return more.total_count > fewer.total_count
+        Raise `NotFound` or `RequestRefused` if the server has no such list.
+        """
+        refusal = yield from self.refusal_of({})
+        if refusal is None:
+            return ()
+        if isinstance(refusal, NotFound) or (not refusal.fields and refusal.status not in VALIDATION):
+            raise refusal
+        return [name for name, _ in refusal.fields if name]
+
+    def is_unknown(self, name: str, query: Query) -> Plan[bool]:
+        """Return whether the server refuses a parameter with the message that it has for an unknown one."""
+        message = _message_about(name, (yield from self.refusal_of(query)))
+        return message is not None and message == _message_about(
+            NO_SUCH_NAME, (yield from self.refusal_of({NO_SUCH_NAME: query[name]}))
+        )
+
+    def name_finding(self, key: Key, configured: str, evidence: str) -> Finding:
+        """Return the finding for a proven name: the configured one, or a correction."""
+        name = str(getattr(self.names, key))
+        if name == configured:
+            return self.finding(key, "ok", name, evidence)
+        return self.finding(
+            key,
+            "contradicts",
+            name,
+            f"{configured} is not honoured; with {name}, {evidence}",
+            f'set {key} = "{name}" in [partner.parameters.{self.endpoint}]',
+            Correction(key, name),
+        )
 
 
 def is_slight(wide: Page, narrow: Page) -> bool:
@@ -146,52 +182,9 @@ def is_slight(wide: Page, narrow: Page) -> bool:
     return wide.total_count - narrow.total_count <= SLIGHT
 
 
-def refusal_of(knowledge: ListKnowledge, query: Query) -> Plan[RequestRefused | None]:
-    """Return the refusal of a query, or `None` if the server answers it."""
-    yield from recall(knowledge, query)
-    answer = knowledge.answers[frozenset(query.items())]
-    return answer if isinstance(answer, RequestRefused) else None
-
-
-def fields_at_fault(knowledge: ListKnowledge) -> Plan[Sequence[str]]:
-    """Return the parameters that the server names as missing when the query is empty.
-
-    Raise `NotFound` or `RequestRefused` if the server has no such list.
-    """
-    refusal = yield from refusal_of(knowledge, {})
-    if refusal is None:
-        return ()
-    if isinstance(refusal, NotFound) or (not refusal.fields and refusal.status not in VALIDATION):
-        raise refusal
-    return [name for name, _ in refusal.fields if name]
-
-
-def is_unknown(knowledge: ListKnowledge, name: str, query: Query) -> Plan[bool]:
-    """Return whether the server refuses a parameter with the message that it has for an unknown one."""
-    message = _message_about(name, (yield from refusal_of(knowledge, query)))
-    return message is not None and message == _message_about(
-        NO_SUCH_NAME, (yield from refusal_of(knowledge, {NO_SUCH_NAME: query[name]}))
-    )
-
-
 def _message_about(name: str, refusal: RequestRefused | None) -> str | None:
     fields = refusal.fields if refusal else ()
     return next((message.replace(name, "") for field, message in fields if field == name), None)
-
-
-def name_finding(knowledge: ListKnowledge, key: Key, configured: str, evidence: str) -> Finding:
-    """Return the finding for a proven name: the configured one, or a correction."""
-    name = str(getattr(knowledge.names, key))
-    if name == configured:
-        return knowledge.finding(key, "ok", name, evidence)
-    return knowledge.finding(
-        key,
-        "contradicts",
-        name,
-        f"{configured} is not honoured; with {name}, {evidence}",
-        f'set {key} = "{name}" in [partner.parameters.{knowledge.endpoint}]',
-        Correction(key, name),
-    )
 
 
 def bisected(names: Sequence[str], works: Callable[[Sequence[str]], Plan[bool | None]]) -> Plan[list[str]]:

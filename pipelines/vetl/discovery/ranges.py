@@ -34,7 +34,7 @@ def check_range(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> prob
     configured = knowledge.names
     whole = yield from _try_start(knowledge, configured.start)
     if whole is None and not fixed and (yield from _may_be_found(knowledge, PARTNERS)):
-        hints = yield from probes.fields_at_fault(knowledge)
+        hints = yield from knowledge.fields_at_fault()
         names = list(PARTNERS)
         ordered = names if hints else (yield from probes.bisected(names, partial(_any_start, knowledge)))
         for name in probes.candidates(hints, ordered):
@@ -51,7 +51,7 @@ def check_range(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> prob
     evidence = (
         f"a far future gives 0 rows, the past more{probes.TWICE if whole.total_count <= probes.SLIGHT else ''}"
     )
-    start = probes.name_finding(knowledge, "start", configured.start, evidence)
+    start = knowledge.name_finding("start", configured.start, evidence)
     return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
 
 
@@ -66,7 +66,7 @@ def _may_be_found(knowledge: probes.ListKnowledge, names: Mapping[str, str]) -> 
 
 def _any_start(knowledge: probes.ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
     ahead = format_bound(probes.far_ahead(knowledge.reading.now), "instant")
-    page = yield from probes.ask(knowledge, dict.fromkeys(names, ahead))
+    page = yield from knowledge.ask(dict.fromkeys(names, ahead))
     return None if page is None else not page.total_count
 
 
@@ -74,10 +74,10 @@ def _try_start(knowledge: probes.ListKnowledge, name: str) -> Plan[Page | None]:
     """Return the first page of the whole list if this start works: a start in the far future empties the list."""
     for bounds in FORMS:
         for query in _ahead(name, bounds, probes.far_ahead(knowledge.reading.now)):
-            page = yield from probes.recall(knowledge, query)
+            page = yield from knowledge.recall(query)
             if page is None:
-                yield from probes.fields_at_fault(knowledge)  # raises if the list does not exist
-                if (yield from probes.is_unknown(knowledge, name, query)):
+                yield from knowledge.fields_at_fault()  # raises if the list does not exist
+                if (yield from knowledge.is_unknown(name, query)):
                     break  # an end would not help; a day might, if the server has one message for all faults
                 continue
             if not (yield from _is_empty(knowledge, query, page)):
@@ -87,7 +87,7 @@ def _try_start(knowledge: probes.ListKnowledge, name: str) -> Plan[Page | None]:
             if whole is None:
                 continue
             is_certain = not whole.total_count or not probes.is_slight(whole, page)
-            if is_certain or (yield from probes.still_contrasts(knowledge, query, knowledge.whole, rises=True)):
+            if is_certain or (yield from knowledge.still_contrasts(query, knowledge.whole, rises=True)):
                 return whole
             knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
             return None
@@ -97,7 +97,7 @@ def _try_start(knowledge: probes.ListKnowledge, name: str) -> Plan[Page | None]:
 def _is_empty(knowledge: probes.ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
     """Return whether an answer holds no row. If its total is not 0, a second answer must agree."""
     if page.total_count and not page.rows:
-        again = yield from probes.ask(knowledge, query)
+        again = yield from knowledge.ask(query)
         return again is not None and not again.rows
     return not page.rows
 
@@ -106,7 +106,7 @@ def _whole(knowledge: probes.ListKnowledge, name: str, bounds: Bounds) -> Plan[P
     """Read the first page of the whole list, with the configured end if the server accepts it."""
     past, late = whole_bounds(knowledge.reading, bounds)
     for query in ({name: past, knowledge.names.end: late}, {name: past}):
-        whole = yield from probes.recall(knowledge, query)
+        whole = yield from knowledge.recall(query)
         if whole is not None:
             knowledge.names = replace(knowledge.names, start=name)
             knowledge.bounds = bounds
@@ -131,11 +131,11 @@ def _has_rows_with_an_end(knowledge: probes.ListKnowledge) -> Plan[bool]:
     start = knowledge.whole[knowledge.names.start]
     _, late = whole_bounds(knowledge.reading, knowledge.bounds)
     ends = probes.candidates((knowledge.names.end,), PARTNERS.values())
-    together = yield from probes.ask(knowledge, {knowledge.names.start: start, **dict.fromkeys(ends, late)})
+    together = yield from knowledge.ask({knowledge.names.start: start, **dict.fromkeys(ends, late)})
     if together is not None and not together.total_count:
         return False
     for end in ends if together is not None else (knowledge.names.end,):
-        page = yield from probes.ask(knowledge, {knowledge.names.start: start, end: late})
+        page = yield from knowledge.ask({knowledge.names.start: start, end: late})
         if page is not None and page.total_count:
             return (yield from _start_beside(knowledge, end))
     return False
@@ -148,10 +148,10 @@ def _start_beside(knowledge: probes.ListKnowledge, end: str) -> Plan[bool]:
     first, last = (format_bound(at, knowledge.bounds) for at in (ahead, ahead + timedelta(days=1)))
     for name in probes.candidates((knowledge.names.start,), PARTNERS):
         ahead_of_all, whole = {name: first, end: last}, {name: past, end: late}
-        future = yield from probes.ask(knowledge, ahead_of_all)
+        future = yield from knowledge.ask(ahead_of_all)
         if future is None or future.total_count:
             continue
-        if (yield from probes.still_contrasts(knowledge, ahead_of_all, whole, rises=True)):
+        if (yield from knowledge.still_contrasts(ahead_of_all, whole, rises=True)):
             knowledge.names = replace(knowledge.names, start=name)
             knowledge.whole = whole
             return True
@@ -174,7 +174,7 @@ def check_end(knowledge: probes.ListKnowledge, configured: str, *, fixed: bool =
                 break
     if evidence:
         knowledge.proven.add("end")
-        return probes.name_finding(knowledge, "end", configured, evidence)
+        return knowledge.name_finding("end", configured, evidence)
     knowledge.whole = start
     return knowledge.finding(
         "end",
@@ -190,16 +190,16 @@ def _end_works(knowledge: probes.ListKnowledge, start: Mapping[str, str], name: 
     """Return the evidence that an end works, or `None`. Set its name in `knowledge`."""
     form = yield from _form_of_ends(knowledge, start, (name,))
     _, late = whole_bounds(knowledge.reading, form)
-    wide = yield from probes.recall(knowledge, {**start, name: late})
+    wide = yield from knowledge.recall({**start, name: late})
     for early_start, early in _early(knowledge, start):
         if wide is None or not wide.total_count:
             return None
-        narrow = yield from probes.ask(knowledge, {**early_start, name: format_bound(early, form)})
+        narrow = yield from knowledge.ask({**early_start, name: format_bound(early, form)})
         if narrow is None or not _obeys(narrow, early) or narrow.total_count >= wide.total_count:
             continue
         queries = {**start, name: late}, {**early_start, name: format_bound(early, form)}
         slight = probes.is_slight(wide, narrow)
-        if slight and not (yield from probes.still_contrasts(knowledge, *queries, rises=False)):
+        if slight and not (yield from knowledge.still_contrasts(*queries, rises=False)):
             continue
         knowledge.names = replace(knowledge.names, end=name)
         knowledge.whole = {**start, name: late}
@@ -232,8 +232,8 @@ def _any_end_works(
     begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
     form = yield from _form_of_ends(knowledge, start, names)
     early = format_bound(begun + timedelta(seconds=1), form)
-    plain = yield from probes.recall(knowledge, start)
-    page = yield from probes.ask(knowledge, {**start, **dict.fromkeys(names, early)})
+    plain = yield from knowledge.recall(start)
+    page = yield from knowledge.ask({**start, **dict.fromkeys(names, early)})
     if page is None or plain is None:
         return False if "end" in knowledge.ignored else None
     return page.total_count < plain.total_count
@@ -245,7 +245,7 @@ def _form_of_ends(knowledge: probes.ListKnowledge, start: Mapping[str, str], nam
         return knowledge.bounds
     for form in FORMS:
         _, late = whole_bounds(knowledge.reading, form)
-        if (yield from probes.recall(knowledge, {**start, **dict.fromkeys(names, late)})) is not None:
+        if (yield from knowledge.recall({**start, **dict.fromkeys(names, late)})) is not None:
             return form
     return "instant"
 
@@ -253,9 +253,9 @@ def _form_of_ends(knowledge: probes.ListKnowledge, start: Mapping[str, str], nam
 def _no_start(knowledge: probes.ListKnowledge, *, fixed: bool) -> Plan[probes.Finding]:
     name = knowledge.names.start
     knowledge.bounds, knowledge.whole = "none", {}
-    refused = (yield from probes.recall(knowledge, {})) is None
+    refused = (yield from knowledge.recall({})) is None
     if refused and not fixed and "start" not in knowledge.ignored:
-        hints = yield from probes.fields_at_fault(knowledge)
+        hints = yield from knowledge.fields_at_fault()
         for other in probes.candidates(hints, PARTNERS):
             if knowledge.accepted_start is None:
                 yield from _try_start(knowledge, other)
@@ -387,9 +387,7 @@ def _days(start: date, end: date) -> tuple[str, str]:
 
 def _contains(knowledge: probes.ListKnowledge, row: Row, start: str, end: str) -> Contains:
     """Return whether a range holds a row; `None` if the range is refused or has more rows than one page."""
-    page = yield from probes.ask(
-        knowledge, {knowledge.names.start: start, knowledge.names.end: end, **knowledge.largest}
-    )
+    page = yield from knowledge.ask({knowledge.names.start: start, knowledge.names.end: end, **knowledge.largest})
     if page is None:
         return None
     if key_of(row) in {key_of(other) for other in page.rows}:

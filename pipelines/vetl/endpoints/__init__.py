@@ -62,9 +62,5 @@ Every warehouse has their tables, so that the marts can always be built."""
 
 
 def by_name(name: str) -> Endpoint:
-    """Return the endpoint with this name.
-
-    Raises:
-        KeyError: no endpoint has this name.
-    """
+    """Return the endpoint with this name. Raise `KeyError` if no endpoint has this name."""
     return {endpoint.name: endpoint for endpoint in REGISTRY}[name]

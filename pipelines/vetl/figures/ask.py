@@ -73,8 +73,7 @@ class MetricAnswer:
 def ask(file: Path, question: MetricQuestion, practices: Collection[str] | None = None) -> MetricAnswer:
     """Answer a question from a published file, or from the rows of some of its practices.
 
-    Raises:
-        WrongUse: the question names something unknown, or its answer would be a wrong kind of number.
+    Raise `WrongUse` if the question names something unknown, or its answer would be a wrong kind of number.
     """
     with reading(file, practices) as read:
         return answered(read, metrics_of(read, file), question)
@@ -83,8 +82,7 @@ def ask(file: Path, question: MetricQuestion, practices: Collection[str] | None 
 def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion) -> MetricAnswer:
     """Answer a question from an open published file with these metrics.
 
-    Raises:
-        WrongUse: the question names something unknown, or its answer would be a wrong kind of number.
+    Raise `WrongUse` if the question names something unknown, or its answer would be a wrong kind of number.
     """
     metric = metric_named(metrics, question.metric)
     parts = parts_of(metrics, metric)
@@ -148,11 +146,7 @@ def parts_of(metrics: Mapping[str, Metric], metric: Metric) -> dict[str, Metric]
 def refuse_wrong_kind(
     metric: Metric, parts: Mapping[str, Metric], by: Sequence[str], where: Sequence[Comparison]
 ) -> None:
-    """Return if the answer would be a number of the right kind.
-
-    Raises:
-        WrongUse: its values do not add up.
-    """
+    """Return if the answer would be a number of the right kind. Raise `WrongUse` if its values do not add up."""
     if metric.aggregation == "people":
         periods = [name for name in by if name in metric.by]
         if "practice" not in by or len(periods) != 1:
@@ -171,8 +165,7 @@ def refuse_wrong_kind(
 def _refuse_days(metric: Metric, question: MetricQuestion, where: Sequence[Comparison]) -> None:
     """Return if the days of the question are days, and the metric has values of days.
 
-    Raises:
-        WrongUse: the first day is after the last one, or the metric counts the present state.
+    Raise `WrongUse` if the first day is after the last one, or the metric counts the present state.
     """
     since, until = question.since, question.until
     if since and until and since > until:

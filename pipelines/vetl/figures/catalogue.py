@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +29,19 @@ class Metric:
     name: str
     words: str
     unit: str
-    better: str | None
-    additive: bool
     maturity: str
     definition: str
     mart: str
     aggregation: str
-    expression: str
-    dimensions: Mapping[str, str]
-    numerator: str | None
-    denominator: str | None
-    by: Mapping[str, str]
-    needs: tuple[str, ...]
-    lists: tuple[str, ...]
+    expression: str = ""
+    additive: bool = False
+    better: str | None = None
+    dimensions: Mapping[str, str] = field(default_factory=dict[str, str])
+    numerator: str | None = None
+    denominator: str | None = None
+    by: Mapping[str, str] = field(default_factory=dict[str, str])
+    needs: Sequence[str] = ()
+    lists: Sequence[str] = ()
     matures_after_days: int = 0
     """The days after the end of a day until its value no longer grows by itself."""
     relation: str = ""
@@ -94,27 +94,8 @@ def refuse_older(read: Read, file: Path, mart: str, column: str) -> None:
 
 
 def _metric(row: dict[str, Any]) -> Metric:
-    counting = json.loads(row["counting"])
-    return Metric(
-        row["metric"],
-        row["words"],
-        row["unit"],
-        row["better"],
-        row["additive"],
-        row["maturity"],
-        row["definition"],
-        row["mart"],
-        counting["aggregation"],
-        counting.get("expression") or "",
-        counting.get("dimensions") or {},
-        counting.get("numerator"),
-        counting.get("denominator"),
-        counting.get("by") or {},
-        tuple(counting.get("needs") or ()),
-        tuple(counting["lists"]),
-        counting.get("matures_after_days") or 0,
-        is_of_now=bool(counting.get("of_now")),
-    )
+    counting = {key: value for key, value in json.loads(row.pop("counting")).items() if value is not None}
+    return Metric(name=row.pop("metric"), is_of_now=counting.pop("of_now", False), **row, **counting)
 
 
 WORKED = re.compile(r"(### \d+\. ([^\n]+)\n\n`([\w-]+)`[^#]*?```sql\n([^`]+)```\n\n)((?:\|[^\n]*\n)+)")
@@ -145,10 +126,10 @@ class Question:
     output: str
 
 
-def worked_questions(page: str | None = None) -> list[Question]:
+def worked_questions() -> list[Question]:
     """Return the questions of `warehouse/README.md`, in its order."""
-    text = bundled.analysts_page().read_text("utf-8") if page is None else page
-    return [Question(name, title, statement, output) for _, title, name, statement, output in WORKED.findall(text)]
+    found = WORKED.findall(bundled.analysts_page().read_text("utf-8"))
+    return [Question(name, title, statement, output) for _, title, name, statement, output in found]
 
 
 def statement_of(name: str) -> str:

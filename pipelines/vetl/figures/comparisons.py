@@ -41,21 +41,13 @@ class Comparison:
         return f"(({expression}) {operator} {value})"
 
 
-def parsed(texts: Sequence[str], known: Collection[str], option: str = "--where") -> list[Comparison]:
-    """Return the comparisons; each must name one of the `known` dimensions.
-
-    Raises:
-        WrongUse: a text is no comparison, or names something else.
-    """
-    return [_parsed(text, known, option) for text in texts]
+def parsed(texts: Sequence[str], known: Collection[str]) -> list[Comparison]:
+    """Return the comparisons of `--where`; raise `WrongUse` if one does not name one of the `known` dimensions."""
+    return [_parsed(text, known) for text in texts]
 
 
 def with_ids(read: Read, comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons with the id of a practice in place of its name.
-
-    Raises:
-        WrongUse: several practices have this name.
-    """
+    """Return the comparisons with the id of a practice in place of its name, which only one may have."""
     return [replace(one, value=_id_of(read, one.value)) if one.name == "practice" else one for one in comparisons]
 
 
@@ -78,27 +70,23 @@ def conditions(comparisons: Sequence[Comparison], expressions: Mapping[str, str]
 
 
 def refuse_unknown(name: str, known: Collection[str], option: str) -> None:
-    """Return if the name is known.
-
-    Raises:
-        WrongUse: it is not; the message has the nearest name, or all known names.
-    """
+    """Raise `WrongUse` if the name is not known; the message has the nearest name, or all known names."""
     if name not in known:
         raise WrongUse(f"{option} {name}: not known here{nearest(name, known)}")
 
 
-def _parsed(text: str, known: Collection[str], option: str) -> Comparison:
+def _parsed(text: str, known: Collection[str]) -> Comparison:
     match = _COMPARISON.fullmatch(text)
     if not match:
         raise WrongUse(
-            f"{option} {text}: must be a dimension, one of = != < <= > >=, and a value: direction=inbound"
+            f"--where {text}: must be a dimension, one of = != < <= > >=, and a value: direction=inbound"
         )
     name, operator, value = match.groups()
-    refuse_unknown(name, known, option)
+    refuse_unknown(name, known, "--where")
     if value != _NULL and name in _VALUES:
-        value = _VALUES[name](value, f"{option} {name}{operator}{value}")
+        value = _VALUES[name](value, f"--where {name}{operator}{value}")
     if value == _NULL and operator not in {"=", "!="}:
-        raise WrongUse(f"{option} {text}: null can only be compared by = and !=")
+        raise WrongUse(f"--where {text}: null can only be compared by = and !=")
     return Comparison(name, operator, value)
 
 
@@ -138,16 +126,12 @@ _VALUES = {"weekday": _weekday, "hour_of_day": _hour, "day": _day, "week": _day,
 
 
 def refuse_unknown_values(
-    read: Read,
-    mart: str,
-    comparisons: Sequence[Comparison],
-    expressions: Mapping[str, str],
-    lists: Sequence[str],
+    read: Read, mart: str, comparisons: Sequence[Comparison], expressions: Mapping[str, str], lists: Sequence[str]
 ) -> list[str]:
     """Return a line for each comparison by `=` with a value that no row has, though it is a value of its list.
 
-    Raises:
-        WrongUse: no row has a value, and no enum of the contract either: a slip of the pen, which is no 0.
+    Raise `WrongUse` if no row has a value, and no enum of the contract either: a slip of the pen, which is no
+    0.
     """
     lines: list[str] = []
     for one in (one for one in comparisons if one.name not in _PERIODS):
@@ -181,8 +165,7 @@ def unmatched(
 ) -> list[str]:
     """Return a line for each comparison by `=` with a value that no row of the mart has.
 
-    Raises:
-        WrongUse: no row has this practice, and neither is it configured.
+    Raise `WrongUse` if no row has this practice, and neither is it configured.
     """
     lines: list[str] = []
     for one in comparisons:

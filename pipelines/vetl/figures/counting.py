@@ -48,7 +48,7 @@ def counted_columns(
     """Return how the columns of a mart are counted; `marts` has the columns of every mart."""
     rows = read(
         "select column_name, description, unit, counted_as, counting from meta.catalogue"
-        f" where table_name = {literal(mart)} and column_name is not null",
+        f" where table_name = {literal(mart)} and column_name is not null"
     ).rows
     metric_of = {name: counted_as for name, _, _, counted_as, _ in rows if counted_as}
     names = [name for name, _, _, counted_as, counting in rows if counted_as not in metrics and not counting]
@@ -84,24 +84,11 @@ def _counted(
 
     def metric(aggregation: str, expression: str, *, additive: bool = False) -> Metric:
         return Metric(
-            name,
-            description,
-            unit,
-            None,
-            additive,
-            maturity,
-            description,
-            rows,
-            aggregation,
-            expression,
-            dimensions,
-            None,
-            None,
-            {},
-            (),
-            tuple(lists),
-            days,
-            counting.get("from", ""),
+            *(name, description, unit, maturity, description, rows, aggregation, expression, additive),
+            dimensions=dimensions,
+            lists=lists,
+            matures_after_days=days,
+            relation=counting.get("from", ""),
         )
 
     ignored = tuple(column for column, sql in by.items() if sql is None)
@@ -164,11 +151,7 @@ def several_chosen(
 
 
 def refuse_mixed(read: Read, mart: str, column: str, chosen: str, dimensions: Mapping[str, str]) -> None:
-    """Return if the chosen rows are of one measure.
-
-    Raises:
-        SeveralChosen: they are of several.
-    """
+    """Raise `SeveralChosen` if the chosen rows are of several measures."""
     measure = {name: expression for name, expression in dimensions.items() if name == _MEASURE}
     if list(_different(read, mart, chosen, measure)):
         raise SeveralChosen(

@@ -39,7 +39,7 @@ def evidence_of(read: Read, lists: Sequence[str], practices: str = "true") -> li
         "select practice_id, endpoint, as_of, certified_through, evidence, source_count, warehouse_count,"
         " quarantined_rows, restated_rows, last_reconcile_at"
         f" from meta.proof join marts.practices using (practice_id)"
-        f" where endpoint in ({named}) and ({practices}) order by practice_id, endpoint",
+        f" where endpoint in ({named}) and ({practices}) order by practice_id, endpoint"
     ).rows
     return [Evidence(*row) for row in rows]
 

@@ -79,8 +79,7 @@ class Explanation:
 def explain(file: Path, question: CellQuestion, practices: Collection[str] | None = None) -> Explanation:
     """Explain a cell from a published file, or from the rows of some of its practices.
 
-    Raises:
-        WrongUse: there is no such column, or the rows behind it are not declared.
+    Raise `WrongUse` if there is no such column, or the rows behind it are not declared.
     """
     with reading(file, practices) as read:
         refuse_older(read, file, "catalogue", "counting")
@@ -141,7 +140,7 @@ def metric_rows(
     kinds = read(
         "select column_name, data_type from duckdb_columns() where database_name = current_database() and"
         f" schema_name = {literal(schema_of(metric.mart))} and table_name = {literal(metric.mart)}"
-        " order by column_index",
+        " order by column_index"
     ).rows
     plain = {expression for name, expression in metric.dimensions.items() if name == expression}
     names = [name for name, kind in kinds if name.endswith(("_id", "_key")) or kind in _TIMES or name in plain]
@@ -211,8 +210,7 @@ def _cell(
 
     A rate of several rows of a mart that does not hold both counts is that of the counted rows.
 
-    Raises:
-        WrongUse: no row is chosen, or the values of several rows do not add up.
+    Raise `WrongUse` if no row is chosen, or the values of several rows do not add up.
     """
     chosen = conditions(where, dimensions)
     column, source = quoted(question.column), f"{table_of(question.mart)} where {chosen}"
@@ -262,7 +260,7 @@ def _is_final(read: Read, metric: Metric, chosen: str) -> bool:
 def _described(read: Read, question: CellQuestion) -> tuple[str, str | None, str]:
     ((description, definition, unit),) = read(
         "select description, definition, unit from meta.catalogue"
-        f" where table_name = {literal(question.mart)} and column_name = {literal(question.column)}",
+        f" where table_name = {literal(question.mart)} and column_name = {literal(question.column)}"
     ).rows
     return description, definition, unit
 
@@ -274,6 +272,6 @@ def _revisions(read: Read, question: CellQuestion, *, where_has_more: bool) -> l
     rows = read(
         f"select day, reported, now from meta.report_revisions where mart = {literal(question.mart)}"
         f" and measure = {literal(question.column)} and practice_id = {literal(question.practice)}"
-        f" and day = date {literal(question.day.isoformat())}",
+        f" and day = date {literal(question.day.isoformat())}"
     ).rows
     return [Revision(*row) for row in rows]

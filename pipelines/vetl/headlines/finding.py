@@ -95,9 +95,6 @@ def _is_of_whole(fact: Fact, shifts: Mapping[tuple[str, str | None], Fact]) -> b
     return of is not None and fact.people < of.people * (0.5 if measure.is_share else _MOST_OF)
 
 
-SHOWN = 5
-"""So many lines are shown; more are not read."""
-
 NEWS = timedelta(days=8)
 """A fact that is over for longer is no news."""
 
@@ -136,12 +133,6 @@ def kept(stated: Iterable[Headline], found: Sequence[Fact], today: Mapping[str, 
             over = max(today[one.fact.practice_id] - timedelta(days=1), one.fact.since)
             after[name] = replace(one, fact=replace(one.fact, until=over))
     return sorted(after.values(), key=lambda one: (one.rank or len(after) + 1, _name(one.fact)))
-
-
-def present(headlines: Iterable[Headline], practices: Sequence[str] = ()) -> list[Headline]:
-    """Return the lines to show, of these practices or of all."""
-    ranked = [one for one in headlines if one.rank and (not practices or one.fact.practice_id in practices)]
-    return sorted(ranked, key=lambda one: one.rank or 0)[:SHOWN]
 
 
 def _name(fact: Fact) -> tuple[str, str, date]:

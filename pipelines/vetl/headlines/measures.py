@@ -72,17 +72,9 @@ MEASURES: Mapping[str, Measure] = {
         "low", "{value} of callers for a new appointment book it in the call; usual are {usual}", least=0.1
     ),
     "sessions": Measure(
-        "low",
-        "{value} online bookings a day are begun; usual are {usual}",
-        is_share=False,
-        least=0.4,
-        of=_ONLINE,
+        "low", "{value} online bookings a day are begun; usual are {usual}", is_share=False, least=0.4, of=_ONLINE
     ),
-    "completed": Measure(
-        "low",
-        "{value} of online bookings are completed; usual are {usual}",
-        of=_ONLINE,
-    ),
+    "completed": Measure("low", "{value} of online bookings are completed; usual are {usual}", of=_ONLINE),
     "step_left": Measure(
         "high",
         "{value} of online bookings are left at {part}; usual are {usual}",
@@ -90,10 +82,7 @@ MEASURES: Mapping[str, Measure] = {
         of=_ONLINE,
     ),
     "source": Measure(
-        "low",
-        "{value} of online bookings come from {part}; usual are {usual}",
-        least=0.04,
-        of=_ONLINE,
+        "low", "{value} of online bookings come from {part}; usual are {usual}", least=0.04, of=_ONLINE
     ),
     "outreach": Measure(
         "low",
@@ -111,22 +100,12 @@ MEASURES: Mapping[str, Measure] = {
         of=_OUTREACH,
     ),
     "opted_out": Measure(
-        "high",
-        "{value} of contacted clients opt out; usual are {usual}",
-        least=0.05,
-        of=_OUTREACH,
+        "high", "{value} of contacted clients opt out; usual are {usual}", least=0.05, of=_OUTREACH
     ),
     "no_show": Measure(
-        "high",
-        "{value} of visits are missed by the client; usual are {usual}",
-        least=0.05,
-        of=_VISITS,
+        "high", "{value} of visits are missed by the client; usual are {usual}", least=0.05, of=_VISITS
     ),
-    "task_done": Measure(
-        "low",
-        "{value} of staff tasks are done within three days; usual are {usual}",
-        of=_TASKS,
-    ),
+    "task_done": Measure("low", "{value} of staff tasks are done within three days; usual are {usual}", of=_TASKS),
 }
 """The measures by name. Those with parts have a series for each part."""
 

@@ -1,7 +1,8 @@
 """Build and publish the marts, for commands and Dagster's assets."""
 
+import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 from vetl import bundled, hooks
 from vetl.core.errors import PublicationHeld, WarehouseBusy
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
-from vetl.core.published_file import KEY_CHARACTERS, Treatment, is_weak_key
+from vetl.core.published_file import Treatment
+from vetl.core.text import some_of
 from vetl.endpoints import REGISTRY
-from vetl.jobs.dbt_process import DATA_ONLY, PUBLISHED_ONLY, TABLES_ONLY, Nodes, dbt_nodes, fingerprint
+from vetl.jobs import dbt_process
 from vetl.jobs.headlines import find_headlines
 from vetl.publishing.contacts import remove_contacts, write_contacts
 from vetl.publishing.descriptions import personal_columns
@@ -21,18 +23,14 @@ from vetl.publishing.publication import Published
 from vetl.publishing.publication import publish as publish_file
 from vetl.publishing.retention import roll_back
 from vetl.settings import Settings
-from vetl.store.connection import attached, memory_for_marts
+from vetl.settings.core_sections import PrivacySettings, WarehouseSettings
+from vetl.store.connection import attached
 from vetl.store.control import builds
 from vetl.store.control.builds import news
 from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.instants import differences
-from vetl.store.warehouse import existing, opened, writing
+from vetl.store.warehouse import Place, existing, opened, writing
 from vetl.store.writer_lock import read_activity, recorded
-
-WEAK_KEY = (
-    f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "
-    "for example from `vetl init` or `openssl rand -hex 32`"
-)
 
 
 def building(
@@ -42,37 +40,43 @@ def building(
     all_tests: bool = True,
     select: Sequence[str] = (),
     now: Callable[[], float] = time.monotonic,
-) -> Nodes:
+) -> dbt_process.Nodes:
     """Build the marts from the committed rows; wait for another writer for at most `lock_wait_seconds`.
 
     Without `all_tests` only models are made that hang on changed rows, and only published ones are tested
     (`options_of`). With `select` only these models and tests are run, and the build counts for no others.
     """
-    existing(settings.warehouse)
-    treatments(settings)
-    with writing(settings.warehouse):
-        deadline = now() + settings.warehouse.lock_wait_seconds
+    warehouse = settings.warehouse
+    existing(warehouse)
+    with writing(warehouse), recorded(warehouse.path, "build", "build") as recorder:
+        yield dbt_process.NodeDone(0, 0, {})  # dbt takes seconds until its first node is done
+        treatments(settings.privacy)
+        deadline = now() + warehouse.lock_wait_seconds
         hooks.before_build(settings)
+        variables, regions = dbt_variables(settings), settings.definitions.phone_regions
         begun: Begun | None = None
         while True:
-            begun = ready_for_dbt(settings, max(0.0, deadline - now()), full_refresh=full_refresh, before=begun)
+            seconds = max(0.0, deadline - now())
+            begun = _ready_for_dbt(warehouse, seconds, regions, variables, full_refresh=full_refresh, before=begun)
             extra = options_of(begun, all_tests=all_tests, select=select)
-            limits, variables = duckdb_limits(settings), dbt_variables(settings)
             try:
-                result = yield from dbt_nodes(
-                    settings.warehouse.path, variables=variables, extra=extra, limits=limits
+                result = yield from dbt_process.dbt_nodes(
+                    warehouse.path, variables=variables, extra=extra, limits=warehouse.duckdb_limits()
                 )
             except WarehouseBusy:
                 # Another program, such as DuckDB's shell, opened the file between the check and dbt's start.
                 if now() >= deadline:
                     raise
             else:
-                if not result.failures and not result.skipped:
-                    if select:
-                        builds.resume(settings.warehouse.path, begun.changed, settings.warehouse.lock_wait_seconds)
-                    else:
-                        finish_build(settings, begun)
-                return replace(result, because=begun.because)
+                break
+        if result.failures:
+            some = some_of(result.failures, 1)
+            recorder.error = f"{some}; log at {dbt_process.log_file(warehouse.path)}"
+        elif not result.skipped and select:
+            builds.resume(warehouse.path, begun.changed, warehouse.lock_wait_seconds)
+        elif not result.skipped:
+            _finish(settings, begun)
+        return replace(result, because=begun.because)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,40 @@ class Begun:
         return f"what hangs on the time{''.join(f', {name}' for name in lists)}"
 
 
+def _ready_for_dbt(
+    place: Place,
+    seconds: float,
+    regions: Mapping[str, str],
+    variables: Mapping[str, Any],
+    *,
+    full_refresh: bool,
+    before: Begun | None,
+) -> Begun:
+    """Wait until no other process holds the warehouse, create the tables that dbt reads, and begin a build.
+
+    These are all raw tables, and the table of telephone numbers in their standard form. `before` is an attempt of
+    the same build, which another program prevented.
+    """
+    with opened(place, seconds) as warehouse:
+        with warehouse.writing() as connection:
+            numbers = note_phone_numbers(connection, regions)
+        if before:
+            return before
+        made_with = dbt_process.fingerprint(place.path, variables)
+        with warehouse.writing() as connection:
+            is_full, changed = builds.begin(connection, made_with, full_refresh=full_refresh)
+        if numbers and changed is not None:
+            changed |= {"control.phone_numbers"}
+        return Begun(made_with, is_full, changed)
+
+
+def _finish(settings: Settings, begun: Begun) -> None:
+    """Find the headlines, and record that a build is done: every model was built and every test passed."""
+    path, wait = settings.warehouse.path, settings.warehouse.lock_wait_seconds
+    find_headlines(settings.warehouse, settings.definitions.holidays_of, settings.privacy.fewest_people)
+    builds.finish(path, begun.made_with, is_full=begun.is_full, lock_wait_seconds=wait)
+
+
 def options_of(begun: Begun, *, all_tests: bool, select: Sequence[str] = ()) -> tuple[str, ...]:
     """Return dbt's options: all models and tests if requested or if the build before failed.
 
@@ -101,39 +139,24 @@ def options_of(begun: Begun, *, all_tests: bool, select: Sequence[str] = ()) -> 
     those models are made that hang on changed sources.
     """
     if select:
-        return (*DATA_ONLY, "--indirect-selection", "empty", "--select", *select)
+        return (*dbt_process.DATA_ONLY, "--indirect-selection", "empty", "--select", *select)
     if all_tests or begun.changed is None:
-        return (*DATA_ONLY, *(["--full-refresh"] if begun.is_full else []))
+        return (*dbt_process.DATA_ONLY, *(["--full-refresh"] if begun.is_full else []))
     staging = bundled.dbt_project() / "models" / "staging"
     sources = [
         f"source:{schema}.{table}+"
         for schema, table in (name.split(".") for name in sorted(begun.changed))
         if (staging / schema / f"stg_{schema}__{table}.sql").exists()
     ]
-    return (*PUBLISHED_ONLY, *TABLES_ONLY, "--select", *sources)
-
-
-def finish_build(settings: Settings, begun: Begun) -> None:
-    """Find the headlines, and record that a build is done: every model was built and every test passed."""
-    warehouse = settings.warehouse
-    find_headlines(settings)
-    builds.finish(
-        warehouse.path,
-        begun.made_with,
-        is_full=begun.is_full,
-        lock_wait_seconds=warehouse.lock_wait_seconds,
-    )
+    return (*dbt_process.PUBLISHED_ONLY, *dbt_process.TABLES_ONLY, "--select", *sources)
 
 
 def doubt_build(settings: Settings) -> None:
     """Make the next build one in full if models are made one by one now, with other definitions than the rest."""
     warehouse = settings.warehouse
     if warehouse.path.exists():
-        builds.doubt(warehouse.path, _fingerprint(settings), lock_wait_seconds=warehouse.lock_wait_seconds)
-
-
-def _fingerprint(settings: Settings) -> str:
-    return fingerprint(settings.warehouse.path, dbt_variables(settings))
+        made_with = dbt_process.fingerprint(warehouse.path, dbt_variables(settings))
+        builds.doubt(warehouse.path, made_with, lock_wait_seconds=warehouse.lock_wait_seconds)
 
 
 def dbt_variables(settings: Settings) -> dict[str, Any]:
@@ -153,20 +176,20 @@ def dbt_variables(settings: Settings) -> dict[str, Any]:
     }
 
 
-def duckdb_limits(settings: Settings) -> dict[str, str]:
-    """Return the limit of memory and the configured folder for temporary rows of builds and publications."""
-    warehouse = settings.warehouse
-    memory = warehouse.memory_limit or memory_for_marts()
-    limits = {"memory_limit": memory, "temp_directory": warehouse.temp_directory}
-    return {name: str(value) for name, value in limits.items() if value}
+def read_manifest(settings: Settings) -> dict[str, Any]:
+    """Return the manifest; write it first if it is missing, cut off or older than the project.
 
-
-def reason_to_build(settings: Settings) -> str | None:
-    """Return the reason why a build would change the marts, or `None` if it would not."""
-    existing(settings.warehouse)
-    with writing(settings.warehouse):
-        hooks.before_build(settings)
-        return news(settings.warehouse.path, _fingerprint(settings))
+    A dbt that meets a full disk leaves half a manifest, with which no run could begin.
+    """
+    file = dbt_process.state_folder(settings.warehouse.path) / "target" / "manifest.json"
+    written = file.stat().st_mtime if file.exists() else 0.0
+    sources = (path for path in bundled.dbt_project().rglob("*") if path.suffix in {".sql", ".yml", ".md", ".csv"})
+    if not any(path.stat().st_mtime > written for path in sources):
+        try:
+            return json.loads(file.read_text("utf-8"))
+        except (OSError, ValueError):
+            pass
+    return json.loads(dbt_process.dbt_parse(settings.warehouse.path, dbt_variables(settings)).read_text("utf-8"))
 
 
 def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published:
@@ -174,41 +197,41 @@ def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published
 
     `accept_loss`: also if a mart has lost most of its rows.
     """
-    existing(settings.warehouse)
-    refuse_while_held(settings)
     warehouse, key = settings.warehouse, settings.warehouse.pii_key
-    with writing(settings.warehouse), recorded(warehouse.path, "publication", "publish"):
+    existing(warehouse)
+    refuse_while_held(warehouse)
+    with writing(warehouse), recorded(warehouse.path, "publication", "publish"):
         # Wait for a program that has the file open, such as DuckDB's shell.
         with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds):
             pass
         published = publish_file(
             warehouse.path,
             warehouse.published,
-            pii=treatments(settings),
+            pii=treatments(settings.privacy),
             pii_key=key.get_secret_value() if key else None,
             shared=settings.privacy.shared,
             keep=warehouse.keep,
             accept_loss=accept_loss,
-            limits=duckdb_limits(settings),
+            limits=warehouse.duckdb_limits(),
         )
         if warehouse.contacts:
             write_contacts(warehouse.path, warehouse.published)
         else:
             remove_contacts(warehouse.published)
-        _publish_parquet(settings)
+        _publish_parquet(warehouse)
         return published
 
 
-def treatments(settings: Settings) -> dict[str, dict[str, Treatment]]:
+def treatments(privacy: PrivacySettings) -> dict[str, dict[str, Treatment]]:
     """Return the treatments of the personal columns of every mart by `[privacy]`."""
-    return settings.privacy.treatments(personal_columns(bundled.dbt_project()))
+    return privacy.treatments(personal_columns(bundled.dbt_project()))
 
 
 def published_clear(settings: Settings) -> list[str]:
     """Return a line with the personal columns that are published as they are, if there are any."""
     clear = [
         f"{mart}.{column}"
-        for mart, columns in treatments(settings).items()
+        for mart, columns in treatments(settings.privacy).items()
         for column, treatment in columns.items()
         if treatment == "clear"
     ]
@@ -216,16 +239,16 @@ def published_clear(settings: Settings) -> list[str]:
     return [clause + ", ".join(clear)] if clear else []
 
 
-def weak_key(settings: Settings) -> list[str]:
-    """Return a line if somebody who tries keys can find the key of the hashed columns."""
-    key = settings.warehouse.pii_key
-    return [WEAK_KEY] if key and is_weak_key(key.get_secret_value()) else []
-
-
 def is_built(settings: Settings) -> bool:
     """Return whether the last build succeeded, and another build would not change the marts."""
     last = read_activity(settings.warehouse.path, "build")
-    return (last is None or last.outcome == "done") and reason_to_build(settings) is None
+    if last is not None and last.outcome != "done":
+        return False
+    path = settings.warehouse.path
+    existing(settings.warehouse)
+    with writing(settings.warehouse):
+        hooks.before_build(settings)
+        return news(path, dbt_process.fingerprint(path, dbt_variables(settings))) is None
 
 
 def is_up_to_date(settings: Settings) -> bool:
@@ -236,51 +259,28 @@ def is_up_to_date(settings: Settings) -> bool:
         return True
 
 
-def roll_back_published(settings: Settings) -> Hold:
+def roll_back_published(warehouse: WarehouseSettings) -> Hold:
     """Replace the published file by the one before it until the rollback is released."""
-    existing(settings.warehouse)
-    with writing(settings.warehouse):
-        roll_back(settings.warehouse.published)
-        record = hold(settings.warehouse.path, settings.warehouse.published)
-        _publish_parquet(settings)
+    existing(warehouse)
+    with writing(warehouse):
+        roll_back(warehouse.published)
+        record = hold(warehouse.path, warehouse.published)
+        _publish_parquet(warehouse)
     return record
 
 
-def refuse_while_held(settings: Settings) -> None:
+def refuse_while_held(warehouse: WarehouseSettings) -> None:
     """Refuse a publication after a rollback."""
-    record = read_hold(settings.warehouse.path)
+    record = read_hold(warehouse.path)
     if record:
-        published = settings.warehouse.published
         raise PublicationHeld(
-            f"{published}: was rolled back at {record.since} to the file of {record.published_at} and stays so;"
-            " `vetl publish --release` publishes again"
+            f"{warehouse.published}: was rolled back at {record.since} to the file of {record.published_at} and"
+            " stays so; `vetl publish --release` publishes again"
         )
 
 
-def _publish_parquet(settings: Settings) -> None:
-    warehouse = settings.warehouse
+def _publish_parquet(warehouse: WarehouseSettings) -> None:
     if warehouse.parquet:
         write_parquet(warehouse.published, warehouse.keep)
     else:
         remove_parquet(warehouse.published)
-
-
-def ready_for_dbt(
-    settings: Settings, seconds: float, *, full_refresh: bool = False, before: Begun | None = None
-) -> Begun:
-    """Wait until no other process holds the warehouse, create the tables that dbt reads, and begin a build.
-
-    These are all raw tables, and the table of telephone numbers in their standard form. `before` is an attempt of
-    the same build, which another program prevented.
-    """
-    with opened(settings.warehouse, seconds) as warehouse:
-        with warehouse.writing() as connection:
-            numbers = note_phone_numbers(connection, settings.definitions.phone_regions)
-        if before:
-            return before
-        made_with = _fingerprint(settings)
-        with warehouse.writing() as connection:
-            is_full, changed = builds.begin(connection, made_with, full_refresh=full_refresh)
-        if numbers and changed is not None:
-            changed |= {"control.phone_numbers"}
-        return Begun(made_with, is_full, changed)

@@ -29,11 +29,10 @@ from vetl.discovery.examination import (
     order_of_stages,
 )
 from vetl.discovery.probes import Finding
-from vetl.endpoints import by_name
+from vetl.endpoints import REGISTRY, by_name
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.runner import Order, Run, StepRunner
-from vetl.jobs.platform import partner_client, query_names, refuse_future_starts
-from vetl.jobs.sync import chosen_endpoints, chosen_practices
+from vetl.jobs.sync import chosen_endpoints, chosen_practices, partner_client, refuse_future_starts
 from vetl.partner.client import PartnerClient, gather
 from vetl.partner.protocol import CsvAnswer
 from vetl.publishing.statements import query
@@ -274,7 +273,7 @@ def run_doctor(
 
     After a correction the checks run again, with the corrected values, before anything is written.
     """
-    chosen = [practice.id for practice in chosen_practices(settings, practices)]
+    chosen = [practice.id for practice in chosen_practices(settings.practices, practices)]
     started = datetime.now(UTC)
     run_id = new_run_id(started)
     report, notes = _checked(settings, chosen, endpoints, run_id, progress)
@@ -306,9 +305,9 @@ def _checked(
 ) -> tuple[Report, dict[tuple[str, str], list[Learnt]]]:
     """Examine these practices once; return the report and the observations of each practice and list."""
     order = Order(
-        practices=chosen_practices(settings, practices),
+        practices=chosen_practices(settings.practices, practices),
         endpoints=chosen_endpoints(endpoints),
-        names=query_names(settings),
+        names=settings.partner.query_names(REGISTRY),
     )
     notes = Notes()
     report = asyncio.run(_examine(partner_client(settings), order, notes, run_id, progress))

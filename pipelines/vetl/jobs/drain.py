@@ -8,8 +8,7 @@ from typing import Any
 
 from vetl.core.errors import ConfigurationError, VetlError, WarehouseError
 from vetl.core.pages import Changes
-from vetl.jobs.platform import partner_client
-from vetl.jobs.sync import chosen_practices
+from vetl.jobs.sync import chosen_practices, partner_client
 from vetl.receiving.inbox import Inbox
 from vetl.receiving.into_warehouse import CatchUp, Caught, drain
 from vetl.settings import Settings
@@ -39,13 +38,10 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
     """
     if messages:
         settings.login()
-        chosen_practices(settings, None)
+        chosen_practices(settings.practices, None)
     started = datetime.now(UTC)
     run_id = new_run_id(started)
-    with (
-        Inbox.open(settings.webhooks.inbox) as inbox,
-        opened(settings.warehouse) as warehouse,
-    ):
+    with Inbox.open(settings.webhooks.inbox) as inbox, opened(settings.warehouse) as warehouse:
         warehouse.set_practices(settings.practices)
         warehouse.start_run(run_id, started, "webhooks drain")
         result = DrainResult(exit_code=1)

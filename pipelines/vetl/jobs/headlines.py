@@ -1,6 +1,6 @@
 """Find the headlines in the marts that were just built, and keep them in the private file."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from datetime import date, timedelta
 from operator import itemgetter
@@ -10,11 +10,11 @@ from vetl.headlines.finding import Headline, facts_of, kept
 from vetl.headlines.measures import made_of, words_of
 from vetl.headlines.series import days_of
 from vetl.headlines.surprise import Fact
-from vetl.settings import Settings
 from vetl.store.connection import attached
 from vetl.store.control import facts as store
 from vetl.store.control.facts import MART_COLUMNS
 from vetl.store.notes import write_note
+from vetl.store.warehouse import Place
 
 NOTE = "headlines"
 MOST = 5
@@ -24,16 +24,19 @@ _NEWS_HOURS = 8
 """The last days are looked at by hour; all, if nothing was ever looked at."""
 
 
-def find_headlines(settings: Settings) -> list[Headline]:
+HolidaysOf = Callable[[str, date, date], list[date]]
+"""Returns the holidays of a practice between two days."""
+
+
+def find_headlines(warehouse: Place, holidays_of: HolidaysOf, fewest_people: int) -> list[Headline]:
     """Find what is unusual in the marts, and keep it in `control.headlines` and `marts.headlines`."""
-    warehouse = settings.warehouse
     with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds) as connection:
         if not store.has_marts(connection):
             return []
         before = [_headline(row) for row in store.read_headlines(connection)]
-        counted = store.count_marts(connection, settings.privacy.fewest_people)
+        counted = store.count_marts(connection, fewest_people)
         off = {
-            practice: settings.definitions.holidays_of(practice, today - timedelta(days=store.DAYS), today)
+            practice: holidays_of(practice, today - timedelta(days=store.DAYS), today)
             for practice, today in counted.today.items()
         }
         found: list[Fact] = []

@@ -176,21 +176,19 @@ where warehouse_count < source_count order by source_count - warehouse_count des
 """Only missing rows are a problem: a list may grow between two counts at the source."""
 
 
-def _asking(sql: str, *columns: str) -> Callable[[Settings], Verdict]:
-    def verdict(settings: Settings) -> Verdict:
-        """Ask the published file; if it cannot be read, the check fails."""
-        try:
-            return Verdict(columns, query(settings.warehouse.published, sql).rows)
-        except WarehouseError as error:
-            return Verdict(("error",), [(str(error),)])
-
-    return verdict
+def equals_source(settings: Settings) -> Verdict:
+    """Return the lists with fewer rows than at the source. A file that cannot be read fails the check."""
+    try:
+        rows = query(settings.warehouse.published, _FEWER).rows
+    except WarehouseError as error:
+        return Verdict(("error",), [(str(error),)])
+    return Verdict(("practice", "list", "rows at the source", "rows published"), rows)
 
 
 PUBLISHED_CHECKS: dict[str, tuple[str, Callable[[Settings], Verdict]]] = {
     "equals_source": (
         "No list has fewer rows than the source counted at the last complete read.",
-        _asking(_FEWER, "practice", "list", "rows at the source", "rows published"),
+        equals_source,
     ),
 }
 """The checks of the published file, to which addons add theirs: a description, and the function that judges."""

@@ -77,19 +77,7 @@ def _in_words(_logger: object, _method: str, event: MutableMapping[str, Any]) ->
 def sentence(name: str, fields: Mapping[str, Any]) -> str:
     """Return an event as a sentence, or its name and its values if it has no sentence."""
     try:
-        return SENTENCES[name].format(**fields, **_in_other_words(fields))
+        return SENTENCES[name].format(**fields)
     except (KeyError, ValueError):
         values = " ".join(f"{key}={value}" for key, value in fields.items())
         return f"{name.replace('_', ' ')} {values}".strip()
-
-
-def _in_other_words(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return a holder of a file and a limit of time in words, such as `PID 12573` and `up to 10 minutes`."""
-    words: dict[str, str] = {}
-    if "by" in fields:
-        words["holder"] = str(fields["by"]).replace("process ", "PID ")
-    if "seconds" in fields:
-        seconds = float(fields["seconds"])
-        minutes = round(seconds / 60)
-        words["limit"] = f"up to {minutes} minutes" if minutes > 1 else f"up to {seconds:.0f} seconds"
-    return words

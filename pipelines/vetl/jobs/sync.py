@@ -1,27 +1,39 @@
-"""One sync with the configured client and warehouse."""
+"""One sync with the configured client and warehouse.
+
+The clock of the platform is judged by this machine's, by the last sync and by the newest call.
+"""
 
 import asyncio
 import gc
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
 
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError, VetlError, WrongUse
 from vetl.core.list_read import Practice, Reconcile, ReportProgress, SyncResult
+from vetl.core.pages import instant
+from vetl.core.zones import zone
 from vetl.endpoints import REGISTRY
+from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.engine.runner import Order, Run, sync
-from vetl.jobs.platform import believed_clock, partner_client, query_names, refuse_future_starts
-from vetl.partner.client import PartnerClient
+from vetl.partner.account import AcceptedCredentials
+from vetl.partner.client import Account, Limits, PartnerClient
+from vetl.partner.limits import RetryPolicy
 from vetl.settings import Settings
 from vetl.store import instants
+from vetl.store.notes import read_note, write_note
 from vetl.store.phone_calls.csv_frames import parse_calls
-from vetl.store.warehouse import Warehouse, new_run_id, writing
+from vetl.store.warehouse import Place, Warehouse, new_run_id, writing
 from vetl.store.writer_lock import record_failure, recorded
 
 USUAL_SIGN_INS = 3
 REQUESTS_OF_A_TOKEN = 50
+
+QUIET = timedelta(days=4)
+"""Longest time without a call of a practice: a long weekend."""
 
 
 def run_sync(
@@ -41,9 +53,9 @@ def run_sync(
     if until and not (since and since <= until):
         raise WrongUse("until: needs a day of `since` that is not later")
     order = Order(
-        practices=chosen_practices(settings, practices),
+        practices=chosen_practices(settings.practices, practices),
         endpoints=chosen_endpoints(endpoints),
-        names=query_names(settings),
+        names=settings.partner.query_names(REGISTRY),
         since=since,
         until=until,
         details=settings.phone_calls.details,
@@ -51,7 +63,9 @@ def run_sync(
         reconcile=reconcile,
     )
     with writing(settings.warehouse), _fewer_collections():
-        return asyncio.run(_sync(settings, partner_client(settings), order, progress))
+        return asyncio.run(
+            _sync(settings.warehouse, settings.practices, partner_client(settings), order, progress)
+        )
 
 
 @contextmanager
@@ -66,21 +80,22 @@ def _fewer_collections() -> Generator[None]:
         gc.set_threshold(*before)
 
 
-async def _sync(settings: Settings, client: PartnerClient, order: Order, progress: ReportProgress) -> SyncResult:
+async def _sync(
+    place: Place, configured: Sequence[Practice], client: PartnerClient, order: Order, progress: ReportProgress
+) -> SyncResult:
     """Sign in and then open the warehouse, so that a sync that cannot begin does not change it."""
-    path, wait = settings.warehouse.path, settings.warehouse.lock_wait_seconds
     command = "sync" if order.reconcile == "no" else "reconcile"
     client.report_sign_in(progress)
     async with client:
         try:
             clock = await client.sign_in()
             refuse_future_starts(client, order.practices, clock)
-            warehouse = Warehouse.open(path, REGISTRY, lock_wait_seconds=wait)
+            warehouse = Warehouse.open(place.path, REGISTRY, lock_wait_seconds=place.lock_wait_seconds)
         except VetlError as error:
-            record_failure(path, "sync", command, f"it could not begin: {error}")
+            record_failure(place.path, "sync", command, f"it could not begin: {error}")
             raise
-        with recorded(path, "sync", command), warehouse:
-            warehouse.set_practices(settings.practices)
+        with recorded(place.path, "sync", command), warehouse:
+            warehouse.set_practices(configured)
             return await _recorded(warehouse, client, order, clock, progress)
 
 
@@ -133,13 +148,13 @@ def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
     return (f"signed in {sign_ins} times for {requests} requests: the platform's tokens last for a few uses",)
 
 
-def chosen_practices(settings: Settings, names: Sequence[str] | None) -> Sequence[Practice]:
+def chosen_practices(configured: Sequence[Practice], names: Sequence[str] | None) -> Sequence[Practice]:
     """Return the configured practices with these ids, or all practices without ids."""
-    practices_by_id = {practice.id: practice for practice in settings.practices}
+    practices_by_id = {practice.id: practice for practice in configured}
     if not practices_by_id:
         raise ConfigurationError("practices: none is configured; add them to vetl.toml, which `vetl init` writes")
     if not names:
-        return settings.practices
+        return configured
     unknown = [name for name in names if name not in practices_by_id]
     if unknown:
         raise ConfigurationError(
@@ -155,3 +170,83 @@ def chosen_endpoints(names: Sequence[str] | None) -> Sequence[Endpoint]:
     if unknown:
         raise ConfigurationError(f"endpoint {unknown[0]} does not exist; known are {', '.join(endpoints_by_name)}")
     return [endpoint for endpoint in REGISTRY if not names or endpoint.name in names]
+
+
+def partner_client(settings: Settings) -> PartnerClient:
+    """Return a client that records beside the warehouse that its credentials were accepted once."""
+    login, partner = settings.login(), settings.partner
+    account = Account(
+        login.base_url, login.username, login.password, login.role, allow_plain_http=partner.allow_plain_http
+    )
+    limits = Limits(
+        max_in_flight=partner.max_in_flight,
+        requests_per_minute=partner.requests_per_minute,
+        requests_per_minute_total=partner.requests_per_minute_total,
+        timeout_seconds=partner.timeout_seconds,
+    )
+    policy = RetryPolicy(max_wait=partner.max_wait_seconds, max_run=partner.max_run_seconds)
+    warehouse = settings.warehouse.path
+    accepted = AcceptedCredentials(
+        partial(read_note, warehouse, "credentials"), partial(write_note, warehouse, "credentials")
+    )
+    return PartnerClient(account, limits, retry_policy=policy, accepted=accepted)
+
+
+def refuse_future_starts(client: PartnerClient, practices: Sequence[Practice], clock: datetime) -> None:
+    """Refuse a `history_start` in the future, because an empty history would be certified."""
+    # If the platform's clock is ahead of the plausible time, the later one counts, as either may be right.
+    latest = max(clock, client.clock.doubted or clock)
+    for practice in practices:
+        today = latest.astimezone(zone(practice.time_zone)).date()
+        if practice.history_start > today:
+            raise ConfigurationError(
+                f"practices: history_start = {practice.history_start} of {practice.id} is in the future: by the"
+                f" platform's clock it is {today} there; set the first day that is to be read"
+            )
+
+
+async def believed_clock(
+    client: PartnerClient, warehouse: Warehouse, practices: Sequence[Practice], clock: datetime
+) -> tuple[datetime, str | None]:
+    """Return the plausible time of the platform, and a line if the platform's clock shows another time.
+
+    If the platform's clock is more than a day ahead of this machine's, the last sync or a newer call may confirm
+    it: then this machine's clock is wrong. The check costs one request per practice, only if the clock is in
+    doubt.
+    """
+    platform_time = client.clock.doubted
+    if platform_time is None:
+        return clock, None
+    last = warehouse.last_clock()
+    if last is not None:
+        client.clock.support(last)
+    for practice in practices:
+        if client.clock.bounded(platform_time) == platform_time:
+            return platform_time, None
+        newest = await _newest_call(client, practice.id, platform_time)
+        if newest is not None:
+            client.clock.support(newest)
+    believed = client.clock.bounded(platform_time)
+    return believed, None if believed == platform_time else doubt(platform_time, believed)
+
+
+def doubt(platform_time: datetime, believed: datetime) -> str:
+    """Return the line about a wrong clock: its time, the plausible time, and the consequence."""
+    hours = (platform_time - believed).total_seconds() / 3600
+    return (
+        f"the platform's clock shows {platform_time:%Y-%m-%d %H:%M} UTC, {hours:.0f} hours ahead of this"
+        " machine's, of the last sync and of the newest call:"
+        f" nothing is certified past {believed:%Y-%m-%d %H:%M} UTC"
+    )
+
+
+async def _newest_call(client: PartnerClient, practice_id: str, platform_time: datetime) -> datetime | None:
+    """Return the begin of the newest call of the last days before the platform's time, if there is one."""
+    first, last = (platform_time - QUIET).date(), (platform_time + timedelta(days=1)).date()
+    days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
+    try:
+        page = await client.page(practice_id, PHONE_CALLS.path, {**days, "page": "0", "per_page": "100"})
+    except VetlError:
+        return None
+    times = [at for row in page.rows if (at := instant(row.get("created_at"))) is not None]
+    return max((at for at in times if at <= platform_time), default=None)

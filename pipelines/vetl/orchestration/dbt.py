@@ -11,8 +11,8 @@ from vetl.core.published_file import SCHEMAS
 from vetl.jobs.build import is_up_to_date
 from vetl.jobs.dbt_process import NodeDone
 from vetl.orchestration.checks import checked_if_it_fails, published_now
+from vetl.orchestration.dbt_project import DbtAssets
 from vetl.orchestration.lists import reads_again
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.metadata import table
 from vetl.orchestration.resources import (
     BUILDING,
@@ -39,7 +39,7 @@ _BROKEN = {
 }
 
 
-def built_assets(manifest: Manifest) -> dg.AssetsDefinition:
+def built_assets(dbt: DbtAssets) -> dg.AssetsDefinition:
     """Return the models and the published file, which one step builds and publishes, as `vetl run` does.
 
     Two steps would have to build every model each hour: Dagster skips a step if one of its inputs was not made.
@@ -50,14 +50,14 @@ def built_assets(manifest: Manifest) -> dg.AssetsDefinition:
 
         @dg.multi_asset(
             name="dbt_build",
-            specs=[*manifest.model_assets(), _published_file(manifest.keys.values())],
-            check_specs=manifest.model_checks(),
+            specs=[*dbt.models, _published_file(spec.key for spec in dbt.models)],
+            check_specs=dbt.checks,
             can_subset=True,
             pool=WRITER_POOL,
         )
         def models(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
             settings = vetl.settings()
-            for event in checked_if_it_fails(settings, _built(context, settings, manifest)):
+            for event in checked_if_it_fails(settings, _built(context, settings, dbt)):
                 if isinstance(event, dg.MaterializeResult) and context.run.job_name in BUILDING:
                     # An output is an event more, and Dagster looks up the versions of its inputs for it. So only
                     # a selection of a user has outputs, on which an asset of the user may wait.
@@ -82,7 +82,7 @@ def _published_file(models: Iterable[dg.AssetKey]) -> dg.AssetSpec:
     )
 
 
-def _built(context: dg.AssetExecutionContext, settings: Settings, manifest: Manifest) -> Iterator[Any]:
+def _built(context: dg.AssetExecutionContext, settings: Settings, dbt: DbtAssets) -> Iterator[Any]:
     """Continue forgettings, then build, test and publish. The job decides whether it does so without news, too."""
     only_news = context.run.job_name in ONLY_NEWS
     with as_failures():
@@ -95,34 +95,31 @@ def _built(context: dg.AssetExecutionContext, settings: Settings, manifest: Mani
             continued = [
                 one for one in forgotten(settings) if not (isinstance(one, Event) and one.kind == "published")
             ]
-            yield from _asset_events(context, settings, continued, manifest)
-            building = _building(context, settings, manifest, all_tests=all_tests)
-            yield from _asset_events(context, settings, building, manifest)
+            yield from _asset_events(context, settings, continued, dbt)
+            building = _building(context, settings, dbt, all_tests=all_tests)
+            yield from _asset_events(context, settings, building, dbt)
 
 
-def _building(
-    context: dg.AssetExecutionContext, settings: Settings, manifest: Manifest, *, all_tests: bool
-) -> Events:
+def _building(context: dg.AssetExecutionContext, settings: Settings, dbt: DbtAssets, *, all_tests: bool) -> Events:
     """Return the events of the build of all models, or of those that a user has selected."""
     assets, checks = context.selected_asset_keys, context.selected_asset_check_keys
     if context.run.job_name in BUILDING:
         return built_and_published(settings, all_tests=all_tests)
-    tests = [manifest.tests[key]["name"] for key, check in manifest.checks.items() if check in checks]
-    chosen = [*(key.path[-1] for key in sorted(assets - {PUBLISHED})), *tests]
+    chosen = [unique_id.split(".")[2] for unique_id, key in dbt.keys.items() if key in assets | checks]
     if not chosen:
         return published(settings)
     return (built_and_published if PUBLISHED in assets else built)(settings, all_tests=all_tests, select=chosen)
 
 
 def _asset_events(
-    context: dg.AssetExecutionContext, settings: Settings, events: Iterable[Event | NodeDone], manifest: Manifest
+    context: dg.AssetExecutionContext, settings: Settings, events: Iterable[Event | NodeDone], dbt: DbtAssets
 ) -> Iterator[Any]:
     """Yield the materializations and check results of a build."""
     for event in events:
         if isinstance(event, NodeDone):
             if event.event:
                 sys.stdout.write(f"{event.event['info']['msg']}\n")
-                yield from _of_node(context, event.event["data"], manifest)
+                yield from _of_node(context, event.event["data"], dbt)
             continue
         match event.kind:
             case "forgotten":
@@ -143,19 +140,19 @@ def _asset_events(
                 pass
 
 
-def _of_node(context: dg.AssetExecutionContext, done: dict[str, Any], manifest: Manifest) -> Iterator[Any]:
+def _of_node(context: dg.AssetExecutionContext, done: dict[str, Any], dbt: DbtAssets) -> Iterator[Any]:
     """Yield the event of a model or a test that dbt has run."""
-    unique_id, status = done["node_info"]["unique_id"], done["node_info"]["node_status"]
+    key, status = dbt.keys.get(done["node_info"]["unique_id"]), done["node_info"]["node_status"]
     seconds = {"seconds": round(done.get("execution_time") or 0.0, 2)}
-    if unique_id in manifest.models and status == "success":
-        yield dg.MaterializeResult(asset_key=manifest.keys[unique_id], metadata=seconds)
-    elif unique_id in manifest.checks and status != "skipped":
-        check, rows = manifest.checks[unique_id], done.get("num_failures") or 0
-        is_planned, is_error = check in context.selected_asset_check_keys, status != "warn"
+    if isinstance(key, dg.AssetKey) and status == "success":
+        yield dg.MaterializeResult(asset_key=key, metadata=seconds)
+    elif isinstance(key, dg.AssetCheckKey) and status != "skipped":
+        rows, is_error = done.get("num_failures") or 0, status != "warn"
+        is_planned = key in context.selected_asset_check_keys
         yield (dg.AssetCheckResult if is_planned else dg.AssetCheckEvaluation)(
             passed=status == "pass",
-            asset_key=check.asset_key,
-            check_name=check.name,
+            asset_key=key.asset_key,
+            check_name=key.name,
             severity=dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
             metadata={**seconds, "rows": rows},
             description=None if status == "pass" else _BROKEN[is_error].format(rows or "Some"),

@@ -22,9 +22,8 @@ from vetl.core.list_read import EndpointResult, Progress, ReportProgress, SyncRe
 from vetl.endpoints import REGISTRY
 from vetl.jobs.sync import run_sync
 from vetl.orchestration.checks import checked_if_it_fails, lists_now
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.metadata import months, practice_metadata, run_totals
-from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures, raw_key
+from vetl.orchestration.resources import WRITER_POOL, RawTables, VetlResource, as_failures, raw_key
 from vetl.settings import Settings
 from vetl.store.notes import ListStatus, read_snapshot
 
@@ -91,7 +90,7 @@ def config_of(run: dg.DagsterRun) -> dict[str, Any]:
     return config.get("ops", {}).get("sync", {}).get("config", {})
 
 
-def list_assets(manifest: Manifest, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
+def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.AssetsDefinition:
     """Return the raw tables of all lists, partitioned by practice.
 
     A failed list does not fail its asset, because one list would then block the build of all marts. Its check
@@ -103,7 +102,7 @@ def list_assets(manifest: Manifest, retries: dg.RetryPolicy = RETRIES) -> dg.Ass
 
         @dg.multi_asset(
             name="sync",
-            specs=[manifest.raw_table(item).merge_attributes(metadata=_mentioned(item)) for item in REGISTRY],
+            specs=[tables[raw_key(item.table)].merge_attributes(metadata=_mentioned(item)) for item in REGISTRY],
             partitions_def=PRACTICES,
             backfill_policy=dg.BackfillPolicy.single_run(),
             can_subset=True,

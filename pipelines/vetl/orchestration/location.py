@@ -6,13 +6,12 @@ from os import PathLike, fspath
 import dagster as dg
 
 from vetl import hooks
-from vetl.jobs.dbt_manifest import read_manifest
 from vetl.notices.alerts import Channel
 from vetl.orchestration.alerts import alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import check_lists, check_published
 from vetl.orchestration.dbt import built_assets
+from vetl.orchestration.dbt_project import DbtAssets
 from vetl.orchestration.lists import list_assets
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.received import received_tables
 from vetl.orchestration.resources import DRAIN, VetlResource
 from vetl.orchestration.schedules import backfill_sensor, inbox_sensors, jobs, practices_sensor, schedules
@@ -32,14 +31,14 @@ def vetl_definitions(
     """
     vetl = VetlResource(config=fspath(config) if config is not None else None)
     settings = vetl.settings()
-    manifest = Manifest(read_manifest(settings))
-    lists, models, received = list_assets(manifest), built_assets(manifest), received_tables(manifest)
+    dbt = DbtAssets(settings)
+    lists, received, models = list_assets(dbt.raw_tables), received_tables(dbt.raw_tables), built_assets(dbt)
     more = hooks.definitions(settings, vetl)
     added = [check for one in more for check in one.asset_checks or ()]
     published_checks = check_published()  # after the addons, which may add to them
     own_jobs = jobs(lists, received, models, published_checks, added)
     own = dg.Definitions(
-        assets=[lists, received, *manifest.others(), models],
+        assets=[lists, received, *dbt.others, models],
         asset_checks=[check_lists, published_checks],
         jobs=own_jobs,
         schedules=schedules(settings.schedule),

@@ -8,18 +8,17 @@ import dagster as dg
 from vetl.endpoints import RECEIVED
 from vetl.jobs.drain import run_drain
 from vetl.orchestration.checks import checked_if_it_fails
-from vetl.orchestration.manifest import Manifest
 from vetl.orchestration.metadata import bullets
-from vetl.orchestration.resources import WRITER_POOL, VetlResource, as_failures, raw_key
+from vetl.orchestration.resources import WRITER_POOL, RawTables, VetlResource, as_failures, raw_key
 from vetl.settings import Settings
 
 
-def received_tables(manifest: Manifest) -> dg.AssetsDefinition:
+def received_tables(tables: RawTables) -> dg.AssetsDefinition:
     """Return the raw tables of deliveries, and of messages, which are fetched by id; one step fills them all."""
 
     @dg.multi_asset(
         name="drain_webhooks",
-        specs=[manifest.raw_table(endpoint) for endpoint in RECEIVED],
+        specs=[tables[raw_key(endpoint.table)] for endpoint in RECEIVED],
         pool=WRITER_POOL,
     )
     def drain_webhooks(vetl: VetlResource) -> Iterator[Any]:

@@ -1,7 +1,7 @@
 """What all definitions share: keys, the pool of writers, the settings, and vetl's errors as Dagster's."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from vetl.settings.core_sections import ScheduleSettings
 EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
 BUILDING = (EVERYTHING, DRAIN, BUILD)
 """The jobs that build and publish; vetl and not a selection of assets decides which models they make."""
+
+RawTables = Mapping[dg.AssetKey, dg.AssetSpec]
 
 PUBLISHED = dg.AssetKey(["published", "analytics"])
 WRITER_POOL = "warehouse_writer"

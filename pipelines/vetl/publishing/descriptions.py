@@ -1,4 +1,4 @@
-"""Read the personal columns of each mart from its description, for publishing."""
+"""Read the personal columns of the marts, for publishing, and the metrics from their descriptions."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -24,6 +24,23 @@ def personal_columns(project: Path) -> dict[str, dict[str, PersonalClass]]:
         Permanent: a mart is not described, or a class is unknown; nothing may be published then.
     """
     return {path.stem: dict(_marked(path.stem, path.with_suffix(".yml"))) for path in _marts(project)}
+
+
+def declared_metrics(project: Path) -> dict[str, bool]:
+    """Return the names of the metrics, and whether each counts the present state."""
+    of_now: dict[str, bool] = {}
+    for file in sorted((project / "models").rglob("*.yml")):
+        if file.parent.name == "metrics":
+            content = _read_yaml(file, file.stat().st_mtime_ns)
+            for model in content.get("semantic_models", ()):
+                now = model["config"]["meta"].get("of_now", ())
+                of_now |= {one["name"]: one["name"] in now for one in model.get("measures", ())}
+            of_now |= {one["name"]: False for one in content.get("metrics", ())}
+        elif "counts_people:" in file.read_text("utf-8"):
+            columns = _described(file.stem, file)["columns"]
+            metas = {one["name"]: one.get("config", {}).get("meta", {}) for one in columns}
+            of_now |= {name: False for name, meta in metas.items() if "counts_people" in meta}
+    return of_now
 
 
 def _marts(project: Path) -> list[Path]:

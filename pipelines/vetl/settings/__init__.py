@@ -1,4 +1,4 @@
-"""Read `vetl.toml` and the environment; no other module reads them (design: settings).
+"""Read `vetl.toml` and the environment; no other module reads them.
 
 A value comes from the environment variable `VETL_<SECTION>__<KEY>`, else from a `.env` file, else from
 `vetl.toml`, else from the defaults below. A `.env` file may be beside `vetl.toml` and in the working directory;
@@ -20,6 +20,7 @@ from pydantic import SecretStr, ValidationError, create_model, model_validator
 from vetl import hooks
 from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import Practice
+from vetl.core.text import is_this_machine
 from vetl.settings import core_sections
 from vetl.settings.section import Section, duckdb_file, same_place
 from vetl.settings.sources import Sources, secret_files
@@ -105,8 +106,7 @@ class Settings(pydantic_settings.BaseSettings):
     def login(self) -> Login:
         """Return the address and the credentials of the platform.
 
-        Raises:
-            ConfigurationError: a value is not set; one line names all missing values.
+        Raise `ConfigurationError` if a value is not set; one line names all missing values.
         """
         partner = self.partner
         if partner.base_url and partner.username and partner.password and partner.role:
@@ -118,7 +118,7 @@ class Settings(pydantic_settings.BaseSettings):
         ]
         msg = f"{', '.join(missing)}: not set (in the environment or in .env; base_url also in vetl.toml)"
         # a demo's folder keeps the address alone; whoever set a part of the rest has a platform of their own
-        is_here = partner.base_url and core_sections.is_local(urlsplit(partner.base_url).hostname or "")
+        is_here = partner.base_url and is_this_machine(urlsplit(partner.base_url).hostname or "")
         if is_here and missing == ["VETL_PARTNER__USERNAME", "VETL_PARTNER__PASSWORD", "VETL_PARTNER__ROLE"]:
             msg += "; the platform of `vetl demo` has ended with it: `vetl demo --keep` keeps it running"
         raise ConfigurationError(msg)
@@ -173,8 +173,8 @@ def load_settings(config: Path | None = None, *, needs_secrets: bool = True) -> 
 
     Without `needs_secrets` a `.env` that this account may not read is left out: analysts ask the published file.
 
-    Raises:
-        ConfigurationError: a value is wrong; the line has the file or variable, the key and the expected value.
+    Raise `ConfigurationError` if a value is wrong; the line has the file or variable, the key and the expected
+    value.
     """
     sources = Sources.find(config, needs_secrets=needs_secrets)
     table = sources.read_toml()

@@ -12,16 +12,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from vetl.core.endpoint import QueryNames
+from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.errors import ConfigurationError
-from vetl.core.published_file import CLASSES, PersonalClass, SharedWords, Treatment
-from vetl.core.text import nearest
+from vetl.core.published_file import CLASSES, KEY_CHARACTERS, PersonalClass, SharedWords, Treatment, is_weak_key
+from vetl.core.text import is_this_machine, nearest
 from vetl.core.zones import known_zone, zone
 from vetl.settings import section as checked
 from vetl.settings.section import Section
@@ -49,9 +48,21 @@ class PartnerSettings(Section):
         default_factory=dict[str, dict[QueryName, checked.ParameterName]]
     )
 
-    def query_names(self, endpoint: str, defaults: QueryNames) -> QueryNames:
-        """Return the query parameters of a list: its defaults, overridden by `[partner.parameters.<endpoint>]`."""
-        return replace(defaults, **self.parameters.get(endpoint, {}))
+    def query_names(self, endpoints: Sequence[Endpoint]) -> dict[str, QueryNames]:
+        """Return the query parameters of each list: its own, overridden by `[partner.parameters.<endpoint>]`."""
+        names = [endpoint.name for endpoint in endpoints]
+        unknown = [name for name in self.parameters if name not in names]
+        if unknown:
+            raise ConfigurationError(
+                f"partner.parameters.{unknown[0]}: there is no such list; known are {', '.join(names)}"
+            )
+        return {item.name: replace(item.names, **self.parameters.get(item.name, {})) for item in endpoints}
+
+
+WEAK_KEY = (
+    f"VETL_WAREHOUSE__PII_KEY can be found by trying; use {KEY_CHARACTERS} random characters or more, "
+    "for example from `vetl init` or `openssl rand -hex 32`"
+)
 
 
 class WarehouseSettings(Section):
@@ -77,6 +88,15 @@ class WarehouseSettings(Section):
         yield f"contacts.duckdb beside {name}.published", published.with_name("contacts.duckdb")
         yield f"the Parquet folder of {name}.published", published.with_suffix(".parquet")
 
+    def duckdb_limits(self) -> dict[str, str]:
+        """Return the limit of memory and the folder for temporary rows of builds and publications."""
+        limits = {"memory_limit": self.memory_limit, "temp_directory": self.temp_directory}
+        return {name: str(value) for name, value in limits.items() if value}
+
+    def weak_key(self) -> list[str]:
+        """Return a line if somebody who tries keys can find the key of the hashed columns."""
+        return [WEAK_KEY] if self.pii_key and is_weak_key(self.pii_key.get_secret_value()) else []
+
 
 class PhoneCallsSettings(Section):
     """`[phone_calls]`: the days that are also read from the JSON list, for ids."""
@@ -93,14 +113,8 @@ class WebhooksSettings(Section):
     inbox: checked.FilePath = Path("warehouse/data/inbox.sqlite")
 
 
-def _word(text: str) -> str:
-    """Return a word that is safe in an SQL statement."""
-    if not re.fullmatch(r"[\w][\w .:-]*", text):
-        raise ValueError("must be made of letters, digits and _ . : -")
-    return text
-
-
-Word = Annotated[str, AfterValidator(_word)]
+Word = Annotated[str, checked.matching(r"[\w][\w .:-]*", "must be made of letters, digits and _ . : -")]
+"""It is safe in an SQL statement."""
 Words = tuple[Word, ...]
 Days = Annotated[checked.Whole, Field(ge=1, le=3660)]
 Holiday = Annotated[str, Field(pattern=r"^([0-9]{4}-)?[0-9]{2}-[0-9]{2}$")]
@@ -193,8 +207,7 @@ class PrivacySettings(Section):
     def treatments(self, personal: Mapping[str, Mapping[str, PersonalClass]]) -> dict[str, dict[str, Treatment]]:
         """Return the treatment of every personal column, by mart.
 
-        Raises:
-            ConfigurationError: `columns` names a column that is not personal or does not exist.
+        Raise `ConfigurationError` if `columns` names a column that is not personal or does not exist.
         """
         personal_columns = [f"{mart}.{column}" for mart, columns in personal.items() for column in columns]
         for column in self.columns:
@@ -213,24 +226,17 @@ class PrivacySettings(Section):
 
 OFF = "off"
 
-_AGE = re.compile(r"(\d+(?:\.\d+)?) ?([mhd])")
+_AGE = r"(\d+(?:\.\d+)?) ?([mhd])"
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 
-
-def _cron(text: str) -> str:
-    """Return a cron line of five fields, or `off`; Dagster checks the fields."""
-    if text != OFF and len(text.split()) != 5:  # noqa: PLR2004 - the fields of a cron line
-        raise ValueError('must be a cron line of five fields, such as "0 * * * *", or "off"')
-    return text
-
-
-def _age(text: str) -> str:
-    if text != OFF and not _AGE.fullmatch(text):
-        raise ValueError('must be a time such as "90m", "4h" or "2d", or "off"')
-    return text
-
-
-Cron = Annotated[str, AfterValidator(_cron)]
+Age = Annotated[str, checked.matching(rf"{OFF}|{_AGE}", 'must be a time such as "90m", "4h" or "2d", or "off"')]
+Cron = Annotated[
+    str,
+    checked.matching(
+        rf"{OFF}|\s*\S+(\s+\S+){{4}}\s*", 'must be a cron line of five fields, such as "0 * * * *", or "off"'
+    ),
+]
+"""Dagster checks the fields."""
 Hours = Annotated[checked.Real, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -250,13 +256,13 @@ class ScheduleSettings(Section):
     watch: Cron = "45 * * * *"
     inbox_seconds: checked.Count = 60
     stale_after_hours: Hours = 4
-    max_age: Annotated[str, AfterValidator(_age)] = "4h"
+    max_age: Age = "4h"
     json_logs: bool = False
 
     @property
     def oldest_allowed(self) -> timedelta | None:
         """Return `max_age` as a duration, or `None` if it is off."""
-        match = _AGE.fullmatch(self.max_age)
+        match = re.fullmatch(_AGE, self.max_age)
         return float(match[1]) * _UNITS[match[2]] if match else None
 
 
@@ -337,7 +343,7 @@ class DashboardSettings(Section):
         if self.users and self.password:
             msg = "password and users exclude each other: unset VETL_DASHBOARD__PASSWORD; each user has their own"
             raise ValueError(msg)
-        if is_local(self.host):
+        if is_this_machine(self.host):
             return self
         if self.user_header and not self.proxies:
             msg = (
@@ -369,12 +375,4 @@ class DashboardSettings(Section):
 
     def trusted(self) -> tuple[str, ...]:
         """Return the addresses and networks from which `user_header` is accepted."""
-        return self.proxies or (_THIS_MACHINE if is_local(self.host) else ())
-
-
-def is_local(host: str) -> bool:
-    """Return whether only this machine can reach a server on that host."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        return self.proxies or (_THIS_MACHINE if is_this_machine(self.host) else ())

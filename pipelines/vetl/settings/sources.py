@@ -59,8 +59,7 @@ class Sources:
     def read_toml(self) -> dict[str, Any]:
         """Return the tables of the file.
 
-        Raises:
-            ConfigurationError: the file cannot be read or is not TOML. The message names the line.
+        Raise `ConfigurationError` if the file cannot be read or is not TOML. The message names the line.
         """
         if self.config is None:
             return {}
@@ -84,8 +83,7 @@ class Sources:
     def read_secret_files(self, secrets: Mapping[str, Collection[str]]) -> dict[str, str]:
         """Return the secrets in files, by their variables: `VETL_PARTNER__PASSWORD_FILE` names such a file.
 
-        Raises:
-            ConfigurationError: a file cannot be read, or the secret itself is set, too.
+        Raise `ConfigurationError` if a file cannot be read, or the secret itself is set, too.
         """
         origins, found = dict(self._variables()), dict[str, str]()
         values = {**self.read_dotenv(), **{name: value for name, value in os.environ.items() if value}}

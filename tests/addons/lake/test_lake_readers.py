@@ -17,8 +17,7 @@ from support.processes import free_port, listens, running, until
 from support.warehouse_with_rows import Filled, call_line
 from vetl.addons.lake.dagster import definitions
 from vetl.addons.lake.delta import Lake, LakeError
-from vetl.addons.lake.job import export_if_set, run_export, status_part
-from vetl.addons.lake.lake_people import LakeFiles
+from vetl.addons.lake.job import LakeFiles, export_if_set, run_export, status_part
 from vetl.addons.lake.settings import LakeSettings
 from vetl.core.published_file import DIGESTS
 from vetl.orchestration.resources import PUBLISHED

@@ -41,8 +41,7 @@ class Applier:
     async def apply(self) -> ApplyResult:
         """Apply the plan to each practice that it concerns. A practice that fails does not stop the others.
 
-        Raises:
-            LedgerError: the ledger cannot be written. No request leaves that it does not hold.
+        Raise `LedgerError` if the ledger cannot be written. No request leaves that it does not hold.
         """
         self._interrupted()
         for practice_id in self._practices():

@@ -66,8 +66,7 @@ def plan(practice: Practices = None, as_json: AsJson = False) -> int:
 
 @app.command(examples="vetl act apply 0123456789abcdef")
 def apply(
-    digest: Annotated[str, typer.Argument(metavar="DIGEST", help="The digest of a plan.")],
-    as_json: AsJson = False,
+    digest: Annotated[str, typer.Argument(metavar="DIGEST", help="The digest of a plan.")], as_json: AsJson = False
 ) -> int:
     """Make the tasks of a plan, or go on with it."""
     result = apply_acts(load_settings(), digest)
@@ -173,7 +172,5 @@ def _show_held_back(held_back: Sequence[HeldBack]) -> None:
     reasons = _reasons(held_back)
     if reasons:
         print_table(
-            f"{count(len(held_back), 'booking request')} held back",
-            ("reason", "requests"),
-            [*reasons.items()],
+            f"{count(len(held_back), 'booking request')} held back", ("reason", "requests"), [*reasons.items()]
         )

@@ -7,7 +7,7 @@ task may name a client. The writer lock of the warehouse keeps two appliers apar
 
 import json
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ from vetl.addons.act.planning import ActPlan
 from vetl.addons.act.settings import ActSettings
 from vetl.addons.act.sighting import Sighting
 from vetl.core.errors import LedgerError
-from vetl.hooks import Problem
+from vetl.hooks import Problem, StatusPart
 from vetl.settings import Settings
 from vetl.store.sqlite_file import SqliteFile, identities
 
@@ -285,8 +285,7 @@ class Ledger(SqliteFile):
     def writing(self) -> Generator[None]:
         """Commit the statements of the block together.
 
-        Raises:
-            LedgerError: they were not committed, or the file was moved or deleted.
+        Raise `LedgerError` if they were not committed, or the file was moved or deleted.
         """
         with super().writing():
             yield
@@ -349,13 +348,14 @@ def act_status(settings: Settings, *, now: Now = utc_now) -> ActStatus:
     return ActStatus(tuple(read_ledger(ActSettings.of(settings).ledger)), now())
 
 
-def problems(settings: Settings, now: datetime) -> Iterator[Problem]:
-    """Yield a problem if the ledger of acts cannot be read, or an act has been unknown for longer than a day."""
+def status_part(settings: Settings, now: datetime) -> StatusPart:
+    """Return a problem if the ledger of acts cannot be read, or an act has been unknown for longer than a day."""
     try:
         overdue = len(act_status(settings, now=lambda: now).overdue)
     except LedgerError as error:
-        yield Problem(1, str(error))
-        return
-    if overdue:
-        tasks = "1 staff task was" if overdue == 1 else f"{overdue} staff tasks were"
-        yield Problem(3, f"it has been unknown for longer than a day whether {tasks} made; see `vetl act status`")
+        return StatusPart((Problem(1, str(error)),))
+    if not overdue:
+        return StatusPart()
+    tasks = "1 staff task was" if overdue == 1 else f"{overdue} staff tasks were"
+    line = f"it has been unknown for longer than a day whether {tasks} made; see `vetl act status`"
+    return StatusPart((Problem(3, line),))

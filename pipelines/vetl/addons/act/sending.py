@@ -67,8 +67,7 @@ async def send_in_turn(
 
     An act whose answer does not come is unknown in the ledger.
 
-    Raises:
-        LedgerError: the ledger cannot be written; nothing more is sent.
+    Raise `LedgerError` if the ledger cannot be written; nothing more is sent.
     """
     silent = 0
     ledger.check_room()

@@ -11,16 +11,8 @@ from vetl.settings.core_sections import OFF, Cron
 from vetl.settings.section import Count, FilePath, Hour, Number, Section
 
 TEMPLATE_FIELDS = (
-    "practice",
-    "channel",
-    "last_at",
-    "wanted",
-    "reason",
-    "tries",
-    "client_id",
-    "client_name",
-    "phone_number",
-)
+    "practice", "channel", "last_at", "wanted", "reason", "tries", "client_id", "client_name", "phone_number",
+)  # fmt: skip
 """The fields that a title or a description may name. None holds text that a person wrote, except `client_name`."""
 
 

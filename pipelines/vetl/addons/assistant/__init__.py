@@ -1,15 +1,10 @@
 """A server (MCP) that answers assistants by metric; the SDK comes with the extra `assistant`."""
 
-from typing import TYPE_CHECKING
-
-from vetl.hooks import addon
-
-if TYPE_CHECKING:
-    from vetl.hooks import Commands, Sections
+from vetl.hooks import Commands, Sections, addon
 
 
 @addon
-def settings_sections() -> "Sections":
+def settings_sections() -> Sections:
     """Return the section."""
     from vetl.addons.assistant.settings import AssistantSettings
 
@@ -17,6 +12,6 @@ def settings_sections() -> "Sections":
 
 
 @addon
-def commands() -> "Commands":
+def commands() -> Commands:
     """Return the command."""
     return {"Tools": {"mcp": ("vetl.addons.assistant.command", "Serve the metrics to an assistant (MCP).")}}

@@ -98,11 +98,7 @@ class Export:
                 )
 
     def _change(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        table: LakeTable,
-        known: Digests,
-        now: Digests,
+        self, connection: duckdb.DuckDBPyConnection, table: LakeTable, known: Digests, now: Digests
     ) -> None:
         either = now.keys() | known.keys()
         changed = {one: now.get(one, (0, "0")) for one in either if now.get(one) != known.get(one)}
@@ -112,10 +108,7 @@ class Export:
             select = f"select * from ({table.relation}) where {condition or 'true'}"
             digest = sum(int(digest.partition(".")[0]) for _, digest in some.values()) % 2**64
             self._lake.replace(
-                table.name,
-                lambda select=select: connection.sql(select),
-                condition,
-                self._commit(f"{digest:016x}"),
+                table.name, lambda select=select: connection.sql(select), condition, self._commit(f"{digest:016x}")
             )
             self.result.commits += 1
             self.result.rows[table.name] = self.result.rows.get(table.name, 0) + sum(n for n, _ in some.values())

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from vetl.addons.lake.lake_tables import private_tables, published_tables
-from vetl.addons.lake.settings import LakeSettings
+from vetl.addons.lake.settings import LakeSettings, SparkSettings
 from vetl.core.errors import ConfigurationError, VetlError
-from vetl.hooks import Problem, StatusPart
+from vetl.forgetting.search import mentioned
+from vetl.hooks import AddonFiles, Problem, StatusPart
 from vetl.settings import Settings
 from vetl.store.connection import as_vetl_errors, attached
 from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.control.state import salt
+from vetl.store.mentions import Mentions
 from vetl.store.notes import read_note, write_note
+from vetl.store.person import Person
 from vetl.store.warehouse import existing, opened, writing
 
 if TYPE_CHECKING:
@@ -39,9 +42,8 @@ def run_export(settings: Settings, *, forgets: bool = False) -> "Exported":
 
     If it `forgets`, raw is exported if it ever was, and all earlier versions of the tables are removed at once.
 
-    Raises:
-        ConfigurationError: the extra `lake` is not installed.
-        LakeError: the lake cannot be read or written.
+    Raise `ConfigurationError` if the extra `lake` is not installed, `LakeError` if the lake cannot be read or
+    written.
     """
     require_delta()
     from vetl.addons.lake.delta import Lake
@@ -128,3 +130,43 @@ def status_part(settings: Settings) -> StatusPart:
         line = f"the export to the lake failed at {note['at']}: {note['error']}; `vetl lake export` tries again"
         return StatusPart((Problem(1, line),), name=NOTE, content=note)
     return StatusPart(lines=(f"the lake has {note['tables']} tables since {note['at']}",), name=NOTE, content=note)
+
+
+class LakeFiles(AddonFiles):
+    """The tables of a lake, which are written again, and their old versions, which are removed at once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        super().__init__({}, [SparkSettings.of(settings).scratch / "build"])
+
+    def renew(self) -> Sequence[str]:
+        """Write what has changed in every table that there is, and remove what it replaces."""
+        if not self._is_there():
+            return ()
+        return (run_export(self._settings, forgets=True).location,)
+
+    def left(self, person: Person, mentions: Mentions) -> Iterator[str]:
+        """Yield the tables with rows that mention the person, and files that no version of a table has."""
+        if not self._is_there():
+            return
+        from vetl.addons.lake.delta import Lake
+        from vetl.addons.lake.export import names_of
+
+        lake, practice = Lake.of(self._settings), person.practice_id
+        for name in names_of(lake):
+            table = lake.opened(name)
+            if table is None or "practice_id" not in table.metadata().partition_columns:
+                continue
+            yield from (f"{lake.place(name)}/{path}" for path in lake.dead_files(name, {practice}))
+            with lake.in_one_line(), duckdb.connect() as connection:
+                connection.register("rows", table.to_pyarrow_dataset())
+                columns = {column: kind for column, kind, *_ in connection.execute("describe rows").fetchall()}
+                if mentioned(
+                    connection, "rows", columns, person, mentions, is_of_clients=name.endswith(".clients")
+                ):
+                    yield lake.place(name)
+
+    def _is_there(self) -> bool:
+        """Return whether there may be a lake: a place is set, or the folder beside the private file is there."""
+        lake = LakeSettings.of(self._settings)
+        return lake.path is not None or Path(lake.location(self._settings.warehouse.path)).is_dir()

@@ -63,13 +63,12 @@ class SparkBuild:
 def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _total: None) -> SparkBuild:
     """Build all marts of all folders from the lake, mask them and publish them as one file.
 
-    Raises:
-        BuildFailed: Spark or dbt could not start the build; a failed node is in the result instead.
-        ConfigurationError: `[privacy]` names a column that is not personal, or pyspark is not installed.
-        LakeError: no raw tables were exported yet, or the lake cannot be read.
-        PublicationHeld: the published file was rolled back, and the rollback is not released.
+    Raise `BuildFailed` if Spark or dbt could not start the build (a failed node is in the result instead),
+    `ConfigurationError` if `[privacy]` names a column that is not personal, or pyspark is not installed,
+    `LakeError` if no raw tables were exported yet, or the lake cannot be read, `PublicationHeld` if the
+    published file was rolled back, and the rollback is not released.
     """
-    treatments(settings)
+    treatments(settings.privacy)
     spark = SparkSettings.of(settings)
     _refuse_without_spark(spark.master or "")
     work = spark.scratch / "build"
@@ -80,7 +79,7 @@ def build_on_spark(settings: Settings, *, advance: Advance = lambda _done, _tota
             if result.failures:
                 recorder.error = result.failures[0]
                 return SparkBuild(result, None)
-        refuse_while_held(settings)
+        refuse_while_held(settings.warehouse)
         with writing(settings.warehouse), recorded(settings.warehouse.path, "publication", "build --engine spark"):
             published = publish_from(settings, work)
         shutil.rmtree(work)
@@ -94,7 +93,7 @@ def publish_from(settings: Settings, work: Path) -> Published:
     return publish(
         source,
         settings.warehouse.published,
-        pii=treatments(settings),
+        pii=treatments(settings.privacy),
         pii_key=key.get_secret_value() if key else None,
         shared=settings.privacy.shared,
         keep=settings.warehouse.keep,

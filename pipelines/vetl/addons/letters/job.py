@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from email.message import EmailMessage
@@ -11,16 +11,18 @@ from hashlib import sha256
 from pathlib import Path
 
 from vetl.addons.letters.letter import Letter
-from vetl.addons.letters.letter_data import LetterData, compose, read_letter_data
+from vetl.addons.letters.letter_data import compose, read_letter_data
 from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, require_typst, summary
 from vetl.addons.letters.settings import Reader, ReportSettings
 from vetl.addons.watch.job import is_configured
 from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
 from vetl.addons.watch.settings import WatchSettings
 from vetl.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
+from vetl.hooks import AddonFiles
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.settings import Settings
+from vetl.settings.core_sections import AlertSettings
 from vetl.store.drafts import draft_for
 
 ALL = Reader(name="All practices")
@@ -56,10 +58,8 @@ def report(
 ) -> Reported:
     """Send each reader the letter about the newest closed week, unless it was sent before.
 
-    Raises:
-        ConfigurationError: no reader is set, or the extra is not installed.
-        LedgerError: the ledger cannot be written; nothing more is sent.
-        WrongUse: there is no such reader.
+    Raise `ConfigurationError` if no reader is set, or the extra is not installed, `LedgerError` if the ledger
+    cannot be written (nothing more is sent), `WrongUse` if there is no such reader.
     """
     at = now or datetime.now(UTC)
     deliveries: list[LetterSent] = []
@@ -94,10 +94,11 @@ def letters(
     for name in readers:
         if name not in known:
             raise WrongUse(f"--to {name}: there is no such reader; known are {', '.join(known)}")
-    data = read_letter_data(settings.warehouse.published)
+    data, link = read_letter_data(settings.warehouse.published), ReportSettings.of(settings).link
     for reader in (known[name] for name in readers or known):
-        practices = [key for key in practices_of(reader, data.groups) if is_configured(settings, key)]
-        yield reader, _letter(settings, data, reader, practices) if practices else None
+        practices = [key for key in practices_of(reader, data.groups) if is_configured(settings.practices, key)]
+        out = partial(_out, WatchSettings.of(settings).ledger, practices)
+        yield reader, compose(data, reader.name, practices, link=link, out=out) if practices else None
 
 
 def practices_of(reader: Reader, groups: Mapping[str, str | None]) -> list[str]:
@@ -109,20 +110,10 @@ def practices_of(reader: Reader, groups: Mapping[str, str | None]) -> list[str]:
     ]
 
 
-def _letter(settings: Settings, data: LetterData, reader: Reader, practices: Sequence[str]) -> Letter | None:
-    return compose(
-        data,
-        reader.name,
-        practices,
-        link=ReportSettings.of(settings).link,
-        out=lambda week: _out(settings, practices, week),
-    )
-
-
-def _out(settings: Settings, practices: Sequence[str], week: date) -> list[str]:
+def _out(ledger: Path, practices: Sequence[str], week: date) -> list[str]:
     """Return sentences about the practices that are outside of a threshold, or were in the letter's week."""
     try:
-        episodes = open_episodes(WatchSettings.of(settings).ledger, week)
+        episodes = open_episodes(ledger, week)
     except LedgerError:
         return []  # each build says it
     return [_episode(one) for one in episodes if one.practice_id in practices]
@@ -134,25 +125,22 @@ def _episode(one: StoredEpisode) -> str:
     return f"{one.line}{since}{over}"
 
 
-Send = Callable[[], None]
+Send = Callable[[], object]
 
 
 def _ways(settings: Settings, reader: Reader, letter: Letter, again: str) -> Iterator[tuple[str, Send]]:
     for to in reader.to:
-        yield f"mail to {to}", partial(_mail, settings, letter, to, again)
+        yield f"mail to {to}", partial(_mail, settings.alerts, letter, to, again)
     address = ReportSettings.of(settings).webhook_of(reader.name) if reader.webhook else None
     if address:
         yield "webhook", lambda: post_text(address, summary(letter))
     folder = ReportSettings.of(settings).folder
     if folder:
-        yield "folder", lambda: _ignore(_write_files(folder, letter))
+        yield "folder", partial(_write_files, folder, letter)
 
 
-def _mail(settings: Settings, letter: Letter, to: str, again: str) -> None:
-    send_mail(settings.alerts, mail(settings, letter, to, again))
-
-
-def _ignore(_written: Iterable[Path]) -> None: ...
+def _mail(alerts: AlertSettings, letter: Letter, to: str, again: str) -> None:
+    send_mail(alerts, mail(alerts.email_from, letter, to, again))
 
 
 def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: datetime, *, again: bool) -> LetterSent:
@@ -176,14 +164,14 @@ def _stored(ledger: NoticeLedger, key: str, recipient: str) -> Notice:
     return next(item for item in ledger.messages() if (item.id, item.recipient) == (key, recipient))
 
 
-def mail(settings: Settings, letter: Letter, to: str, again: str = "") -> EmailMessage:
+def mail(sender: str, letter: Letter, to: str, again: str = "") -> EmailMessage:
     """Return the letter as a mail: text, HTML with its charts inside, and the PDF.
 
     A letter that is repeated because its first answer was lost has the same Message-ID, so that a server can drop
     it. With `again`, the time of `--again`, it has another one.
     """
-    message = written(letter.subject, settings.alerts.email_from, [to])
-    domain = settings.alerts.email_from.rpartition("@")[2]
+    message = written(letter.subject, sender, [to])
+    domain = sender.rpartition("@")[2]
     digest = sha256(f"{letter.week} {letter.reader} {to}{again}".encode()).hexdigest()[:32]
     message["Message-ID"] = f"<{digest}@{domain}>"
     message.set_content(as_text(letter))
@@ -205,11 +193,7 @@ def _write_files(folder: Path, letter: Letter) -> list[Path]:
     name = re.sub(r"[^a-z0-9]+", "-", letter.reader.lower()).strip("-") or "letter"
     place = folder / str(letter.week)
     sources = [f"data:image/png;base64,{b64encode(picture).decode()}" for picture in charts(letter)]
-    files = {
-        "html": as_html(letter, sources).encode(),
-        "txt": as_text(letter).encode(),
-        "pdf": as_pdf(letter),
-    }
+    files = {"html": as_html(letter, sources).encode(), "txt": as_text(letter).encode(), "pdf": as_pdf(letter)}
     try:
         for suffix, content in files.items():
             file = place / f"{name}.{suffix}"
@@ -219,3 +203,8 @@ def _write_files(folder: Path, letter: Letter) -> list[Path]:
     except OSError as error:
         raise NotDelivered(cannot_write(place, error)) from None
     return [place / f"{name}.{suffix}" for suffix in files]
+
+
+def files(settings: Settings) -> AddonFiles:
+    """Return the ledger of letters."""
+    return AddonFiles({"report-ledger": ReportSettings.of(settings).ledger})

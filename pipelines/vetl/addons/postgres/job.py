@@ -87,9 +87,8 @@ Columns = Mapping[str, str]
 def copy(published: Path, dsn: str) -> Copied:
     """Copy the tables of the published file that differ from the database's.
 
-    Raises:
-        ConfigurationError: the extra `postgres` is not installed.
-        PostgresError: the database cannot be reached or refuses; it then has what it had before.
+    Raise `ConfigurationError` if the extra `postgres` is not installed, `PostgresError` if the database cannot
+    be reached or refuses (it then has what it had before).
     """
     with opened(published, None) as file, _transaction(dsn) as cursor:
         for schema in SCHEMAS:

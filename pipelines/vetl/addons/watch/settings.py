@@ -1,7 +1,4 @@
-"""`[watch]`: thresholds of metrics, and who hears if a practice is outside of one.
-
-The names of the metrics in `meta.metrics` are here, so that settings can refuse another name without a file.
-"""
+"""`[watch]`: thresholds of metrics, and who hears if a practice is outside of one."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,137 +6,20 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from vetl import bundled
 from vetl.core.text import nearest
+from vetl.publishing.descriptions import declared_metrics
 from vetl.settings.section import Address, Count, FilePath, Number, Section, Whole
-
-METRIC_NAMES = frozenset(
-    {
-        "acts",
-        "acts_booked",
-        "acts_booked_rate",
-        "answered_calls",
-        "answered_rate",
-        "appointments",
-        "appointments_attributed",
-        "booked_calls",
-        "booked_within_7_days",
-        "calls",
-        "calls_handed_over",
-        "calls_lost",
-        "calls_resolved",
-        "calls_with_an_ending",
-        "cancellation_rate",
-        "completion_rate",
-        "contacts_responded",
-        "contacts_to_answer",
-        "containment_rate",
-        "booking_request_booked_rate",
-        "booking_request_contacts",
-        "drop_off_rate",
-        "booking_requests",
-        "booking_requests_booked",
-        "booking_requests_booked_exactly",
-        "booking_requests_kept",
-        "booking_requests_to_call_back",
-        "booking_requests_lost",
-        "booking_requests_of_known_unbooked",
-        "held_out",
-        "held_out_booked",
-        "held_out_booked_rate",
-        "inbound_calls",
-        "intent_booked_calls",
-        "intent_calls",
-        "intent_conversion_rate",
-        "intent_rate",
-        "kept_visits",
-        "median_hours_pending",
-        "median_hours_to_booking",
-        "median_hours_to_contact",
-        "median_hours_to_finalize",
-        "median_hours_to_outcome",
-        "median_minutes_to_complete",
-        "median_open_hours_to_finalize",
-        "missed_callers",
-        "missed_intent_calls",
-        "missed_new_booking_calls",
-        "new_booking_callers",
-        "new_booking_calls",
-        "new_booking_conversion_rate",
-        "new_booking_intent_calls",
-        "no_show_rate",
-        "outreach_booked",
-        "outreach_booked_rate",
-        "outreach_contacted",
-        "outreach_failed_undispatched",
-        "outreach_no_response",
-        "outreach_open",
-        "outreach_opted_out",
-        "outreach_requests",
-        "outreach_suppressed",
-        "outreach_undeliverable",
-        "rebooked_rate",
-        "rebooked_when_leaving",
-        "rebooked_within_30_days",
-        "reminder_booked_rate",
-        "reminders_booked",
-        "reminders_due",
-        "reminders_overdue",
-        "recovered_within_7_days",
-        "requests_with_visit",
-        "responded_within_1_day",
-        "responded_within_1_hour",
-        "responded_within_5_minutes",
-        "response_within_1_day_rate",
-        "seen_within_14_days",
-        "seen_within_7_days",
-        "seen_within_7_days_rate",
-        "sessions",
-        "sessions_abandoned",
-        "sessions_active",
-        "sessions_completed",
-        "sessions_with_appointment",
-        "staff_minutes",
-        "stage_continued",
-        "stage_left",
-        "stage_reached",
-        "stage_sessions",
-        "tasks_canceled",
-        "tasks_completed",
-        "tasks_created",
-        "tasks_pending",
-        "tasks_reopened",
-        "unique_callers",
-        "visits",
-        "visits_canceled",
-        "visits_due",
-        "visits_kept",
-        "visits_missed",
-        "visits_with_a_result",
-    }
-)
-"""A test compares them with the dbt project."""
-
-METRICS_OF_NOW = frozenset(
-    {
-        "booking_requests_to_call_back",
-        "median_hours_pending",
-        "outreach_open",
-        "reminders_overdue",
-        "sessions_active",
-        "tasks_pending",
-    }
-)
-"""The metrics that count what is so at the last sync. They have no value of an earlier day or week."""
-
 
 Periods = Annotated[Whole, Field(ge=1, le=366)]
 
 
 def metric_name(name: str) -> str:
-    """Return the name of a metric of `meta.metrics`."""
-    if name not in METRIC_NAMES:
-        raise ValueError(f"is no metric: {name}{nearest(name, sorted(METRIC_NAMES))}")
-    if name in METRICS_OF_NOW:
+    """Return the name of a metric that the dbt project declares: settings refuse another name without a file."""
+    of_now = declared_metrics(bundled.dbt_project())
+    if name not in of_now:
+        raise ValueError(f"is no metric: {name}{nearest(name, sorted(of_now))}")
+    if of_now[name]:
         raise ValueError(f"counts the present state, so no closed day or week has a value: {name}")
     return name
 

@@ -1,15 +1,10 @@
 """Receiving the platform's webhooks: an HTTP server that keeps each delivery in the inbox."""
 
-from typing import TYPE_CHECKING
-
-from vetl.hooks import addon
-
-if TYPE_CHECKING:
-    from vetl.hooks import Commands, Sections
+from vetl.hooks import Commands, Sections, addon
 
 
 @addon
-def settings_sections() -> "Sections":
+def settings_sections() -> Sections:
     """Return the keys of the receiver; the inbox, which `vetl run` drains, is a key of the core."""
     from vetl.addons.webhooks.settings import ReceiverSettings
 
@@ -17,6 +12,6 @@ def settings_sections() -> "Sections":
 
 
 @addon
-def commands() -> "Commands":
+def commands() -> Commands:
     """Return the command."""
     return {"Operate": {"webhooks": ("vetl.addons.webhooks.command", "Receive the platform's webhooks.")}}

@@ -20,8 +20,7 @@ app = Commands()
 )
 def serve(
     port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, help="Use this port, not that of [webhooks]; 0: a free one."),
+        int | None, typer.Option(min=0, max=65535, help="Use this port, not that of [webhooks]; 0: a free one.")
     ] = None,
     accept_unsigned: Annotated[
         bool, typer.Option("--accept-unsigned", help="Accept unsigned deliveries if no secret is set.")
