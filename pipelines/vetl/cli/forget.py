@@ -37,7 +37,7 @@ def forget(
         mention("nothing was changed")
         return 0
 
-    def build(settings: Settings) -> Mapping[str, Any]:
+    def build() -> Mapping[str, Any]:
         return shown(built_and_published(settings, full_refresh=True), settings, quiet=as_json)
 
     with writing(settings.warehouse):
