@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import dagster as dg
@@ -114,11 +114,13 @@ def _building(context: dg.AssetExecutionContext, settings: Settings, dbt: DbtAss
 def _asset_events(
     context: dg.AssetExecutionContext, settings: Settings, events: Iterable[Event | NodeDone], dbt: DbtAssets
 ) -> Iterator[Any]:
-    """Yield the materializations and check results of a build."""
+    """Yield the materializations and check results of a build; a publication counts the rows of the marts."""
+    made: list[str] = []
     for event in events:
         if isinstance(event, NodeDone):
             if event.event:
                 sys.stdout.write(f"{event.event['info']['msg']}\n")
+                made.append(event.event["data"]["node_info"]["unique_id"])
                 yield from _of_node(context, event.event["data"], dbt)
             continue
         match event.kind:
@@ -131,6 +133,7 @@ def _asset_events(
             case "built":
                 context.log.info("made %s", event.result.because)
             case "published":
+                yield from _row_counts(event.result.tables, map(dbt.keys.get, made))
                 yield _file(settings, event.result)
             case "told":
                 context.log.warning(event.result)
@@ -157,6 +160,15 @@ def _of_node(context: dg.AssetExecutionContext, done: dict[str, Any], dbt: DbtAs
             metadata={**seconds, "rows": rows},
             description=None if status == "pass" else _BROKEN[is_error].format(rows or "Some"),
         )
+
+
+def _row_counts(
+    rows: Mapping[str, int], made: Iterable[dg.AssetKey | dg.AssetCheckKey | None]
+) -> Iterator[dg.AssetObservation]:
+    """Yield the rows of the published models that were made, which their pages show."""
+    for key in made:
+        if isinstance(key, dg.AssetKey) and key.path[0] in SCHEMAS and key.path[-1] in rows:
+            yield dg.AssetObservation(key, metadata={"dagster/row_count": rows[key.path[-1]]})
 
 
 def _file(settings: Settings, result: Published | None = None) -> dg.MaterializeResult[Any]:

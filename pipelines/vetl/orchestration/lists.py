@@ -1,8 +1,8 @@
-"""The lists of the platform as assets, one for each declaration, partitioned by practice and read by one step.
+"""The raw tables as assets: lists, partitioned by practice and read by one step, and deliveries.
 
-It is one step because the lists of a practice are read at the same time over one sign-in. A run without partitions
-reads all practices, and records an event of its own only for a practice with changes: 500 practices without
-changes are seven events, not 3,500.
+The lists are one step because those of a practice are read at the same time over one sign-in. A run without
+partitions reads all practices, and records an event of its own only for a practice with changes: 500 practices
+without changes are seven events, not 3,500.
 """
 
 import time
@@ -19,10 +19,11 @@ from vetl import bundled
 from vetl.core.endpoint import ByReference, Endpoint
 from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
-from vetl.endpoints import REGISTRY
+from vetl.endpoints import RECEIVED, REGISTRY
+from vetl.jobs.drain import run_drain
 from vetl.jobs.sync import run_sync
 from vetl.orchestration.checks import checked_if_it_fails, lists_now
-from vetl.orchestration.metadata import months, practice_metadata, run_totals
+from vetl.orchestration.metadata import bullets, months, practice_metadata, run_totals
 from vetl.orchestration.resources import WRITER_POOL, RawTables, VetlResource, as_failures, raw_key
 from vetl.settings import Settings
 from vetl.store.notes import ListStatus, read_snapshot
@@ -253,3 +254,34 @@ def _has_changes(item: EndpointResult) -> bool:
     return item.state != "certified" or bool(
         changes.inserted or changes.updated or changes.deleted or changes.quarantined
     )
+
+
+def received_tables(tables: RawTables) -> dg.AssetsDefinition:
+    """Return the raw tables of deliveries, and of messages, which are fetched by id; one step fills them all."""
+
+    @dg.multi_asset(
+        name="drain_webhooks",
+        specs=[tables[raw_key(endpoint.table)] for endpoint in RECEIVED],
+        pool=WRITER_POOL,
+    )
+    def drain_webhooks(vetl: VetlResource) -> Iterator[Any]:
+        """Drain the inbox of webhooks into raw, and read messages by id."""
+        settings = vetl.settings()
+        yield from checked_if_it_fails(settings, _drained(settings))
+
+    return drain_webhooks
+
+
+def _drained(settings: Settings) -> Iterator[dg.MaterializeResult[Any]]:
+    """Drain the inbox. If a message cannot be fetched, a note names it, and the next drain fetches it."""
+    with as_failures():
+        result = run_drain(settings)
+    metadata = {
+        "deliveries": result.deliveries,
+        "asked_by_id": result.requested,
+        "new": result.changes.inserted,
+        "quarantined": result.changes.quarantined,
+        "notes": bullets([*result.notes, *result.changes.drift]),
+    }
+    for endpoint in RECEIVED:
+        yield dg.MaterializeResult(asset_key=raw_key(endpoint.table), metadata=metadata)

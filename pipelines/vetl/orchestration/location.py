@@ -1,4 +1,4 @@
-"""All definitions of vetl for Dagster, in one call."""
+"""All definitions of vetl for Dagster: in one call, and as a component."""
 
 from collections.abc import Sequence
 from os import PathLike, fspath
@@ -11,8 +11,7 @@ from vetl.orchestration.alerts import alerts_sensor, well_again_sensor
 from vetl.orchestration.checks import check_lists, check_published
 from vetl.orchestration.dbt import built_assets
 from vetl.orchestration.dbt_project import DbtAssets
-from vetl.orchestration.lists import list_assets
-from vetl.orchestration.received import received_tables
+from vetl.orchestration.lists import list_assets, received_tables
 from vetl.orchestration.resources import DRAIN, VetlResource
 from vetl.orchestration.schedules import backfill_sensor, inbox_sensors, jobs, practices_sensor, schedules
 
@@ -52,3 +51,16 @@ def vetl_definitions(
         resources={"vetl": vetl},
     )
     return dg.Definitions.merge(own, *more)
+
+
+class VetlSync(dg.Component, dg.Model, dg.Resolvable):
+    """The lists, marts, checks, jobs and schedules of vetl, for one `vetl.toml`.
+
+    `config` is that file. A relative path begins at the root of the project.
+    """
+
+    config: str = "vetl.toml"
+
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """Return all definitions of vetl."""
+        return vetl_definitions(context.project_root / self.config)

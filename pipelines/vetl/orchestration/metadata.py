@@ -1,11 +1,8 @@
 """Metadata of assets and checks: numbers, which Dagster plots over time, and tables with the worst rows first."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import metadata
-from os import fspath
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -80,15 +77,6 @@ def _rank(item: EndpointResult) -> tuple[int, int, str]:
     """Return the place in the table: failures first, then the most changes."""
     changed = item.changes.inserted + item.changes.updated + item.changes.deleted
     return _WORST_FIRST.index(item.state), -changed, item.practice_id
-
-
-def code_in(file: Path) -> dict[str, Any]:
-    """Return a reference to the file of an asset. `dg dev` opens it in an editor, a server shows its path."""
-    with warnings.catch_warnings():
-        # Dagster calls this metadata beta. No other kind is shown as a link to code.
-        warnings.simplefilter("ignore", dg.BetaWarning)
-        reference = dg.LocalFileCodeReference(file_path=fspath(file))
-        return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[reference])}
 
 
 def documented_in(page: str) -> dict[str, Any]:

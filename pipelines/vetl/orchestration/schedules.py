@@ -32,18 +32,11 @@ def jobs(
     was planned and did not run as a failure.
     """
     # Every planned asset is an event. Of views, only those over raw tables are planned: the build waits for these.
-    marts = AssetSelection.assets(
-        *(
-            spec.key
-            for spec in models.specs
-            if not spec.is_virtual or any(dep.asset_key.path[0] == "partner" for dep in spec.deps)
-        )
-    ).without_checks()
-    own = AssetSelection.assets(lists, received) | marts
-    everything = own.without_checks() | AssetSelection.checks(check_lists)
+    raw, built = AssetSelection.assets(lists, received), AssetSelection.assets(models)
+    marts = ((built - AssetSelection.kind("view")) | (built & raw.downstream(depth=1))).without_checks()
     planned = {
         EVERYTHING: (
-            everything,
+            raw.without_checks() | marts | AssetSelection.checks(check_lists),
             "Sync, drain the inbox, build and test the marts, publish: the same as `vetl run`.",
         ),
         DRAIN: (
@@ -160,13 +153,8 @@ def practices_sensor(context: dg.SensorEvaluationContext, vetl: VetlResource) ->
     """Compare the partitions with the settings; no request to the platform and no lock is needed."""
     partitions = context.instance.get_dynamic_partitions(NAME)
     configured = [practice.id for practice in vetl.settings().practices]
-    added = [name for name in configured if name not in set(partitions)]
-    retired = [name for name in partitions if name not in set(configured)]
-    if not added and not retired:
+    if {*partitions} == {*configured}:
         return dg.SkipReason(f"{len(partitions)} practices, the same as in vetl.toml")
-    return dg.SensorResult(
-        dynamic_partitions_requests=[
-            *([PRACTICES.build_add_request(added)] if added else []),
-            *([PRACTICES.build_delete_request(retired)] if retired else []),
-        ]
-    )
+    added = PRACTICES.build_add_request([name for name in configured if name not in partitions])
+    retired = PRACTICES.build_delete_request([name for name in partitions if name not in configured])
+    return dg.SensorResult(dynamic_partitions_requests=[added, retired])
