@@ -7,10 +7,9 @@ import dagster as dg
 
 from vetl import hooks
 from vetl.notices.alerts import Channel
-from vetl.orchestration.alerts import alerts_sensor, well_again_sensor
+from vetl.orchestration.alerts import alert_sensors
 from vetl.orchestration.checks import check_lists, check_published
-from vetl.orchestration.dbt import built_assets
-from vetl.orchestration.dbt_project import DbtAssets
+from vetl.orchestration.dbt import DbtAssets, built_assets
 from vetl.orchestration.lists import list_assets, received_tables
 from vetl.orchestration.resources import DRAIN, VetlResource
 from vetl.orchestration.schedules import backfill_sensor, inbox_sensors, jobs, practices_sensor, schedules
@@ -45,8 +44,7 @@ def vetl_definitions(
             practices_sensor,
             backfill_sensor(next(job for job in own_jobs if job.name == DRAIN)),
             *inbox_sensors(settings.schedule),
-            alerts_sensor(settings.schedule, channels),
-            well_again_sensor(settings.schedule, channels),
+            *alert_sensors(settings.schedule, channels),
         ],
         resources={"vetl": vetl},
     )
