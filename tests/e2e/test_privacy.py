@@ -191,7 +191,7 @@ def test_no_byte_of_files_that_leave_the_private_one_holds_one(outcome: Outcome)
 
 def test_nothing_that_is_said_holds_one_nor_does_a_reason_of_quarantine(outcome: Outcome) -> None:
     """Payloads in quarantine are whole, for the owner: `vetl quarantine list`."""
-    reasons = [row.reason for row in quarantined_rows(outcome.settings)]
+    reasons = [row.reason for row in quarantined_rows(outcome.settings.warehouse)]
 
     assert reasons
     assert "quarantined" in outcome.said

@@ -20,7 +20,7 @@ def test_a_bad_row_loses_only_itself_and_a_retry_stores_it_once_it_is_valid(open
     result = practices.sync(endpoints=["staff_tasks"])
 
     assert result.exit_code == 3
-    (quarantined,) = quarantined_rows(practices.settings)
+    (quarantined,) = quarantined_rows(practices.settings.warehouse)
     assert (quarantined.endpoint, quarantined.row_key) == ("staff_tasks", row["id"])
     assert quarantined.reason.startswith("cancellation_allowed")
     assert json.loads(quarantined.payload)["cancellation_allowed"] == "perhaps"
@@ -64,7 +64,7 @@ def test_longer_rows_than_the_warehouse_takes_lose_only_themselves(opened: Any) 
     practices.platform.update("loc-001", "phone_calls", call["id"], {"summary": "y" * LONG_ROWS})
 
     first = practices.sync(endpoints=["staff_tasks", "phone_calls"])
-    long = quarantined_rows(practices.settings)
+    long = quarantined_rows(practices.settings.warehouse)
     retried = retry(practices.settings, lambda _: None)
 
     assert first.exit_code == retried.exit_code == 3
@@ -87,7 +87,7 @@ def test_bad_calls_are_read_again_from_the_source(opened: Any) -> None:
     retried = retry(practices.settings, lambda _: None)
 
     assert retried.exit_code == 0
-    assert quarantined_rows(practices.settings) == []
+    assert quarantined_rows(practices.settings.warehouse) == []
 
 
 BAD = {

@@ -13,7 +13,7 @@ from support.acting_month import act, acting, call_back_list_of, work
 from support.dbt_build import BOOKING_STAGES
 from support.mart_builds import build_marts_untested
 from support.story import MOVING, START, Chapter, Follower, following
-from vetl.cli.demo_webhooks import receiver
+from vetl.cli.demo import receiver
 from vetl.cli.sandbox import Platform
 from vetl.jobs.build import building
 from vetl.jobs.dbt_process import last_of

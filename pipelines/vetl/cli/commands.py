@@ -248,6 +248,12 @@ Question = Annotated[
     typer.Option("--question", metavar="NAME", help="Answer a worked question.", autocompletion=_questions),
 ]
 
+
+def day_option(name: str, words: str) -> Any:  # noqa: ANN401 - an option of Typer
+    """Return an option that takes a day."""
+    return typer.Option(name, formats=["%Y-%m-%d"], metavar="DATE", help=words)
+
+
 Where = Annotated[
     list[str] | None,
     typer.Option(

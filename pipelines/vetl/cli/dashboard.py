@@ -22,8 +22,9 @@ from vetl.cli.commands import Browse, Commands
 from vetl.cli.output import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.list_read import Practice
+from vetl.core.text import is_this_machine
 from vetl.settings import Settings, load_settings, published_file
-from vetl.settings.core_sections import DashboardSettings, is_local
+from vetl.settings.core_sections import DashboardSettings
 
 SECONDS_TO_END = 10
 """Seconds until a server is killed. A server that is still starting may ignore the first signal."""
@@ -82,11 +83,11 @@ def dashboard(
     refuse_taken(effective.host, effective.port)
     options = {"address": effective.host, "port": str(effective.port), "headless": "true"}
     flags = [f"--server.{key}={value}" for key, value in options.items()]
-    if is_local(effective.host):
+    if is_this_machine(effective.host):
         # Against DNS rebinding: a web page must not read the dashboard through a host name of its own.
         flags += [f"--server.allowedHosts={name}" for name in _THIS_MACHINE]
     say(f"the dashboard of {published}")
-    host_name = "localhost" if is_local(effective.host) else effective.host
+    host_name = "localhost" if is_this_machine(effective.host) else effective.host
     address = f"http://{host_name}:{effective.port}"
     say(f"open {address} (Ctrl+C ends it)")
     environment = {
@@ -116,7 +117,7 @@ def _ledgers(settings: Settings) -> dict[str, str]:
 
 def _is_made_up(settings: Settings) -> bool:
     """Return whether the platform is on this machine: nobody's own is, that of the demo is."""
-    return is_local(urlsplit(settings.partner.base_url or "").hostname or "")
+    return is_this_machine(urlsplit(settings.partner.base_url or "").hostname or "")
 
 
 def _users(effective: DashboardSettings, practices: Sequence[Practice]) -> dict[str, str]:

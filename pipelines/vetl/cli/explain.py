@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from vetl.cli.commands import AsJson, Commands, OtherFile, Style, Where
+from vetl.cli.commands import AsJson, Commands, OtherFile, Style, Where, day_option
 from vetl.cli.metric import AllEvidence, in_one_line, published_file, show_evidence
 from vetl.cli.output import say
 from vetl.cli.terminal import (
@@ -63,10 +63,7 @@ def explain(
     practice: Annotated[
         str | None, typer.Option("--practice", metavar="ID", help="Of this practice alone.")
     ] = None,
-    day: Annotated[
-        datetime | None,
-        typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="Of this day, or of the week with it."),
-    ] = None,
+    day: Annotated[datetime | None, day_option("--day", "Of this day, or of the week with it.")] = None,
     where: Where = None,
     file: OtherFile = None,
     evidence: AllEvidence = False,
@@ -109,7 +106,8 @@ def question_about(figure: str, practice: str | None) -> CellQuestion:
     """Return the question about a figure such as `booking_intent_daily.calls`."""
     mart, dot, column = figure.removeprefix("marts.").removeprefix("meta.").partition(".")
     if not (mart and dot and column):
-        raise WrongUse(f"{figure}: must be a mart and a column, such as booking_intent_daily.calls")
+        example = "a mart and a column, such as booking_intent_daily.calls"
+        raise WrongUse(f"{figure}: must be {example}; `vetl explain` lists them")
     return CellQuestion(mart, column, practice)
 
 

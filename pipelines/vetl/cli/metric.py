@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from vetl import settings
-from vetl.cli.commands import AsJson, Commands, OtherFile, Style, Where
+from vetl.cli.commands import AsJson, Commands, OtherFile, Style, Where, day_option
 from vetl.cli.terminal import (
     TableColumn,
     count,
@@ -53,12 +53,8 @@ def metric(
         list[str] | None, typer.Option("--by", metavar="NAMES", help="Split by these dimensions: practice,week.")
     ] = None,
     where: Where = None,
-    since: Annotated[
-        datetime | None, typer.Option("--since", formats=["%Y-%m-%d"], metavar="DATE", help="The first day.")
-    ] = None,
-    until: Annotated[
-        datetime | None, typer.Option("--until", formats=["%Y-%m-%d"], metavar="DATE", help="The last day.")
-    ] = None,
+    since: Annotated[datetime | None, day_option("--since", "The first day.")] = None,
+    until: Annotated[datetime | None, day_option("--until", "The last day.")] = None,
     file: OtherFile = None,
     evidence: AllEvidence = False,
     style: Style = "table",

@@ -41,7 +41,7 @@ app = Commands()
 )
 def list_rows(as_json: AsJson = False) -> int:
     """List rejected rows with the reason and the payload."""
-    rows = quarantined_rows(load_settings())
+    rows = quarantined_rows(load_settings().warehouse)
     if as_json:
         print_json({"exit_code": 0, "held": [asdict(row) for row in rows]})
     else:
@@ -69,7 +69,7 @@ def acknowledge(
     if not reason.strip():
         raise WrongUse("--reason: give the reason why the rows may stay in quarantine")
     chosen, left = mark_as_known(
-        load_settings(), reason.strip(), practices=practice, endpoints=endpoint, row_keys=row
+        load_settings().warehouse, reason.strip(), practices=practice, endpoints=endpoint, row_keys=row
     )
     code = 3 if left else 0
     if as_json:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from vetl import hooks
-from vetl.cli.commands import AsJson, Commands, Lists, Practices
+from vetl.cli.commands import AsJson, Commands, Lists, Practices, day_option
 from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import count, print_json
@@ -39,18 +39,9 @@ def sync(
     practice: Practices = None,
     endpoint: Lists = None,
     since: Annotated[
-        datetime | None,
-        typer.Option(
-            "--since",
-            formats=["%Y-%m-%d"],
-            metavar="DATE",
-            help="Read again all rows that changed since this day.",
-        ),
+        datetime | None, day_option("--since", "Read again all rows that changed since this day.")
     ] = None,
-    until: Annotated[
-        datetime | None,
-        typer.Option("--until", formats=["%Y-%m-%d"], metavar="DATE", help="The last day of --since."),
-    ] = None,
+    until: Annotated[datetime | None, day_option("--until", "The last day of --since.")] = None,
     as_json: AsJson = False,
 ) -> int:
     """Read new and changed rows into the private warehouse."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from vetl.cli.commands import AsJson, Commands
+from vetl.cli.commands import AsJson, Commands, day_option
 from vetl.cli.metric import published_file
 from vetl.cli.output import say
 from vetl.cli.progress import waiting
@@ -37,9 +37,7 @@ def verify(
         typer.Argument(metavar="FILE", help="A published file; that of the settings if none is given."),
     ] = None,
     practice: Annotated[str | None, typer.Option("--practice", metavar="ID", help="Only this practice.")] = None,
-    day: Annotated[
-        datetime | None, typer.Option("--day", formats=["%Y-%m-%d"], metavar="DATE", help="Only this day.")
-    ] = None,
+    day: Annotated[datetime | None, day_option("--day", "Only this day.")] = None,
     as_json: AsJson = False,
 ) -> int:
     """Check that no value of a published file was changed."""

@@ -100,17 +100,11 @@ SOURCE_WORDS = frozenset({
 })  # fmt: skip
 """Columns of marts with words of the source: of its enums, and words that it chooses freely."""
 
-OWN_WORDS = frozenset(
-    {
-        ("acts", "state"),
-        ("booking_request_contacts", "channel"),
-        ("first_responses_daily", "channel"),
-        ("headlines", "direction"),
-        ("call_back_list", "channel"),
-        ("unbooked_requests", "channel"),
-        ("recalls", "state"),
-    }
-)
+OWN_WORDS = frozenset({
+    ("acts", "state"), ("booking_request_contacts", "channel"), ("first_responses_daily", "channel"),
+    ("headlines", "direction"), ("call_back_list", "channel"), ("unbooked_requests", "channel"),
+    ("recalls", "state"),
+})  # fmt: skip
 """Columns of marts with such a name, but with words of vetl."""
 
 DERIVED = frozenset({"result", "reason", "unknown_value", "appointment_status", "wanted", "part"})

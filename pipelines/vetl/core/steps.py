@@ -241,16 +241,9 @@ class ReferencedIds(Step[list[str]]):
 
 
 Question = (
-    IdsWithStatus
-    | IdsHere
-    | UpdatesOf
-    | StatusCounts
-    | CallsPerDay
-    | DaysWithState
-    | DaysLackingDetails
-    | CallsHere
-    | ReferencedIds
-)
+    IdsWithStatus | IdsHere | UpdatesOf | StatusCounts | CallsPerDay | DaysWithState | DaysLackingDetails |
+    CallsHere | ReferencedIds
+)  # fmt: skip
 """A question of a strategy to the warehouse, which answers from the flushed rows."""
 
 Save = MergeRows | ReplaceDays | AttachDetails | MissingRecords | MoveCursor | Learnt

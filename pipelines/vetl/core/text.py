@@ -2,13 +2,14 @@
 
 Values come from outside, so they must neither control a terminal nor run in a spreadsheet.
 A text that a spreadsheet would run as a formula, if it opens a CSV of the command line or the dashboard, is made
-harmless. Also names a few of many, or the nearest, for one line of a message.
+harmless. Also names a few of many, or the nearest, for one line of a message, and judges the name of a host.
 """
 
 import re
 from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
+from ipaddress import ip_address
 
 from pydantic_core import to_json
 
@@ -128,3 +129,11 @@ def is_label(value: str) -> bool:
     """Return whether output, status and logs may repeat a value: one short word without digits and `@`."""
     unlike = _UNLIKE_A_LABEL.search(value) or any(character.isnumeric() for character in value)
     return len(value) <= LABEL_LENGTH and not unlike
+
+
+def is_this_machine(host: str) -> bool:
+    """Return whether a host name or address can only mean this machine."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -30,7 +30,7 @@ from vetl.store.mentions import Mentions
 from vetl.store.person import STEPS, ForgetPlan, Person, keep_plans, look_up, read_plans
 from vetl.store.pseudonyms import Pseudonyms
 from vetl.store.sqlite_file import erase_remains, is_sqlite, sync_to_disk
-from vetl.store.warehouse import Warehouse, existing, opened
+from vetl.store.warehouse import Place, Warehouse, existing, opened
 
 Build = Callable[[Settings], Mapping[str, Any]]
 """Build the marts in full and publish them; the returned mapping has an `exit_code`."""
@@ -120,28 +120,31 @@ def _finish(
 
 
 def _steps(settings: Settings, build: Build, practice_id: str | None, client_id: str | None) -> list[Forgetting]:
+    warehouse = settings.warehouse
     plans = _private_steps(settings)
     # A published file that was rolled back may contain the person.
-    release(settings.warehouse.path)
-    removed = remove_kept(settings.warehouse.published)
+    release(warehouse.path)
+    removed = remove_kept(warehouse.published)
     built = build(settings)
     if built["exit_code"]:
-        return [_unfinished(settings, plan, built) for plan in _last(plans, practice_id, client_id)]
-    removed += remove_kept(settings.warehouse.published)  # the file that the build has just replaced
-    if settings.warehouse.parquet and settings.warehouse.published.exists():
-        write_parquet(settings.warehouse.published, 1)
-    plans = _noted(settings, plans, STEPS[3])
+        # The published file still has the person.
+        left = [str(warehouse.published)]
+        return [_forgetting(plan, (), (), left, built) for plan in _last(plans, practice_id, client_id)]
+    removed += remove_kept(warehouse.published)  # the file that the build has just replaced
+    if warehouse.parquet and warehouse.published.exists():
+        write_parquet(warehouse.published, 1)
+    plans = _noted(warehouse.path, plans, STEPS[3])
     renewed = [place for keeper in hooks.people(settings) for place in keeper.renew()]
-    plans = _noted(settings, plans, STEPS[4])
-    remove_leftovers(settings)
+    plans = _noted(warehouse.path, plans, STEPS[4])
+    remove_leftovers(warehouse)
     done: list[Forgetting] = []
     for plan in _last(plans, practice_id, client_id):
-        left = residue(settings, plan.person, _mentions(settings, plan.person))
+        left = residue(settings, plan.person, _mentions(warehouse, plan.person))
         done.append(_forgetting(plan, removed, renewed, left, built))
         # If a value is left, no step counts as finished.
         others = [other for other in plans if other != plan]
         plans = [*others, plan.again(left)] if left else others
-        keep_plans(settings.warehouse.path, plans)
+        keep_plans(warehouse.path, plans)
     return done
 
 
@@ -156,14 +159,16 @@ def _private_steps(settings: Settings) -> list[ForgetPlan]:
             plans = [plan if STEPS[0] in plan.done else _forgotten(warehouse, plan) for plan in plans]
         keep_plans(path, plans)
     for plan in plans:
-        _forget_beside(settings, plan)
+        mentions = _mentions(settings.warehouse, plan.person)
+        for files in hooks.people(settings):
+            files.forget(plan, mentions)
     for plan in plans if inbox.exists() else ():
         if STEPS[1] not in plan.done:
-            plans = _replaced(settings, plans, _erased(settings, plan))
+            plans = _replaced(path, plans, _erased(settings, plan))
     for plan in plans:
         if STEPS[2] not in plan.done:
             _rewrite_all(settings, plan)
-            plans = _replaced(settings, plans, plan.after(STEPS[2]))
+            plans = _replaced(path, plans, plan.after(STEPS[2]))
     return plans
 
 
@@ -176,7 +181,7 @@ def _rewrite_all(settings: Settings, plan: ForgetPlan) -> None:
     rewrite_log(settings.dashboard.audit, plan.person.ids, plan.pseudonym or "")
     for folder in derived_folders(settings):
         shutil.rmtree(folder, ignore_errors=True)
-    remove_leftovers(settings)
+    remove_leftovers(settings.warehouse)
 
 
 def _forgotten(warehouse: Warehouse, plan: ForgetPlan) -> ForgetPlan:
@@ -201,22 +206,15 @@ def _person(warehouse: Warehouse, plans: Sequence[ForgetPlan], practice_id: str,
 
 def _erased(settings: Settings, plan: ForgetPlan) -> ForgetPlan:
     """Erase deliveries about the person; return the plan with this step finished."""
-    about = _about(plan.person.practice_id, _mentions(settings, plan.person))
+    about = _about(plan.person.practice_id, _mentions(settings.warehouse, plan.person))
     with Inbox.open(settings.webhooks.inbox) as inbox:
         numbers = inbox.about(about)
         inbox.erase(numbers)
     return plan.after(STEPS[1], deliveries=plan.deliveries + len(numbers))
 
 
-def _forget_beside(settings: Settings, plan: ForgetPlan) -> None:
-    """Erase the person from the files of the addons."""
-    mentions = _mentions(settings, plan.person)
-    for files in hooks.people(settings):
-        files.forget(plan, mentions)
-
-
-def _mentions(settings: Settings, person: Person) -> Mentions:
-    with opened(settings.warehouse) as warehouse:
+def _mentions(place: Place, person: Person) -> Mentions:
+    with opened(place) as warehouse:
         return warehouse.pseudonyms.by_practice[person.practice_id]
 
 
@@ -224,25 +222,20 @@ def _about(practice_id: str, mentions: Mentions) -> Callable[[str, str], bool]:
     return Pseudonyms({practice_id: mentions}).mentions_in
 
 
-def _noted(settings: Settings, plans: Sequence[ForgetPlan], step: str) -> list[ForgetPlan]:
+def _noted(path: Path, plans: Sequence[ForgetPlan], step: str) -> list[ForgetPlan]:
     noted = [plan.after(step) for plan in plans]
-    keep_plans(settings.warehouse.path, noted)
+    keep_plans(path, noted)
     return noted
 
 
-def _replaced(settings: Settings, plans: Sequence[ForgetPlan], plan: ForgetPlan) -> list[ForgetPlan]:
+def _replaced(path: Path, plans: Sequence[ForgetPlan], plan: ForgetPlan) -> list[ForgetPlan]:
     replaced = [plan if plan.is_of(other.person.practice_id, other.person.client_id) else other for other in plans]
-    keep_plans(settings.warehouse.path, replaced)
+    keep_plans(path, replaced)
     return replaced
 
 
 def _last(plans: Sequence[ForgetPlan], practice_id: str | None, client_id: str | None) -> list[ForgetPlan]:
     return sorted(plans, key=lambda plan: plan.is_of(practice_id or "", client_id or ""))
-
-
-def _unfinished(settings: Settings, plan: ForgetPlan, built: Mapping[str, Any]) -> Forgetting:
-    """Return the result if the marts could not be built, so that the published file still has the person."""
-    return _forgetting(plan, (), (), [str(settings.warehouse.published)], built)
 
 
 def _forgetting(

@@ -17,11 +17,13 @@ from vetl.publishing.parquet import parquet_folder
 from vetl.publishing.retention import kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
+from vetl.settings.core_sections import WarehouseSettings
 from vetl.store.connection import as_vetl_errors, attached, literal, quoted
 from vetl.store.mentions import ID_IN_TEXT, Mentions, national
 from vetl.store.notes import notes_file
 from vetl.store.person import Person, notes_without_plans, pattern_of
 from vetl.store.pseudonyms import IDS, Pseudonyms, in_json
+from vetl.store.warehouse import Place
 
 _CHUNK = 1 << 22
 _LONGEST_MATCH = 1 << 12
@@ -201,9 +203,9 @@ def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]
     return [*dict.fromkeys([*left, *_in_bytes(settings, person)])]
 
 
-def remove_leftovers(settings: Settings) -> None:
+def remove_leftovers(warehouse: WarehouseSettings) -> None:
     """Remove drafts and temporary rows of processes that have ended."""
-    path, published = settings.warehouse.path, settings.warehouse.published.resolve()
+    path, published = warehouse.path, warehouse.published.resolve()
     shutil.rmtree(path.with_name(f"{path.name}.tmp"), ignore_errors=True)
     for file in (path, published, contacts_file(published)):
         for draft in file.parent.glob(f".{file.name}.*"):
@@ -230,15 +232,14 @@ def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
             continue
         except OSError as error:
             raise WarehouseError(f"{file}: cannot be read: {error.strerror}") from None
-        if _not_elsewhere(settings, person, there):
+        if _not_elsewhere(settings.warehouse, person, there):
             yield str(file)
-    if _not_elsewhere(settings, person, in_text(notes_without_plans(path), texts)):
+    if _not_elsewhere(settings.warehouse, person, in_text(notes_without_plans(path), texts)):
         yield str(notes_file(path))
 
 
-def _not_elsewhere(settings: Settings, person: Person, texts: set[str]) -> set[str]:
+def _not_elsewhere(place: Place, person: Person, texts: set[str]) -> set[str]:
     """Return the texts that belong to nobody else, as a client of another practice may have the same name."""
     if not texts:
         return texts
-    warehouse = settings.warehouse
-    return texts - elsewhere(warehouse.path, person, texts, lock_wait_seconds=warehouse.lock_wait_seconds)
+    return texts - elsewhere(place.path, person, texts, lock_wait_seconds=place.lock_wait_seconds)

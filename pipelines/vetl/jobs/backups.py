@@ -153,12 +153,14 @@ class Backup:
 
 def back_up(settings: Settings, folder: Path) -> Backup:
     """Copy all that vetl keeps into a folder that is new, empty, or has a backup that did not end."""
-    existing(settings.warehouse)
-    folder = folder.absolute()
-    with writing(settings.warehouse):
+    place, folder = settings.warehouse, folder.absolute()
+    existing(place)
+    with writing(place):
         try:
             _begin(folder)
-            _settle(settings)
+            # The log of the private file goes into the file, so that one file is the whole database.
+            with attached(place.path, lock_wait_seconds=place.lock_wait_seconds) as connection:
+                connection.execute("checkpoint")
             files = tuple(_copied(file, folder) for file in kept_files(settings))
             for file in files:
                 check(folder, file)
@@ -222,13 +224,6 @@ def _begin(folder: Path) -> None:
     for name in there:
         if name != _MARK and (folder / name).is_file():
             (folder / name).unlink()
-
-
-def _settle(settings: Settings) -> None:
-    """Move the log of the private file into the file, so that one file is the whole database."""
-    warehouse = settings.warehouse
-    with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds) as connection:
-        connection.execute("checkpoint")
 
 
 def _copied(file: KeptFile, folder: Path) -> BackedUpFile:
@@ -307,7 +302,7 @@ def restore(settings: Settings, folder: Path) -> Restored:
             _replace(settings, backup, targets, names)
         except OSError as error:
             raise BackupError(cannot_write(backup.folder, error, "cannot be restored")) from None
-        waiting = _drain_again(settings) if "inbox" in names else 0
+        waiting = _drain_again(settings.webhooks.inbox) if "inbox" in names else 0
         if settings.warehouse.parquet and settings.warehouse.published.exists():
             write_parquet(settings.warehouse.published, settings.warehouse.keep)
     return Restored(backup, tuple(file.path for file in stayed), waiting)
@@ -352,7 +347,7 @@ def _replace(settings: Settings, backup: Backup, targets: dict[BackedUpFile, Pat
         mark.unlink()
 
 
-def _drain_again(settings: Settings) -> int:
+def _drain_again(file: Path) -> int:
     """Let the deliveries that the inbox still has be drained again: the restored file may lack some of them."""
-    with Inbox.open(settings.webhooks.inbox) as inbox:
+    with Inbox.open(file) as inbox:
         return inbox.drain_again()

@@ -11,6 +11,7 @@ from vetl import bundled, hooks
 from vetl.core.errors import PublicationHeld, WarehouseBusy
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
 from vetl.core.published_file import Treatment
+from vetl.core.text import some_of
 from vetl.endpoints import REGISTRY
 from vetl.jobs import dbt_process
 from vetl.jobs.headlines import find_headlines
@@ -69,8 +70,8 @@ def building(
             else:
                 break
         if result.failures:
-            rest = f" and {len(result.failures) - 1} more" if len(result.failures) > 1 else ""
-            recorder.error = f"{next(iter(result.failures))}{rest}; log at {dbt_process.log_file(warehouse.path)}"
+            some = some_of(result.failures, 1)
+            recorder.error = f"{some}; log at {dbt_process.log_file(warehouse.path)}"
         elif not result.skipped and select:
             builds.resume(warehouse.path, begun.changed, warehouse.lock_wait_seconds)
         elif not result.skipped:

@@ -18,7 +18,7 @@ from vetl.settings import Settings
 from vetl.store.control.bad_rows import QuarantinedRow
 from vetl.store.deliveries import take_in
 from vetl.store.pseudonyms import GONE
-from vetl.store.warehouse import Warehouse, existing, new_run_id, opened, writing
+from vetl.store.warehouse import Place, Warehouse, existing, new_run_id, opened, writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +35,15 @@ class Retried:
         return 3 if any(row.acknowledged_at is None for row in self.held) else 0
 
 
-def quarantined_rows(settings: Settings) -> list[QuarantinedRow]:
+def quarantined_rows(place: Place) -> list[QuarantinedRow]:
     """Return the rows in quarantine."""
-    existing(settings.warehouse)
-    with opened(settings.warehouse) as warehouse:
+    existing(place)
+    with opened(place) as warehouse:
         return warehouse.quarantined_rows()
 
 
 def acknowledge(
-    settings: Settings,
+    place: Place,
     reason: str,
     *,
     practices: Sequence[str] | None = None,
@@ -51,8 +51,8 @@ def acknowledge(
     row_keys: Sequence[str] | None = None,
 ) -> tuple[list[QuarantinedRow], list[QuarantinedRow]]:
     """Mark the rows of these practices, lists and ids as known; return them and the rows that are not marked."""
-    existing(settings.warehouse)
-    with writing(settings.warehouse), opened(settings.warehouse) as warehouse:
+    existing(place)
+    with opened(place) as warehouse:
         rows = warehouse.quarantined_rows()
         chosen = [
             row
@@ -92,7 +92,7 @@ def _retried(settings: Settings, progress: ReportProgress) -> Retried:
             progress=progress,
         )
         changes = sum((item.changes for item in result.results), changes)
-    return Retried(len(rows), tuple(quarantined_rows(settings)), changes)
+    return Retried(len(rows), tuple(quarantined_rows(settings.warehouse)), changes)
 
 
 def _take_in(warehouse: Warehouse, quarantined: list[QuarantinedRow]) -> Changes:

@@ -7,7 +7,8 @@ from email.message import EmailMessage
 from email.utils import formatdate
 
 from vetl.core.errors import NotDelivered
-from vetl.settings.core_sections import AlertSettings, is_local
+from vetl.core.text import is_this_machine
+from vetl.settings.core_sections import AlertSettings
 
 _SECONDS = 20
 _TLS_FROM_THE_START = 465
@@ -34,14 +35,14 @@ def send_mail(settings: AlertSettings, message: EmailMessage) -> None:
     try:
         with _connected(host, port, trusted) as server:
             server.ehlo()
-            if port != _TLS_FROM_THE_START and (server.has_extn("starttls") or not is_local(host)):
+            if port != _TLS_FROM_THE_START and (server.has_extn("starttls") or not is_this_machine(host)):
                 server.starttls(context=trusted)
                 server.ehlo()
             if settings.smtp_username and settings.smtp_password:
                 server.login(settings.smtp_username, settings.smtp_password.get_secret_value())
             refused = server.send_message(message)
     except smtplib.SMTPNotSupportedError:
-        what = "takes no sign-in" if is_local(host) else "offers no TLS"
+        what = "takes no sign-in" if is_this_machine(host) else "offers no TLS"
         raise NotDelivered(f"{host}:{port}: the mail server {what}; nothing was sent") from None
     except smtplib.SMTPAuthenticationError:
         raise NotDelivered(f"{host}:{port}: the mail server refuses smtp_username and its password") from None

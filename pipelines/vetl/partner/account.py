@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from ipaddress import ip_address
 from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +21,7 @@ from pydantic import SecretStr
 
 from vetl.core.errors import ConfigurationError, ContractBroken, SignInRefused, Transient, VetlError
 from vetl.core.list_read import Waiting
+from vetl.core.text import is_this_machine
 from vetl.partner.limits import RetryBudget
 from vetl.partner.protocol import Answer, Request, sign_in_request, token_of
 
@@ -38,14 +38,6 @@ class Account:
     password: SecretStr = field(repr=False)
     role: str = field(repr=False)
     allow_plain_http: bool = field(default=False, repr=False)
-
-
-def is_this_machine(host: str) -> bool:
-    """Return whether a host name or address can only mean this machine."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def checked_base_url(base_url: str, *, allow_plain_http: bool = False) -> str:

@@ -122,52 +122,20 @@ class OutboundRequest(Record):
 
 DIRECTIONS = known("inbound", "outbound")
 CALL_STATES = known(
-    "pending",
-    "queued",
-    "ringing",
-    "in_progress",
-    "completed",
-    "failed",
-    "no_answer",
-    "busy",
-    "voicemail",
+    "pending", "queued", "ringing", "in_progress", "completed", "failed", "no_answer", "busy", "voicemail",
     "canceled",
-)
+)  # fmt: skip
 CALLER_TYPES = known("existing", "new", "unknown")
 CALL_CLASSIFICATIONS = known(
-    "scheduling",
-    "prescription_refill",
-    "medical_question",
-    "billing",
-    "records_request",
-    "emergency",
-    "callback",
-    "general_inquiry",
-    "price_shopping",
-    "other",
-)
+    "scheduling", "prescription_refill", "medical_question", "billing", "records_request", "emergency",
+    "callback", "general_inquiry", "price_shopping", "other",
+)  # fmt: skip
 CALL_OUTCOMES = known(
-    "appointment_booked",
-    "appointment_rescheduled",
-    "appointment_confirmed",
-    "appointment_canceled",
-    "callback_requested",
-    "declined",
-    "do_not_call",
-    "no_answer",
-    "voicemail",
-    "forwarded",
-    "transferred",
-    "quick_abandoned",
-    "abandoned",
-    "abandoned_after_transfer",
-    "dropped",
-    "transfer_completed",
-    "transfer_no_human",
-    "transfer_caller_abandoned",
-    "task_created",
-    "resolved",
-)
+    "appointment_booked", "appointment_rescheduled", "appointment_confirmed", "appointment_canceled",
+    "callback_requested", "declined", "do_not_call", "no_answer", "voicemail", "forwarded", "transferred",
+    "quick_abandoned", "abandoned", "abandoned_after_transfer", "dropped", "transfer_completed",
+    "transfer_no_human", "transfer_caller_abandoned", "task_created", "resolved",
+)  # fmt: skip
 
 
 class PhoneCall(Record):

@@ -18,7 +18,8 @@ import httpcore
 import httpx
 
 from vetl.core.errors import ConfigurationError, RequestRefused, TornAnswer, Unreachable, Untrusted
-from vetl.partner.account import Account, checked_base_url, is_this_machine
+from vetl.core.text import is_this_machine
+from vetl.partner.account import Account, checked_base_url
 from vetl.partner.answers import read_body, redact
 from vetl.partner.limits import Limits
 from vetl.partner.protocol import Request

@@ -1,4 +1,4 @@
-"""Read `vetl.toml` and the environment; no other module reads them (design: settings).
+"""Read `vetl.toml` and the environment; no other module reads them.
 
 A value comes from the environment variable `VETL_<SECTION>__<KEY>`, else from a `.env` file, else from
 `vetl.toml`, else from the defaults below. A `.env` file may be beside `vetl.toml` and in the working directory;
@@ -20,6 +20,7 @@ from pydantic import SecretStr, ValidationError, create_model, model_validator
 from vetl import hooks
 from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import Practice
+from vetl.core.text import is_this_machine
 from vetl.settings import core_sections
 from vetl.settings.section import Section, duckdb_file, same_place
 from vetl.settings.sources import Sources, secret_files
@@ -117,7 +118,7 @@ class Settings(pydantic_settings.BaseSettings):
         ]
         msg = f"{', '.join(missing)}: not set (in the environment or in .env; base_url also in vetl.toml)"
         # a demo's folder keeps the address alone; whoever set a part of the rest has a platform of their own
-        is_here = partner.base_url and core_sections.is_local(urlsplit(partner.base_url).hostname or "")
+        is_here = partner.base_url and is_this_machine(urlsplit(partner.base_url).hostname or "")
         if is_here and missing == ["VETL_PARTNER__USERNAME", "VETL_PARTNER__PASSWORD", "VETL_PARTNER__ROLE"]:
             msg += "; the platform of `vetl demo` has ended with it: `vetl demo --keep` keeps it running"
         raise ConfigurationError(msg)

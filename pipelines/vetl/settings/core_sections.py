@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -21,7 +20,7 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.published_file import CLASSES, KEY_CHARACTERS, PersonalClass, SharedWords, Treatment, is_weak_key
-from vetl.core.text import nearest
+from vetl.core.text import is_this_machine, nearest
 from vetl.core.zones import known_zone, zone
 from vetl.settings import section as checked
 from vetl.settings.section import Section
@@ -114,14 +113,8 @@ class WebhooksSettings(Section):
     inbox: checked.FilePath = Path("warehouse/data/inbox.sqlite")
 
 
-def _word(text: str) -> str:
-    """Return a word that is safe in an SQL statement."""
-    if not re.fullmatch(r"[\w][\w .:-]*", text):
-        raise ValueError("must be made of letters, digits and _ . : -")
-    return text
-
-
-Word = Annotated[str, AfterValidator(_word)]
+Word = Annotated[str, checked.matching(r"[\w][\w .:-]*", "must be made of letters, digits and _ . : -")]
+"""It is safe in an SQL statement."""
 Words = tuple[Word, ...]
 Days = Annotated[checked.Whole, Field(ge=1, le=3660)]
 Holiday = Annotated[str, Field(pattern=r"^([0-9]{4}-)?[0-9]{2}-[0-9]{2}$")]
@@ -233,24 +226,17 @@ class PrivacySettings(Section):
 
 OFF = "off"
 
-_AGE = re.compile(r"(\d+(?:\.\d+)?) ?([mhd])")
+_AGE = r"(\d+(?:\.\d+)?) ?([mhd])"
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 
-
-def _cron(text: str) -> str:
-    """Return a cron line of five fields, or `off`; Dagster checks the fields."""
-    if text != OFF and len(text.split()) != 5:  # noqa: PLR2004 - the fields of a cron line
-        raise ValueError('must be a cron line of five fields, such as "0 * * * *", or "off"')
-    return text
-
-
-def _age(text: str) -> str:
-    if text != OFF and not _AGE.fullmatch(text):
-        raise ValueError('must be a time such as "90m", "4h" or "2d", or "off"')
-    return text
-
-
-Cron = Annotated[str, AfterValidator(_cron)]
+Age = Annotated[str, checked.matching(rf"{OFF}|{_AGE}", 'must be a time such as "90m", "4h" or "2d", or "off"')]
+Cron = Annotated[
+    str,
+    checked.matching(
+        rf"{OFF}|\s*\S+(\s+\S+){{4}}\s*", 'must be a cron line of five fields, such as "0 * * * *", or "off"'
+    ),
+]
+"""Dagster checks the fields."""
 Hours = Annotated[checked.Real, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -270,13 +256,13 @@ class ScheduleSettings(Section):
     watch: Cron = "45 * * * *"
     inbox_seconds: checked.Count = 60
     stale_after_hours: Hours = 4
-    max_age: Annotated[str, AfterValidator(_age)] = "4h"
+    max_age: Age = "4h"
     json_logs: bool = False
 
     @property
     def oldest_allowed(self) -> timedelta | None:
         """Return `max_age` as a duration, or `None` if it is off."""
-        match = _AGE.fullmatch(self.max_age)
+        match = re.fullmatch(_AGE, self.max_age)
         return float(match[1]) * _UNITS[match[2]] if match else None
 
 
@@ -357,7 +343,7 @@ class DashboardSettings(Section):
         if self.users and self.password:
             msg = "password and users exclude each other: unset VETL_DASHBOARD__PASSWORD; each user has their own"
             raise ValueError(msg)
-        if is_local(self.host):
+        if is_this_machine(self.host):
             return self
         if self.user_header and not self.proxies:
             msg = (
@@ -389,12 +375,4 @@ class DashboardSettings(Section):
 
     def trusted(self) -> tuple[str, ...]:
         """Return the addresses and networks from which `user_header` is accepted."""
-        return self.proxies or (_THIS_MACHINE if is_local(self.host) else ())
-
-
-def is_local(host: str) -> bool:
-    """Return whether only this machine can reach a server on that host."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        return self.proxies or (_THIS_MACHINE if is_this_machine(self.host) else ())

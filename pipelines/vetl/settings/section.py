@@ -127,18 +127,15 @@ def http_address(text: str) -> str:
     return text.rstrip("/")
 
 
-def parameter_name(text: str) -> str:
-    """Return the name of a query parameter; refuse an empty name, which would silently have no effect."""
-    if not re.fullmatch(r"[!-~]+", text):
-        raise ValueError("must name a query parameter: visible ASCII, no spaces")
-    return text
+def matching(pattern: str, otherwise: str) -> AfterValidator:
+    """Return the check that a text matches a pattern; `otherwise` is the message if it does not."""
 
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(otherwise)
+        return text
 
-def memory(text: str) -> str:
-    """Return an amount of memory in a form that DuckDB accepts."""
-    if not re.fullmatch(r"[1-9]\d*(\.\d+)? ?([MGT]i?B|%)", text):
-        raise ValueError("must be an amount such as 4GB, 512MiB or 60%")
-    return text
+    return AfterValidator(check)
 
 
 def file_path(path: Path) -> Path:
@@ -215,8 +212,11 @@ Address = Annotated[str, AfterValidator(mail_address)]
 FilePath = Annotated[Path, AfterValidator(file_path)]
 DuckDBFile = Annotated[Path, AfterValidator(duckdb_file)]
 HttpAddress = Annotated[str, AfterValidator(http_address)]
-ParameterName = Annotated[str, AfterValidator(parameter_name)]
-Memory = Annotated[str, AfterValidator(memory)]
+ParameterName = Annotated[str, matching(r"[!-~]+", "must name a query parameter: visible ASCII, no spaces")]
+"""Not empty: an empty name would silently have no effect."""
+Memory = Annotated[
+    str, matching(r"[1-9]\d*(\.\d+)? ?([MGT]i?B|%)", "must be an amount such as 4GB, 512MiB or 60%")
+]
 Network = Annotated[str, AfterValidator(network)]
 Varied = Annotated[SecretStr, AfterValidator(varied)]
 Whole = Annotated[int, BeforeValidator(no_boolean)]

@@ -63,7 +63,7 @@ def test_a_server_whose_certificate_is_trusted_gets_the_letter_encrypted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
-    monkeypatch.setattr("vetl.notices.mail.is_local", str.isdecimal)  # as if it were elsewhere
+    monkeypatch.setattr("vetl.notices.mail.is_this_machine", str.isdecimal)  # as if it were elsewhere
 
     done = report(over(settings, secure.port, tmp_path))
 

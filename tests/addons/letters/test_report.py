@@ -133,7 +133,7 @@ def test_a_letter_that_was_refused_is_sent_by_the_next_run_and_others_once(
 def test_a_server_elsewhere_must_offer_tls(
     reporting: Settings, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vetl.notices.mail.is_local", str.isdecimal)
+    monkeypatch.setattr("vetl.notices.mail.is_this_machine", str.isdecimal)
 
     [mail, _] = report(reporting, ["One"]).deliveries
 

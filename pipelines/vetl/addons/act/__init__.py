@@ -3,7 +3,7 @@
 from vetl.hooks import Commands, Hooks, Sections, addon, found_in
 
 definitions = found_in("vetl.addons.act.dagster:definitions", Hooks.definitions)
-before_build = found_in("vetl.addons.act.mirror:mirror_ledger", Hooks.before_build)
+before_build = found_in("vetl.addons.act.act_files:mirror_ledger", Hooks.before_build)
 problems = found_in("vetl.addons.act.ledger:status_part", Hooks.problems)
 people = found_in("vetl.addons.act.act_files:ActFiles", Hooks.people)
 

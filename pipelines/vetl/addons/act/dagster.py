@@ -12,9 +12,9 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from vetl.addons.act.act_files import mirror_ledger
 from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.ledger import act_status
-from vetl.addons.act.mirror import mirror_ledger
 from vetl.addons.act.settings import ActSchedule, ActSettings
 from vetl.jobs.judgements import Verdict
 from vetl.orchestration.checks import failure, result_of

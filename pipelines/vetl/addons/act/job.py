@@ -14,16 +14,16 @@ from secrets import token_hex
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from vetl.addons.act.act_files import write_plan
+from vetl.addons.act.act_files import mirror, write_plan
 from vetl.addons.act.acts import LISTS, UNASKED, BookingRequest, LedgerEntry, codes_in
 from vetl.addons.act.applying import Applier
 from vetl.addons.act.ledger import Ledger, Now, read_ledger, utc_now
-from vetl.addons.act.mirror import mirror
 from vetl.addons.act.planning import ActFacts, ActPlan, CertifiedList, made_today, make_plan
 from vetl.addons.act.sending import ActPlatform, ApplyResult
 from vetl.addons.act.settings import ActSettings
 from vetl.addons.act.sighting import TasksRead, read_tasks
 from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse
+from vetl.core.list_read import Practice
 from vetl.core.zones import zone
 from vetl.endpoints import REGISTRY
 from vetl.endpoints.staff_tasks import STAFF_TASKS
@@ -98,7 +98,10 @@ def read_act_data(
     unfit = {
         item.id: reason
         for item in practices
-        if (reason := _unfit(settings, item.id, lists, now) or ("not_built" if as_of < clock else None))
+        if (
+            reason := _unfit(ActSettings.of(settings), item.id, lists, now)
+            or ("not_built" if as_of < clock else None)
+        )
     }
     on_platform = clock + max(now - finished, timedelta())
     zones = {item.id: zone(item.time_zone) for item in practices}
@@ -112,7 +115,7 @@ def read_act_data(
             for code in codes_in(description, title)
         ),
         booked=_booked(file, among, entries),
-        made_today=made_today(entries, zones_of(settings), on_platform),
+        made_today=made_today(entries, _zones(settings.practices), on_platform),
         certificates=[
             CertifiedList(item.practice_id, item.endpoint, item.state, item.certified_through)
             for item in lists
@@ -123,9 +126,9 @@ def read_act_data(
     return ActData(requests, facts, on_platform)
 
 
-def zones_of(settings: Settings) -> dict[str, str]:
+def _zones(practices: Sequence[Practice]) -> dict[str, str]:
     """Return the time zone of each practice."""
-    return {practice.id: practice.time_zone for practice in settings.practices}
+    return {practice.id: practice.time_zone for practice in practices}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +140,10 @@ class _Attempt:
     finished_at: datetime
 
 
-def _unfit(settings: Settings, practice_id: str, lists: Sequence[_Attempt], now: datetime) -> str | None:
+def _unfit(rules: ActSettings, practice_id: str, lists: Sequence[_Attempt], now: datetime) -> str | None:
     """Return why nothing can be concluded for a practice: a list is uncertified or too old."""
     own = {item.endpoint: item for item in lists if item.practice_id == practice_id}
-    oldest = timedelta(hours=ActSettings.of(settings).max_age_hours)
+    oldest = timedelta(hours=rules.max_age_hours)
     for endpoint in LISTS:
         attempt = own.get(endpoint)
         if attempt is None or attempt.state != "certified":
@@ -197,10 +200,11 @@ def _texts(values: Iterable[str]) -> str:
 def plan_acts(settings: Settings, practices: Sequence[str] | None, *, now: Now = utc_now) -> ActPlan:
     """Make a plan from the private file. No request leaves."""
     existing(settings.warehouse)
-    data = read_act_data(settings, practices, read_ledger(ActSettings.of(settings).ledger), now())
-    plan = make_plan(data.requests, ActSettings.of(settings), data.facts)
-    if ActSettings.of(settings).enabled:
-        with Ledger.open(ActSettings.of(settings).ledger) as ledger:
+    rules = ActSettings.of(settings)
+    data = read_act_data(settings, practices, read_ledger(rules.ledger), now())
+    plan = make_plan(data.requests, rules, data.facts)
+    if rules.enabled:
+        with Ledger.open(rules.ledger) as ledger:
             ledger.save_plan(plan.digest, practices, now())
         write_plan(settings.warehouse.published, plan, now())
     return plan
@@ -214,13 +218,14 @@ def apply_acts(settings: Settings, digest: str, *, now: Now = utc_now) -> ApplyR
     not answer the sign-in (nothing was sent), `WrongUse` if no such plan was made here, or it no longer fits
     the data.
     """
-    if not ActSettings.of(settings).enabled:
+    rules = ActSettings.of(settings)
+    if not rules.enabled:
         raise ConfigurationError("act.enabled is false: nothing is sent; docs/act.md shows how to begin")
-    if _obstacle(settings):
-        cause = "act.stop" if ActSettings.of(settings).stop else f"the file {ActSettings.of(settings).stop_file}"
+    if _obstacle(rules):
+        cause = "act.stop" if rules.stop else f"the file {rules.stop_file}"
         raise ConfigurationError(f"acting is stopped by {cause}; nothing is sent")
     existing(settings.warehouse)
-    with writing(settings.warehouse), Ledger.open(ActSettings.of(settings).ledger) as ledger:
+    with writing(settings.warehouse), Ledger.open(rules.ledger) as ledger:
         data = _approved(settings, ledger, digest, now)
         client = partner_client(settings)
         with opened(settings.warehouse) as warehouse:
@@ -259,14 +264,14 @@ async def _apply(
             desk=lambda practice_id: PartnerPractice(client, practice_id),
             read_tasks=read,
             clock=clock,
-            obstacle=lambda: _obstacle(settings),
+            obstacle=lambda: _obstacle(ActSettings.of(settings)),
         )
         warehouse.set_practices(settings.practices)
         warehouse.start_run(run_id, started, "act apply")
         result = ApplyResult()
         exit_code = 1
         try:
-            rules, zones = ActSettings.of(settings), zones_of(settings)
+            rules, zones = ActSettings.of(settings), _zones(settings.practices)
             applier = Applier(ledger, platform, rules, zones, data.requests, data.facts, digest)
             result = applier.result
             await applier.apply()
@@ -293,9 +298,9 @@ async def _read_tasks(
     return read
 
 
-def _obstacle(settings: Settings) -> str | None:
+def _obstacle(rules: ActSettings) -> str | None:
     """Return why nothing may be sent: the kill switch of the settings, or its file."""
-    return "stopped" if ActSettings.of(settings).stop or ActSettings.of(settings).stop_file.exists() else None
+    return "stopped" if rules.stop or rules.stop_file.exists() else None
 
 
 def _user() -> str:

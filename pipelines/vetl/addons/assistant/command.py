@@ -62,8 +62,8 @@ def mcp(
         raise WrongUse("--user is for stdio; over HTTP the token says who asks")
     settings = load_settings()
     port = port or AssistantSettings.of(settings).port
-    refuse_taken(HOST, port)
     tokens, users = _tokens(settings), _practices_by_user(settings)
+    refuse_taken(HOST, port)
 
     def seen_by_token() -> Collection[str] | None:
         return _within(users[_name_of_token()], practice) if users else practice

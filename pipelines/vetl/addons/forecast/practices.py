@@ -1,4 +1,10 @@
-"""Predict the calls, the bookable calls and the minutes of several practices, hour by hour. No I/O."""
+"""Predict calls, bookable calls and minutes of several practices, hour by hour, from the hours before. No I/O.
+
+The shape of the week is an exponentially weighted mean of the same hour of the same weekday. It is scaled to the
+level, a mean with more weight on the last weeks. The errors of forecasts made in the last weeks give the intervals
+(split conformal prediction). They are divided by the root of the expected value, and taken apart for the third of
+the hours with few, some and many calls.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -6,7 +12,106 @@ from datetime import date, datetime
 
 import polars as pl
 
-from vetl.addons.forecast.hourly import predicted
+WEEK = 7 * 24
+"""The season, in hours."""
+
+COVERED = 0.8
+"""The share of hours that the intervals hold."""
+
+_WEIGHT_OF_SHAPE = 0.1
+"""The weight of the last week in the share that each hour has of a week's calls."""
+
+_WEIGHT_OF_LEVEL = 0.5
+"""The weight of the last week in the number of calls of a week."""
+
+_TRIED = 8
+"""The most pairs of weeks whose errors give the intervals."""
+
+_LEARNT = 4
+"""The fewest weeks that such a pair is predicted from, less one."""
+
+_SMALLEST = 0.5
+"""Added to the expected value before its root, so that an hour without calls has an interval, too."""
+
+
+def predicted(hours: pl.DataFrame, ahead: int) -> pl.DataFrame:
+    """Return `series`, `at`, `expected`, `low`, `high` and `naive` of the next `ahead` hours of each series.
+
+    Args:
+        hours: `series`, `at` (wall clock, every hour once, in order) and `value`, of at least eight whole
+            weeks. A null is no example, such as an hour of a holiday: the week before stands for it.
+        ahead: The number of hours after the last one of each series. `naive` is the same hour of the last week.
+    """
+    number = pl.int_range(pl.len()).over("series")
+    known = hours.select("series", "at", "value", place=number % WEEK, week=number // WEEK)
+    counted = pl.col("value").fill_null(strategy="forward").over("series", "place").fill_null(0)
+    learnt = _levelled(
+        known.with_columns(y=counted).select(
+            "series",
+            "at",
+            "place",
+            "week",
+            "y",
+            shape=_smoothed(counted, _WEIGHT_OF_SHAPE),
+            level=_smoothed(counted, _WEIGHT_OF_LEVEL),
+        )
+    )
+    last = pl.col("week").max().over("series")
+    coming = _after(learnt.filter(pl.col("week") == last), -(-ahead // WEEK))
+    end = hours.group_by("series").agg(end=pl.col("at").max().dt.offset_by(f"{ahead}h"))
+    coming = coming.join(end, on="series").filter(pl.col("at") <= pl.col("end"))
+    # The last week of a pair that was tried is a week that is known.
+    tries = pl.min_horizontal(last + 1 - _LEARNT, _TRIED)
+    tried = _after(learnt.filter(pl.col("week") > last - 2 - tries, pl.col("week") <= last - 2), 2)
+    tried = tried.join(learnt.select("series", "at", "y"), on=["series", "at"])
+    return _with_intervals(coming, tried).select("series", "at", "expected", "low", "high", "naive")
+
+
+def _smoothed(value: pl.Expr, weight: float) -> pl.Expr:
+    """Return the mean of each hour of the week so far, in which the last week has this weight."""
+    return value.ewm_mean(alpha=weight, adjust=False).over("series", "place")
+
+
+def _levelled(learnt: pl.DataFrame) -> pl.DataFrame:
+    """Return what each week predicts: the shape of the week, with as many calls as the level has; last week's."""
+    shape, level = (pl.col(name).sum().over("series", "week") for name in ("shape", "level"))
+    expected = pl.col("shape") * pl.when(shape > 0).then(level / shape).otherwise(1)
+    return learnt.with_columns(expected=expected, naive="y")
+
+
+def _after(learnt: pl.DataFrame, weeks: int) -> pl.DataFrame:
+    """Return the predictions for each of so many weeks after each week."""
+    ahead = pl.DataFrame({"ahead": range(1, weeks + 1)})
+    at = pl.col("at") + pl.duration(weeks="ahead")
+    return learnt.join(ahead, how="cross").select("series", "expected", "naive", at=at)
+
+
+def _with_intervals(coming: pl.DataFrame, tried: pl.DataFrame) -> pl.DataFrame:
+    """Return the predictions with the intervals of the errors of the same series in hours of the same size."""
+    expected = pl.col("expected")
+    thirds = tried.group_by("series").agg(
+        fewer=expected.quantile(1 / 3, "linear"), more=expected.quantile(2 / 3, "linear")
+    )
+    scale = (expected + _SMALLEST).sqrt()
+    error = (pl.col("y") - expected) / scale
+    errors = _sized(tried, thirds).group_by("series", "size")
+    reach = errors.agg(
+        down=error.quantile((1 - COVERED) / 2, "linear"), up=error.quantile((1 + COVERED) / 2, "linear")
+    )
+    return (
+        _sized(coming, thirds)
+        .join(reach, on=["series", "size"], how="left")
+        .with_columns(
+            low=(expected + pl.col("down") * scale).clip(0), high=(expected + pl.col("up") * scale).clip(0)
+        )
+    )
+
+
+def _sized(table: pl.DataFrame, thirds: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with the `size` of each hour: 0 for few, 1 for some, 2 for many calls."""
+    size = (pl.col("expected") > pl.col("fewer")).cast(pl.Int8) + (pl.col("expected") > pl.col("more"))
+    return table.join(thirds, on="series").with_columns(size=size)
+
 
 DAYS = 14
 """The days that a forecast is about."""

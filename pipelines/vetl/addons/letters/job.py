@@ -22,6 +22,7 @@ from vetl.hooks import AddonFiles
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.settings import Settings
+from vetl.settings.core_sections import AlertSettings
 from vetl.store.drafts import draft_for
 
 ALL = Reader(name="All practices")
@@ -95,8 +96,8 @@ def letters(
             raise WrongUse(f"--to {name}: there is no such reader; known are {', '.join(known)}")
     data, link = read_letter_data(settings.warehouse.published), ReportSettings.of(settings).link
     for reader in (known[name] for name in readers or known):
-        practices = [key for key in practices_of(reader, data.groups) if is_configured(settings, key)]
-        out = partial(_out, settings, practices)
+        practices = [key for key in practices_of(reader, data.groups) if is_configured(settings.practices, key)]
+        out = partial(_out, WatchSettings.of(settings).ledger, practices)
         yield reader, compose(data, reader.name, practices, link=link, out=out) if practices else None
 
 
@@ -109,10 +110,10 @@ def practices_of(reader: Reader, groups: Mapping[str, str | None]) -> list[str]:
     ]
 
 
-def _out(settings: Settings, practices: Sequence[str], week: date) -> list[str]:
+def _out(ledger: Path, practices: Sequence[str], week: date) -> list[str]:
     """Return sentences about the practices that are outside of a threshold, or were in the letter's week."""
     try:
-        episodes = open_episodes(WatchSettings.of(settings).ledger, week)
+        episodes = open_episodes(ledger, week)
     except LedgerError:
         return []  # each build says it
     return [_episode(one) for one in episodes if one.practice_id in practices]
@@ -129,7 +130,7 @@ Send = Callable[[], object]
 
 def _ways(settings: Settings, reader: Reader, letter: Letter, again: str) -> Iterator[tuple[str, Send]]:
     for to in reader.to:
-        yield f"mail to {to}", partial(_mail, settings, letter, to, again)
+        yield f"mail to {to}", partial(_mail, settings.alerts, letter, to, again)
     address = ReportSettings.of(settings).webhook_of(reader.name) if reader.webhook else None
     if address:
         yield "webhook", lambda: post_text(address, summary(letter))
@@ -138,8 +139,8 @@ def _ways(settings: Settings, reader: Reader, letter: Letter, again: str) -> Ite
         yield "folder", partial(_write_files, folder, letter)
 
 
-def _mail(settings: Settings, letter: Letter, to: str, again: str) -> None:
-    send_mail(settings.alerts, mail(settings, letter, to, again))
+def _mail(alerts: AlertSettings, letter: Letter, to: str, again: str) -> None:
+    send_mail(alerts, mail(alerts.email_from, letter, to, again))
 
 
 def _once(ledger: NoticeLedger, letter: Letter, way: str, send: Send, at: datetime, *, again: bool) -> LetterSent:
@@ -163,14 +164,14 @@ def _stored(ledger: NoticeLedger, key: str, recipient: str) -> Notice:
     return next(item for item in ledger.messages() if (item.id, item.recipient) == (key, recipient))
 
 
-def mail(settings: Settings, letter: Letter, to: str, again: str = "") -> EmailMessage:
+def mail(sender: str, letter: Letter, to: str, again: str = "") -> EmailMessage:
     """Return the letter as a mail: text, HTML with its charts inside, and the PDF.
 
     A letter that is repeated because its first answer was lost has the same Message-ID, so that a server can drop
     it. With `again`, the time of `--again`, it has another one.
     """
-    message = written(letter.subject, settings.alerts.email_from, [to])
-    domain = settings.alerts.email_from.rpartition("@")[2]
+    message = written(letter.subject, sender, [to])
+    domain = sender.rpartition("@")[2]
     digest = sha256(f"{letter.week} {letter.reader} {to}{again}".encode()).hexdigest()[:32]
     message["Message-ID"] = f"<{digest}@{domain}>"
     message.set_content(as_text(letter))

@@ -11,12 +11,15 @@ from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode,
 from vetl.addons.watch.settings import Threshold, WatchSettings
 from vetl.addons.watch.watching import Episode, Watched, end_line, first_line, line, watched
 from vetl.core.errors import LedgerError, NotDelivered, VetlError
+from vetl.core.list_read import Practice
+from vetl.core.text import some_of
 from vetl.figures.periods import Series, series
 from vetl.hooks import AddonFiles, StatusPart
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.publishing.statements import query
 from vetl.settings import Settings
+from vetl.settings.core_sections import AlertSettings
 
 WEBHOOK = "webhook"
 """The recipient that stands for the webhook of `[alerts]`."""
@@ -42,12 +45,12 @@ def judge(settings: Settings) -> list[Watched]:
     found = [(threshold, _series(published, threshold)) for threshold in thresholds]
     names = dict(query(published, "select practice_id, name from marts.practices").rows)
     every = [one for threshold, values in found for one in watched(threshold, values, names)]
-    return [one for one in every if is_configured(settings, one.practice_id)]
+    return [one for one in every if is_configured(settings.practices, one.practice_id)]
 
 
-def is_configured(settings: Settings, practice_id: str) -> bool:
+def is_configured(practices: Sequence[Practice], practice_id: str) -> bool:
     """Return whether a practice is in the settings; the published file keeps rows of one that was taken out."""
-    return not settings.practices or practice_id in {practice.id for practice in settings.practices}
+    return not practices or practice_id in {practice.id for practice in practices}
 
 
 def _series(file: Path, threshold: Threshold) -> Series:
@@ -70,13 +73,13 @@ def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent
     try:
         found = judge(settings)
         with NoticeLedger.open(watch.ledger) as ledger:
-            rang = _headlines(settings, ledger, at) if watch.headlines else []
+            rang = _headlines(settings.warehouse.published, settings.alerts, ledger, at) if watch.headlines else []
             ended: list[str] = []
             for one in found:
                 with ledger.writing():
-                    _keep(settings, ledger, one, at, rang, ended)
+                    _keep(settings.alerts, ledger, one, at, rang, ended)
             _close_unwatched(ledger, open_episodes(watch.ledger), found)
-            sent, failures = _send(settings, ledger, at)
+            sent, failures = _send(settings.alerts, ledger, at)
             return NoticesSent(tuple(rang), tuple(ended), sent, tuple(failures))
     except VetlError as error:
         return NoticesSent(failures=(f"thresholds were not judged: {error}",))
@@ -92,10 +95,10 @@ def lines(settings: Settings) -> list[str]:
     ]
 
 
-def _headlines(settings: Settings, ledger: NoticeLedger, at: datetime) -> list[str]:
+def _headlines(published: Path, alerts: AlertSettings, ledger: NoticeLedger, at: datetime) -> list[str]:
     """Note a message about each headline that is shown and was in none before; return their lines."""
     shown = query(
-        settings.warehouse.published,
+        published,
         "select practice_id, measure, since, words from marts.headlines"
         " where rank is not null order by rank limit 5",
     ).rows
@@ -105,13 +108,13 @@ def _headlines(settings: Settings, ledger: NoticeLedger, at: datetime) -> list[s
         if ledger.through(key, practice_id) is None:
             with ledger.writing():
                 ledger.judged_through(key, practice_id, since)
-                ledger.due(f"{key} {practice_id}", _usual_recipients(settings), words, at)
+                ledger.due(f"{key} {practice_id}", _usual_recipients(alerts), words, at)
             rang.append(words)
     return rang
 
 
 def _keep(
-    settings: Settings, ledger: NoticeLedger, one: Watched, at: datetime, rang: list[str], ended: list[str]
+    alerts: AlertSettings, ledger: NoticeLedger, one: Watched, at: datetime, rang: list[str], ended: list[str]
 ) -> None:
     """Compare the episodes of the data with those of the ledger."""
     if one.through is None:
@@ -130,7 +133,7 @@ def _keep(
             text, last, is_over = line(one, episode), episode.last.value.start, episode.ended is not None
             ledger.keep(StoredEpisode(one.key, one.practice_id, episode.began, last, episode.ended, is_over, text))
             text = first_line(one, episode)
-            ledger.due(_event(one, episode.began, "began"), recipients(settings, one.threshold), text, at)
+            ledger.due(_event(one, episode.began, "began"), recipients(alerts, one.threshold), text, at)
             rang.append(text)
     for stored in known:
         episode = of_known.get(stored.began)
@@ -142,7 +145,7 @@ def _keep(
         end = episode.ended if episode else None
         ledger.keep(replace(stored, ended=end, is_over=True))
         text = end_line(one, stored.began, end)
-        ledger.due(_event(one, stored.began, "ended"), recipients(settings, one.threshold), text, at)
+        ledger.due(_event(one, stored.began, "ended"), recipients(alerts, one.threshold), text, at)
         ended.append(text)
     ledger.judged_through(one.key, one.practice_id, one.through)
 
@@ -155,13 +158,13 @@ def _close_unwatched(ledger: NoticeLedger, episodes: Sequence[StoredEpisode], fo
             ledger.keep(replace(episode, is_over=True))
 
 
-def recipients(settings: Settings, threshold: Threshold) -> list[str]:
+def recipients(alerts: AlertSettings, threshold: Threshold) -> list[str]:
     """Return who hears of a threshold: its own addresses, else those and the webhook of `[alerts]`."""
-    return list(threshold.to) or _usual_recipients(settings)
+    return list(threshold.to) or _usual_recipients(alerts)
 
 
-def _usual_recipients(settings: Settings) -> list[str]:
-    return [*settings.alerts.email_to, *([WEBHOOK] if settings.alerts.webhook else [])]
+def _usual_recipients(alerts: AlertSettings) -> list[str]:
+    return [*alerts.email_to, *([WEBHOOK] if alerts.webhook else [])]
 
 
 def unknown_notices(settings: Settings) -> int:
@@ -176,7 +179,7 @@ def _event(one: Watched, began: date, what: str) -> str:
     return f"{one.key} {one.practice_id} {began} {what}"
 
 
-def _send(settings: Settings, ledger: NoticeLedger, at: datetime) -> tuple[int, list[str]]:
+def _send(alerts: AlertSettings, ledger: NoticeLedger, at: datetime) -> tuple[int, list[str]]:
     """Send each recipient one message with all due notices. Return the number of messages, and the failures."""
     sent, failures = 0, list[str]()
     due = sorted(ledger.messages(("due", "failed")), key=lambda message: message.recipient)
@@ -185,7 +188,7 @@ def _send(settings: Settings, ledger: NoticeLedger, at: datetime) -> tuple[int, 
         if not claimed:
             continue
         try:
-            _deliver(settings, recipient, claimed)
+            _deliver(alerts, recipient, claimed)
         except NotDelivered as error:
             ledger.ended(claimed, "failed", at, str(error))
             failures.append(f"a notice was not delivered and is sent again with the next build: {error}")
@@ -195,20 +198,19 @@ def _send(settings: Settings, ledger: NoticeLedger, at: datetime) -> tuple[int, 
     return sent, failures
 
 
-def _deliver(settings: Settings, recipient: str, messages: Sequence[Notice]) -> None:
+def _deliver(alerts: AlertSettings, recipient: str, messages: Sequence[Notice]) -> None:
     text = "\n".join(message.text for message in messages)
     if recipient == WEBHOOK:
-        if settings.alerts.webhook:
-            post_text(settings.alerts.webhook.get_secret_value(), text)
+        if alerts.webhook:
+            post_text(alerts.webhook.get_secret_value(), text)
         return
-    first = messages[0].text
-    more = f" and {len(messages) - 1} more" if len(messages) > 1 else ""
-    mail = written(f"vetl: {first.partition(';')[0]}{more}", settings.alerts.email_from, [recipient])
+    subject = some_of([message.text.partition(";")[0] for message in messages], 1)
+    mail = written(f"vetl: {subject}", alerts.email_from, [recipient])
     # The same notice has the same id: a server that got it although the answer was lost can drop the second one.
     digest = sha256("\n".join(f"{message.id} {recipient}" for message in messages).encode()).hexdigest()[:32]
-    mail["Message-ID"] = f"<{digest}@{settings.alerts.email_from.rpartition('@')[2]}>"
+    mail["Message-ID"] = f"<{digest}@{alerts.email_from.rpartition('@')[2]}>"
     mail.set_content(f"{text}\n\nThe figures are of closed periods. `vetl watch` shows all thresholds.\n")
-    send_mail(settings.alerts, mail)
+    send_mail(alerts, mail)
 
 
 def files(settings: Settings) -> AddonFiles:

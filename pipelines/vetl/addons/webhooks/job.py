@@ -11,7 +11,7 @@ from vetl.addons.webhooks.receiver import GroupCommit, application
 from vetl.addons.webhooks.settings import ReceiverSettings
 from vetl.addons.webhooks.trust import Rotation, Trust
 from vetl.core.errors import ConfigurationError, cannot_listen
-from vetl.partner.account import is_this_machine
+from vetl.core.text import is_this_machine
 from vetl.partner.webhooks import secrets_from
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings, load_settings
