@@ -1,7 +1,7 @@
 # Every target stands on its own: on a fresh machine `make demo` or `make test` is enough.
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test quick check lint types sql rules format ci nightly test-browser test-deploy test-postgres test-spark chaos fuzz bench growth headlines answers docs release \
-  chromium java spark audit lock clean
+  chromium java deployment spark audit lock clean
 
 PYTHON ?= python3
 # Many images set it; every process of the tests would compile vetl again.
@@ -73,7 +73,8 @@ $(STAMP): $(RUN) requirements.lock requirements.built.lock
 	@touch $(STAMP)
 
 ci: setup  #- What must hold before anything lands
-	$(MAKE) check
+# What the last tests need comes over the network while the checks work.
+	$(MAKE) --jobs 4 --output-sync=target check chromium java deployment build/env/spark/.installed
 	$(MAKE) test
 # Side by side, because much of their time is waiting; what a target prints comes at its end.
 	$(MAKE) --jobs 2 --output-sync=target test-deploy test-spark test-browser test-postgres
@@ -99,13 +100,15 @@ java:
 	@command -v java >/dev/null || $(APT) install --yes --quiet --no-install-recommends openjdk-17-jre-headless >/dev/null 2>&1 || \
 	  { echo "This needs Java 17: install it, for example with apt-get install openjdk-17-jre-headless" >&2; exit 1; }
 
-test-browser: setup chromium  #- The dashboard in Debian's chromium, which it installs where it may
-	$(BIN)/python -m pytest tests/browser
-
-test-deploy: setup  #- The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
+deployment:
 	@{ command -v bwrap && command -v caddy && command -v docker-compose && command -v systemd-analyze && command -v redis-server && ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || \
 	  $(APT) install --yes --quiet --no-install-recommends bubblewrap caddy docker-compose postgresql redis-server systemd >/dev/null 2>&1 || \
 	  { echo "The deployment's tests need bubblewrap, caddy, docker-compose, postgresql, redis-server and systemd: install them, for example with apt-get" >&2; exit 1; }
+
+test-browser: setup chromium  #- The dashboard in Debian's chromium, which it installs where it may
+	$(BIN)/python -m pytest tests/browser
+
+test-deploy: setup deployment  #- The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
 	$(BIN)/python -m pytest tests/deployed
 
 test-postgres: setup  #- The marts in a Postgres; installs Debian's package where it may

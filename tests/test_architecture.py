@@ -287,7 +287,8 @@ def test_the_hooks_of_an_addon_name_functions_that_are_there() -> None:
             )
 
 
-FILES_OF_A_SYNC = 79
+FILES_OF_A_SYNC = 72
+"""Beside one for each list."""
 
 
 def test_a_sync_imports_few_files() -> None:
@@ -300,4 +301,4 @@ def test_a_sync_imports_few_files() -> None:
         if name in by_name and name not in seen:
             seen.add(name)
             todo += [part for one in imports(by_name[name]) for part in (one, one.rpartition(".")[0])]
-    assert len(seen) <= FILES_OF_A_SYNC
+    assert len([name for name in seen if not name.startswith("vetl.endpoints.")]) <= FILES_OF_A_SYNC

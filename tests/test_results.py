@@ -1,4 +1,4 @@
-"""The exit code of a sync is the worst of its lists (design: commands)."""
+"""The exit code of a sync is the worst of its lists (docs/exit-codes.md)."""
 
 from datetime import UTC, datetime
 

@@ -5,7 +5,7 @@
     {%- elif 'hours' in name and data_type == 'double' -%} {{ return('hours') }}
     {%- elif name == 'hours' -%} {{ return('hours') }}
     {%- elif 'days' in name and data_type == 'double' -%} {{ return('days') }}
-    {%- elif name.endswith('_rate') or name.startswith('share_') -%} {{ return('share, from 0 to 1') }}
+    {%- elif name.endswith(('_rate', '_share')) or name.startswith('share_') -%} {{ return('share, from 0 to 1') }}
     {%- elif data_type == 'date' -%} {{ return('day') }}
     {%- elif data_type == var('instant') -%} {{ return('instant') }}
     {%- elif data_type == var('local_time') -%} {{ return('time on the wall clock') }}

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, wraps
 from importlib import import_module
+from importlib.metadata import entry_points
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pluggy import HookimplMarker, HookspecMarker, PluginManager
 
-from vetl.core.errors import ConfigurationError
+from vetl.core.errors import ConfigurationError, VetlError, reason_of
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -101,7 +102,7 @@ class Hooks:
 
     @_hook
     def after_publication(self, settings: Any) -> Iterable[str]:  # pyright: ignore[reportReturnType]
-        """Use a new published file, and return lines for the terminal. A failure is such a line."""
+        """Use a new published file, and return lines for the terminal. An error stops no other addon."""
 
     @_hook
     def problems(self, settings: Any, practices: Sequence[str] | None, now: datetime) -> StatusPart:  # pyright: ignore[reportReturnType]
@@ -129,16 +130,18 @@ def found_in(place: str, hook: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def _manager() -> PluginManager:
-    """Return the manager of all addons. Raise `ConfigurationError` if an addon cannot be loaded."""
+    """Return the manager of all addons. Raise `ConfigurationError` if one of them cannot be loaded."""
     manager = PluginManager(GROUP)
     manager.add_hookspecs(Hooks)
-    try:
-        for name in BUILT_IN:
-            manager.register(import_module(name), name)
-        if _has_others():
-            manager.load_setuptools_entrypoints(GROUP)
-    except Exception as error:
-        raise ConfigurationError(f"an addon cannot be loaded: {error}") from error
+    places = [(name, lambda name=name: import_module(name)) for name in BUILT_IN]
+    if _has_others():
+        places += [(found.name, found.load) for found in entry_points(group=GROUP)]
+    for name, load in places:
+        try:
+            manager.register(load(), name)
+            manager.check_pending()
+        except Exception as error:
+            raise ConfigurationError(f"the addon {name} cannot be loaded: {error}") from error
     return manager
 
 
@@ -148,9 +151,9 @@ def _has_others() -> bool:
     return any(f"[{GROUP}]" in file.read_text("utf-8") for file in files)
 
 
-def _answers(hook: str, **arguments: Any) -> Iterable[Any]:
-    """Return the answer of each addon, in the order of their names, then those of others."""
-    return reversed(getattr(_manager().hook, hook)(**arguments))  # pluggy begins with the last
+def _answers(hook: str, **arguments: Any) -> Iterator[Any]:
+    """Yield the answer of each addon, in the order of their names, then those of others."""
+    yield from reversed(getattr(_manager().hook, hook)(**arguments))  # pluggy begins with the last
 
 
 def sections() -> Iterator[tuple[str, type[Any]]]:
@@ -181,9 +184,19 @@ def before_build(settings: Any) -> None:
 
 
 def after_publication(settings: Any) -> Iterator[str]:
-    """Have the addons use the new published file, and yield their lines."""
-    for lines in _answers("after_publication", settings=settings):
-        yield from lines
+    """Have the addons use the new published file, and yield their lines.
+
+    If one fails, the others go on; then raise `VetlError` with the name of each that failed.
+    """
+    failures: list[str] = []
+    for found in _manager().hook.after_publication.get_hookimpls():
+        try:
+            lines: Any = found.function(*([settings] if found.argnames else []))
+            yield from lines or ()
+        except Exception as error:  # noqa: BLE001 - of somebody else's code
+            failures.append(f"the addon {found.plugin_name} failed: {reason_of(error)}")
+    if failures:
+        raise VetlError("; ".join(failures))
 
 
 def problems(settings: Any, practices: Sequence[str] | None, now: datetime) -> list[StatusPart]:

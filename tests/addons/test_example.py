@@ -1,14 +1,19 @@
 """The addon of docs/addons.md, installed as a package by its entry point."""
 
+import inspect
 import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from pluggy import PluginManager
 from support.published import published_once
+from vetl import hooks
+from vetl.core.errors import VetlError
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "addons.md").read_text("utf-8")
@@ -21,10 +26,13 @@ def installed(tmp_path: Path) -> Path:
     about = folder / "tally-1.0.dist-info"
     about.mkdir(parents=True)
     [code] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    [entry] = re.findall(r"```toml\n\[project\.entry-points\.vetl\]\n(.*?)```", PAGE, re.DOTALL)
+    [project] = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    entries = tomllib.loads(project)["project"]["entry-points"]["vetl"]
     (folder / "tally.py").write_text(code, "utf-8")
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tally\nVersion: 1.0\n", "utf-8")
-    (about / "entry_points.txt").write_text("[vetl]\n" + entry.replace('"', ""), "utf-8")
+    (about / "entry_points.txt").write_text(
+        "[vetl]\n" + "".join(f"{name} = {place}\n" for name, place in entries.items()), "utf-8"
+    )
     return folder
 
 
@@ -82,10 +90,52 @@ def test_a_mistake_in_its_section_and_a_clash_of_its_file_are_one_line(installed
     assert "must be different places" in vetl(tmp_path, installed, "tally").stderr
 
 
-def test_one_that_cannot_be_imported_is_one_line(installed: Path, tmp_path: Path) -> None:
-    (installed / "tally.py").write_text("import nothing_of_this_name\n", "utf-8")
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("import nothing_of_this_name\n", "No module named 'nothing_of_this_name'"),
+        ("from vetl.hooks import addon\n@addon\ndef after_publicaton(): ...\n", "unknown hook 'after_publicaton'"),
+    ],
+)
+def test_one_that_cannot_be_loaded_is_one_line(code: str, line: str, installed: Path, tmp_path: Path) -> None:
+    (installed / "tally.py").write_text(code, "utf-8")
 
     done = vetl(tmp_path, installed, "--help")
 
     assert done.returncode == 2
-    assert done.stderr == "vetl: an addon cannot be loaded: No module named 'nothing_of_this_name'\n"
+    assert done.stderr.startswith(f"vetl: the addon tally cannot be loaded: {line}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_error_after_a_publication_stops_no_other_addon(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing:
+        @hooks.addon
+        def after_publication(self) -> list[str]:
+            raise FileNotFoundError(2, "No such file or directory", "calls.txt")
+
+    class Counting:
+        @hooks.addon
+        def after_publication(self, settings: object) -> list[str]:
+            return [f"counted {settings}"]
+
+    manager = PluginManager(hooks.GROUP)
+    manager.add_hookspecs(hooks.Hooks)
+    manager.register(Failing(), "failing")
+    manager.register(Counting(), "counting")
+    monkeypatch.setattr(hooks, "_manager", lambda: manager)
+    said: list[str] = []
+
+    with pytest.raises(VetlError, match=r"^the addon failing failed: calls\.txt: No such file or directory$"):
+        said.extend(hooks.after_publication("all"))
+    assert said == ["counted all"]
+
+
+def test_the_page_has_each_hook_with_its_arguments() -> None:
+    written = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", PAGE, re.MULTILINE))
+    specified = {
+        name: ", ".join(list(inspect.signature(hook).parameters)[1:])
+        for name, hook in vars(hooks.Hooks).items()
+        if not name.startswith("_")
+    }
+
+    assert written == specified

@@ -25,6 +25,7 @@ from support.concurrent_commands import KILLED, Command, Ended, overlap
 from support.dbt_build import BOOKING_STAGES
 from support.deliveries import body_of, reminder
 from support.examples import seeds
+from support.lists import PAGED, TABLES
 from support.mart_builds import built_in_full, differences
 from support.practice_site import practice_table
 from support.sandbox_settings import credentials
@@ -49,12 +50,6 @@ LEFT = {
     "vetl.duckdb.notes.sqlite",
 }
 """The files at rest, besides earlier published files."""
-
-LISTS = {
-    **{name: name for name in ("phone_calls", "booking_sessions", "appointments", "staff_tasks")},
-    "ai_outbound": "ai_outbound_requests",
-}
-"""The lists of the platform, and their raw tables."""
 
 OF_RUNS = {"meta.proof", "meta.report_revisions", "intermediate.int_lists_certified"}
 """Marts that also depend on the time of a read or of a build."""
@@ -148,7 +143,7 @@ def test_after_commands_at_the_same_time_a_plain_run_finds_all_as_it_should_be(
     warehouse = folder / "vetl.duckdb"
     if was_forgotten(warehouse):
         assert forgetting.remains_of(folder, person) == [], replay
-        assert rows_of_lists(warehouse) == {name: len(platform.truth(practice.id, name)) for name in LISTS}, replay
+        assert rows_of_lists(warehouse) == {name: len(platform.truth(practice.id, name)) for name in PAGED}, replay
         assert differences(warehouse, built_in_full(warehouse, project)).keys() <= OF_RUNS, replay
     else:
         assert truth.differences(platform, warehouse, {practice.id: practice.time_zone}, since=since) == [], replay
@@ -163,7 +158,7 @@ def was_forgotten(warehouse: Path) -> bool:
 
 def rows_of_lists(warehouse: Path) -> dict[str, int]:
     count = "select count(*) from raw.{} where _deleted_at is null"
-    return {name: ask(warehouse, count.format(table))[0][0] for name, table in LISTS.items()}
+    return {name: ask(warehouse, count.format(TABLES[name]))[0][0] for name in PAGED}
 
 
 def make_folder(platform: vetl_sandbox.Handle, synced_folder: Path, folder: Path) -> None:

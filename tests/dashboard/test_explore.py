@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from board.pages.explore import SUBJECTS
 from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Ask, Open
 from support.dashboard_pages import shown as text
@@ -37,6 +38,13 @@ def shown(page: AppTest) -> dict[str, str]:
 
 def rows_of(page: AppTest, which: int) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in page.dataframe[which].value.itertuples(index=False)]
+
+
+def test_every_metric_has_a_subject(file: Path) -> None:
+    metrics = list_of(file).values()
+    marts = {metric.mart for metric in metrics if not metric.numerator}
+
+    assert marts - {mart for group in SUBJECTS.values() for mart in group} == set(), "SUBJECTS lacks their mart"
 
 
 @pytest.mark.parametrize("where", [(), ("direction=inbound",), ("practice=loc-001", "call_classification=null")])

@@ -11,8 +11,9 @@ import dagster as dg
 import pytest
 import vetl_sandbox
 from support import truth
-from support.claim_checker import LISTS, Witness
+from support.claim_checker import Witness
 from support.dagster_site import BIN, Site, site_of
+from support.lists import PAGED
 from support.processes import until
 from vetl import bundled
 from vetl.endpoints import REGISTRY
@@ -106,7 +107,7 @@ def test_a_killed_run_is_shown_as_failed_and_the_next_run_continues(
     practice = site.platform.practices[0]
     settings.warehouse.path.unlink(missing_ok=True)
     notes_file(settings.warehouse.path).unlink(missing_ok=True)
-    witness = Witness(site.platform, settings, (*LISTS, "phone_calls"), zone=practice.time_zone, lies=False)
+    witness = Witness(site.platform, settings, PAGED, zone=practice.time_zone, lies=False)
     site.platform.faults.set([SLOW])
 
     killed = site.launch()

@@ -11,11 +11,12 @@ from functools import partial
 import pytest
 from support.cells import count
 from support.expected import EXPECTED, assert_mart_is_true
-from support.expected_inputs import TABLES, known_from
+from support.expected_inputs import known_from
+from support.lists import RANGED, TABLES
 from support.mart_inputs import Known
 from support.month_of_events import play_month
 from support.random_rows import Row
-from support.story import LISTS, Chapter
+from support.story import Chapter
 from support.zones import midnight, on_the_wall
 
 Story = tuple[Chapter, Known]
@@ -52,7 +53,7 @@ def test_the_proof_counts_the_rows_of_the_platform(story: Story) -> None:
     """This includes a withdrawn list, whose rows are kept, and a practice that cannot be read."""
     chapter, source = story
     proof = {(row["practice_id"], row["endpoint"]): row for row in chapter.rows("proof")}
-    assert proof.keys() == {(practice.id, name) for practice in source.practices for name in LISTS}
+    assert proof.keys() == {(practice.id, name) for practice in source.practices for name in TABLES}
     before = chapter.visits[-2:][0]  # the last read of a list that was withdrawn later
 
     for (practice, name), row in proof.items():
@@ -85,7 +86,7 @@ def compared(row: Row) -> str:
 
 
 def is_settled(name: str, source: Known, row: Row) -> bool:
-    updated_at = row["updated_at"] if name in {"booking_sessions", "appointments"} else None
+    updated_at = row["updated_at"] if name in RANGED else None
     return updated_at is None or updated_at <= source.now - SETTLED
 
 
@@ -97,7 +98,7 @@ def certain_until(source: Known, practice: str, name: str) -> datetime:
     assert today
     if name == "phone_calls":
         return midnight(today.date(), zone)
-    return source.now - SETTLED if name in {"booking_sessions", "appointments"} else source.now
+    return source.now - SETTLED if name in RANGED else source.now
 
 
 def test_nobody_who_was_acted_on_is_on_the_next_days_list(story: Story) -> None:

@@ -94,7 +94,9 @@ def test_every_asset_has_an_area_an_owner_and_a_description(definitions: dg.Defi
     assets = {key: graph.get(key) for key in graph.get_all_asset_keys()}
 
     assert [key for key, asset in assets.items() if not (asset.owners and asset.description)] == []
-    assert "default" not in {asset.group_name for asset in assets.values()}
+    assert {str(key) for key, asset in assets.items() if asset.group_name == "default"} == set(), (
+        "the staging model of a list needs a `+group` in dbt/dbt_project.yml"
+    )
     lists = {endpoint.table: assets[raw_key(endpoint.table)].group_name for endpoint in REGISTRY}
     assert "lists" not in lists.values()
     assert lists["staff_tasks"] == assets[dg.AssetKey(["marts", "staff_tasks"])].group_name == "tasks"

@@ -1,4 +1,4 @@
-"""The claim of a certificate (design §8), and a check against a model source and a model store.
+"""The claim of a certificate (docs/lossless.md), and a check against a model source and a model store.
 
 A reading begins at B, by the source's clock, and ends at E; a window of it is read from S, its first answer, to F,
 its last one. A row is *there* from one instant to another if the source had it all that time, in any versions; a

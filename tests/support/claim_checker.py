@@ -13,11 +13,11 @@ from zoneinfo import ZoneInfo
 import duckdb
 import vetl_sandbox
 from support import truth
+from support.lists import WITH_IDS
 from vetl.core.list_read import SyncResult
 from vetl.settings import Settings
 
 Row = Mapping[str, Any]
-LISTS: Final = ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 SKEW: Final = timedelta(minutes=5)
 """The most that a certificate may be ahead of the platform's own clock, because its `Date` header is ahead."""
 _WINDOWS: Final = (
@@ -75,7 +75,7 @@ class Witness:
             claim = f"{endpoint} {kind} {start} to {end} {status or ''}"
             if endpoint == "phone_calls":
                 yield from self._missing_calls(date.fromisoformat(start), date.fromisoformat(end), claim)
-            elif endpoint in LISTS:
+            elif endpoint in WITH_IDS:
                 field = "created_at" if endpoint == "ai_outbound" else "updated_at"
                 inside = _inside(field, start, end, status)
                 yield from self._missing(endpoint, inside, claim)

@@ -9,19 +9,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from support.expected import Mart
+from support.lists import MENTIONS, TABLES
 from support.mart_inputs import Known
 from support.random_rows import Row, Tables
 from support.story import Chapter, Visit
-from support.truth import LISTS
 from support.zones import on_the_wall
 
-TABLES = {**LISTS, "phone_calls": "phone_calls"}
 TIMES = {
     "created_at", "updated_at", "last_activity_at", "booking_date", "end_date", "contacted_at",
     "completed_at", "finalized_at", "reference_time_at", "sent_at", "delivered_at", "read_at", "failed_at",
     "due_at", "timestamp",
 }  # fmt: skip
-MENTIONING = ("phone_calls", "ai_outbound_requests", "staff_tasks")
 
 
 def known_from(chapter: Chapter) -> Known:
@@ -39,9 +37,12 @@ def known_from(chapter: Chapter) -> Known:
                 {**latest, "_loaded_at": latest["_valid_from"], "_deleted_at": latest["_valid_to"]}
             )
             tables[f"history.{TABLES[name]}"] += superseded
-    for name, column in (("clients", "client_id"), ("patients", "patient_id")):
-        every = (row for table in MENTIONING for row in (*tables[table], *tables[f"history.{table}"]))
-        ids = {(row["practice_id"], row[column]) for row in every}
+    for name, mentions in MENTIONS.items():
+        ids = {
+            (row["practice_id"], row[column])
+            for table, column in mentions
+            for row in (*tables[table], *tables[f"history.{table}"])
+        }
         tables[name] = [row for row in tables[name] if (row["practice_id"], row["id"]) in ids]
     read = {practice_id for practice_id, _ in chapter.visits[-1].lists}
     unread = frozenset(one.id for one in chapter.practices) - read

@@ -1,8 +1,8 @@
 """A practice whose calls change all the time, compared with the store after each commit.
 
-The claim of a certificate of days (design §8): the stored calls of these days are, as a multiset of rows of the
-CSV, those that the practice held at one instant between the first request for exactly these days and the writing
-of the certificate. It is checked for every certificate, when its rows are committed.
+The claim of a certificate of days (docs/lossless.md): the stored calls of these days are, as a multiset of rows of
+the CSV, those that the practice held at one instant between the first request for exactly these days and the
+writing of the certificate. It is checked for every certificate, when its rows are committed.
 """
 
 from collections.abc import Callable, Sequence

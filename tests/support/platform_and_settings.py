@@ -6,6 +6,7 @@ from pathlib import Path
 
 import vetl_sandbox
 from support import truth
+from support.lists import PAGED
 from support.sandbox_settings import synced
 from vetl.core.list_read import SyncResult
 from vetl.discovery.examination import Report
@@ -15,7 +16,6 @@ from vetl.settings import Settings, load_settings
 
 DAYS = 40
 PRACTICE = "loc-001"
-LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 TOML = """\
 # Settings of a practice that likes comments.
 [partner]
@@ -64,11 +64,11 @@ class Clinic:
 
     def sync(self, *lists: str) -> SyncResult:
         """Sync without clients and patients: they are read one by one, which does not depend on switches."""
-        return synced(self.settings, endpoints=lists or LISTS)
+        return synced(self.settings, endpoints=lists or PAGED)
 
     def differences(self, *lists: str) -> list[str]:
         zones, file = {PRACTICE: self.zone}, self.settings.warehouse.path
-        return truth.differences(self.platform, file, zones, since=self.start, lists=lists or LISTS)
+        return truth.differences(self.platform, file, zones, since=self.start, lists=lists or PAGED)
 
 
 def findings_by_check(report: Report) -> dict[tuple[str, str], Finding]:

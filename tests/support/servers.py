@@ -6,10 +6,10 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
+from support.lists import RANGED, WITH_IDS
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES, PAGE_NAMES, SIZE_NAMES, STATUS_NAMES
 
-RANGED: Final = ("booking_sessions", "appointments")
-LISTS: Final = (*RANGED, "ai_outbound", "staff_tasks")
+LISTS: Final = WITH_IDS
 ORDERS: Final = ["created_desc", "created_asc", "updated_desc", "updated_asc", "unordered"]
 A_DAY: Final = 86_400
 ENDPOINTS: Final = (*LISTS, *LISTS, "phone_calls", "clients", "patients")

@@ -17,6 +17,7 @@ import duckdb
 import vetl_sandbox
 from support.dbt_build import BOOKING_STAGES
 from support.expected import Mart
+from support.lists import TABLES
 from support.partner_side import Partner, made
 from support.sandbox_settings import changed, settings_for, synced
 from support.warehouse_with_rows import ask
@@ -29,7 +30,6 @@ from vetl.publishing.marts import table_of
 from vetl.settings import Settings
 
 MOVING = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
-LISTS = (*MOVING, "clients", "patients")
 START = datetime(2026, 3, 7, 17, 30, tzinfo=UTC)
 """A day before America's clocks go forward; with half a year before and a month after it, every zone of the
 stories puts its clocks back once and forward once.
@@ -93,7 +93,7 @@ class Follower:
             (practice, name): self.visits[-1].lists[practice, name]
             if (practice, name) in self.unreachable
             else self.platform.truth(practice, name)
-            for practice, name in product(read, endpoints or LISTS)
+            for practice, name in product(read, endpoints or TABLES)
         }
         self.visits.append(Visit(self.platform.now().astimezone(UTC), held))
 

@@ -13,10 +13,9 @@ from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 import duckdb
+from support.lists import MENTIONS, TABLES
 
-LISTS = {name: name for name in ("booking_sessions", "appointments", "staff_tasks", "clients", "patients")} | {
-    "ai_outbound": "ai_outbound_requests"
-}
+LISTS = {name: table for name, table in TABLES.items() if name != "phone_calls"}
 """A list's name and its raw table, for the lists whose rows have ids."""
 
 CALL_COLUMNS = {"practice": "practice_name"} | {
@@ -50,7 +49,7 @@ def differences(
         for (practice_id, zone), name in product(practices.items(), wanted):
             there = platform.truth(practice_id, name)
             here = rows_of(connection, LISTS.get(name, name), practice_id)
-            if name in ("clients", "patients"):
+            if name in MENTIONS:
                 there = _mentioned(connection, practice_id, name, there)
             found = _calls(there, here, zone, since) if name == "phone_calls" else _by_id(there, here)
             lines += [f"{practice_id} {name}: {line}" for line in found]
@@ -68,9 +67,9 @@ def rows_of(connection: duckdb.DuckDBPyConnection, table: str, practice_id: str)
 def _mentioned(
     connection: duckdb.DuckDBPyConnection, practice_id: str, name: str, there: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    column = {"clients": "client_id", "patients": "patient_id"}[name]
-    tables = ("phone_calls", "ai_outbound_requests", "staff_tasks")
-    mentions = " union ".join(f"select {column} from raw.{table} where practice_id = $1" for table in tables)
+    mentions = " union ".join(
+        f"select {column} from raw.{table} where practice_id = $1" for table, column in MENTIONS[name]
+    )
     ids = connection.execute(mentions, [practice_id]).fetchall()
     return [row for row in there if (str(row["id"]),) in ids]
 

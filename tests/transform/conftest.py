@@ -29,7 +29,9 @@ def filled(rows: Tables) -> Build:
 
     def work(folder: Path) -> Build:
         path = folder / "vetl.duckdb"
-        return build(create_warehouse(path, practices=PRACTICES, clocks=CLOCKS, tables=rows), folder)
+        done = build(create_warehouse(path, practices=PRACTICES, clocks=CLOCKS, tables=rows), folder)
+        assert done.exit_code == 0, done.output
+        return done
 
     return shared_result("filled", work)
 

@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 import vetl_sandbox
+from support.lists import PAGED
 from support.mart_builds import (
     at_work,
     build_models,
@@ -28,7 +29,6 @@ SEED = 20260301
 DAYS = 30
 MANY, FEW = 6, 1
 """Rows of each list that change, at a practice."""
-LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Story:
     def change(self, practice: str, times: int) -> None:
         """Let rows come late, change and vanish without a trace, a day lose its calls, and a client a number."""
         platform, random = self.platform, self.random
-        for name in LISTS:
+        for name in PAGED:
             now = platform.now()
             for gone in random.sample(platform.truth(practice, name), times):
                 platform.delete(practice, name, gone["id"])

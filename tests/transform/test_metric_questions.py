@@ -133,7 +133,9 @@ def test_every_metric_is_compared(filled: Build, query: Query) -> None:
     explained = {name for (name,) in query("select distinct counted_as from meta.catalogue")}
     compared = {metric for _, metrics in OF_ROWS.values() for metric in metrics} | OF_NOW.keys()
 
-    assert {node["name"] for node in filled.manifest["metrics"].values()} - compared - explained == set()
+    assert {node["name"] for node in filled.manifest["metrics"].values()} - compared - explained == set(), (
+        "compare them with the rows of their mart, in OF_ROWS"
+    )
 
 
 def test_a_rate_of_a_week_is_taken_of_its_sums(file: Path, filled: Build) -> None:

@@ -106,7 +106,8 @@ def question_about(figure: str, practice: str | None) -> CellQuestion:
     """Return the question about a figure such as `booking_intent_daily.calls`."""
     mart, dot, column = figure.removeprefix("marts.").removeprefix("meta.").partition(".")
     if not (mart and dot and column):
-        raise WrongUse(f"{figure}: must be a mart and a column, such as booking_intent_daily.calls")
+        example = "a mart and a column, such as booking_intent_daily.calls"
+        raise WrongUse(f"{figure}: must be {example}; `vetl explain` lists them")
     return CellQuestion(mart, column, practice)
 
 

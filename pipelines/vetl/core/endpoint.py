@@ -210,6 +210,9 @@ def _column(name: str, annotation: Any, metadata: tuple[Any, ...]) -> Column:  #
     values = next((frozenset(item.values) for item in metadata if isinstance(item, KnownValues)), None)
     bare, inner = _bare(annotation)
     aware = any(item in (*metadata, *inner) for item in get_args(Instant)[1:])
+    if bare not in _KINDS:
+        types = ", ".join(sorted(kind.__name__ for kind in _KINDS))
+        raise TypeError(f"{name}: {bare} cannot be the type of a raw column; those that can: {types}")
     kind = Kind.INSTANT if bare is datetime and aware else _KINDS[bare]
     return Column(name, kind, values)
 

@@ -50,6 +50,15 @@ def unforeseen(error: Exception) -> str:
     return f"internal error: {type(error).__name__}{place}"
 
 
+def reason_of(error: Exception) -> str:
+    """Return the message of an error of vetl, the file and the reason of one of the system, else `unforeseen`."""
+    if isinstance(error, VetlError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'a file'}: {error.strerror}"
+    return unforeseen(error)
+
+
 def places_of(error: Exception) -> list[str]:
     """Return the traceback of an error, without values: file, line and function of each call."""
     return [f"{_file(frame)}:{frame.lineno} {frame.name}" for frame in extract_tb(error.__traceback__)]

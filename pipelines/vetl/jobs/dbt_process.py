@@ -52,7 +52,7 @@ class BuildResult:
 
     @property
     def exit_code(self) -> int:
-        """Return 1 if a node failed; warnings are no failures (design: commands)."""
+        """Return 1 if a node failed; warnings are no failures (docs/exit-codes.md)."""
         return 1 if self.failures else 0
 
 

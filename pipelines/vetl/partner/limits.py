@@ -263,7 +263,7 @@ class RetryPolicy:
     longest_wait: float = 30.0
     """Longest pause that vetl chooses itself."""
     replays: int = 5
-    """Most repetitions of a request after a new sign-in (design: How each list is read)."""
+    """Most repetitions of a request after a new sign-in (docs/lossless.md)."""
     replays_of_used_up: int = 20
     """... if tokens were accepted for other requests: some are good for a few uses only."""
     rate_limited_attempts: int = 12

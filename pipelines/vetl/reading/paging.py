@@ -1,7 +1,7 @@
 """Read a list page by page, and judge the evidence of one pass over it.
 
 A certificate relies on distinct ids and never on the number of rows: while a list changes, a skipped row and a
-repeated row cancel each other in a count (design §8).
+repeated row cancel each other in a count (docs/lossless.md).
 
 The total of a first page may be wrong. If it promises many pages, the last of them is read first. Then several
 pages are requested at a time, until none of them has a new row. So the requests of a pass are in proportion to the

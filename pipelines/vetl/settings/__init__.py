@@ -1,4 +1,4 @@
-"""Read `vetl.toml` and the environment; no other module reads them (design: settings).
+"""Read `vetl.toml` and the environment; no other module reads them.
 
 A value comes from the environment variable `VETL_<SECTION>__<KEY>`, else from a `.env` file, else from
 `vetl.toml`, else from the defaults below. A `.env` file may be beside `vetl.toml` and in the working directory;

@@ -1,4 +1,4 @@
-"""Create raw and history tables from an endpoint's declaration (design: tables).
+"""Create raw and history tables from an endpoint's declaration (warehouse/README.md).
 
 Apply forward-only migrations, `warehouse/migrations/NNNN_name.sql`, each once.
 """

@@ -31,7 +31,7 @@ from typing import Any, Literal
 
 import structlog
 
-from vetl.core.errors import VetlError, WarehouseBusy, WarehouseError, cannot_write
+from vetl.core.errors import WarehouseBusy, WarehouseError, cannot_write, reason_of
 from vetl.core.text import span, utc_seconds
 
 SIZE = 4_096
@@ -252,7 +252,7 @@ def recorded(warehouse: Path, kind: Kind, command: str) -> Generator[Recorder]:
         yield recorder
         outcome = "failed" if recorder.error else "done"
     except Exception as error:
-        outcome, recorder.error = "failed", _reason(error)
+        outcome, recorder.error = "failed", reason_of(error)
         raise
     finally:
         ended = replace(activity, outcome=outcome, finished_at=_now(), error=recorder.error)
@@ -291,15 +291,6 @@ def _write(warehouse: Path, kind: Kind, activity: Activity, holder: str | None) 
 
 def _as_bytes(activity: Activity, holder: str | None) -> bytes:
     return json.dumps({**asdict(activity), "holder": holder}, ensure_ascii=False).encode()
-
-
-def _reason(error: Exception) -> str:
-    """Return the message of an error; only its class if it is unexpected, because its message may quote a row."""
-    if isinstance(error, VetlError):
-        return str(error)
-    if isinstance(error, OSError):
-        return f"{error.filename or 'a file'}: {error.strerror}"
-    return f"internal error: {type(error).__name__}"
 
 
 def _now() -> str:

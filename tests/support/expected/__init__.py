@@ -1,4 +1,4 @@
-"""Every mart in plain Python: an independent implementation of the design's definitions, one function for each."""
+"""Every mart in plain Python: an independent implementation of the definitions, one function for each."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

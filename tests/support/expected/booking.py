@@ -1,4 +1,4 @@
-"""The booking marts, implemented a second time from design §7: the funnel by day and by stage."""
+"""The booking marts, implemented a second time from their definitions: the funnel by day and by stage."""
 
 from collections import Counter, defaultdict
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The marts of calls, implemented a second time from design §7: intent, endings, load, and predictions."""
+"""The marts of calls, implemented a second time from their definitions: intent, endings, load, and predictions."""
 
 import math
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""The marts of outreach, implemented a second time from design §7: the ends of requests, suppressions."""
+"""The marts of outreach, implemented a second time from their definitions: the ends of requests, suppressions."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

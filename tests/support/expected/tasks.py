@@ -1,4 +1,4 @@
-"""The mart of staff tasks, implemented a second time from design §7: durations, also in opening hours."""
+"""The mart of staff tasks, implemented a second time from its definition: durations, also in opening hours."""
 
 from datetime import datetime, time, timedelta
 from itertools import pairwise
