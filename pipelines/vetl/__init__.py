@@ -28,7 +28,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a class of Dagster, which i
     """Return Dagster's component `vetl.VetlSync`; nothing else imports Dagster with this package."""
     if name != "VetlSync":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("vetl.orchestration.component").VetlSync
+    return import_module("vetl.orchestration.location").VetlSync
 
 
 def __dir__() -> list[str]:

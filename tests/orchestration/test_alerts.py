@@ -13,7 +13,7 @@ from vetl.notices import alerts
 from vetl.notices.alerts import Alert
 from vetl.notices.mail import written
 from vetl.notices.webhook import payload
-from vetl.orchestration.alerts import alert_of, alerts_sensor, well_again_sensor
+from vetl.orchestration.alerts import alert_of, alert_sensors
 from vetl.orchestration.checks import CAUSES
 from vetl.settings import load_settings
 from vetl.settings.core_sections import AlertSettings, ScheduleSettings
@@ -53,7 +53,7 @@ def succeed(instance: dg.DagsterInstance) -> Any:
 def test_a_failed_run_is_posted_once_until_it_fails_for_another_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sensor = alerts_sensor(ScheduleSettings(), ())
+    sensor, _ = alert_sensors(ScheduleSettings(), ())
     with receiving() as hook, dg.DagsterInstance.ephemeral() as instance:
         monkeypatch.setenv("VETL_ALERTS__WEBHOOK", hook.url)
         for reason in ("loc-1: 403", "loc-1: 403", "loc-1: 500"):
@@ -74,8 +74,7 @@ def test_alerts_are_told_apart_by_cause_and_end_with_a_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The age of a stale list was part of the failure's text, so that a stale practice was sent each hour."""
-    failed = alerts_sensor(ScheduleSettings(), ())
-    well = well_again_sensor(ScheduleSettings(), ())
+    failed, well = alert_sensors(ScheduleSettings(), ())
     with receiving() as hook, dg.DagsterInstance.ephemeral() as instance:
         monkeypatch.setenv("VETL_ALERTS__WEBHOOK", hook.url)
         vetl = vetl_resource(tmp_path)
@@ -106,7 +105,7 @@ def test_pagerduty_gets_one_incident_until_it_is_over(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(alerts, "post_text", post)
     monkeypatch.setenv("VETL_ALERTS__WEBHOOK", "https://events.pagerduty.com/v2/enqueue?routing_key=R0")
-    failed, well = alerts_sensor(ScheduleSettings(), ()), well_again_sensor(ScheduleSettings(), ())
+    failed, well = alert_sensors(ScheduleSettings(), ())
     with dg.DagsterInstance.ephemeral() as instance:
         vetl = vetl_resource(tmp_path)
         for causes in (("fresh loc-1", "fresh loc-2"), ("fresh loc-2",)):
@@ -154,7 +153,7 @@ def test_a_custom_channel_gets_the_alert_although_another_channel_fails(tmp_path
     def dead(_: Alert) -> None:
         raise OSError("no route")
 
-    sensor = alerts_sensor(ScheduleSettings(), (dead, received.append))
+    sensor, _ = alert_sensors(ScheduleSettings(), (dead, received.append))
     with dg.DagsterInstance.ephemeral() as instance, pytest.raises(OSError, match="no route"):
         sensor(fail(instance, dg.Failure("loc-1: 403")), vetl=vetl_resource(tmp_path))
 

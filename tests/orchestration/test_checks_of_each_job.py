@@ -112,6 +112,12 @@ class Place:
         events = self.instance.all_logs(run.run_id, of_type=dg.DagsterEventType.STEP_OUTPUT)
         return sum(event.step_key == "dbt_build" for event in events)
 
+    def rows_shown(self, asset: dg.AssetKey) -> object:
+        """Return the number of rows on the page of an asset, which a run observes after the publication."""
+        [record] = self.instance.fetch_observations(asset, limit=1).records
+        assert record.asset_observation
+        return record.asset_observation.metadata["dagster/row_count"].value
+
     def deliver(self, practice: str) -> None:
         body = body_of(message(f"m-{time.monotonic_ns()}", clinic_id=practice))
         with Inbox.open(load_settings(self.config).webhooks.inbox) as inbox:
@@ -184,6 +190,8 @@ def test_runs_that_work_leave_every_other_check_its_result(place: Place) -> None
     assert yellow <= YELLOW
     tested = of_status(checks, "SUCCEEDED")
     assert len(tested) > 40
+    published = load_settings(place.config).warehouse.published
+    assert [(place.rows_shown(ONE_MART),)] == query(published, "select count(*) from marts.staff_tasks").rows
 
     # A delivery is a change: the marts are built; tests that run only at night keep their results.
     first = place.platform.practices[0].id

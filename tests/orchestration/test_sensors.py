@@ -13,8 +13,7 @@ from support.deliveries import body_of, message
 from support.practice_site import practice_tables, vetl_resource
 from support.warehouse_with_rows import ask
 from vetl.endpoints import RECEIVED
-from vetl.orchestration.lists import NAME
-from vetl.orchestration.received import received_tables
+from vetl.orchestration.lists import NAME, received_tables
 from vetl.orchestration.resources import VetlResource, raw_key
 from vetl.orchestration.schedules import inbox_sensors, practices_sensor
 from vetl.partner.webhooks import Channel

@@ -3,13 +3,13 @@
 import os
 
 import dagster as dg
+from vetl.endpoints import REGISTRY
 from vetl.orchestration.checks import check_lists
 from vetl.orchestration.lists import list_assets
-from vetl.orchestration.manifest import Manifest
-from vetl.orchestration.resources import VetlResource
+from vetl.orchestration.resources import VetlResource, raw_key
 from vetl.orchestration.schedules import practices_sensor
 
-lists = list_assets(Manifest({"nodes": {}, "sources": {}}))
+lists = list_assets({raw_key(item.table): dg.AssetSpec(raw_key(item.table)) for item in REGISTRY})
 defs = dg.Definitions(
     assets=[lists],
     asset_checks=[check_lists],

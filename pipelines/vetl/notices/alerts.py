@@ -1,11 +1,18 @@
-"""Alerts about failed jobs: by webhook, by e-mail, or by channels of the user's own."""
+"""Alerts about failed jobs: by webhook, by e-mail, or by channels of the user's own.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+Each cause is sent once, again after `repeat_hours`, and once more when it is over.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
 from vetl.notices.mail import send_mail, written
 from vetl.notices.webhook import post_text
 from vetl.settings.core_sections import AlertSettings
+
+_MOST_LINES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +68,28 @@ def send(used: Sequence[Channel], alert: Alert) -> None:
             failures.append(error)
     if failures:
         raise failures[0]
+
+
+def send_news(
+    used: Sequence[Channel],
+    alert: Alert,
+    causes: AbstractSet[str],
+    judged: AbstractSet[str] | None,
+    before: Mapping[str, float],
+    hours: float,
+) -> dict[str, float] | None:
+    """Send an alert if one of its causes is new or due again, and another if causes are over.
+
+    `before` are the causes that were sent, by time; return those of now, or `None` if nothing is sent. A cause is
+    over if it belongs to a step that the run has `judged`, or if no step is given.
+    """
+    now = time.time()
+    over = {one for one in before.keys() - causes if judged is None or one.partition(": ")[0] in judged}
+    is_due = any(now - before.get(cause, 0.0) > hours * 3600 for cause in causes)
+    if is_due:
+        send(used, alert)
+    if over:
+        lines = tuple(sorted(over))[:_MOST_LINES]
+        send(used, replace(alert, failures=lines, is_over=True, is_well=not causes))
+    kept = {cause: at for cause, at in before.items() if cause not in over}
+    return kept | (dict.fromkeys(causes, now) if is_due else {}) if is_due or over else None

@@ -2,99 +2,69 @@
 
 An alert quotes vetl's own errors, which never hold a secret or personal data. Of other exceptions it names only
 the class. An alert is known by its causes: the job and the step, and for checks the check and the practice.
-A cause is sent once, again after `repeat_hours`, and once more when it is over.
 """
 
 import json
 import re
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
 
 import dagster as dg
 from dagster_shared.error import SerializableErrorInfo
 
-from vetl.notices.alerts import Alert, Channel, channels, send
+from vetl.notices.alerts import Alert, Channel, channels, send_news
 from vetl.orchestration.checks import CAUSES
 from vetl.orchestration.resources import VetlResource, sensor_status
-from vetl.settings.core_sections import ScheduleSettings
+from vetl.settings.core_sections import AlertSettings, ScheduleSettings
 
 _STATE = "vetl/alerts"
 """The key of the causes that were sent, in Dagster's store of cursors: JSON, by job, with the time of each."""
 
-_MOST_LINES = 20
 _NO_STEP = "the run ended before any step"
 _NUMBERS = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?|(?<=PID )\d+|\d[\d.,]*(?= [a-z])")
 """Times, ages and counts, which differ each time the same thing fails."""
 
 
-def alerts_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.SensorDefinition:
-    """Return the sensor that sends an alert for each failed run; `more` are channels of the user's own."""
+def alert_sensors(schedule: ScheduleSettings, more: Sequence[Channel]) -> list[dg.SensorDefinition]:
+    """Return the sensors of failed and of succeeding runs; `more` are channels of the user's own."""
+    often: Any = {"minimum_interval_seconds": 30, "default_status": sensor_status(schedule)}
 
-    @dg.run_failure_sensor(
-        name="alerts",
-        minimum_interval_seconds=30,
-        default_status=sensor_status(schedule),
-        description="Sends an alert for each failed run, as [alerts] configures.",
-    )
+    @dg.run_failure_sensor(**often, description="Sends an alert for each failed run, as [alerts] configures.")
     def alerts(context: dg.RunFailureSensorContext, vetl: VetlResource) -> dg.SkipReason | None:
-        settings = vetl.settings().alerts
-        return _report(context, [*channels(settings), *more], settings.repeat_hours)
-
-    return alerts
-
-
-def well_again_sensor(schedule: ScheduleSettings, more: Sequence[Channel]) -> dg.SensorDefinition:
-    """Return the sensor that says, on the same channels, that a job succeeds again."""
+        return _report(context, vetl.settings().alerts, more, *alert_of(context))
 
     @dg.run_status_sensor(
-        name="well_again",
+        **often,
         run_status=dg.DagsterRunStatus.SUCCESS,
-        minimum_interval_seconds=30,
-        default_status=sensor_status(schedule),
-        description="Says that a job succeeds again after an alert about it.",
+        description="Says on the same channels that a job succeeds again after an alert about it.",
     )
     def well_again(context: dg.RunStatusSensorContext, vetl: VetlResource) -> dg.SkipReason | None:
-        run, sent = context.dagster_run, _sent(context.instance)
-        if run.job_name not in sent:
-            return dg.SkipReason(f"no alert is open about {run.job_name}")
-        over = Alert(run.job_name, run.run_id, _lines_of(sent.pop(run.job_name)), is_over=True, is_well=True)
-        send([*channels(vetl.settings().alerts), *more], over)
-        _keep(context.instance, sent)
-        return None
+        alert = Alert(context.dagster_run.job_name, context.dagster_run.run_id, ())
+        return _report(context, vetl.settings().alerts, more, alert, frozenset(), None)
 
-    return well_again
+    return [alerts, well_again]
 
 
-def _report(context: dg.RunFailureSensorContext, used: Sequence[Channel], hours: float) -> dg.SkipReason | None:
-    """Send the causes that are new or due again, and those that are over although the run failed."""
+def _report(
+    context: dg.RunStatusSensorContext,
+    settings: AlertSettings,
+    more: Sequence[Channel],
+    alert: Alert,
+    causes: AbstractSet[str],
+    judged: AbstractSet[str] | None,
+) -> dg.SkipReason | None:
+    """Send what is new, and keep when it was sent."""
+    used = [*channels(settings), *more]
     if not used:
         return dg.SkipReason("no channel is configured in [alerts]")
-    alert, causes, judged = alert_of(context)
-    sent, now = _sent(context.instance), time.time()
-    before = sent.get(alert.job, {})
-    over = {cause for cause in before.keys() - causes if cause.partition(": ")[0] in judged}
-    due = [cause for cause in causes if now - before.get(cause, 0.0) > hours * 3600]
-    if due:
-        send(used, alert)
-    if over:
-        send(used, Alert(alert.job, alert.run_id, _lines_of(over), is_over=True))
-    kept = {cause: at for cause, at in before.items() if cause not in over}
-    sent[alert.job] = kept | (dict.fromkeys(causes, now) if due else {})
-    _keep(context.instance, sent)
-    return None if due or over else dg.SkipReason(f"the causes were sent within {hours:g} h")
-
-
-def _sent(instance: dg.DagsterInstance) -> dict[str, dict[str, float]]:
-    """Return when each cause was sent, by job."""
-    return json.loads(instance.daemon_cursor_storage.get_cursor_values({_STATE}).get(_STATE, "{}"))
-
-
-def _keep(instance: dg.DagsterInstance, sent: dict[str, dict[str, float]]) -> None:
-    instance.daemon_cursor_storage.set_cursor_values({_STATE: json.dumps(sent)})
-
-
-def _lines_of(causes: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(causes))[:_MOST_LINES]
+    storage = context.instance.daemon_cursor_storage
+    sent: dict[str, dict[str, float]] = json.loads(storage.get_cursor_values({_STATE}).get(_STATE, "{}"))
+    kept = send_news(used, alert, causes, judged, sent.get(alert.job, {}), settings.repeat_hours)
+    if kept is None:
+        return dg.SkipReason(f"no cause of {alert.job} is new, due again or over")
+    storage.set_cursor_values({_STATE: json.dumps({**sent, alert.job: kept})})
+    return None
 
 
 def alert_of(context: dg.RunFailureSensorContext) -> tuple[Alert, set[str], set[str]]:

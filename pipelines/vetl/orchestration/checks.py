@@ -101,14 +101,15 @@ def check_published() -> dg.AssetChecksDefinition:
     return check
 
 
-def checked_if_it_fails(settings: Settings, events: Iterable[Any]) -> Iterator[Any]:
+def checked_if_it_fails(settings: Settings, events: Iterable[Any], *, may_retry: bool = True) -> Iterator[Any]:
     """Yield the events of a step. If the step fails, run the checks of the steps after it first.
 
     Dagster skips the steps after it, and counts a check that was planned and did not run as a failure without a
     reason.
     """
     try:
-        yield from events
+        with as_failures(may_retry=may_retry):
+            yield from events
     except Exception:
         yield from lists_now(settings)
         raise

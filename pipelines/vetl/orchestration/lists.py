@@ -1,8 +1,8 @@
-"""The lists of the platform as assets, one for each declaration, partitioned by practice and read by one step.
+"""The raw tables as assets: lists, partitioned by practice and read by one step, and deliveries.
 
-It is one step because the lists of a practice are read at the same time over one sign-in. A run without partitions
-reads all practices, and records an event of its own only for a practice with changes: 500 practices without
-changes are seven events, not 3,500.
+The lists are one step because those of a practice are read at the same time over one sign-in. A run without
+partitions reads all practices, and records an event of its own only for a practice with changes: 500 practices
+without changes are seven events, not 3,500.
 """
 
 import time
@@ -16,14 +16,15 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from vetl import bundled
-from vetl.core.endpoint import ByReference, Endpoint
-from vetl.core.errors import ConfigurationError
+from vetl.core.endpoint import Endpoint
 from vetl.core.list_read import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
-from vetl.endpoints import REGISTRY
+from vetl.endpoints import RECEIVED, REGISTRY
+from vetl.jobs.drain import run_drain
+from vetl.jobs.judgements import certified_months
 from vetl.jobs.sync import run_sync
 from vetl.orchestration.checks import checked_if_it_fails, lists_now
-from vetl.orchestration.metadata import months, practice_metadata, run_totals
-from vetl.orchestration.resources import WRITER_POOL, RawTables, VetlResource, as_failures, raw_key
+from vetl.orchestration.metadata import bullets, practice_metadata, run_totals, table
+from vetl.orchestration.resources import WRITER_POOL, RawTables, VetlResource, raw_key
 from vetl.settings import Settings
 from vetl.store.notes import ListStatus, read_snapshot
 
@@ -35,6 +36,7 @@ RETRIES = dg.RetryPolicy(max_retries=2, delay=30)
 """Retries if no list could be read at all. A single failed list is not retried: the next run reads it."""
 
 _LOG_EVERY_SECONDS = 15
+_MONTHS = ("practice", "certified", "months not certified")
 
 
 class Again(Enum):
@@ -45,6 +47,9 @@ class Again(Enum):
     full = "full"
 
 
+List = Enum("List", {endpoint.name: endpoint.name for endpoint in REGISTRY})
+
+
 class Read(dg.Config):
     """Practices, lists and days to read. By default everything new of every practice."""
 
@@ -52,9 +57,8 @@ class Read(dg.Config):
         default=[],
         description="Ids of practices, as in vetl.toml. Empty: all, or those whose partitions were selected.",
     )
-    lists: list[str] = Field(
-        default=[],
-        description=f"Names of lists. Empty: all. The lists are {', '.join(item.name for item in REGISTRY)}.",
+    lists: list[List] = Field(  # pyright: ignore[reportInvalidTypeForm] - an enumeration of the registry
+        default=[], description="Names of lists. Empty: all."
     )
     since: str = Field(
         default="",
@@ -102,7 +106,7 @@ def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.Asse
 
         @dg.multi_asset(
             name="sync",
-            specs=[tables[raw_key(item.table)].merge_attributes(metadata=_mentioned(item)) for item in REGISTRY],
+            specs=[tables[raw_key(item.table)] for item in REGISTRY],
             partitions_def=PRACTICES,
             backfill_policy=dg.BackfillPolicy.single_run(),
             can_subset=True,
@@ -111,7 +115,8 @@ def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.Asse
         def sync(context: dg.AssetExecutionContext, config: Read, vetl: VetlResource) -> Iterator[Any]:
             settings, is_last = vetl.settings(), context.retry_number >= retries.max_retries
             try:
-                yield from checked_if_it_fails(settings, _synced(context, config, settings, is_last=is_last))
+                events = _synced(context, config, settings, is_last=is_last)
+                yield from checked_if_it_fails(settings, events, may_retry=not is_last)
             except dg.Failure as failure:
                 if is_last or not failure.allow_retries:
                     raise
@@ -119,18 +124,6 @@ def list_assets(tables: RawTables, retries: dg.RetryPolicy = RETRIES) -> dg.Asse
                 raise dg.RetryRequested(retries.max_retries, retries.delay) from failure
 
     return sync
-
-
-def _mentioned(endpoint: Endpoint) -> dict[str, Any]:
-    """Return the columns that mention the ids by which a list is read.
-
-    These are dependencies of columns, not of assets: if one partitioned asset depends on another, Dagster requires
-    a partition, and a run for all practices has none.
-    """
-    if not isinstance(endpoint.strategy, ByReference):
-        return {}
-    mentions = [dg.TableColumnDep(raw_key(table), column) for table, column in endpoint.strategy.mentions]
-    return {"dagster/column_lineage": dg.TableColumnLineage({endpoint.key[0]: mentions})}
 
 
 def _synced(
@@ -142,14 +135,11 @@ def _synced(
     """
     wanted = [endpoint for endpoint in REGISTRY if raw_key(endpoint.table) in context.selected_asset_keys]
     started = time.monotonic()
-    with as_failures(may_retry=not is_last):
-        result = _read_selected(context, config, settings, wanted)
+    result = _read_selected(context, config, settings, wanted)
     # A retry may help if every list failed as with a platform that is down.
     if result.results and all(item.retryable for item in result.results) and not is_last:
         raise dg.Failure("; ".join({f"{item.practice_id}: {item.reason}": None for item in result.results}))
-    known = set(context.instance.get_dynamic_partitions(NAME))
-    missing = [practice.id for practice in settings.practices if practice.id not in known]
-    context.instance.add_dynamic_partitions(NAME, missing)  # events refer to them
+    context.instance.add_dynamic_partitions(NAME, [practice.id for practice in settings.practices])
     read = [endpoint for endpoint in wanted if any(item.endpoint == endpoint.name for item in result.results)]
     yield from _materialized(context, settings, read, result, round(time.monotonic() - started, 2))
     if len(read) < len(wanted):
@@ -161,14 +151,9 @@ def _read_selected(
     context: dg.AssetExecutionContext, config: Read, settings: Settings, wanted: Sequence[Endpoint]
 ) -> SyncResult:
     """Read the lists and practices that the run and its configuration select."""
-    practices = _practices(context, config, settings)
-    names = [item.name for item in wanted if not config.lists or item.name in config.lists]
-    unknown = set(config.lists) - {item.name for item in REGISTRY}
-    if unknown or not names:
-        raise ConfigurationError(
-            f"lists: {', '.join(sorted(unknown or config.lists))}: this run does not read them"
-        )
-    if practices == []:
+    practices, chosen = _practices(context, config, settings), {item.value for item in config.lists}
+    names = [item.name for item in wanted if not chosen or item.name in chosen]
+    if practices == [] or not names:
         return SyncResult("", None, ())
     return run_sync(
         settings,
@@ -201,17 +186,17 @@ def _is_partitioned(context: dg.AssetExecutionContext) -> bool:
 def _logging(log: Callable[[str], None]) -> ReportProgress:
     """Return a function that logs progress every 15 seconds, because a step silent for an hour looks dead."""
     rows: dict[tuple[str, str], int] = {}
-    logged_at = [time.monotonic()]
+    due = time.monotonic() + _LOG_EVERY_SECONDS
 
     def report(progress: Progress | Waiting) -> None:
-        if isinstance(progress, Waiting):
-            if progress.what:
-                log(progress.what)
-            return
-        rows[progress.practice_id, progress.endpoint] = progress.done
-        if time.monotonic() - logged_at[0] >= _LOG_EVERY_SECONDS:
-            logged_at[0] = time.monotonic()
-            log(f"{sum(rows.values())} rows of {len(rows)} lists read so far")
+        nonlocal due
+        if isinstance(progress, Progress):
+            rows[progress.practice_id, progress.endpoint] = progress.done
+            if time.monotonic() >= due:
+                due = time.monotonic() + _LOG_EVERY_SECONDS
+                log(f"{sum(rows.values())} rows of {len(rows)} lists read so far")
+        elif progress.what:
+            log(progress.what)
 
     return report
 
@@ -237,9 +222,10 @@ def _materialized(
                     dg.AssetMaterialization(key, partition=item.practice_id, metadata=practice_metadata(item))
                 )
         known = [item for item in stored if item.endpoint == endpoint.name]
-        totals = run_totals(results, sum(item.rows for item in known), seconds) if for_all else {}
-        history = {"months": months(known, settings.practices)} if endpoint.strategy.has_list else {}
-        yield dg.MaterializeResult(asset_key=key, metadata=totals | history)
+        metadata = run_totals(results, sum(item.rows for item in known), seconds) if for_all else {}
+        if endpoint.strategy.has_list:
+            metadata["months"] = table(_MONTHS, certified_months(known, settings.practices))
+        yield dg.MaterializeResult(asset_key=key, metadata=metadata)
 
 
 def stored_lists(settings: Settings) -> Sequence[ListStatus]:
@@ -253,3 +239,33 @@ def _has_changes(item: EndpointResult) -> bool:
     return item.state != "certified" or bool(
         changes.inserted or changes.updated or changes.deleted or changes.quarantined
     )
+
+
+def received_tables(tables: RawTables) -> dg.AssetsDefinition:
+    """Return the raw tables of deliveries, and of messages, which are fetched by id; one step fills them all."""
+
+    @dg.multi_asset(
+        name="drain_webhooks",
+        specs=[tables[raw_key(endpoint.table)] for endpoint in RECEIVED],
+        pool=WRITER_POOL,
+    )
+    def drain_webhooks(vetl: VetlResource) -> Iterator[Any]:
+        """Drain the inbox of webhooks into raw, and read messages by id."""
+        settings = vetl.settings()
+        yield from checked_if_it_fails(settings, _drained(settings))
+
+    return drain_webhooks
+
+
+def _drained(settings: Settings) -> Iterator[dg.MaterializeResult[Any]]:
+    """Drain the inbox. If a message cannot be fetched, a note names it, and the next drain fetches it."""
+    result = run_drain(settings)
+    metadata = {
+        "deliveries": result.deliveries,
+        "asked_by_id": result.requested,
+        "new": result.changes.inserted,
+        "quarantined": result.changes.quarantined,
+        "notes": bullets([*result.notes, *result.changes.drift]),
+    }
+    for endpoint in RECEIVED:
+        yield dg.MaterializeResult(asset_key=raw_key(endpoint.table), metadata=metadata)

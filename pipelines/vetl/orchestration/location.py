@@ -1,4 +1,4 @@
-"""All definitions of vetl for Dagster, in one call."""
+"""All definitions of vetl for Dagster: in one call, and as a component."""
 
 from collections.abc import Sequence
 from os import PathLike, fspath
@@ -7,12 +7,10 @@ import dagster as dg
 
 from vetl import hooks
 from vetl.notices.alerts import Channel
-from vetl.orchestration.alerts import alerts_sensor, well_again_sensor
+from vetl.orchestration.alerts import alert_sensors
 from vetl.orchestration.checks import check_lists, check_published
-from vetl.orchestration.dbt import built_assets
-from vetl.orchestration.dbt_project import DbtAssets
-from vetl.orchestration.lists import list_assets
-from vetl.orchestration.received import received_tables
+from vetl.orchestration.dbt import DbtAssets, built_assets
+from vetl.orchestration.lists import list_assets, received_tables
 from vetl.orchestration.resources import DRAIN, VetlResource
 from vetl.orchestration.schedules import backfill_sensor, inbox_sensors, jobs, practices_sensor, schedules
 
@@ -46,9 +44,21 @@ def vetl_definitions(
             practices_sensor,
             backfill_sensor(next(job for job in own_jobs if job.name == DRAIN)),
             *inbox_sensors(settings.schedule),
-            alerts_sensor(settings.schedule, channels),
-            well_again_sensor(settings.schedule, channels),
+            *alert_sensors(settings.schedule, channels),
         ],
         resources={"vetl": vetl},
     )
     return dg.Definitions.merge(own, *more)
+
+
+class VetlSync(dg.Component, dg.Model, dg.Resolvable):
+    """The lists, marts, checks, jobs and schedules of vetl, for one `vetl.toml`.
+
+    `config` is that file. A relative path begins at the root of the project.
+    """
+
+    config: str = "vetl.toml"
+
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """Return all definitions of vetl."""
+        return vetl_definitions(context.project_root / self.config)

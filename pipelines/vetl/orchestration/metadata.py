@@ -1,19 +1,14 @@
 """Metadata of assets and checks: numbers, which Dagster plots over time, and tables with the worst rows first."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import metadata
-from os import fspath
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
-from vetl.core.list_read import EndpointResult, Practice
+from vetl.core.list_read import EndpointResult
 from vetl.core.text import markdown
-from vetl.jobs.judgements import certified_months
-from vetl.store.notes import ListStatus
 
 MOST_LINES = 50
 """The most rows of a table. Dagster keeps every table with its event for ever."""
@@ -71,35 +66,18 @@ def run_totals(results: Sequence[EndpointResult], rows: int, seconds: float) -> 
     }
 
 
-def months(lists: Sequence[ListStatus], practices: Sequence[Practice]) -> dg.MarkdownMetadataValue:
-    """Return a table of the certified days of each practice, those with months that are not certified first."""
-    return table(("practice", "certified", "months not certified"), certified_months(lists, practices))
-
-
 def _rank(item: EndpointResult) -> tuple[int, int, str]:
     """Return the place in the table: failures first, then the most changes."""
     changed = item.changes.inserted + item.changes.updated + item.changes.deleted
     return _WORST_FIRST.index(item.state), -changed, item.practice_id
 
 
-def code_in(file: Path) -> dict[str, Any]:
-    """Return a reference to the file of an asset. `dg dev` opens it in an editor, a server shows its path."""
-    with warnings.catch_warnings():
-        # Dagster calls this metadata beta. No other kind is shown as a link to code.
-        warnings.simplefilter("ignore", dg.BetaWarning)
-        reference = dg.LocalFileCodeReference(file_path=fspath(file))
-        return {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[reference])}
-
-
+@cache
 def documented_in(page: str) -> dict[str, Any]:
     """Return a link to a page of the documentation, if the installed wheel names its address."""
-    return {"documentation": dg.MetadataValue.url(_documentation() + page)} if _documentation() else {}
-
-
-@cache
-def _documentation() -> str:
     addresses = dict(line.split(", ", 1) for line in metadata("vetl-warehouse").get_all("Project-URL", []))
-    return addresses.get("Documentation", "").removesuffix("index.md")
+    folder = addresses.get("Documentation", "").removesuffix("index.md")
+    return {"documentation": dg.MetadataValue.url(folder + page)} if folder else {}
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> dg.MarkdownMetadataValue:

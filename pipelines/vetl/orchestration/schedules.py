@@ -24,42 +24,30 @@ def jobs(
     check_published: dg.AssetChecksDefinition,
     more: Sequence[dg.AssetsDefinition],
 ) -> Sequence[Any]:
-    """Return the jobs; `more` are the checks of addons. Each job but `watch` builds all marts or none.
-
-    A job builds nothing if no data changed.
+    """Return the jobs; `more` are the checks of addons. A job builds nothing if no data changed, but for `build`.
 
     No job plans tests of dbt. The build decides which tests run (decision 43), and Dagster counts a check that
     was planned and did not run as a failure.
     """
     # Every planned asset is an event. Of views, only those over raw tables are planned: the build waits for these.
-    marts = AssetSelection.assets(
-        *(
-            spec.key
-            for spec in models.specs
-            if not spec.is_virtual or any(dep.asset_key.path[0] == "partner" for dep in spec.deps)
-        )
-    ).without_checks()
-    own = AssetSelection.assets(lists, received) | marts
-    everything = own.without_checks() | AssetSelection.checks(check_lists)
-    planned = {
-        EVERYTHING: (
-            everything,
-            "Sync, drain the inbox, build and test the marts, publish: the same as `vetl run`.",
-        ),
-        DRAIN: (
-            AssetSelection.assets(received).without_checks() | marts,
-            "Move received webhooks into raw, then build and publish.",
-        ),
-        BUILD: (marts, "Build and publish the committed data: the same as `vetl build`."),
-        WATCH: (
-            AssetSelection.checks(check_lists, check_published, *more),
+    raw, made = AssetSelection.assets(lists, received), AssetSelection.assets(models)
+    marts = ((made - AssetSelection.kind("view")) | (made & raw.downstream(depth=1))).without_checks()
+    read, drained = raw.without_checks(), AssetSelection.assets(received).without_checks()
+    checks = AssetSelection.checks(check_lists)
+
+    def job(name: str, selection: AssetSelection, description: str) -> Any:  # noqa: ANN401 - not resolved yet
+        # In several processes the steps would only wait for each other's lock on the warehouse.
+        return dg.define_asset_job(name, selection, description=description, executor_def=dg.in_process_executor)
+
+    return [
+        job(EVERYTHING, read | marts | checks, "Sync, drain the inbox, build, test and publish, like `vetl run`."),
+        job(DRAIN, drained | marts, "Move received webhooks into raw, then build and publish."),
+        job(BUILD, marts, "Build and publish the committed data: the same as `vetl build`."),
+        job(
+            WATCH,
+            checks | AssetSelection.checks(check_published, *more),
             "Run only the checks. They need no lock, and find a sync that never ran.",
         ),
-    }
-    return [
-        # In several processes the steps would only wait for each other's lock on the warehouse.
-        dg.define_asset_job(name, selection, description=about, executor_def=dg.in_process_executor)
-        for name, (selection, about) in planned.items()
     ]
 
 
@@ -160,13 +148,8 @@ def practices_sensor(context: dg.SensorEvaluationContext, vetl: VetlResource) ->
     """Compare the partitions with the settings; no request to the platform and no lock is needed."""
     partitions = context.instance.get_dynamic_partitions(NAME)
     configured = [practice.id for practice in vetl.settings().practices]
-    added = [name for name in configured if name not in set(partitions)]
-    retired = [name for name in partitions if name not in set(configured)]
-    if not added and not retired:
+    if {*partitions} == {*configured}:
         return dg.SkipReason(f"{len(partitions)} practices, the same as in vetl.toml")
-    return dg.SensorResult(
-        dynamic_partitions_requests=[
-            *([PRACTICES.build_add_request(added)] if added else []),
-            *([PRACTICES.build_delete_request(retired)] if retired else []),
-        ]
-    )
+    added = PRACTICES.build_add_request([name for name in configured if name not in partitions])
+    retired = PRACTICES.build_delete_request([name for name in partitions if name not in configured])
+    return dg.SensorResult(dynamic_partitions_requests=[added, retired])
