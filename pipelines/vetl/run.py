@@ -86,7 +86,7 @@ def forgotten(settings: Settings) -> Events:
     """Continue each `vetl forget` that was interrupted or incomplete."""
     seen: list[Event] = []
 
-    def build(settings: Settings) -> dict[str, Any]:
+    def build() -> dict[str, Any]:
         events = built_and_published(settings, full_refresh=True)
         seen.extend(event for event in events if isinstance(event, Event))
         return report_of(seen)

@@ -1,5 +1,6 @@
 """A forgotten client in the private file: rows under pseudonyms that still join, and no bytes of the client."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,10 @@ from support import forgotten_client as client
 from support.warehouse_with_rows import DAY, HARBOR, Filled, ask, call_line
 from vetl.forgetting.job import rewrite
 from vetl.forgetting.search import elsewhere
+from vetl.store import forgotten
 from vetl.store.forgotten import forget
 from vetl.store.person import look_up
+from vetl.store.pseudonyms import GONE
 
 
 @pytest.fixture
@@ -64,6 +67,50 @@ def test_no_byte_of_a_person_is_left_and_every_row_is(filled: Filled) -> None:
     assert ask(filled.path, "select pseudonym, rows from control.forgotten") == [
         (name, sum(forgotten.rows.values()))
     ]
+
+
+def test_quarantined_rows_of_others_keep_their_bytes(filled: Filled) -> None:
+    """A delivery that names no practice is about the people in its words; two such deliveries may share a key."""
+    rows = [
+        (practice, key, f"about {whom}", json.dumps({"name": whom}))
+        for practice, key in (("p1", "a"), ("p1", "a"), ("", "b"), ("", "b"))
+        for whom in (client.NAME, "Max Ray")
+    ]
+    with filled.warehouse.writing() as connection:
+        connection.execute("delete from control.quarantine")
+        connection.executemany(
+            "insert into control.quarantine (practice_id, endpoint, row_key, reason, payload, run_id, first_seen,"
+            " last_seen) values (?, 'staff_tasks', ?, ?, ?, 'run', now(), now())",
+            rows,
+        )
+    client.forget(filled)
+    filled.warehouse.close()
+
+    kept = ask(filled.path, "select reason, payload from control.quarantine where payload like '%Max Ray%'")
+    assert sorted(kept) == sorted((reason, payload) for _, _, reason, payload in rows if "Max Ray" in payload)
+    assert ask(filled.path, "select count(*) from control.quarantine where payload = ?", GONE) == [(4,)]
+
+
+def test_all_batches_of_rows_are_swept(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forgotten, "_ROWS_AT_ONCE", 1)
+    client.forget(filled)
+    filled.warehouse.close()
+
+    assert ask(filled.path, "select title from raw.staff_tasks where title like ?", f"%{client.NAME}%") == []
+    assert ask(filled.path, "select count(*) from raw.phone_calls where phone_number = ?", client.PHONE) == [(0,)]
+
+
+def test_a_number_without_a_country_is_read_by_the_configured_region(tmp_path: Path) -> None:
+    filled = Filled(tmp_path / "vetl.duckdb")
+    filled.merge("clients", {"id": client.ID, "phone": "0161 496 0000"})
+    filled.merge("staff_tasks", {"id": "t1", "title": "call +44 161 496 0000 back"})
+    with filled.warehouse.writing() as connection:
+        connection.execute("insert into control.phone_regions values ('p1', 'GB')")
+    client.forget(filled)
+    filled.warehouse.close()
+
+    ((title,),) = ask(filled.path, "select title from raw.staff_tasks")
+    assert "161 496" not in title
 
 
 def test_a_client_of_another_practice_with_the_same_id_stays(filled: Filled) -> None:

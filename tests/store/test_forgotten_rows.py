@@ -106,6 +106,27 @@ def test_new_rows_get_the_same_pseudonyms(forgotten: Filled) -> None:
     assert in_clear(forgotten) == []
 
 
+def test_a_row_with_her_number_that_names_another_client_keeps_its_words(forgotten: Filled) -> None:
+    [(fake,)] = forgotten.rows("select phone from raw.clients where id <> 'max-id'")
+    request = {"status": "completed", "contact_number": client.PHONE, "context": "the cat"}
+    forgotten.merge("ai_outbound", {"id": "o8", "client_id": "max-id", **request}, {"id": "o9", **request})
+
+    assert forgotten.rows(
+        "select id, contact_number, context from raw.ai_outbound_requests where id in ('o8', 'o9') order by id"
+    ) == [("o8", fake, "the cat"), ("o9", fake, None)]
+
+
+def test_an_id_of_two_digits_is_replaced_in_fields_of_json_alone(filled: Filled) -> None:
+    """In a text such a number may mean anything."""
+    filled.merge("clients", {"id": "77", "name": client.NAME})
+    forget(filled.warehouse, look_up(filled.warehouse, "p1", "77"))
+    filled.merge("staff_tasks", {"id": "t9", "title": "room 77", "about": {"client_id": "77", "room": "77"}})
+
+    [(title, about)] = filled.rows("select title, _extra -> 'about' from raw.staff_tasks where id = 't9'")
+    assert title == "room 77"
+    assert json.loads(about) == {"client_id": pseudonym(filled), "room": "77"}
+
+
 def test_a_call_that_turns_out_to_be_hers_loses_its_words(forgotten: Filled) -> None:
     """The CSV names no client, and the number is withheld: only the JSON record identifies the client."""
     name = pseudonym(forgotten)

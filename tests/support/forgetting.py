@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -93,12 +94,12 @@ def build_in_full(settings: Settings) -> Mapping[str, Any]:
 
 def forget(settings: Settings, person: Mapping[str, str]) -> Forgetting:
     with untested():
-        return forget_person(settings, PRACTICE, person["id"], build_in_full)
+        return forget_person(settings, PRACTICE, person["id"], partial(build_in_full, settings))
 
 
 def continue_forgetting(settings: Settings) -> list[Forgetting]:
     with untested():
-        return finish_forgettings(settings, build_in_full)
+        return finish_forgettings(settings, partial(build_in_full, settings))
 
 
 def _forget_and_exit(

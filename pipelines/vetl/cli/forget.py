@@ -37,7 +37,7 @@ def forget(
         mention("nothing was changed")
         return 0
 
-    def build(settings: Settings) -> Mapping[str, Any]:
+    def build() -> Mapping[str, Any]:
         return shown(built_and_published(settings, full_refresh=True), settings, quiet=as_json)
 
     with writing(settings.warehouse):
@@ -86,16 +86,8 @@ def _deliveries(number: int) -> str:
 
 
 def _report(forgotten: Forgetting) -> dict[str, Any]:
-    return {
-        **forgotten.built,
-        "exit_code": forgotten.exit_code,
-        "pseudonym": forgotten.pseudonym,
-        "rows": forgotten.rows,
-        "deliveries": forgotten.deliveries,
-        "removed": list(forgotten.removed),
-        "lakes": list(forgotten.lakes),
-        "left": list(forgotten.left),
-    }
+    document = asdict(forgotten)
+    return {**document.pop("built"), **document, "exit_code": forgotten.exit_code}
 
 
 def _show_forgetting(forgotten: Forgetting) -> None:

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,7 +29,7 @@ class Platform:
     password: str
     role: str
     webhook_secret: str
-    practices: tuple[dict[str, str], ...]
+    practices: Sequence[dict[str, str]]
     clock: datetime
 
 
@@ -88,12 +88,4 @@ def sandbox_process(*, practices: int, days: int) -> Generator[Platform]:
 def _platform(greeting: dict[str, Any]) -> Platform:
     with urlopen(greeting["base_url"]) as answer:  # noqa: S310 - the loopback address of the sandbox
         clock = parsedate_to_datetime(answer.headers["Date"])
-    return Platform(
-        base_url=greeting["base_url"],
-        username=greeting["username"],
-        password=greeting["password"],
-        role=greeting["role"],
-        webhook_secret=greeting["webhook_secret"],
-        practices=tuple(greeting["practices"]),
-        clock=clock,
-    )
+    return Platform(**greeting, clock=clock)

@@ -10,8 +10,7 @@ from vetl.core.errors import RequestRefused
 from vetl.core.pages import CallsPage, Page, Row, key_of
 from vetl.core.steps import GetRecords, Plan, ReadCalls, ReadPage, do
 from vetl.core.zones import ENOUGH, Pair, differences, fits, names, offset_at, pairs
-from vetl.discovery import probes
-from vetl.discovery.probes import Correction, Finding
+from vetl.discovery.probes import Correction, Finding, Findings, ListKnowledge
 
 SHOWN = 5
 STEP = 3
@@ -103,7 +102,7 @@ INTENT_NAMES = ("booking_intent", "wants_booking", "intent", "has_booking_intent
 CLIENT_NAMES = ("client_id", "client", "clientId", "matched_client_id", "service_client_id")
 
 
-def check_calls(knowledge: probes.ListKnowledge, rows: Sequence[Row]) -> probes.Findings:
+def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
     """Check the CSV's paging, the filters that the contract describes, and the practice's time zone."""
     return [
         *(yield from _csv(knowledge)),
@@ -122,7 +121,7 @@ def _read_page(query: Mapping[str, str]) -> Plan[CallsPage | None]:
     return page
 
 
-def _csv(knowledge: probes.ListKnowledge) -> probes.Findings:
+def _csv(knowledge: ListKnowledge) -> Findings:
     one = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "0"})
     two = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "1"})
     over = yield from _read_page({**knowledge.whole, "per_page": str(LARGEST_CSV + 1), "page": "999999"})
@@ -144,14 +143,14 @@ def _csv(knowledge: probes.ListKnowledge) -> probes.Findings:
     ]
 
 
-def _tens_differ(knowledge: probes.ListKnowledge) -> Plan[bool]:
+def _tens_differ(knowledge: ListKnowledge) -> Plan[bool]:
     """Compare ten calls with the next ten: the CSV has neither ids nor seconds, so single calls may look alike."""
     first = yield from _read_page({**knowledge.whole, "per_page": "10", "page": "0"})
     second = yield from _read_page({**knowledge.whole, "per_page": "10", "page": "1"})
     return first is not None and second is not None and first.frame != second.frame
 
 
-def _totals_agree(knowledge: probes.ListKnowledge) -> Plan[bool]:
+def _totals_agree(knowledge: ListKnowledge) -> Plan[bool]:
     """Compare the totals up to three times, because a call may arrive between the two requests."""
     for _ in range(3):
         csv = yield from _read_page({**knowledge.whole, "per_page": "1", "page": "0"})
@@ -161,9 +160,9 @@ def _totals_agree(knowledge: probes.ListKnowledge) -> Plan[bool]:
     return False
 
 
-def _strictness(knowledge: probes.ListKnowledge) -> probes.Findings:
+def _strictness(knowledge: ListKnowledge) -> Findings:
     """Check that another date format and an unknown direction are refused with 400 (contract: Phone calls)."""
-    findings: list[probes.Finding] = []
+    findings: list[Finding] = []
     for name, value in (("start_date", "01/31/2026"), ("direction", "vetl_doctor")):
         page = yield from knowledge.ask({**knowledge.whole, name: value, **knowledge.smallest})
         if page is not None:
@@ -173,8 +172,8 @@ def _strictness(knowledge: probes.ListKnowledge) -> probes.Findings:
 
 
 def _filter(
-    knowledge: probes.ListKnowledge, check: str, names: Sequence[str], column: str, values: Sequence[str]
-) -> Plan[probes.Finding]:
+    knowledge: ListKnowledge, check: str, names: Sequence[str], column: str, values: Sequence[str]
+) -> Plan[Finding]:
     """Find the name of a filter, which the contract does not show: two values show their own calls only."""
     for name in names if len(values) > 1 else ():
         proven = 0
@@ -188,7 +187,7 @@ def _filter(
     return knowledge.finding(check, "unknown", "", "no name tried is honoured; vetl does not need it")
 
 
-def _zone(knowledge: probes.ListKnowledge) -> Plan[probes.Finding]:
+def _zone(knowledge: ListKnowledge) -> Plan[Finding]:
     """Compare calls of the last days, and of days on which the zones that still fit differ."""
     latest = yield from _latest_day(knowledge)
     configured = knowledge.reading.time_zone.key
@@ -206,7 +205,7 @@ def _zone(knowledge: probes.ListKnowledge) -> Plan[probes.Finding]:
     return check_zone(knowledge.endpoint, configured, calls)
 
 
-def _pairs(knowledge: probes.ListKnowledge, first: date, last: date) -> Plan[list[Pair]]:
+def _pairs(knowledge: ListKnowledge, first: date, last: date) -> Plan[list[Pair]]:
     """Read the calls of some days as JSON and as CSV, and pair them."""
     days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
     json = yield from knowledge.ask({**days, **knowledge.largest})
@@ -216,7 +215,7 @@ def _pairs(knowledge: probes.ListKnowledge, first: date, last: date) -> Plan[lis
     return pairs(json.rows, csv.frame if csv else ())
 
 
-def _latest_day(knowledge: probes.ListKnowledge) -> Plan[date | None]:
+def _latest_day(knowledge: ListKnowledge) -> Plan[date | None]:
     """Return the day of the newest call in the CSV, or `None` if history holds no call."""
     reading = knowledge.reading
     end = reading.local_now.date() + timedelta(days=1)
@@ -243,7 +242,7 @@ NOBODY = "vetl-doctor-nobody"
 SEARCHED = ("name", "email", "phone")
 
 
-def check_clients(ids: Sequence[str]) -> probes.Findings:
+def check_clients(ids: Sequence[str]) -> Findings:
     """Get a client that other rows mention, and search for it by name, email and phone; report no values.
 
     A search that returns exactly `MOST_CLIENTS` may be cut off, so it does not prove that a client is missing.
@@ -253,19 +252,19 @@ def check_clients(ids: Sequence[str]) -> probes.Findings:
     return [_get(ids, client), *(yield from _searches(client)), *(yield from _cut())]
 
 
-def _get(ids: Sequence[str], client: Row | None) -> probes.Finding:
+def _get(ids: Sequence[str], client: Row | None) -> Finding:
     if not ids:
-        return probes.Finding("clients", "get", "unknown", "", "no row mentions a client")
+        return Finding("clients", "get", "unknown", "", "no row mentions a client")
     if client is None:
-        return probes.Finding(
+        return Finding(
             "clients", "get", "note", "not found", "a client that a call mentions is not found by its id"
         )
-    return probes.Finding("clients", "get", "ok", "by id", "a client that a call mentions is there")
+    return Finding("clients", "get", "ok", "by id", "a client that a call mentions is there")
 
 
-def _searches(client: Row | None) -> probes.Findings:
+def _searches(client: Row | None) -> Findings:
     """Search by each field that the client has, and by a value that nobody has, for contrast."""
-    findings: list[probes.Finding] = []
+    findings: list[Finding] = []
     for name in SEARCHED:
         value = str((client or {}).get(name) or "")
         if client is None or not value:
@@ -276,52 +275,44 @@ def _searches(client: Row | None) -> probes.Findings:
     return findings
 
 
-def _search(name: str, client: Row, page: Page | None, nobody: Page | None) -> probes.Finding:
+def _search(name: str, client: Row, page: Page | None, nobody: Page | None) -> Finding:
     check = f"search by {name}"
     if page is None:
-        return probes.Finding(
-            "clients", check, "note", "refused", f"a search by {name} is refused; vetl gets by id"
-        )
+        return Finding("clients", check, "note", "refused", f"a search by {name} is refused; vetl gets by id")
     if key_of(client) in {key_of(row) for row in page.rows}:
         if nobody is not None and key_of(client) in {key_of(row) for row in nobody.rows}:
             evidence = f"a search by a {name} that nobody has finds the client too; vetl gets by id"
-            return probes.Finding("clients", check, "note", "ignored", evidence)
-        return probes.Finding(
-            "clients", check, "ok", name, f"finds the client by its {name}, and not by another {name}"
-        )
+            return Finding("clients", check, "note", "ignored", evidence)
+        return Finding("clients", check, "ok", name, f"finds the client by its {name}, and not by another {name}")
     cut = len(page.rows) == MOST_CLIENTS
     evidence = f"finds {len(page.rows)} clients without the client that has this {name}; vetl gets by id"
-    return probes.Finding("clients", check, "note", "possibly cut" if cut else "not found", evidence)
+    return Finding("clients", check, "note", "possibly cut" if cut else "not found", evidence)
 
 
-def _cut() -> probes.Findings:
+def _cut() -> Findings:
     """Search by a common letter, to see whether results are cut off."""
     page = yield from _ask({"name": A_LETTER})
     if page is None:
         return []
     if len(page.rows) == MOST_CLIENTS:
         evidence = f"exactly {MOST_CLIENTS} found: possibly cut off, so vetl gets clients by id"
-        return [probes.Finding("clients", "search", "note", "possibly cut", evidence)]
-    return [
-        probes.Finding("clients", "search", "ok", "whole", f"{len(page.rows)} found, fewer than {MOST_CLIENTS}")
-    ]
+        return [Finding("clients", "search", "note", "possibly cut", evidence)]
+    return [Finding("clients", "search", "ok", "whole", f"{len(page.rows)} found, fewer than {MOST_CLIENTS}")]
 
 
-def check_patients(ids: Sequence[str]) -> probes.Findings:
+def check_patients(ids: Sequence[str]) -> Findings:
     """Check that a search by client returns the patients of that client only, for two clients (contract)."""
     owned = 0
     for client in ids[:2]:
         page = yield from _ask({"client_id": client})
         owned += page is not None and all(str(row.get("client_id")) == client for row in page.rows)
     if owned == 2:  # noqa: PLR2004 - two contrasting values
-        return [
-            probes.Finding("patients", "client_id", "ok", "client_id", "two clients show their own patients only")
-        ]
+        return [Finding("patients", "client_id", "ok", "client_id", "two clients show their own patients only")]
     state = "unknown" if len(ids) < 2 else "note"  # noqa: PLR2004 - as above
     evidence = (
         "patients of other clients are shown; vetl gets them by id" if state == "note" else "too few clients"
     )
-    return [probes.Finding("patients", "client_id", state, "", evidence)]
+    return [Finding("patients", "client_id", state, "", evidence)]
 
 
 def _ask(query: Mapping[str, str]) -> Plan[Page | None]:

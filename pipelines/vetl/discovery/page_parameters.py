@@ -22,6 +22,7 @@ from vetl.core.pages import Page, key_of
 from vetl.core.steps import Plan
 from vetl.discovery import probes
 from vetl.discovery.parameter_names import PAGE_NAMES, SIZE_NAMES
+from vetl.discovery.probes import Finding, Findings, ListKnowledge
 
 ATTEMPTS = 2
 """Attempts to find pages that do not change between two reads; after that the numbering stays undecided."""
@@ -53,7 +54,7 @@ REFUSED = PageNumbers(Result.IGNORED)
 """The server refuses the name with every number."""
 
 
-def check_numbers(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> Plan[list[probes.Finding]]:
+def check_numbers(knowledge: ListKnowledge, *, fixed: bool = False) -> Plan[list[Finding]]:
     """Prove the page parameter by two pages with different rows, and find the number of the first page."""
     configured = knowledge.names.page
     first = yield from knowledge.recall({**knowledge.whole, **knowledge.smallest})
@@ -93,7 +94,7 @@ def check_numbers(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> Pl
     return [*findings, (yield from _beyond(knowledge, first))] if knowledge.thorough else findings
 
 
-def _beyond(knowledge: probes.ListKnowledge, first: Page) -> Plan[probes.Finding]:
+def _beyond(knowledge: ListKnowledge, first: Page) -> Plan[Finding]:
     number = first.total_count + BEYOND
     page = yield from knowledge.ask({**knowledge.whole, **knowledge.smallest, knowledge.names.page: str(number)})
     if page is None:
@@ -106,7 +107,7 @@ def _beyond(knowledge: probes.ListKnowledge, first: Page) -> Plan[probes.Finding
     return knowledge.finding("beyond the end", "ok", "empty", evidence)
 
 
-def _unturned(knowledge: probes.ListKnowledge) -> probes.Finding:
+def _unturned(knowledge: ListKnowledge) -> Finding:
     return knowledge.finding(
         "page",
         "contradicts",
@@ -222,7 +223,7 @@ def _keys(page: Page | None) -> Keys:
 SMALLER = (50, 25, 20, 10)
 
 
-def check_size(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> probes.Findings:
+def check_size(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     """Prove the name of the page size by pages of one and of two rows; then find the default and the maximum."""
     configured = knowledge.names.per_page
     plain = yield from knowledge.recall(knowledge.whole)
@@ -240,7 +241,7 @@ def check_size(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> probe
     ]
 
 
-def _name(knowledge: probes.ListKnowledge, plain: Page, *, fixed: bool) -> Plan[str | None]:
+def _name(knowledge: ListKnowledge, plain: Page, *, fixed: bool) -> Plan[str | None]:
     configured = knowledge.names.per_page
     if (yield from _is_proven(knowledge, plain, configured)):
         return configured
@@ -255,7 +256,7 @@ def _name(knowledge: probes.ListKnowledge, plain: Page, *, fixed: bool) -> Plan[
     return None
 
 
-def _is_proven(knowledge: probes.ListKnowledge, plain: Page, name: str) -> Plan[bool]:
+def _is_proven(knowledge: ListKnowledge, plain: Page, name: str) -> Plan[bool]:
     """Return whether a name gives pages of one row and of two rows; store a proven name in `knowledge`.
 
     On a list of two rows both pages are requested once more: a page also holds one row if the other row has gone.
@@ -273,24 +274,24 @@ def _is_proven(knowledge: probes.ListKnowledge, plain: Page, name: str) -> Plan[
     return True
 
 
-def _any_holds_one(knowledge: probes.ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
+def _any_holds_one(knowledge: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
     """Return whether these names, sent together, give a page of one row; `None` if the server refuses them."""
     page = yield from knowledge.ask({**knowledge.whole, **dict.fromkeys(names, "1")})
     return None if page is None else len(page.rows) == 1
 
 
-def _holds(knowledge: probes.ListKnowledge, name: str, size: int) -> Plan[bool]:
+def _holds(knowledge: ListKnowledge, name: str, size: int) -> Plan[bool]:
     page = yield from knowledge.ask({**knowledge.whole, name: str(size)})
     return page is not None and len(page.rows) == size
 
 
-def _holds_more(knowledge: probes.ListKnowledge, name: str, size: int) -> Plan[bool]:
+def _holds_more(knowledge: ListKnowledge, name: str, size: int) -> Plan[bool]:
     """Return whether a page can hold more rows, by the largest page, which is read in any case."""
     page = yield from knowledge.recall({**knowledge.whole, name: str(probes.LARGEST)})
     return (page is not None and len(page.rows) >= size) or (yield from _holds(knowledge, name, size))
 
 
-def _limits(knowledge: probes.ListKnowledge, name: str, default: int) -> Plan[probes.Finding]:
+def _limits(knowledge: ListKnowledge, name: str, default: int) -> Plan[Finding]:
     most = yield from _most(knowledge, name, default)
     knowledge.page_size = most
     knowledge.largest = {name: str(most)}
@@ -306,7 +307,7 @@ def _limits(knowledge: probes.ListKnowledge, name: str, default: int) -> Plan[pr
     return knowledge.finding("page size", "note", f"{default} to {most}", f"default {default}; {beyond}")
 
 
-def _most(knowledge: probes.ListKnowledge, name: str, default: int) -> Plan[int]:
+def _most(knowledge: ListKnowledge, name: str, default: int) -> Plan[int]:
     """Return the largest page that the server gives, which is at least its default."""
     for size in (probes.LARGEST, *(smaller for smaller in SMALLER if smaller > default)):
         page = yield from knowledge.recall({**knowledge.whole, name: str(size)})
@@ -329,7 +330,7 @@ def _page_size_of(page: Page, requested: int) -> int:
     return page.per_page or requested
 
 
-def _ignored(knowledge: probes.ListKnowledge, default: int) -> probes.Finding:
+def _ignored(knowledge: ListKnowledge, default: int) -> Finding:
     return knowledge.finding(
         "per_page",
         "ignored",

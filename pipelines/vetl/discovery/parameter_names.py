@@ -17,6 +17,7 @@ from vetl.core.pages import Page
 from vetl.core.steps import Plan
 from vetl.discovery import probes
 from vetl.discovery.conventions import whole_bounds
+from vetl.discovery.probes import Finding, Findings, ListKnowledge
 
 DATE_RANGE_NAMES = (
     ("start", "end"), ("from", "to"), ("updated_from", "updated_to"), ("updated_since", "updated_until"),
@@ -58,7 +59,7 @@ NAMES: Mapping[str, Sequence[str]] = {
 
 
 def choose_accepted_names(
-    knowledge: probes.ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]
+    knowledge: ListKnowledge, unproven: Sequence[str], statuses: Sequence[str]
 ) -> Plan[None]:
     """Replace refused names by accepted ones. One request, if the server accepts all unproven names."""
     trials = {key: values for key, values in _values(knowledge, statuses).items() if key in unproven and values}
@@ -72,14 +73,14 @@ def choose_accepted_names(
                 break
 
 
-def _values(knowledge: probes.ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence[str]]:
+def _values(knowledge: ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence[str]]:
     """Return trial values of each parameter. A server may refuse page 1 as beyond the end, page 0 as too low."""
     _, late = whole_bounds(knowledge.reading, knowledge.bounds)
     end = (late,) if knowledge.whole else ()
     return {"end": end, "per_page": ("1",), "page": ("1", "0"), "status": statuses[:1]}
 
 
-def _is_accepted(knowledge: probes.ListKnowledge, name: str, values: Sequence[str]) -> Plan[bool]:
+def _is_accepted(knowledge: ListKnowledge, name: str, values: Sequence[str]) -> Plan[bool]:
     for value in values:
         if (yield from knowledge.refusal_of({**knowledge.whole, name: value})) is None:
             return True
@@ -90,8 +91,8 @@ NO_STATUS = "vetl_doctor"
 
 
 def check_statuses(
-    knowledge: probes.ListKnowledge, statuses: Sequence[str], *, column: str = "status", fixed: bool = False
-) -> probes.Findings:
+    knowledge: ListKnowledge, statuses: Sequence[str], *, column: str = "status", fixed: bool = False
+) -> Findings:
     """Prove the name of the filter on `column`, by two of the statuses that the contract lists."""
     configured = knowledge.names.status
     plain = yield from knowledge.recall(knowledge.whole)
@@ -123,7 +124,7 @@ def _contrasting(plain: Page, statuses: Sequence[str], column: str) -> list[str]
 
 
 def _evidence(
-    knowledge: probes.ListKnowledge, plain: Page, name: str, tried: Sequence[str], column: str
+    knowledge: ListKnowledge, plain: Page, name: str, tried: Sequence[str], column: str
 ) -> Plan[str | None]:
     """Return the row counts by status; `None` if a status is refused, gives rows of another, or both give none.
 
@@ -141,9 +142,7 @@ def _evidence(
     )
 
 
-def _totals(
-    knowledge: probes.ListKnowledge, name: str, tried: Sequence[str], column: str
-) -> Plan[list[int] | None]:
+def _totals(knowledge: ListKnowledge, name: str, tried: Sequence[str], column: str) -> Plan[list[int] | None]:
     """Return the total of each status; `None` if one is refused or gives rows of another."""
     totals: list[int] = []
     for status in tried:
@@ -154,15 +153,13 @@ def _totals(
     return totals
 
 
-def _any_works(
-    knowledge: probes.ListKnowledge, plain: Page, status: str, names: Sequence[str]
-) -> Plan[bool | None]:
+def _any_works(knowledge: ListKnowledge, plain: Page, status: str, names: Sequence[str]) -> Plan[bool | None]:
     """Return whether these names, sent together, change the total; `None` if the server refuses them."""
     page = yield from knowledge.ask({**knowledge.whole, **knowledge.smallest, **dict.fromkeys(names, status)})
     return None if page is None else page.total_count != plain.total_count
 
 
-def _unknown_status(knowledge: probes.ListKnowledge) -> Plan[probes.Finding]:
+def _unknown_status(knowledge: ListKnowledge) -> Plan[Finding]:
     page = yield from knowledge.ask({**knowledge.whole, **knowledge.smallest, knowledge.names.status: NO_STATUS})
     if page is None:
         answer, evidence = "refused", "a status that does not exist is refused"
@@ -173,7 +170,7 @@ def _unknown_status(knowledge: probes.ListKnowledge) -> Plan[probes.Finding]:
     return knowledge.finding("unknown status", "note", answer, evidence)
 
 
-def _ignored(knowledge: probes.ListKnowledge) -> probes.Finding:
+def _ignored(knowledge: ListKnowledge) -> Finding:
     return knowledge.finding(
         "status",
         "ignored",

@@ -18,6 +18,7 @@ from vetl.core.steps import Plan
 from vetl.discovery import probes
 from vetl.discovery.conventions import Bounds, format_bound, whole_bounds
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES
+from vetl.discovery.probes import Finding, Findings, ListKnowledge
 
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
@@ -26,7 +27,7 @@ SLACK = timedelta(days=2)
 """A row may be up to two days later than an end and still inside the range, if ends are whole days in any zone."""
 
 
-def check_range(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> probes.Findings:
+def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     """Prove the names of start and end, or find names that work, unless the contract shows them (`fixed`).
 
     Set the names, the bounds and the query for the whole list in `knowledge`.
@@ -55,7 +56,7 @@ def check_range(knowledge: probes.ListKnowledge, *, fixed: bool = False) -> prob
     return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
 
 
-def _may_be_found(knowledge: probes.ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
+def _may_be_found(knowledge: ListKnowledge, names: Mapping[str, str]) -> Plan[bool]:
     """Return whether any of these starts may work: sent together, in the far future, they empty the list.
 
     If the server refuses the request, the names are tried one by one, unless an earlier check did that in vain.
@@ -64,13 +65,13 @@ def _may_be_found(knowledge: probes.ListKnowledge, names: Mapping[str, str]) -> 
     return "start" not in knowledge.ignored if works is None else works
 
 
-def _any_start(knowledge: probes.ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
+def _any_start(knowledge: ListKnowledge, names: Sequence[str]) -> Plan[bool | None]:
     ahead = format_bound(probes.far_ahead(knowledge.reading.now), "instant")
     page = yield from knowledge.ask(dict.fromkeys(names, ahead))
     return None if page is None else not page.total_count
 
 
-def _try_start(knowledge: probes.ListKnowledge, name: str) -> Plan[Page | None]:
+def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
     """Return the first page of the whole list if this start works: a start in the far future empties the list."""
     for bounds in FORMS:
         for query in _ahead(name, bounds, probes.far_ahead(knowledge.reading.now)):
@@ -94,7 +95,7 @@ def _try_start(knowledge: probes.ListKnowledge, name: str) -> Plan[Page | None]:
     return None
 
 
-def _is_empty(knowledge: probes.ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
+def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
     """Return whether an answer holds no row. If its total is not 0, a second answer must agree."""
     if page.total_count and not page.rows:
         again = yield from knowledge.ask(query)
@@ -102,7 +103,7 @@ def _is_empty(knowledge: probes.ListKnowledge, query: Mapping[str, str], page: P
     return not page.rows
 
 
-def _whole(knowledge: probes.ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
+def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
     """Read the first page of the whole list, with the configured end if the server accepts it."""
     past, late = whole_bounds(knowledge.reading, bounds)
     for query in ({name: past, knowledge.names.end: late}, {name: past}):
@@ -123,7 +124,7 @@ def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str
         yield {**start, PARTNERS[name]: format_bound(at + timedelta(days=1), bounds)}
 
 
-def _has_rows_with_an_end(knowledge: probes.ListKnowledge) -> Plan[bool]:
+def _has_rows_with_an_end(knowledge: ListKnowledge) -> Plan[bool]:
     """Return whether an apparently empty list has rows if an end is sent, and none in the far future.
 
     This happens on a practice's first day, if the server's default end is the midnight before.
@@ -141,7 +142,7 @@ def _has_rows_with_an_end(knowledge: probes.ListKnowledge) -> Plan[bool]:
     return False
 
 
-def _start_beside(knowledge: probes.ListKnowledge, end: str) -> Plan[bool]:
+def _start_beside(knowledge: ListKnowledge, end: str) -> Plan[bool]:
     """Find a start that works beside a working end: in the far future, the two give an empty range."""
     past, late = whole_bounds(knowledge.reading, knowledge.bounds)
     ahead = probes.far_ahead(knowledge.reading.now)
@@ -158,7 +159,7 @@ def _start_beside(knowledge: probes.ListKnowledge, end: str) -> Plan[bool]:
     return False
 
 
-def check_end(knowledge: probes.ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[probes.Finding]:
+def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
     """Prove the configured end, or find one that works: a range with an early end lacks rows of a late one."""
     names = probes.candidates((configured,), PARTNERS.values())
     start = {name: value for name, value in knowledge.whole.items() if name == knowledge.names.start}
@@ -186,7 +187,7 @@ def check_end(knowledge: probes.ListKnowledge, configured: str, *, fixed: bool =
     )
 
 
-def _end_works(knowledge: probes.ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
+def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
     """Return the evidence that an end works, or `None`. Set its name in `knowledge`."""
     form = yield from _form_of_ends(knowledge, start, (name,))
     _, late = whole_bounds(knowledge.reading, form)
@@ -209,9 +210,7 @@ def _end_works(knowledge: probes.ListKnowledge, start: Mapping[str, str], name: 
     return None
 
 
-def _early(
-    knowledge: probes.ListKnowledge, start: Mapping[str, str]
-) -> Iterator[tuple[Mapping[str, str], datetime]]:
+def _early(knowledge: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
     """Return early ends, each with its start: in the first second of history, and in the days before."""
     begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
     yield start, begun + timedelta(seconds=1)
@@ -225,9 +224,7 @@ def _obeys(page: Page, end: datetime) -> bool:
     return all((at := updated_at(row)) is None or at <= end + SLACK for row in page.rows)
 
 
-def _any_end_works(
-    knowledge: probes.ListKnowledge, start: Mapping[str, str], names: Sequence[str]
-) -> Plan[bool | None]:
+def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
     """Return whether these ends, sent together and early, remove rows; `None` if the server refuses them once."""
     begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
     form = yield from _form_of_ends(knowledge, start, names)
@@ -239,7 +236,7 @@ def _any_end_works(
     return page.total_count < plain.total_count
 
 
-def _form_of_ends(knowledge: probes.ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
+def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
     """Return the form of ends: that of the working start, else instants, or days if only days are accepted."""
     if knowledge.bounds != "none":
         return knowledge.bounds
@@ -250,7 +247,7 @@ def _form_of_ends(knowledge: probes.ListKnowledge, start: Mapping[str, str], nam
     return "instant"
 
 
-def _no_start(knowledge: probes.ListKnowledge, *, fixed: bool) -> Plan[probes.Finding]:
+def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
     name = knowledge.names.start
     knowledge.bounds, knowledge.whole = "none", {}
     refused = (yield from knowledge.recall({})) is None
@@ -280,7 +277,7 @@ def _no_start(knowledge: probes.ListKnowledge, *, fixed: bool) -> Plan[probes.Fi
     )
 
 
-def _too_few(knowledge: probes.ListKnowledge, key: Key) -> probes.Finding:
+def _too_few(knowledge: ListKnowledge, key: Key) -> Finding:
     name = str(getattr(knowledge.names, key))
     return knowledge.finding(key, "unknown", name, "the list is empty since history_start")
 
@@ -293,7 +290,7 @@ Timed = tuple[Row, datetime]
 Contains = Plan[bool | None]
 
 
-def check_bounds(knowledge: probes.ListKnowledge, rows: Sequence[Row]) -> probes.Findings:
+def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
     """Read ranges of a second around single rows, then ranges that start or end at a row. `rows` are a sample."""
     timed = timed_rows(rows)
     if not timed or not {"start", "end"} <= knowledge.proven:
@@ -319,7 +316,7 @@ def is_clear_of_midnights(at: datetime) -> bool:
     return 1 <= at.minute % 15 < 14  # noqa: PLR2004 - as above
 
 
-def granularity(knowledge: probes.ListKnowledge, timed: Sequence[Timed]) -> Plan[Bounds | None]:
+def granularity(knowledge: ListKnowledge, timed: Sequence[Timed]) -> Plan[Bounds | None]:
     """Return "instant" if start and end distinguish seconds, else "day".
 
     A server distinguishes seconds if a range around a row holds the row and the ranges before and after do not. If
@@ -343,7 +340,7 @@ def granularity(knowledge: probes.ListKnowledge, timed: Sequence[Timed]) -> Plan
     return "day" if answers == {False} else None
 
 
-def _day_bounds(knowledge: probes.ListKnowledge, timed: Sequence[tuple[Row, datetime]]) -> probes.Findings:
+def _day_bounds(knowledge: ListKnowledge, timed: Sequence[tuple[Row, datetime]]) -> Findings:
     zone = knowledge.reading.time_zone
     days = [(row, at.astimezone(UTC).date(), at.astimezone(zone).date()) for row, at in timed]
     start = end = None
@@ -367,11 +364,11 @@ def _day_bounds(knowledge: probes.ListKnowledge, timed: Sequence[tuple[Row, date
 
 
 def _bounds_finding(
-    knowledge: probes.ListKnowledge,
+    knowledge: ListKnowledge,
     start: bool | None,  # noqa: FBT001 - two answers of the server
     end: bool | None,  # noqa: FBT001
     evidence: str,
-) -> probes.Finding:
+) -> Finding:
     shape = {True: "[]", False: "()", None: "??"}
     interval = f"{knowledge.bounds} {shape[start][0]}{shape[end][1]}"
     return knowledge.finding("bounds", "note", interval, evidence)
@@ -385,7 +382,7 @@ def _days(start: date, end: date) -> tuple[str, str]:
     return start.isoformat(), end.isoformat()
 
 
-def _contains(knowledge: probes.ListKnowledge, row: Row, start: str, end: str) -> Contains:
+def _contains(knowledge: ListKnowledge, row: Row, start: str, end: str) -> Contains:
     """Return whether a range holds a row; `None` if the range is refused or has more rows than one page."""
     page = yield from knowledge.ask({knowledge.names.start: start, knowledge.names.end: end, **knowledge.largest})
     if page is None:

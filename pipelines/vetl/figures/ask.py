@@ -101,13 +101,13 @@ def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion
     rows = read(statement if question.most is None else f"{statement} limit {question.most + 1}").rows
     about_days: list[str] = []
     if not any(row[-3] for row in rows):
-        of_practices = " and ".join([conditions(where, _PRACTICE), *_within(question)])
+        of_practices = " and ".join([conditions(where, _PRACTICE), *within(question)])
         about_days = no_days(read, _chosen(question, where, FRAME), of_practices)
         rows = [] if about_days else rows
     whole_weeks = [one for one in where if one.name != "weekday"]
     about_days += part_periods(read, question.by, _chosen(question, whole_weeks, FRAME), rows[: question.most])
     of_practices = conditions(where, {"practice": "practice_id", "group": "group_name"})
-    evidence = evidence_of(read, metric.lists, " and ".join([of_practices, *_within(question)]))
+    evidence = evidence_of(read, metric.lists, " and ".join([of_practices, *within(question)]))
     cut_off = question.most is not None and len(rows) > question.most
     too_many = [f"only the first {question.most:,} rows are here: ask for less"] if cut_off else []
     rows = rows[: question.most]
@@ -219,7 +219,7 @@ def _people(metric: Metric, question: MetricQuestion, where: Sequence[Comparison
     period = next(name for name in question.by if name in metric.by)
     expressions = {"practice": "practice_id", "group": "group_name", period: quoted(period)}
     length = {"day": 1, "week": 7}[period]
-    chosen = [conditions(where, expressions), *_within(question)]
+    chosen = [conditions(where, expressions), *within(question)]
     if question.since:
         chosen.append(f"{quoted(period)} >= date {literal(question.since.isoformat())}")
     if question.until:
@@ -245,7 +245,7 @@ def _list(items: Any) -> str:  # noqa: ANN401 - any iterable of text
     return "".join(f"{item}, " for item in items)
 
 
-def _within(question: MetricQuestion) -> list[str]:
+def within(question: MetricQuestion) -> list[str]:
     """Return the condition for the practices of a question; none if these are all."""
     if question.practices is None:
         return []
@@ -254,7 +254,7 @@ def _within(question: MetricQuestion) -> list[str]:
 
 def _chosen(question: MetricQuestion, where: Sequence[Comparison], expressions: Mapping[str, str]) -> str:
     """Return SQL for the rows that a question asks for."""
-    chosen = [conditions(where, expressions), *_within(question)]
+    chosen = [conditions(where, expressions), *within(question)]
     if question.since:
         chosen.append(f"day >= date {literal(question.since.isoformat())}")
     if question.until:

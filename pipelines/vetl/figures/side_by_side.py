@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import WrongUse
-from vetl.figures.ask import FRAME, MetricQuestion, answered, dimensions_of, parts_of, refuse_wrong_kind
+from vetl.figures.ask import FRAME, MetricQuestion, answered, dimensions_of, parts_of, refuse_wrong_kind, within
 from vetl.figures.catalogue import Metric, metrics_of
 from vetl.figures.comparisons import Comparison, conditions, parsed, with_ids
 from vetl.figures.counting import counted_columns
 from vetl.figures.explanation import Explanation, metric_rows, value_of_rows, with_their_count
 from vetl.publishing.marts import table_of
 from vetl.publishing.statements import Read, columns_of, reading
-from vetl.store.connection import literal, quoted
+from vetl.store.connection import quoted
 
 Values = dict[str, float | None]
 """The value of each metric."""
@@ -41,9 +41,9 @@ def side_by_side(
         outer = ", ".join(
             [*map(quoted, question.by), *(f"{one.aggregation}({quoted(one.name)})" for one in parts.values())]
         )
-        chosen = conditions(_where(read, question, dimensions), dimensions)
-        rows = read(f"select {outer} from (select {inner} from {table_of(mart)} as counted where {chosen} and"
-                    f" {_within(question)}) group by all order by all").rows  # fmt: skip
+        chosen = " and ".join([conditions(_where(read, question, dimensions), dimensions), *within(question)])
+        rows = read(f"select {outer} from (select {inner} from {table_of(mart)} as counted where {chosen})"
+                    f" group by all order by all").rows  # fmt: skip
         for row in rows:
             key, values = (row[0], row[1:]) if question.by else (None, row)
             counts.setdefault(key, {}).update(zip(parts, values, strict=True))
@@ -73,12 +73,6 @@ def _where(read: Read, question: MetricQuestion, dimensions: Mapping[str, str]) 
     where = with_ids(read, parsed(question.where, tuple(dimensions)))
     ends = ((">=", question.since), ("<=", question.until))
     return [*where, *(Comparison("day", operator, day.isoformat()) for operator, day in ends if day)]
-
-
-def _within(question: MetricQuestion) -> str:
-    if question.practices is None:
-        return "true"
-    return f"practice_id in ({', '.join(map(literal, question.practices)) or 'null'})"
 
 
 def rows_of_metric(file: Path, question: MetricQuestion) -> Explanation:

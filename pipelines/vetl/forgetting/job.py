@@ -32,7 +32,7 @@ from vetl.store.pseudonyms import Pseudonyms
 from vetl.store.sqlite_file import erase_remains, is_sqlite, sync_to_disk
 from vetl.store.warehouse import Place, Warehouse, existing, opened
 
-Build = Callable[[Settings], Mapping[str, Any]]
+Build = Callable[[], Mapping[str, Any]]
 """Build the marts in full and publish them; the returned mapping has an `exit_code`."""
 
 UNFINISHED = "the forgetting is not complete: run the same command again, or `vetl run`, which continues it"
@@ -125,7 +125,7 @@ def _steps(settings: Settings, build: Build, practice_id: str | None, client_id:
     # A published file that was rolled back may contain the person.
     release(warehouse.path)
     removed = remove_kept(warehouse.published)
-    built = build(settings)
+    built = build()
     if built["exit_code"]:
         # The published file still has the person.
         left = [str(warehouse.published)]

@@ -99,16 +99,7 @@ def mend(config: Path, corrections: Corrections) -> tuple[str, ...]:
 
 def overridden(settings: Settings, corrections: Corrections) -> tuple[str, ...]:
     """Return corrected keys that have another value all the same, because the environment overrides the file."""
-    zones = {practice.id: practice.time_zone for practice in settings.practices}
-    keys: list[str] = []
-    for key, (practice_id, finding) in _decided(corrections).items():
-        correction = finding.correction
-        assert correction is not None
-        named = {str(name): value for name, value in settings.partner.parameters.get(finding.endpoint, {}).items()}
-        now = zones.get(practice_id) if correction.key == TIME_ZONE else named.get(correction.key)
-        if now != correction.value:
-            keys.append(key)
-    return tuple(keys)
+    return tuple(key for key, item in _decided(corrections).items() if corrected(settings, [item]) != settings)
 
 
 def _decided(corrections: Corrections) -> dict[str, tuple[str, Finding]]:

@@ -283,7 +283,7 @@ def test_a_forgotten_client_is_erased_from_the_ledger_and_gets_no_second_task(wo
     files = list(ActSettings.of(settings).ledger.parent.glob("acts.sqlite*"))
     assert any(name.encode() in file.read_bytes() for file in files)
 
-    left = forget_person(settings, PRACTICE, client, lambda _: {"exit_code": 0}).left
+    left = forget_person(settings, PRACTICE, client, lambda: {"exit_code": 0}).left
 
     assert [file for file in left if "acts.sqlite" in file] == []
     held = b"".join(file.read_bytes() for file in ActSettings.of(settings).ledger.parent.glob("acts.sqlite*"))

@@ -80,8 +80,7 @@ class Applier:
         return is_due or any(act.practice_id == practice_id for act in self._plan().cancellations)
 
     async def _messages(self, practice_id: str) -> None:
-        entries = [entry for entry in self._ledger.entries() if entry.act.practice_id == practice_id]
-        entries = [entry for entry in entries if acts.is_message(entry.act.kind)]
+        entries = self._own(practice_id, messages=True)
         if any(self._is_due(entry) or entry.state in acts.OPEN for entry in entries):
             await Texter(self._ledger, self._platform, self.result, practice_id, self._obstacle).text(
                 [entry.act for entry in entries if entry.state in acts.OPEN],
@@ -157,10 +156,10 @@ class Applier:
         ]
         self.result.doubts += [line for line in doubles if line not in self.result.doubts]
 
-    def _own(self, practice_id: str) -> list[acts.LedgerEntry]:
-        """Return the acts of a practice that are staff tasks."""
+    def _own(self, practice_id: str, *, messages: bool = False) -> list[acts.LedgerEntry]:
+        """Return the acts of a practice that are staff tasks, or those that are messages."""
         entries = [entry for entry in self._ledger.entries() if entry.act.practice_id == practice_id]
-        return [entry for entry in entries if not acts.is_message(entry.act.kind)]
+        return [entry for entry in entries if acts.is_message(entry.act.kind) == messages]
 
     def _is_settled(self, practice_id: str, read: TasksRead) -> bool:
         """Return whether the ledger knows every request that may have left before it was lost."""

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from vetl.addons.act.acts import OPEN, UNASKED, ActState, LedgerEntry, codes_in, codes_of
 from vetl.core.errors import RequestRefused
@@ -70,24 +70,6 @@ class Sightings:
     strangers: tuple[Sighting, ...]
     absent: tuple[str, ...]
     twice: tuple[tuple[str, int], ...]
-
-
-def seen_task(
-    *,
-    task_id: str,
-    status: str | None,
-    title: str | None,
-    description: str | None,
-    client_id: str | None,
-    reference_time_at: datetime | None,
-    others: Iterable[object] = (),
-    created_at: datetime | None = None,
-) -> SeenTask:
-    """Return a task with its codes and the digest of all its fields."""
-    reference = reference_time_at.astimezone(UTC) if reference_time_at else None
-    content = json.dumps([status, title, description, client_id, str(reference), *map(str, others)])
-    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-    return SeenTask(task_id, status, tuple(codes_in(description, title)), reference, digest, created_at)
 
 
 def compare(entries: Sequence[LedgerEntry], read: TasksRead, settle: timedelta) -> Sightings:
@@ -238,16 +220,15 @@ def _tasks(rows: Iterable[Row]) -> tuple[SeenTask, ...]:
 
 def task_of(row: Row) -> SeenTask:
     """Return a task as a row or an answer shows it. Times count as instants, however they are written."""
-    return seen_task(
-        task_id=key_of(row),
-        status=_text(row.get("status")),
-        title=_text(row.get("title")),
-        description=_text(row.get("description")),
-        client_id=_text(row.get("client_id")),
-        reference_time_at=instant(row.get("reference_time_at")),
-        others=[instant(row.get(name)) if name.endswith("_at") else _text(row.get(name)) for name in _EDITABLE],
-        created_at=instant(row.get("created_at")),
+    title, description, status, client_id = (
+        _text(row.get(name)) for name in ("title", "description", "status", "client_id")
     )
+    reference = instant(row.get("reference_time_at"))
+    others = [instant(row.get(name)) if name.endswith("_at") else _text(row.get(name)) for name in _EDITABLE]
+    content = json.dumps([status, title, description, client_id, str(reference), *map(str, others)])
+    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    codes = tuple(codes_in(description, title))
+    return SeenTask(key_of(row), status, codes, reference, digest, instant(row.get("created_at")))
 
 
 def _text(value: object) -> str | None:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from vetl.addons.postgres.settings import PublishSettings
 from vetl.core.errors import ConfigurationError, VetlError
 from vetl.core.published_file import DIGESTS, META, SCHEMAS, schema_of
-from vetl.jobs.status_report import Problem, StatusPart
+from vetl.hooks import Problem, StatusPart
 from vetl.publishing.opened import opened
 from vetl.settings import Settings
 from vetl.store.connection import literal, quoted

@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field, model_validator
 
 from vetl import bundled
 from vetl.core.text import nearest
-from vetl.publishing.descriptions import declared_metrics
 from vetl.settings.section import Address, Count, FilePath, Number, Section, Whole
 
 Periods = Annotated[Whole, Field(ge=1, le=366)]
@@ -16,6 +15,8 @@ Periods = Annotated[Whole, Field(ge=1, le=366)]
 
 def metric_name(name: str) -> str:
     """Return the name of a metric that the dbt project declares: settings refuse another name without a file."""
+    from vetl.publishing.descriptions import declared_metrics  # reads YAML, which most folders do not need
+
     of_now = declared_metrics(bundled.dbt_project())
     if name not in of_now:
         raise ValueError(f"is no metric: {name}{nearest(name, sorted(of_now))}")
