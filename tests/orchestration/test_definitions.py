@@ -99,6 +99,10 @@ def test_every_asset_has_an_area_an_owner_and_a_description(definitions: dg.Defi
     )
     lists = {endpoint.table: assets[raw_key(endpoint.table)].group_name for endpoint in REGISTRY}
     assert "lists" not in lists.values()
+    made = assets[dg.AssetKey(["marts", "staff_tasks"])].metadata
+    [file] = made["dagster/code_references"].value.code_references
+    assert file.file_path == str(ROOT / "dbt/models/marts/tasks/staff_tasks.sql")
+    assert "task_id" in {column.name for column in made["dagster/column_schema"].value.columns}
     assert lists["staff_tasks"] == assets[dg.AssetKey(["marts", "staff_tasks"])].group_name == "tasks"
 
 

@@ -219,9 +219,7 @@ def _of_node(context: dg.AssetExecutionContext, done: dict[str, Any], dbt: DbtAs
         )
 
 
-def _row_counts(
-    rows: Mapping[str, int], made: Iterable[dg.AssetKey | dg.AssetCheckKey | None]
-) -> Iterator[dg.AssetObservation]:
+def _row_counts(rows: Mapping[str, int], made: Iterable[object]) -> Iterator[dg.AssetObservation]:
     """Yield the rows of the published models that were made, which their pages show."""
     for key in made:
         if isinstance(key, dg.AssetKey) and key.path[0] in SCHEMAS and key.path[-1] in rows:
