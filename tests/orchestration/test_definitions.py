@@ -102,7 +102,7 @@ def test_every_asset_has_an_area_an_owner_and_a_description(definitions: dg.Defi
     made = assets[dg.AssetKey(["marts", "staff_tasks"])].metadata
     [file] = made["dagster/code_references"].value.code_references
     assert file.file_path == str(ROOT / "dbt/models/marts/tasks/staff_tasks.sql")
-    assert "task_id" in {column.name for column in made["dagster/column_schema"].value.columns}
+    assert "task_id" in {column.name for column in made["dagster/column_schema"].columns}
     assert lists["staff_tasks"] == assets[dg.AssetKey(["marts", "staff_tasks"])].group_name == "tasks"
 
 
