@@ -11,7 +11,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`cpu` is user and system seconds, children included; `peak_mib` its own largest resident set (Linux)."""
+    """`cpu` is user and system seconds, children included.
+
+    `peak_mib` is the largest resident set of the process or of one of its children, such as dbt (Linux).
+    """
 
     wall: float
     cpu: float
@@ -35,6 +38,6 @@ def _run(sender: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) 
     function(*arguments)
     wall = time.perf_counter() - started
     used, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    # `ru_maxrss` would be wrong: it begins with the value of the parent process.
-    peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
-    sender.send(Cost(wall, used.ru_utime + used.ru_stime + others.ru_utime + others.ru_stime, int(peak) / 1024))
+    # Its own `ru_maxrss` would be wrong: it begins with the value of the parent process.
+    peak = max(int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]), others.ru_maxrss)
+    sender.send(Cost(wall, used.ru_utime + used.ru_stime + others.ru_utime + others.ru_stime, peak / 1024))

@@ -140,7 +140,7 @@ LIMITS = {
     "docs/lossless.md": {"60 s"},
     "docs/postgres.md": {"60 s"},
     "docs/sandbox.md": {"3 s", "90 s", "2 s", "4 s"},
-    "docs/scale.md": {"500 MB", "200 MB"},
+    "docs/scale.md": {"500 MB", "200 MB", "5 GB"},
     "docs/security.md": {"1 GiB"},
     "docs/webhooks.md": {"1 MiB", "2 MiB"},
 }

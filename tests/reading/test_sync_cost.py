@@ -69,6 +69,14 @@ def test_it_is_twice_the_pages_and_54_requests_at_most(endpoint: Endpoint, kind:
     assert cost(endpoint, kind, rows) <= 2 * pages + (68 if kind.names == OTHER else 54)
 
 
+@pytest.mark.parametrize("endpoint", RANGED)
+def test_a_long_list_without_an_end_that_works_is_not_divided(endpoint: Endpoint) -> None:
+    """Each part would reach to the present."""
+    unknown_end = Manners(names=QueryNames(end="of_no_known_name"), largest_page=100)
+
+    assert cost(endpoint, unknown_end, 9_000) <= 2 * 90 + 54
+
+
 @each_list(*OF_SEVEN_PAGES)
 def test_of_seven_pages_it_is_that_many(endpoint: Endpoint) -> None:
     usual = Manners(largest_page=100, order="created_desc")

@@ -18,7 +18,7 @@ from typing import Any
 from vetl import bundled
 from vetl.core.errors import BuildFailed, WarehouseError, WrongUse
 from vetl.publishing.statements import query
-from vetl.store.connection import busy_in, remedy_in
+from vetl.store.connection import busy_in, memory_for_marts, remedy_in
 from vetl.store.writer_lock import held_descriptors
 
 Advance = Callable[[int, int], object]
@@ -216,7 +216,8 @@ def _run(
     flags += ["--log-format", "json", "--log-level-file", "none"] if start else []
     places = ["--project-dir", project, "--profiles-dir", project]
     places += ["--target-path", str(state / "target"), "--log-path", str(state / "logs")]
-    profile = {f"VETL_{name}".upper(): value for name, value in (limits or {}).items()}
+    limits = {"memory_limit": memory_for_marts(), **(limits or {})}
+    profile = {f"VETL_{name}".upper(): value for name, value in limits.items()}
     told: list[str] = []
     with subprocess.Popen(  # noqa: S603 - this interpreter, with arguments of our own
         [*(start or (*COMMAND, "--events")), *flags, *arguments, *places],

@@ -29,7 +29,7 @@ from vetl.publishing.last_publication import PublicationRecord, identity_of, rea
 from vetl.publishing.marts import SHOWN, Columns, Masking, copy_comments, copy_mart, count, marts_of, masked_words
 from vetl.publishing.retention import keep_before, refuse_foreign, remove_kept, set_mark
 from vetl.publishing.shown_words import Marts, shown_words
-from vetl.store.connection import as_warehouse_error, attach_private, literal
+from vetl.store.connection import as_warehouse_error, attach_private, literal, memory_for_marts
 from vetl.store.drafts import draft_for
 from vetl.store.notes import write_note
 from vetl.store.sqlite_file import sync_to_disk
@@ -149,7 +149,7 @@ def publish(  # noqa: PLR0913 - the settings of a publication
     `pii` has the treatment of the personal columns of every mart; without a key a hash is null. Readers who have
     the old file open go on reading it. On failure the old file stays and drafts are removed. The last `keep` files
     stay, with the new one (retention.py). `accept_loss`: publish also if a mart has lost most of its rows. The
-    `limits` are DuckDB's `memory_limit` and `temp_directory` if they differ from its defaults.
+    `limits` are DuckDB's `memory_limit` and `temp_directory` if they are configured.
     """
     published = published.resolve()
     try:
@@ -176,7 +176,8 @@ def _publish(
     record = read_record(private)
     masking = replace(masking, salt=record.salt if record else token_hex(16))
     # Rows that DuckDB spills are not masked yet, so they are spilled beside the private file.
-    with closing(duckdb.connect(config={"temp_directory": f"{private}.tmp", **limits})) as connection:
+    usual = {"temp_directory": f"{private}.tmp", "memory_limit": memory_for_marts()}
+    with closing(duckdb.connect(config={**usual, **limits})) as connection:
         attach_private(connection, private)
         refuse_newer(connection, None, bundled.migrations())
         there = marts_of(connection)

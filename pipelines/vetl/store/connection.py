@@ -124,6 +124,10 @@ PRIVATE = ("raw", "history", "control")
 MEMORY_LIMIT = 1_000_000_000
 """Bytes of DuckDB's buffers without its indexes; DuckDB spills more than that to a folder beside the file."""
 
+MEMORY_FOR_MARTS = 5_000_000_000
+"""The same for builds and publications, if the machine has as much. Without it DuckDB takes 80 % of the machine's
+memory: a build of ten million calls took 8.8 GiB, with it 5.2, for the same CPU."""
+
 MEMORY_FOR_ROWS = 128_000_000
 """The same while rows are taken in. A checkpoint needs 80 MiB if all rows are as long as `quarantine.LONG_ROW`."""
 
@@ -250,6 +254,15 @@ def limit_memory(connection: duckdb.DuckDBPyConnection, most: int) -> None:
     with suppress(duckdb.OutOfMemoryException):
         connection.execute(f"set memory_limit = '{MEMORY_KEPT + indexes}B'")
     connection.execute(f"set memory_limit = '{most + indexes}B'")
+
+
+def memory_for_marts() -> str:
+    """Return the limit of memory of a build or a publication if none is configured."""
+    with closing(duckdb.connect()) as connection:
+        [(least,)] = connection.execute(
+            "select least(parse_formatted_bytes(current_setting('memory_limit')), ?)", [MEMORY_FOR_MARTS]
+        ).fetchall()
+    return f"{least}B"
 
 
 def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:

@@ -1,12 +1,8 @@
 {{ config(materialized='table') }}
 
-with timeline as (
-    select * from {{ ref('int_booking_request_timeline') }}
-),
-
 -- The first contact decides who began. The newest contact of the client decides the state of the episode: the
 -- practice's own acts are no request. They only count if the client made no contact.
-episodes as (
+with episodes as (
     select
         practice_id,
         episode_id,
@@ -25,7 +21,7 @@ episodes as (
         nullif({{ of_the_client('max_by(coalesce(wanted, \'\'), position)') }}, '') as wanted,
         {{ of_the_client('max_by(result, position)') }} as last_result,
         bool_or(begun_by = 'client') as has_client_contact
-    from timeline
+    from {{ ref('int_booking_request_timeline') }}
     where kind = 'contact'
     group by practice_id, episode_id
 ),
@@ -40,7 +36,7 @@ first_bookings as (
         timeline.booked_at,
         timeline.appointment_id,
         timeline.attribution
-    from timeline
+    from {{ ref('int_booking_request_timeline') }} as timeline
     inner join episodes
         on
             timeline.practice_id = episodes.practice_id

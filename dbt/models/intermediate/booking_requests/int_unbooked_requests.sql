@@ -1,12 +1,7 @@
 {{ config(materialized='table') }}
 
-with episodes as (
-    select * from {{ ref('int_booking_requests') }}
-    where booked_at is null
-),
-
 -- Unbooked requests that nothing else keeps off the call-back list: of a known client or number, and not too old.
-unbooked as (
+with unbooked as (
     select
         episodes.practice_id,
         episodes.episode_id,
@@ -15,10 +10,11 @@ unbooked as (
         episodes.first_at,
         episodes.last_contact_at,
         {{ own_clock() }} as source_clock
-    from episodes
+    from {{ ref('int_booking_requests') }} as episodes
     {{ with_own_clock('episodes') }}
     where
-        episodes.has_client_contact
+        episodes.booked_at is null
+        and episodes.has_client_contact
         and (episodes.client_id is not null or episodes.phone is not null)
         and {{ hours_between('episodes.last_contact_at', own_clock()) }}
         <= {{ var('call_back_within_days') }} * 24
@@ -155,7 +151,7 @@ aged as (
         answered.answer,
         answered.visit_at,
         {{ hours_between('episodes.last_contact_at', own_clock()) }} as age_hours
-    from episodes
+    from {{ ref('int_booking_requests') }} as episodes
     {{ with_own_clock('episodes') }}
     left join refusals
         on
@@ -165,6 +161,7 @@ aged as (
         on
             episodes.practice_id = answered.practice_id
             and episodes.episode_id = answered.episode_id
+    where episodes.booked_at is null
 ),
 
 -- The first condition that holds is the reason not to call.
