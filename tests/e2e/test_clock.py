@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 import pytest
+from support.lists import PAGED
 from support.lying_proxy import lying
 from support.sandbox_settings import at
 from support.warehouse_with_rows import ask
 
-LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
-STEADY = LISTS[1:]
+STEADY = PAGED[1:]
 """Lists without those whose rows change later without a trace, which only a reconcile finds."""
 DAYS = 5
 
@@ -26,8 +26,8 @@ def test_a_header_that_is_hours_ahead_is_not_followed_and_not_reported(opened: A
     practices = opened(practices=1, calls=60, days=6, start=datetime.now(UTC).replace(microsecond=0))
     with lying(practices.platform.base_url, dated=partial(later, hours=20)) as base_url:
         practices.settings = at(practices.settings, base_url)
-        for compared in (LISTS, STEADY):
-            result = practices.sync(endpoints=LISTS)
+        for compared in (PAGED, STEADY):
+            result = practices.sync(endpoints=PAGED)
 
             assert (result.exit_code, result.doubts) == (0, ())
             now = practices.platform.now()
@@ -45,7 +45,7 @@ def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened:
     with lying(practices.platform.base_url, dated=partial(later, hours=24 * DAYS)) as base_url:
         straight, practices.settings = practices.settings, at(practices.settings, base_url)
 
-        result = practices.sync(endpoints=LISTS)
+        result = practices.sync(endpoints=PAGED)
 
     assert result.exit_code == 3
     (line,) = result.doubts
@@ -53,7 +53,7 @@ def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened:
     assert all(item.certified_through <= now + timedelta(minutes=5) for item in result.results)
     practices.settings = straight
     practices.platform.advance(timedelta(hours=3))
-    again = practices.sync(endpoints=LISTS)
+    again = practices.sync(endpoints=PAGED)
     assert (again.exit_code, again.doubts) == (0, ())
     assert practices.differences(STEADY) == []
 
@@ -63,8 +63,8 @@ def test_a_platform_that_is_ahead_of_this_machine_with_its_calls_is_believed(ope
     """In this case this machine's clock is wrong; later the last sync confirms the platform's clock."""
     practices = opened(practices=1, calls=200, days=6, start=datetime.now(UTC) + timedelta(days=30))
 
-    for compared in (LISTS, STEADY):
-        result = practices.sync(endpoints=LISTS)
+    for compared in (PAGED, STEADY):
+        result = practices.sync(endpoints=PAGED)
 
         assert (result.exit_code, result.doubts) == (0, ())
         assert practices.differences(compared) == []

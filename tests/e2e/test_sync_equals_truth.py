@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from support.lists import PAGED
 from support.truth import lacking_details
 from support.warehouse_with_rows import ask
 from vetl.core.endpoint import DateWindows
@@ -100,7 +101,6 @@ def test_a_crowded_day_without_an_end_is_read_more_and_more_rarely(
     assert practices.mended(["phone_calls"])
 
 
-LISTS = ("phone_calls", "booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 PRACTICES = 6
 
 
@@ -129,10 +129,10 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 def test_a_sync_without_news_costs_little(opened: Any, counts: Counter[str]) -> None:
     practices = opened(practices=PRACTICES, calls=300, days=15)
-    practices.sync(endpoints=LISTS)
+    practices.sync(endpoints=PAGED)
     counts.clear()
 
-    result = practices.sync(endpoints=LISTS)
+    result = practices.sync(endpoints=PAGED)
 
     assert {item.state for item in result.results} == {"certified"}
     changes = [item.changes for item in result.results]

@@ -7,13 +7,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from support.lists import WITH_IDS
 from support.lying_proxy import lying
 from support.sandbox_settings import at
 from support.truth import lacking_details
 from support.warehouse_with_rows import ask
 from vetl.settings import Settings
 
-LISTS = ("booking_sessions", "appointments", "ai_outbound", "staff_tasks")
 SMALL = {"practices": 1, "calls": 60, "days": 8}
 
 
@@ -25,7 +25,7 @@ def raw_rows(warehouse: Path) -> dict[str, int]:
 
 
 @contextmanager
-def other_ids(practices: Any, lists: tuple[str, ...] = LISTS) -> Generator[None]:
+def other_ids(practices: Any, lists: tuple[str, ...] = WITH_IDS) -> Generator[None]:
     answers = count()
     paths = {"ai_outbound": "ai_outbound/requests"}
 
@@ -61,7 +61,7 @@ def test_ids_that_become_unstable_are_noticed_grow_nothing_and_once_they_stay_al
 
     assert {result.exit_code for result in results} == {3}
     by_list = states(results[-1])
-    assert set(by_list) == set(LISTS)
+    assert set(by_list) == set(WITH_IDS)
     assert all("came back under another id" in reason for _, reason in by_list.values())
     assert all(size == sizes[0] for size in sizes[1:])
     assert all(

@@ -98,7 +98,13 @@ def test_every_asset_has_an_area_an_owner_and_a_description(definitions: dg.Defi
         "the staging model of a list needs a `+group` in dbt/dbt_project.yml"
     )
     lists = {endpoint.table: assets[raw_key(endpoint.table)].group_name for endpoint in REGISTRY}
-    assert "lists" not in lists.values()
+    assert [table for table, group in lists.items() if group == "lists"] == [], (
+        "a raw table needs its group below `sources:` in dbt/dbt_project.yml"
+    )
+    made = assets[dg.AssetKey(["marts", "staff_tasks"])].metadata
+    [file] = made["dagster/code_references"].value.code_references
+    assert file.file_path == str(ROOT / "dbt/models/marts/tasks/staff_tasks.sql")
+    assert "task_id" in {column.name for column in made["dagster/column_schema"].columns}
     assert lists["staff_tasks"] == assets[dg.AssetKey(["marts", "staff_tasks"])].group_name == "tasks"
 
 

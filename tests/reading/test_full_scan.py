@@ -11,7 +11,7 @@ import pytest
 from support.model_driver import Driver, each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-from vetl.core.endpoint import Endpoint
+from vetl.core.endpoint import Endpoint, FullScan, NewestFirst, Record, Strategy
 from vetl.discovery.conventions import QueryConventions
 from vetl.endpoints.ai_outbound import AI_OUTBOUND
 from vetl.endpoints.appointments import APPOINTMENTS
@@ -26,6 +26,13 @@ FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 def filled(kind: Manners, rows: int) -> tuple[ModelSource, ModelStore]:
     source, apart = ModelSource(Random(5), kind), (START - FIRST) / rows
     return source.fill(rows, FIRST, apart, "pending", "completed", "completed"), ModelStore()
+
+
+@pytest.mark.parametrize("strategy", [FullScan((), ()), NewestFirst((), ()), FullScan(("open",), ("open",))])
+def test_a_list_without_dates_is_refused_without_statuses(strategy: Strategy) -> None:
+    """The totals of its statuses prove it whole; without any, nothing would."""
+    with pytest.raises(ValueError, match=r"^reviews: \w+ needs `statuses`, and the record a field `status`$"):
+        Endpoint("reviews", "reviews", Record, strategy, "reviews")
 
 
 def test_an_edit_to_a_final_task_is_noticed_at_once_if_the_list_is_newest_updated_first() -> None:

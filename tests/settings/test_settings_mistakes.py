@@ -17,6 +17,7 @@ MISTAKES = {
     '"a\\nb" = 1': "unknown key a b",
     '[definitions]\nnever_call = ["don\'t"]': "letters, digits",
     "[partnr]": "unknown key partnr; did you mean partner",
+    "[tally]": "unknown key tally; known are .*; or its addon is not installed",
     "[warehouse]\npth = 'x'": "unknown key warehouse.pth; did you mean path",
     "[privacy]\ncontacts = true": r"unknown key privacy.contacts; it belongs to \[warehouse\]",
     "[partner]\nnothing_like_it = 1": "unknown key partner.nothing_like_it; known are allow_plain_http, ",

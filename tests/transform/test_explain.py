@@ -133,7 +133,9 @@ def test_every_measure_of_every_mart_is_declared(file: Path, query: Query) -> No
             )
             if kind in {"BIGINT", "DOUBLE", "INTEGER"}
         }
-        assert numbers - columns - {"weekday", "hour"} == NO_COUNTS.get(mart, set()), mart
+        assert numbers - columns - {"weekday", "hour"} == NO_COUNTS.get(mart, set()), (
+            f"{mart}: a number says what it counts (docs/marts.md), or stands in NO_COUNTS"
+        )
 
 
 def test_a_rate_has_the_rows_of_both_counts_and_its_evidence(file: Path, query: Query) -> None:

@@ -15,7 +15,7 @@ from vetl.endpoints import RECEIVED, REGISTRY
 OF_NO_ROWS = {"catalogue", "metrics"}
 """They describe the marts and have no rows of the source: see `test_catalogue.py` and `test_metrics.py`."""
 PERSONAL = re.compile(
-    r"^approved_by$|(^|(?<!group)_)(name|email|phone|phone_number|contact_number|summary|context|title|description)$|_(text|message)$"
+    r"^approved_by$|(^|(?<!group)_)(name|email|phone|phone_number|contact_number|summary|context|title|description)$|(^|_)(text|message)$"
 )
 NOT_PERSONAL = {
     ("practices", "name"),

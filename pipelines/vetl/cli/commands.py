@@ -118,7 +118,8 @@ class Commands(typer.Typer):
             needs_settings: false if it runs in any folder, or decides itself whether it needs settings.
         """
         lines = [f"  {line.strip()}" for line in examples.splitlines() if line.strip()]
-        epilog = "\n".join(("\b", "Examples:", *lines))  # the backspace makes Typer keep the line breaks
+        # The backspace makes Typer keep the line breaks.
+        epilog = "\n".join(("\b", "Examples:", *lines)) if lines else None
         kind = WithSettings if needs_settings else TyperCommand
         return super().command(name, cls=kind, epilog=epilog, **more)
 

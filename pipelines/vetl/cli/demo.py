@@ -24,10 +24,10 @@ from vetl.cli.commands import AsJson, Browse, Commands, lines
 from vetl.cli.dashboard import dashboard, has_dashboard
 from vetl.cli.output import mention
 from vetl.cli.run import run_everything, shown
-from vetl.cli.sandbox import Platform, sandbox_process
+from vetl.cli.sandbox import Platform, greeting_of, sandbox_process
 from vetl.cli.terminal import count, print_json, print_table, short, this_command
 from vetl.cli.views import as_records, show_answer
-from vetl.core.errors import ConfigurationError, Unreachable, cannot_write
+from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.core.zones import zone
 from vetl.publishing.statements import query
 from vetl.run import built_and_published
@@ -255,27 +255,16 @@ undelivered, delivered or read."""
 @contextmanager
 def receiver(folder: Path, platform: Platform) -> Generator[str]:
     """Run `vetl webhooks serve` in the demo's folder, on a free port, until the block ends. Yield its address."""
-    environment = {name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "vetl", "webhooks", "serve", "--port", "0", "--json"],
+    others = {name: value for name, value in os.environ.items() if not name.upper().startswith(PREFIX)}
+    with greeting_of(
+        "the webhook receiver",
+        ["-m", "vetl", "webhooks", "serve", "--port", "0", "--json"],
+        remedy=f"; `cd {folder} && vetl webhooks serve` shows the reason",
         cwd=folder,
-        env={**environment, f"{PREFIX}WEBHOOKS__SECRETS": platform.webhook_secret},
-        stdout=subprocess.PIPE,
+        env={**others, f"{PREFIX}WEBHOOKS__SECRETS": platform.webhook_secret},
         stderr=subprocess.DEVNULL,  # its last line only reports that it was terminated
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        greeting = process.stdout.readline() if process.stdout else ""
-        if not greeting:
-            command = f"cd {folder} && vetl webhooks serve"
-            raise Unreachable(
-                f"the webhook receiver did not start: exit code {process.wait()}; `{command}` shows the reason"
-            )
-        yield json.loads(greeting)["base_url"]
-    finally:
-        process.terminate()
-        process.wait()
+    ) as greeting:
+        yield greeting["base_url"]
 
 
 def a_day_passes(platform: Platform, receiver_address: str) -> int:

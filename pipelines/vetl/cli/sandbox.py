@@ -72,14 +72,29 @@ def serve(
 @contextmanager
 def sandbox_process(*, practices: int, days: int) -> Generator[Platform]:
     """Run a sandbox in a process of its own, on a free port, until the block ends."""
-    command = [sys.executable, "-m", "vetl_sandbox", "--json", "--practices", str(practices), "--days", str(days)]
-    # In a session of its own, so that Ctrl-C reaches only vetl, which then ends the sandbox.
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)  # noqa: S603 - this interpreter
+    command = ["-m", "vetl_sandbox", "--json", "--practices", str(practices), "--days", str(days)]
+    with greeting_of("the sandbox", command) as greeting:
+        yield _platform(greeting)
+
+
+@contextmanager
+def greeting_of(
+    name: str,
+    arguments: Sequence[str],
+    *,
+    remedy: str = "",
+    **how: Any,  # noqa: ANN401 - as those of `Popen`
+) -> Generator[dict[str, Any]]:
+    """Run Python with these arguments until the block ends; yield the object that it prints once it serves."""
+    # In a session of its own, so that Ctrl-C reaches only vetl, which then ends it.
+    process = subprocess.Popen(  # noqa: S603 - this interpreter
+        [sys.executable, *arguments], stdout=subprocess.PIPE, text=True, start_new_session=True, **how
+    )
     try:
-        greeting = process.stdout.readline() if process.stdout else ""
-        if not greeting:
-            raise Unreachable(f"the sandbox did not start: exit code {process.wait()}")
-        yield _platform(json.loads(greeting))
+        line = process.stdout.readline() if process.stdout else ""
+        if not line:
+            raise Unreachable(f"{name} did not start: exit code {process.wait()}{remedy}")
+        yield json.loads(line)
     finally:
         process.terminate()
         process.wait()

@@ -183,16 +183,27 @@ class Endpoint:
     names: QueryNames = QueryNames()
     may_be_withdrawn: bool = False
 
+    def __post_init__(self) -> None:
+        """Raise `ValueError` if a list without dates has no statuses, because their totals prove it whole."""
+        strategy, fields = self.strategy, self.record.model_fields
+        if isinstance(strategy, NewestFirst | FullScan) and not (strategy.statuses and "status" in fields):
+            kind = type(strategy).__name__
+            raise ValueError(f"{self.name}: {kind} needs `statuses`, and the record a field `status`")
+
     def path_of(self, practice_id: str) -> str:
         """Return the path of this list for a practice."""
         return self.path.replace("{practice_id}", practice_id)
 
     def columns(self) -> tuple[Column, ...]:
         """Return the columns of the raw table that the source fills, in the order of the model."""
-        return tuple(
-            _column(name, field.annotation, tuple(field.metadata))
-            for name, field in self.record.model_fields.items()
-        )
+        return columns_of(self.record)
+
+
+def columns_of(record: type[BaseModel]) -> tuple[Column, ...]:
+    """Return the columns of a record, in the order of the model."""
+    return tuple(
+        _column(name, field.annotation, tuple(field.metadata)) for name, field in record.model_fields.items()
+    )
 
 
 _KINDS: dict[Any, Kind] = {

@@ -64,12 +64,10 @@ def check_lists(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> I
     errors: list[tuple[str, str, Verdict]] = []
     settings = vetl.settings()
     with as_failures():
-        verdicts = list(list_verdicts(settings))
-    for endpoint, name, verdict in verdicts:
-        key = dg.AssetCheckKey(raw_key(endpoint.table), name)
-        if key in context.selected_asset_check_keys:
-            yield result_of(verdict, key)
-            errors += [(endpoint.name, name, verdict)] if verdict.is_error else []
+        for endpoint, name, verdict in list_verdicts(settings):
+            if (key := dg.AssetCheckKey(raw_key(endpoint.table), name)) in context.selected_asset_check_keys:
+                yield result_of(verdict, key)
+                errors += [(endpoint.name, name, verdict)] if verdict.is_error else []
     failed = {row[0] for _, _, verdict in errors for row in verdict.rows}
     few = 2 * len(failed) < len(settings.practices) and settings.schedule.watch != OFF
     if few and context.run.job_name == EVERYTHING:

@@ -98,12 +98,10 @@ def _raw_table(source: dg.AssetSpec, endpoint: Endpoint) -> dg.AssetSpec:
     """Return the asset of a source, with the columns of its list, and those that mention its ids."""
     columns = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in endpoint.columns())]
     schema = dg.TableSchema([dg.TableColumn(name, kind) for name, kind in [*columns, *BOOKKEEPING]])
-    metadata: dict[str, Any] = {
-        "dagster/column_schema": schema,
-        "source": f"/services/core/open_api/v1/{endpoint.path}",
-    }
+    source_path = f"/services/core/open_api/v1/{endpoint.path}"
+    metadata: dict[str, Any] = {"dagster/column_schema": schema, "source": source_path}
     if isinstance(endpoint.strategy, ByReference):
-        # The ids by which it is read; if one partitioned asset depends on another, each run must have a partition.
+        # The ids by which it is read; if one partitioned asset depends on another, a run needs a partition.
         mentions = [dg.TableColumnDep(raw_key(table), column) for table, column in endpoint.strategy.mentions]
         metadata["dagster/column_lineage"] = dg.TableColumnLineage({endpoint.key[0]: mentions})
     return source.replace_attributes(kinds={"python", "duckdb"}).merge_attributes(metadata=metadata)
@@ -114,42 +112,36 @@ def built_assets(dbt: DbtAssets) -> dg.AssetsDefinition:
 
     Two steps would have to build every model each hour: Dagster skips a step if one of its inputs was not made.
     """
-    with warnings.catch_warnings():
-        # Dagster calls virtual assets a preview. Without them the checks of views stand as never run.
-        warnings.simplefilter("ignore", dg.PreviewWarning)
-
-        @dg.multi_asset(
-            name="dbt_build",
-            specs=[*dbt.models, _published_file(spec.key for spec in dbt.models)],
-            check_specs=dbt.checks,
-            can_subset=True,
-            pool=WRITER_POOL,
-        )
-        def models(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
-            settings = vetl.settings()
-            for event in checked_if_it_fails(settings, _built(context, settings, dbt)):
-                if isinstance(event, dg.MaterializeResult) and context.run.job_name in BUILDING:
-                    # An output is an event more, and Dagster looks up the versions of its inputs for it. So only
-                    # a selection of a user has outputs, on which an asset of the user may wait.
-                    assert event.asset_key
-                    context.log_event(dg.AssetMaterialization(event.asset_key, metadata=event.metadata))
-                else:
-                    yield event
-            if context.run.job_name in BUILDING:
-                yield from published_now(settings)
-
-    return models
-
-
-def _published_file(models: Iterable[dg.AssetKey]) -> dg.AssetSpec:
-    return dg.AssetSpec(
+    file = dg.AssetSpec(
         PUBLISHED,
-        deps=sorted(key for key in models if key.path[0] in SCHEMAS),
+        deps=sorted(spec.key for spec in dbt.models if spec.key.path[0] in SCHEMAS),
         description="Only the marts, with personal data masked. One rename replaces the file: never half built.",
         group_name="published",
         owners=["team:analytics"],
         kinds={"duckdb"},
     )
+
+    @dg.multi_asset(
+        name="dbt_build",
+        specs=[*dbt.models, file],
+        check_specs=dbt.checks,
+        can_subset=True,
+        pool=WRITER_POOL,
+    )
+    def models(context: dg.AssetExecutionContext, vetl: VetlResource) -> Iterator[Any]:
+        settings = vetl.settings()
+        for event in checked_if_it_fails(settings, _built(context, settings, dbt)):
+            if isinstance(event, dg.MaterializeResult) and context.run.job_name in BUILDING:
+                # An output is an event more, and Dagster looks up the versions of its inputs for it. So only
+                # a selection of a user has outputs, on which an asset of the user may wait.
+                assert event.asset_key
+                context.log_event(dg.AssetMaterialization(event.asset_key, metadata=event.metadata))
+            else:
+                yield event
+        if context.run.job_name in BUILDING:
+            yield from published_now(settings)
+
+    return models
 
 
 def _built(context: dg.AssetExecutionContext, settings: Settings, dbt: DbtAssets) -> Iterator[Any]:
@@ -227,9 +219,7 @@ def _of_node(context: dg.AssetExecutionContext, done: dict[str, Any], dbt: DbtAs
         )
 
 
-def _row_counts(
-    rows: Mapping[str, int], made: Iterable[dg.AssetKey | dg.AssetCheckKey | None]
-) -> Iterator[dg.AssetObservation]:
+def _row_counts(rows: Mapping[str, int], made: Iterable[object]) -> Iterator[dg.AssetObservation]:
     """Yield the rows of the published models that were made, which their pages show."""
     for key in made:
         if isinstance(key, dg.AssetKey) and key.path[0] in SCHEMAS and key.path[-1] in rows:

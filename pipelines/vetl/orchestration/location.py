@@ -34,7 +34,7 @@ def vetl_definitions(
     more = hooks.definitions(settings, vetl)
     added = [check for one in more for check in one.asset_checks or ()]
     published_checks = check_published()  # after the addons, which may add to them
-    own_jobs = jobs(lists, received, models, published_checks, added)
+    own_jobs = jobs(lists, received, models, [published_checks, *added])
     own = dg.Definitions(
         assets=[lists, received, *dbt.others, models],
         asset_checks=[check_lists, published_checks],

@@ -18,13 +18,9 @@ UNFINISHED = [status for status in dg.DagsterRunStatus if status.value not in {"
 
 
 def jobs(
-    lists: dg.AssetsDefinition,
-    received: dg.AssetsDefinition,
-    models: dg.AssetsDefinition,
-    check_published: dg.AssetChecksDefinition,
-    more: Sequence[dg.AssetsDefinition],
-) -> Sequence[Any]:
-    """Return the jobs; `more` are the checks of addons. A job builds nothing if no data changed, but for `build`.
+    lists: dg.AssetsDefinition, received: dg.AssetsDefinition, models: dg.AssetsDefinition, watched: Sequence[Any]
+) -> list[Any]:
+    """Return the jobs; `watched` are more checks. A job builds nothing if no data changed, but for `build`.
 
     No job plans tests of dbt. The build decides which tests run (decision 43), and Dagster counts a check that
     was planned and did not run as a failure.
@@ -45,8 +41,8 @@ def jobs(
         job(BUILD, marts, "Build and publish the committed data: the same as `vetl build`."),
         job(
             WATCH,
-            checks | AssetSelection.checks(check_published, *more),
-            "Run only the checks. They need no lock, and find a sync that never ran.",
+            checks | AssetSelection.checks(*watched),
+            "Run the checks, which find a sync that never ran.",
         ),
     ]
 

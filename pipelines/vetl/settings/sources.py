@@ -124,7 +124,9 @@ class Sources:
         """Refuse a misspelled section, which would otherwise have no effect and no message."""
         for name in table:
             if name not in sections:
-                raise _one_line(f"{self.config}: unknown key {name}{nearest(name, sorted(sections))}")
+                hint = nearest(name, sorted(sections))
+                addon = "; or its addon is not installed" if "known" in hint else ""
+                raise _one_line(f"{self.config}: unknown key {name}{hint}{addon}")
         for variable, origin in self._variables():
             section, delimiter, _ = variable.removeprefix(PREFIX).lower().partition(DELIMITER)
             if delimiter and section not in sections:

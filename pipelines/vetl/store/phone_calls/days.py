@@ -25,6 +25,7 @@ from vetl.store.frames import EXTRA, Typed, joined, with_constant
 from vetl.store.instants import INSTANT, add_called_at_by_zone, days_between, local_minutes
 from vetl.store.merge import TARGET, mark_deleted, touch, write
 from vetl.store.phone_calls.json_calls import (
+    SHAPE,
     as_csv_rows,
     as_days,
     extra_digest,
@@ -32,7 +33,6 @@ from vetl.store.phone_calls.json_calls import (
     merged_extra,
     read_records,
     read_values,
-    shape,
 )
 from vetl.store.phone_calls.stored_calls import (
     DETAILS,
@@ -265,7 +265,7 @@ Attached = Sequence[tuple[str, AttachDetails]]
 
 def attach_details(commit: Commit, saves: Attached) -> dict[str, Changes]:
     """Attach details from JSON rows to the calls of their days. No version is made: ids are not in the hash."""
-    declared = {column.name for column in shape(commit).columns}
+    declared = {column.name for column in SHAPE.columns}
     groups = grouped_by_new_fields(
         saves, lambda save: {name for row in save.rows for name in row}.difference(declared)
     )
@@ -277,7 +277,7 @@ def _attach_details(commit: Commit, saves: Attached, new_fields: frozenset[str])
     batch = read_records(commit, [row for _, save in saves for row in save.rows], practices)
     quarantined = bad_rows.quarantine_rows(commit, batch.bad)
     bad_rows.resolve_keys(commit, batch.frame, ("id",))
-    departures = [*merge.new_fields(batch.new_fields), *merge.new_values(batch.frame, shape(commit).columns)]
+    departures = [*merge.new_fields(batch.new_fields), *merge.new_values(batch.frame, SHAPE.columns)]
     records = _as_calls(commit, batch.frame.unique(ID, keep="last", maintain_order=True))
     stored = stored_rows(commit, _days(saves)).rename(_BEFORE)
     live = stored.filter(~pl.col("_deleted")).drop("_deleted")

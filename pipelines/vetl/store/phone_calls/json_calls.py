@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from vetl.core.endpoint import columns_of
 from vetl.core.pages import Row
 from vetl.partner.calls_csv import COLUMNS, DURATION_PATTERN, YES_NO, Cell, unhumanise
 from vetl.partner.models import PhoneCall
@@ -173,15 +174,14 @@ _READERS: dict[Cell, Callable[[pl.Series], Read]] = {
 }
 
 
+SHAPE = Shape(columns_of(PhoneCall), ("id",), PhoneCall)
+"""The columns, the key and the model of a record."""
+
+
 def read_records(commit: Commit, rows: Sequence[Row], practices: Sequence[str]) -> Typed:
     """Parse records into a typed frame with their JSON names; `practices` holds the practice of each record."""
-    batch = typed(rows, shape(commit), practices)
+    batch = typed(rows, SHAPE, practices)
     return replace(batch, frame=commit.pseudonyms.in_rows(commit.table, batch.frame))
-
-
-def shape(commit: Commit) -> Shape:
-    """Return the columns, the key and the model of a record."""
-    return Shape(replace(commit.table.endpoint, record=PhoneCall).columns(), ("id",), PhoneCall)
 
 
 def as_csv_rows(commit: Commit, records: pl.DataFrame) -> pl.DataFrame:
