@@ -3,6 +3,7 @@
 Rows of the greatest length: the memory of a commit does not grow with the rows that the table has already.
 """
 
+import os
 import re
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -18,7 +19,7 @@ from vetl.core.steps import IdsWithStatus, MissingRecords, ReferencedIds, Status
 from vetl.endpoints import RECEIVED, REGISTRY, by_name
 from vetl.endpoints.clients import CLIENTS
 from vetl.store import connection, warehouse
-from vetl.store.connection import MEMORY_FOR_ROWS, attach, limit_memory, same_key
+from vetl.store.connection import MEMORY_FOR_ROWS, attach, limit_memory, memory_for_marts, same_key
 from vetl.store.frames import LONG_ROW
 
 MERGED = [item for item in (*REGISTRY, *RECEIVED) if not isinstance(item.strategy, DateWindows)]
@@ -149,3 +150,11 @@ def test_a_commit_of_long_texts_takes_bounded_memory(tmp_path: Path) -> None:
     process.kill()
 
     assert int(report.read_text("utf-8")) < MOST
+
+
+@pytest.mark.parametrize("most", [40_000_000, 2**60])
+def test_marts_take_no_more_memory_than_the_machine_has(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "MEMORY_FOR_MARTS", most)
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+    assert 0 < int(memory_for_marts().removesuffix("B")) <= min(most, pages)
