@@ -181,12 +181,15 @@ async def read_body(chunks: AsyncIterable[bytes], headers: Headers, *, largest: 
     coding that was not requested.
     """
     coding = _coding(headers, label)
-    body = bytearray()
-    async for chunk in chunks:
-        body += chunk
-        if len(body) > largest:
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in chunks:
+        pieces.append(piece)
+        size += len(piece)
+        if size > largest:
             break
-    whole = _decompressed(bytes(body), coding, largest, label) if coding and body else bytes(body)
+    body = b"".join(pieces)
+    whole = _decompressed(body, coding, largest, label) if coding and body else body
     if len(whole) > largest:
         raise TooLarge(f"{label}: the answer is larger than {largest // 2**20} MiB")
     return whole  # httpx raises an error if a plain body is cut off

@@ -2,7 +2,16 @@
 
 -- The first contact decides who began. The newest contact of the client decides the state of the episode: the
 -- practice's own acts are no request. They only count if the client made no contact.
-with episodes as (
+with contacts as (
+    select
+        *,
+        -- After all acts of the practice: one aggregate a column, where two would take a quarter more of the time.
+        position + case when begun_by = 'client' then 1000000000000 else 0 end as place
+    from {{ ref('int_booking_request_timeline') }}
+    where kind = 'contact'
+),
+
+episodes as (
     select
         practice_id,
         episode_id,
@@ -15,14 +24,13 @@ with episodes as (
         min_by(begun_by, position) as begun_by,
         min(happened_at) as first_at,
         max(happened_at) as last_at,
-        {{ of_the_client('max_by(channel, position)') }} as last_channel,
-        {{ of_the_client('max_by(contact_id, position)') }} as last_contact_id,
-        {{ of_the_client('max(happened_at)') }} as last_contact_at,
-        nullif({{ of_the_client('max_by(coalesce(wanted, \'\'), position)') }}, '') as wanted,
-        {{ of_the_client('max_by(result, position)') }} as last_result,
+        max_by(channel, place) as last_channel,
+        max_by(contact_id, place) as last_contact_id,
+        max_by(happened_at, place) as last_contact_at,
+        nullif(max_by(coalesce(wanted, ''), place), '') as wanted,
+        max_by(result, place) as last_result,
         bool_or(begun_by = 'client') as has_client_contact
-    from {{ ref('int_booking_request_timeline') }}
-    where kind = 'contact'
+    from contacts
     group by practice_id, episode_id
 ),
 
