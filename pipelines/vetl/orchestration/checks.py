@@ -100,10 +100,9 @@ def check_published() -> dg.AssetChecksDefinition:
 
 
 def checked_if_it_fails(settings: Settings, events: Iterable[Any], *, may_retry: bool = True) -> Iterator[Any]:
-    """Yield the events of a step. If the step fails, run the checks of the steps after it first.
+    """Yield the events of a step. If it fails, run the checks of the steps after it first, which Dagster skips.
 
-    Dagster skips the steps after it, and counts a check that was planned and did not run as a failure without a
-    reason.
+    A check that was planned and did not run counts as a failure without a reason.
     """
     try:
         with as_failures(may_retry=may_retry):

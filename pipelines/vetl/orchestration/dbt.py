@@ -20,24 +20,13 @@ from vetl.jobs.dbt_process import NodeDone, state_folder
 from vetl.orchestration.checks import checked_if_it_fails, published_now
 from vetl.orchestration.lists import reads_again
 from vetl.orchestration.metadata import documented_in, table
-from vetl.orchestration.resources import (
-    BUILDING,
-    DRAIN,
-    EVERYTHING,
-    PUBLISHED,
-    WRITER_POOL,
-    VetlResource,
-    raw_key,
-)
+from vetl.orchestration.resources import BUILDING, ONLY_NEWS, PUBLISHED, WRITER_POOL, VetlResource, raw_key
 from vetl.publishing.publication import Published
 from vetl.run import Event, Events, built, built_and_published, forgotten, published
 from vetl.settings import Settings
 from vetl.store.person import read_plans
 from vetl.store.tables import BOOKKEEPING
 from vetl.store.warehouse import writing
-
-ONLY_NEWS = (EVERYTHING, DRAIN)
-"""Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
 
 _BROKEN = {
     True: "{} rows fail this test. The published file stays as it was; `vetl build` lists the failed tests.",

@@ -21,11 +21,8 @@ def vetl_definitions(
     """Return assets, checks, jobs, schedules and sensors, for a code location or a part of one.
 
     `config` is the `vetl.toml` to read, `None` for the file that `vetl` itself would read. `channels` receive
-    alerts beside those of `[alerts]`.
-
-    Raises:
-        dagster.Failure: the settings are invalid.
-        BuildFailed: the dbt project does not parse.
+    alerts beside those of `[alerts]`. Raise `dagster.Failure` if the settings are invalid, `BuildFailed` if the
+    dbt project does not parse.
     """
     vetl = VetlResource(config=fspath(config) if config is not None else None)
     settings = vetl.settings()
@@ -52,10 +49,7 @@ def vetl_definitions(
 
 
 class VetlSync(dg.Component, dg.Model, dg.Resolvable):
-    """The lists, marts, checks, jobs and schedules of vetl, for one `vetl.toml`.
-
-    `config` is that file. A relative path begins at the root of the project.
-    """
+    """The definitions of vetl for the file `config`, a path that begins at the root of the project."""
 
     config: str = "vetl.toml"
 

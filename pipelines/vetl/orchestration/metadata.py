@@ -28,10 +28,7 @@ _NUMBERS: dict[str, Callable[[EndpointResult], int]] = {
 
 
 def practice_metadata(item: EndpointResult) -> dict[str, Any]:
-    """Return the metadata of one list of one practice.
-
-    The names differ from those of the totals; with the same names a plot would zigzag between both.
-    """
+    """Return the metadata of a list of a practice; under the names of totals a plot would zigzag between both."""
     through = item.certified_through
     return {
         **{f"practice/{name}": number(item) for name, number in _NUMBERS.items()},
@@ -52,7 +49,7 @@ def run_totals(results: Sequence[EndpointResult], rows: int, seconds: float) -> 
     notes = [f"{item.practice_id}: {note}" for item in results for note in item.notes]
     lines = [
         (item.practice_id, item.state, *(number(item) for number in _NUMBERS.values()), item.reason)
-        for item in sorted(results, key=_rank)
+        for item in sorted(results, key=_place)
     ]
     return {
         "dagster/row_count": rows,
@@ -66,8 +63,7 @@ def run_totals(results: Sequence[EndpointResult], rows: int, seconds: float) -> 
     }
 
 
-def _rank(item: EndpointResult) -> tuple[int, int, str]:
-    """Return the place in the table: failures first, then the most changes."""
+def _place(item: EndpointResult) -> tuple[int, int, str]:
     changed = item.changes.inserted + item.changes.updated + item.changes.deleted
     return _WORST_FIRST.index(item.state), -changed, item.practice_id
 

@@ -16,6 +16,9 @@ EVERYTHING, DRAIN, BUILD, WATCH = "everything", "drain", "build", "watch"
 BUILDING = (EVERYTHING, DRAIN, BUILD)
 """The jobs that build and publish; vetl and not a selection of assets decides which models they make."""
 
+ONLY_NEWS = (EVERYTHING, DRAIN)
+"""Jobs that build only if data changed, and then test only the published models. Other jobs always build."""
+
 RawTables = Mapping[dg.AssetKey, dg.AssetSpec]
 
 PUBLISHED = dg.AssetKey(["published", "analytics"])
