@@ -126,7 +126,7 @@ MEMORY_LIMIT = 1_000_000_000
 
 MEMORY_FOR_MARTS = 5_000_000_000
 """The same for builds and publications, if the machine has as much. Without it DuckDB takes 80 % of the machine's
-memory: a build of ten million calls took 9.0 GiB, with it 5.1, for a tenth more CPU."""
+memory: a build of ten million calls took 8.8 GiB, with it 5.1, for a tenth more CPU."""
 
 MEMORY_FOR_ROWS = 128_000_000
 """The same while rows are taken in. A checkpoint needs 80 MiB if all rows are as long as `quarantine.LONG_ROW`."""
