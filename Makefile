@@ -109,7 +109,7 @@ test-browser: setup chromium  #- The dashboard in Debian's chromium, which it in
 	$(BIN)/python -m pytest tests/browser
 
 test-deploy: setup deployment  #- The files of deploy/, and their processes with Postgres; installs Debian's packages where it may
-	$(BIN)/python -m pytest tests/deployed
+	$(PYTEST) tests/deployed
 
 test-postgres: setup  #- The marts in a Postgres; installs Debian's package where it may
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $(APT) install --yes --quiet --no-install-recommends postgresql >/dev/null 2>&1 || \
