@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from importlib.metadata import entry_points
 from inspect import signature
@@ -133,7 +133,7 @@ def _manager() -> PluginManager:
     """Return the manager of all addons. Raise `ConfigurationError` if one of them cannot be loaded."""
     manager = PluginManager(GROUP)
     manager.add_hookspecs(Hooks)
-    places = [(name, lambda name=name: import_module(name)) for name in BUILT_IN]
+    places: list[tuple[str, Callable[[], Any]]] = [(name, partial(import_module, name)) for name in BUILT_IN]
     if _has_others():
         places += [(found.name, found.load) for found in entry_points(group=GROUP)]
     for name, load in places:

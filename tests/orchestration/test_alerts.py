@@ -13,7 +13,7 @@ from vetl.notices import alerts
 from vetl.notices.alerts import Alert
 from vetl.notices.mail import written
 from vetl.notices.webhook import payload
-from vetl.orchestration.alerts import alert_of, alert_sensors
+from vetl.orchestration.alert_sensors import alert_of, alert_sensors
 from vetl.orchestration.checks import CAUSES
 from vetl.settings import load_settings
 from vetl.settings.core_sections import AlertSettings, ScheduleSettings

@@ -7,7 +7,7 @@ import dagster as dg
 
 from vetl import hooks
 from vetl.notices.alerts import Channel
-from vetl.orchestration.alerts import alert_sensors
+from vetl.orchestration.alert_sensors import alert_sensors
 from vetl.orchestration.checks import check_lists, check_published
 from vetl.orchestration.dbt import DbtAssets, built_assets
 from vetl.orchestration.lists import list_assets, received_tables
