@@ -235,6 +235,23 @@ def test_a_day_beyond_one_page_that_always_changes_is_uncertified_and_its_stored
     assert mirrored(source, store)
 
 
+def test_a_day_beyond_one_page_with_an_open_call_is_read_again_once_a_day() -> None:
+    source, store = opened(12)
+    for _ in range(60):
+        ring(source, NOW.date() - timedelta(days=5))
+    source.change(0, state="in_progress")
+    sync(source, store)
+    source.change(0, state="completed")
+    before = source.requests
+
+    sync(source, store)
+
+    assert source.requests - before == 1, "the live days"
+    source.now += timedelta(days=1)
+    sync(source, store)
+    assert mirrored(source, store)
+
+
 @pytest.mark.parametrize("refused", ["more than a week", "days to come"])
 def test_a_limit_on_a_range_is_kept(refused: str) -> None:
     """The contract shows no limit, and names the statuses of no other refusal."""
