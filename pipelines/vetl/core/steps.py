@@ -180,13 +180,6 @@ class IdsHere(Step[list[str]]):
 
 
 @dataclass(frozen=True, slots=True)
-class UpdatesOf(Step[list[datetime | None]]):
-    """Find the times of the last update of these ids. Answer: `list[datetime | None]`, distinct and ascending."""
-
-    ids: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class StatusCounts(Step[dict[str, int]]):
     """Count the stored rows by status. Answer: `dict[str, int]`."""
 
@@ -241,8 +234,8 @@ class ReferencedIds(Step[list[str]]):
 
 
 Question = (
-    IdsWithStatus | IdsHere | UpdatesOf | StatusCounts | CallsPerDay | DaysWithState | DaysLackingDetails |
-    CallsHere | ReferencedIds
+    IdsWithStatus | IdsHere | StatusCounts | CallsPerDay | DaysWithState | DaysLackingDetails | CallsHere |
+    ReferencedIds
 )  # fmt: skip
 """A question of a strategy to the warehouse, which answers from the flushed rows."""
 

@@ -159,7 +159,7 @@ def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str
 
 @dataclass(slots=True)
 class SharedDays:
-    """The observation that the windows of a sync share: a total was wrong, so no page is read again because of it."""
+    """The observation that the windows of a sync share: a total was wrong, so no page is read again for it."""
 
     lies: bool = False
 

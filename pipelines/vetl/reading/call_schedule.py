@@ -5,7 +5,7 @@ window is a span of days whose calls fit one page: one answer is one snapshot, a
 they differ. Only a single day that does not fit is read in another way (`call_days.read_crowded`).
 
 Each sync reads days that were never read, today and tomorrow, and days with a call that is not final. Once a day
-the last 35 days are read, and once a week the whole history. A past day with more calls than a page has to wait for
+the last 35 days are read, and once a week the whole history. A past day with more calls than a page waits for
 these, because each of its reads costs a hundred requests.
 
 Requests for `D` days in `S` spans with `N` calls, with `P` calls on a page of the CSV and `p` on a page of the
