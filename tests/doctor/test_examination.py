@@ -90,7 +90,7 @@ def drive(plan: Any, chosen: Server, *, size: int = 20) -> tuple[Any, dict[str, 
         rows = chosen(query)
         per_page = min(int(query.get("per_page", size)), 100)
         first = int(query.get("page", 0)) * per_page
-        return Page(tuple(rows[first : first + per_page]), len(rows), None, None, NOW)
+        return Page(tuple(rows[first : first + per_page]), len(rows), None, NOW)
 
     return (*driven(plan, answers), asked)
 
@@ -170,7 +170,7 @@ def refuses(query: Mapping[str, Any]) -> Rows:
 def findings(search: Search | Rows, *, client: Mapping[str, Any] | None = ADA) -> dict[str, Finding]:
     def answers(query: Mapping[str, str]) -> Page:
         rows = tuple(search(query) if callable(search) else search)
-        return Page(rows, len(rows), None, None, NOW)
+        return Page(rows, len(rows), None, NOW)
 
     found, _ = driven(check_clients(["7"]), answers, record=client)
     return {finding.check: finding for finding in found}

@@ -286,7 +286,7 @@ DAY = date(2026, 2, 28)
 def passed(*pages: str, total: int) -> Pass:
     """Return one pass: each page as `id` or `id=value` words, two a page, all with one total."""
     rows = [tuple(row(word) for word in page.split()) for page in pages]
-    return Pass(Window(DAY, DAY), tuple(Page(page, total, None, 2, READ_AT) for page in rows), 2)
+    return Pass(Window(DAY, DAY), tuple(Page(page, total, 2, READ_AT) for page in rows), 2)
 
 
 def row(word: str) -> Row:

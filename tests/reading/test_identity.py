@@ -29,7 +29,7 @@ def rows(*contents: object, ids: str = "") -> list[Row]:
 
 
 def page(*shown: Row, of: int = 100) -> Page:
-    return Page(shown, of, 0, len(shown), START)
+    return Page(shown, of, len(shown), START)
 
 
 def copies(number: int, *, of: int = 100) -> list[Page]:
@@ -158,7 +158,7 @@ class Server:
             raise Unreachable("500")
         number = max(number, 0) if self.before != "empty" or number >= 0 else self.rows
         ids = range(self.rows - 1, -1, -1)[number * self.size : (number + 1) * self.size]
-        return Page(tuple({"id": str(one)} for one in ids), self.rows, None, None, NOW)
+        return Page(tuple({"id": str(one)} for one in ids), self.rows, None, NOW)
 
 
 def found(server: Server, *names: str) -> tuple[str, int] | None:

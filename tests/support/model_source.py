@@ -123,13 +123,12 @@ class ModelSource:
         size = min(int(str(step.query.get(names.per_page, 5))), manners.largest_page)
         number = int(str(step.query.get(names.page, manners.page_base)))
         at = max(0, number - manners.page_base) * size
-        echo = (number, size) if manners.echoes else (None, None)
         if manners.refuses_beyond_end and at and at >= len(rows):
             raise NotFound("no such page", status=404)
         if manners.deepest is not None and at > manners.deepest * size:
             raise RequestRefused("too deep", status=400)
         shown = rows[at : at + size] if at < len(rows) or not rows else self._beyond(rows, size)
-        page = Page(tuple(shown), self._total(rows), *echo, server_time=self.now)
+        page = Page(tuple(shown), self._total(rows), size if manners.echoes else None, self.now)
         check_page(step, page)
         return page
 
