@@ -8,6 +8,7 @@ Headers are read without an error, whatever they hold; logs and errors have no s
 import json
 import re
 from datetime import UTC, datetime
+from math import inf
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -136,9 +137,13 @@ def test_a_body_that_is_no_json_is_reported_without_its_content(body: bytes, lik
         (b"[12345678901234567890123]", [12345678901234567890123]),
         (b'["\xff"]', ["\N{REPLACEMENT CHARACTER}"]),
         (b'{"\\ud83d": ["\\ud83d\\ude00 \\ude00"]}', {"�": ["😀 �"]}),
+        (b'["a\tb", "a\x01b", "a\nb"]', ["a\tb", "a\x01b", "a\nb"]),
+        (b"[%s, -%s, 1e400]" % (b"9" * 5_000, b"9" * 5_000), [inf, -inf, inf]),
     ],
+    ids=["mark", "long number", "no UTF-8", "halves of pairs", "control characters", "endless numbers"],
 )
 def test_odd_json_is_read(body: bytes, value: object) -> None:
+    """Python refuses to read an integer of 5,000 digits; `records` knows that an infinite number is no value."""
     assert answered(body).json().value == value
 
 
