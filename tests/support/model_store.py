@@ -23,7 +23,6 @@ from vetl.core.steps import (
     Save,
     StatusCounts,
     Step,
-    UpdatesOf,
 )
 from vetl.engine.writer import ROWS_AT_ONCE, rows_in
 
@@ -99,9 +98,6 @@ class ModelStore:
                 return [key for key, row in self.rows.items() if row.get("status") in question.statuses]
             case IdsHere(time, start, end):
                 return [key for key, row in self.rows.items() if _within(time and instant(row[time]), start, end)]
-            case UpdatesOf():
-                times = {instant(self.rows[identity]["updated_at"]) for identity in question.ids}
-                return sorted(at for at in times if at is not None)
             case StatusCounts():
                 counts: dict[str, int] = {}
                 for row in self.rows.values():

@@ -13,7 +13,7 @@ import structlog
 
 from vetl.core import errors
 from vetl.core.list_read import Waiting
-from vetl.core.pages import CallsPage, Page, Row
+from vetl.core.pages import Page, Row
 from vetl.partner import protocol
 from vetl.partner.account import AcceptedCredentials, Account, Session, Token
 from vetl.partner.answers import Decoded, loggable_query, user_agent
@@ -140,10 +140,10 @@ class PartnerClient:
 
         return await self._send(practice_id, protocol.list_request(path, query), decipher)
 
-    async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], CallsPage]) -> CallsPage:
+    async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], T]) -> T:
         """Return one page of the phone-call CSV. If `parse` raises `TornAnswer`, the page is read again."""
 
-        def decipher(answer: Answer, requests: int) -> CallsPage:
+        def decipher(answer: Answer, requests: int) -> T:
             return parse(protocol.csv_page(answer, requests=requests))
 
         return await self._send(practice_id, protocol.calls_request(query), decipher)
