@@ -22,9 +22,16 @@ from vetl.core.list_read import Reading
 from vetl.core.pages import Page
 from vetl.core.steps import ReadPage
 from vetl.core.zones import Pair, contradiction, fits, pairs
-from vetl.discovery.calls_and_people import USUAL, check_clients, check_zone, distinguishing_day, zones_that_fit
+from vetl.discovery.calls_and_people import (
+    USUAL,
+    check_clients,
+    check_patients,
+    check_zone,
+    distinguishing_day,
+    zones_that_fit,
+)
 from vetl.discovery.discover import discover
-from vetl.discovery.probes import Finding
+from vetl.discovery.probes import Finding, Findings
 from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -153,10 +160,13 @@ def refuses(query: Mapping[str, Any]) -> Rows:
     return contains(query)
 
 
-def findings(search: Search | Rows, *, client: Mapping[str, Any] | None = ADA) -> dict[str, Finding]:
+def searched(search: Search | Rows, check: Findings, client: Mapping[str, Any] | None = None) -> list[Finding]:
     server = Server(search if callable(search) else lambda _: search, 1_000, client)
-    found = Driver(server, ModelStore(), Random(0)).run(check_clients(["7"]))
-    return {finding.check: finding for finding in found}
+    return Driver(server, ModelStore(), Random(0)).run(check)
+
+
+def findings(search: Search | Rows, *, client: Mapping[str, Any] | None = ADA) -> dict[str, Finding]:
+    return {finding.check: finding for finding in searched(search, check_clients(["7"]), client)}
 
 
 def test_a_search_that_finds_a_known_client_and_nobody_else_is_proven() -> None:
@@ -191,6 +201,30 @@ def test_without_a_client_nothing_is_searched_for() -> None:
 
     assert list(by_check) == ["get", "search"]
     assert by_check["get"].found == "not found"
+
+
+def of_client(query: Mapping[str, str]) -> Rows:
+    return [{"id": f"of {query['client_id']}", "client_id": query["client_id"]}]
+
+
+def refused_by_client(_: Mapping[str, str]) -> Rows:
+    raise refused("client_id")
+
+
+@pytest.mark.parametrize(
+    ("search", "state", "evidence"),
+    [
+        (of_client, "ok", "two clients show their own patients only"),
+        ([{"id": "1", "client_id": "7"}], "note", "patients of other clients are shown"),
+        ([], "unknown", "too few clients with patients"),
+        (refused_by_client, "note", "is refused"),
+    ],
+)
+def test_patients_are_those_of_two_clients_or_it_is_said(search: Search | Rows, state: str, evidence: str) -> None:
+    [finding] = searched(search, check_patients(["7", "8"]))
+
+    assert finding.state == state
+    assert evidence in finding.evidence
 
 
 WINTER, SUMMER = datetime(2026, 1, 15, 17, tzinfo=UTC), datetime(2026, 7, 15, 17, tzinfo=UTC)
