@@ -35,7 +35,7 @@ __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
 T = TypeVar("T")
 
 SIGN_IN = "sign-in"
-_UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
+UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
 
 AT_ONCE = 16
 """Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
@@ -150,7 +150,7 @@ class PartnerClient:
 
     async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
         """Return one record by id, `None` if the platform does not have it (404, 410)."""
-        if record_id in _UNADDRESSABLE:
+        if record_id in UNADDRESSABLE:
             return None
 
         def decipher(answer: Answer, _: int) -> Row:
