@@ -245,8 +245,8 @@ SEARCHED = ("name", "email", "phone")
 def check_clients(ids: Sequence[str]) -> Findings:
     """Get a client that other rows mention, and search for it by name, email and phone; report no values.
 
-    A search that returns exactly `MOST_CLIENTS` may be cut off, so it does not prove that a client is missing. Raise
-    `VetlError` if the client cannot be read.
+    A search that returns exactly `MOST_CLIENTS` may be cut off, so it does not prove that a client is missing.
+    Raise `VetlError` if the client cannot be read.
     """
     got = yield from do(GetRecords(tuple(ids[:1])))
     client = next(iter(got.values()), None)
