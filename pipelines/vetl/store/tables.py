@@ -13,7 +13,7 @@ import duckdb
 from vetl.core.endpoint import Column, Endpoint, Kind
 from vetl.core.errors import WarehouseError
 from vetl.partner.calls_csv import COLUMNS
-from vetl.store.connection import literal, quoted
+from vetl.store.connection import literal, quoted, transaction
 
 BOOKKEEPING = (
     ("_loaded_at", "TIMESTAMPTZ"),
@@ -177,7 +177,13 @@ def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, .
     _refuse_newer(applied - migrations.keys())
     missing = tuple(name for name in migrations if name not in applied)
     for name in missing:
-        _apply(connection, name, migrations[name].read_text("utf-8"))
+        with transaction(connection):
+            connection.execute(migrations[name].read_text("utf-8"))
+            connection.execute(
+                "create table if not exists control.migrations"
+                " (name varchar not null, applied_at timestamptz not null)"
+            )
+            connection.execute("insert into control.migrations values (?, now())", [name])
     return missing
 
 
@@ -204,21 +210,6 @@ def _applied(connection: duckdb.DuckDBPyConnection, database: str | None = None)
     return {
         name for (name,) in connection.execute(f"select name from {quoted(catalog)}.control.migrations").fetchall()
     }
-
-
-def _apply(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:
-    connection.begin()
-    try:
-        connection.execute(sql)
-        connection.execute(
-            "create table if not exists control.migrations"
-            " (name varchar not null, applied_at timestamptz not null)"
-        )
-        connection.execute("insert into control.migrations values (?, now())", [name])
-        connection.commit()
-    except BaseException:
-        connection.rollback()
-        raise
 
 
 def canonical_json(value: object) -> str:

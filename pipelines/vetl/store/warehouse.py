@@ -25,7 +25,7 @@ from vetl.core.pages import Changes
 from vetl.core.steps import Save
 from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.store import writer_lock
-from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit_memory
+from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit_memory, transaction
 from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control import bad_rows, state, strategy_questions
 from vetl.store.control.status_rows import Status
@@ -323,19 +323,6 @@ class Warehouse:
         """Yield the connection in a transaction."""
         with self.reading(), transaction(self._connection):
             yield self._connection
-
-
-@contextmanager
-def transaction(connection: duckdb.DuckDBPyConnection) -> Generator[None]:
-    """Commit all statements of the block, or none of them."""
-    connection.begin()
-    try:
-        yield
-        connection.commit()
-    except BaseException:
-        with suppress(duckdb.Error):  # a commit that failed on a full disk has ended the transaction already
-            connection.rollback()
-        raise
 
 
 class Place(Protocol):
