@@ -74,7 +74,7 @@ def draw_rows(view: "View", behind: "Behind | str", state: Any, name: str) -> No
         st.info("No row is behind this mark.")
         return
     number = view.words.number(rows.item(0, "all_rows"))
-    note_people(view.audit, view.user, name, rows, named=False)
+    note_people(view.config.audit, view.user, name, rows, named=False)
     table = view.named(
         rows.drop("all_rows", *(one for one in ("practice_name", "group_name") if one in rows.columns))
     )

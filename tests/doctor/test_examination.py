@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from support.model_driver import Driver
 from support.model_store import ModelStore
 from vetl.core.endpoint import QueryNames
-from vetl.core.errors import RequestRefused
+from vetl.core.errors import RequestRefused, Unreachable, VetlError
 from vetl.core.list_read import Reading
 from vetl.core.pages import Page
 from vetl.core.steps import ReadPage
@@ -40,6 +40,7 @@ EDGES = ("start_date", "end_date")
 EVERY = ("start", "end", "per_page", "page", "status")
 READ_WITH = EVERY[:-1]
 Rows = Sequence[Mapping[str, Any]]
+Client = Mapping[str, Any] | VetlError | None
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Server:
 
     rows: Callable[[Mapping[str, str]], Rows]
     size: int = 20
-    client: Mapping[str, Any] | None = None
+    client: Client = None
     asked: int = 0
 
     def page(self, step: ReadPage) -> Page:
@@ -59,7 +60,7 @@ class Server:
         first = int(query.get("page", 0)) * size
         return Page(tuple(rows[first : first + size]), len(rows), None, NOW)
 
-    def record(self, _identity: str) -> Mapping[str, Any] | None:
+    def record(self, _identity: str) -> Client:
         return self.client
 
 
@@ -160,12 +161,12 @@ def refuses(query: Mapping[str, Any]) -> Rows:
     return contains(query)
 
 
-def searched(search: Search | Rows, check: Findings, client: Mapping[str, Any] | None = None) -> list[Finding]:
+def searched(search: Search | Rows, check: Findings, client: Client = None) -> list[Finding]:
     server = Server(search if callable(search) else lambda _: search, 1_000, client)
     return Driver(server, ModelStore(), Random(0)).run(check)
 
 
-def findings(search: Search | Rows, *, client: Mapping[str, Any] | None = ADA) -> dict[str, Finding]:
+def findings(search: Search | Rows, *, client: Client = ADA) -> dict[str, Finding]:
     return {finding.check: finding for finding in searched(search, check_clients(["7"]), client)}
 
 
@@ -201,6 +202,11 @@ def test_without_a_client_nothing_is_searched_for() -> None:
 
     assert list(by_check) == ["get", "search"]
     assert by_check["get"].found == "not found"
+
+
+def test_a_client_that_could_not_be_read_is_not_said_to_be_missing() -> None:
+    with pytest.raises(Unreachable):
+        findings(contains, client=Unreachable("500"))
 
 
 def of_client(query: Mapping[str, str]) -> Rows:

@@ -6,7 +6,7 @@ Calls prove the time zone of the practice: JSON `created_at` beside the local mi
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 
-from vetl.core.errors import RequestRefused
+from vetl.core.errors import RequestRefused, VetlError
 from vetl.core.pages import CallsPage, Page, Row, key_of
 from vetl.core.steps import GetRecords, Plan, ReadCalls, ReadPage, do
 from vetl.core.zones import ENOUGH, Pair, differences, fits, names, offset_at, pairs
@@ -246,9 +246,12 @@ def check_clients(ids: Sequence[str]) -> Findings:
     """Get a client that other rows mention, and search for it by name, email and phone; report no values.
 
     A search that returns exactly `MOST_CLIENTS` may be cut off, so it does not prove that a client is missing.
+    Raise `VetlError` if the client cannot be read.
     """
     got = yield from do(GetRecords(tuple(ids[:1])))
-    client = next((row for row in got.values() if isinstance(row, Mapping)), None)
+    client = next(iter(got.values()), None)
+    if isinstance(client, VetlError):
+        raise client
     return [_get(ids, client), *(yield from _searches(client)), *(yield from _cut())]
 
 

@@ -27,10 +27,10 @@ from vetl.partner.limits import (
     ServerClock,
     Timing,
 )
-from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept
+from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request
 from vetl.partner.wire import Transport, Wire
 
-__all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
+__all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing"]
 
 T = TypeVar("T")
 
@@ -125,7 +125,7 @@ class PartnerClient:
         return (await self._session.sign_in()).server_time
 
     async def page(
-        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = accept
+        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = lambda _: None
     ) -> Page:
         """Return one page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
 
