@@ -271,6 +271,19 @@ def test_a_limit_on_a_range_is_kept(refused: str) -> None:
         ring(source)
 
 
+def test_a_day_in_doubt_keeps_no_later_day_of_a_limited_range_from_being_read() -> None:
+    source, store = opened(13, 300)
+    for _ in range(95):
+        ring(source, HISTORY)
+    source.refuses = lambda first, last: (last - first).days > 6
+    source.deepest = -1
+
+    outcome = sync(source, store)
+
+    assert not outcome.certified
+    assert mirrored(source, store)
+
+
 def test_days_whose_csv_is_too_large_are_read_in_halves() -> None:
     source, store = opened(11, 300)
     source.most_rows = 12

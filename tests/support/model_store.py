@@ -33,18 +33,16 @@ def rows_of(save: MergeRows) -> Sequence[Row]:
     return save.rows
 
 
-class ModelStore:
-    """One list. Saves wait until they are committed, at a flush or when enough rows are waiting.
+class WaitingSaves:
+    """Saves that wait until they are committed, at a flush or when enough rows are waiting.
 
     A killed process loses the waiting saves (`lose`) and nothing else.
     """
 
     def __init__(self, rows_at_once: int = ROWS_AT_ONCE) -> None:
-        self.rows: dict[str, Row] = {}
         self.certificates: list[Certificate] = []
         self.cursor: dict[str, Any] = {}
         self.capabilities: dict[str, Any] = {}
-        self.missing: set[str] = set()
         self._rows_at_once = rows_at_once
         self._waiting: list[Save] = []
 
@@ -58,13 +56,8 @@ class ModelStore:
         self._waiting = []
 
     def flush(self) -> None:
-        """Commit all waiting saves: rows in their order, then their certificates."""
+        """Commit all waiting saves."""
         work, self._waiting = self._waiting, []
-        for kind, saves in groupby((save for save in work if isinstance(save, MergeRows | MissingRecords)), type):
-            if kind is MergeRows:
-                self.merge([save for save in saves if isinstance(save, MergeRows)])
-            else:
-                self._miss([identity for save in saves for identity in getattr(save, "ids", ())])
         for save in work:
             self.keep(save)
 
@@ -78,6 +71,25 @@ class ModelStore:
                 pass
         if save.certificate is not None:
             self.certificates.append(save.certificate)
+
+
+class ModelStore(WaitingSaves):
+    """One list."""
+
+    def __init__(self, rows_at_once: int = ROWS_AT_ONCE) -> None:
+        super().__init__(rows_at_once)
+        self.rows: dict[str, Row] = {}
+        self.missing: set[str] = set()
+
+    def flush(self) -> None:
+        """Commit all waiting saves: rows in their order, then their certificates."""
+        of_rows = [save for save in self._waiting if isinstance(save, MergeRows | MissingRecords)]
+        for kind, saves in groupby(of_rows, type):
+            if kind is MergeRows:
+                self.merge([save for save in saves if isinstance(save, MergeRows)])
+            else:
+                self._miss([identity for save in saves for identity in getattr(save, "ids", ())])
+        super().flush()
 
     def _miss(self, ids: Sequence[str]) -> None:
         self.missing.update(ids)

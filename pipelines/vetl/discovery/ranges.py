@@ -264,7 +264,7 @@ def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
         knowledge.bounds = "day"
     if knowledge.bounds == "instant":
         row, at = timed[0]
-        exact = format_bound(at, "instant", sharp=True)
+        exact = at.isoformat(timespec="microseconds").replace("+00:00", "Z")
         start = yield from _contains(knowledge, row, exact, format_bound(at + 2 * SECOND, "instant"))
         end = yield from _contains(knowledge, row, format_bound(at - SECOND, "instant"), exact)
         return [_bounds_finding(knowledge, start, end, "a range around a row holds it, one beside it does not")]

@@ -27,15 +27,15 @@ from vetl.partner.limits import (
     ServerClock,
     Timing,
 )
-from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept
+from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request
 from vetl.partner.wire import Transport, Wire
 
-__all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
+__all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing"]
 
 T = TypeVar("T")
 
 SIGN_IN = "sign-in"
-_UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
+UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
 
 AT_ONCE = 16
 """Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
@@ -125,7 +125,7 @@ class PartnerClient:
         return (await self._session.sign_in()).server_time
 
     async def page(
-        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = accept
+        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = lambda _: None
     ) -> Page:
         """Return one page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
 
@@ -150,7 +150,7 @@ class PartnerClient:
 
     async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
         """Return one record by id, `None` if the platform does not have it (404, 410)."""
-        if record_id in _UNADDRESSABLE:
+        if record_id in UNADDRESSABLE:
             return None
 
         def decipher(answer: Answer, _: int) -> Row:

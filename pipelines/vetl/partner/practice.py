@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 from vetl.core.errors import ContractBroken, NotSent
 from vetl.core.pages import Row
 from vetl.partner import models
-from vetl.partner.client import PartnerClient
+from vetl.partner.client import UNADDRESSABLE, PartnerClient
 from vetl.partner.protocol import PHONE_CALLS, CsvAnswer, Query, whole, writing_request
 from vetl.partner.request_models import (
     MESSAGES_PER_MINUTE,
@@ -301,6 +301,6 @@ class PartnerPractice:
 
 def _addressable(record_id: str) -> str:
     """Return an id; refuse an id that would change the path of the address."""
-    if record_id in ("", ".", ".."):
-        raise NotSent("staff_tasks: not sent: the id is empty", fields=(("id", "is empty"),))
+    if record_id in UNADDRESSABLE:
+        raise NotSent("staff_tasks: not sent: no task has this id", fields=(("id", "is of no task"),))
     return record_id

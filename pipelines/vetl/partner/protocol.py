@@ -258,10 +258,6 @@ def _broken(answer: Answer, fault: str) -> NoReturn:
     raise errors.ContractBroken(f"{answer.label}: {fault} (status {answer.status}); the contract promises it")
 
 
-def accept(page: Page) -> None:
-    """Accept any page."""
-
-
 _LOST = frozenset({404, 410, 501})
 _PASSING = frozenset({408, 425})
 _MOVED_FOR_GOOD = frozenset({301, 308})

@@ -214,8 +214,9 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
 def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[str | None]:
     """Read a span in halves: the server may limit the days of a range, or the answer is too large."""
     middle = start + (end - start).days // 2 * DAY
-    doubt = yield from read_days(strategy, start, middle, purpose)
-    return doubt or (yield from read_days(strategy, middle, end, purpose))
+    earlier = yield from read_days(strategy, start, middle, purpose)
+    later = yield from read_days(strategy, middle, end, purpose)
+    return earlier or later
 
 
 def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[CallsPage]:
