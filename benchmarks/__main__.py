@@ -3,8 +3,6 @@
 import argparse
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -13,11 +11,8 @@ from typing import Any
 
 from benchmarks import first_sync, floor, peers
 from benchmarks.measured import Cost, measured
-from benchmarks.ready_pages import HEADER, first_day, render
-from benchmarks.ready_pages import free_port as _free_port
-from benchmarks.ready_pages import wait_for as _wait
+from benchmarks.ready_pages import HEADER, first_day, render, served
 
-_SERVE = "from benchmarks.ready_pages import serve; serve({port}, {calls}, {appointments}, {latency})"
 _HEADS = f"{'':32}{'rows/s':>10}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}{'CPU ratio':>11}{'wall ratio':>11}"
 
 
@@ -34,19 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         _write_bytes(folder, options.calls, options.appointments)
-        port = _free_port()
-        server = subprocess.Popen(  # noqa: S603 - our own module
-            [
-                sys.executable,
-                "-c",
-                _SERVE.format(
-                    port=port, calls=options.calls, appointments=options.appointments, latency=options.latency
-                ),
-            ]
-        )
-        try:
-            base_url = f"http://127.0.0.1:{port}"
-            _wait(port)
+        with served(options.calls, options.appointments, options.latency) as base_url:
             print(_HEADS)
             contenders = {name: getattr(peers, name) for name in options.peers}
             for path, count, start, run_floor, queries in (
@@ -66,9 +49,6 @@ def main() -> None:
                     **{name: (run, (base_url, path, asked, folder)) for name, run in contenders.items()},
                 }
                 _compare(path, count, options.runs, runs, folder)
-        finally:
-            server.terminate()
-            server.wait()
 
 
 def _compare(

@@ -5,8 +5,6 @@ is the one of `vetl run`, in a fresh interpreter.
 """
 
 import argparse
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,11 +19,10 @@ from vetl.settings import Settings
 from vetl.settings.core_sections import PartnerSettings, PhoneCallsSettings, WarehouseSettings
 
 from benchmarks.measured import Cost, measured
-from benchmarks.ready_pages import first_day, free_port, wait_for
+from benchmarks.ready_pages import first_day, served
 
 PRACTICES = 10
 CHANGES = (0, 1, 1000)
-_SERVE = "from benchmarks.ready_pages import serve; serve({port}, {calls}, 1, 0.0)"
 
 
 def main() -> None:
@@ -39,20 +36,12 @@ def main() -> None:
 
 
 def _grow(calls: int) -> None:
-    port = free_port()
-    code = _SERVE.format(port=port, calls=calls // PRACTICES)
-    server = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - our own module
-    try:
-        wait_for(port)
-        with tempfile.TemporaryDirectory() as folder:
-            order = (f"http://127.0.0.1:{port}", calls // PRACTICES, Path(folder))
-            _line(calls, "all", [measured(step, *order) for step in STEPS.values()])
-            for changed in CHANGES:
-                httpx.get(f"{order[0]}/more?calls={changed}").raise_for_status()
-                _line(calls, f"{changed:,}", [measured(step, *order) for step in STEPS.values()])
-    finally:
-        server.terminate()
-        server.wait()
+    with served(calls // PRACTICES, 1) as base_url, tempfile.TemporaryDirectory() as folder:
+        order = (base_url, calls // PRACTICES, Path(folder))
+        _line(calls, "all", [measured(step, *order) for step in STEPS.values()])
+        for changed in CHANGES:
+            httpx.get(f"{base_url}/more?calls={changed}").raise_for_status()
+            _line(calls, f"{changed:,}", [measured(step, *order) for step in STEPS.values()])
 
 
 def _line(calls: int, changed: str, costs: Sequence[Cost]) -> None:

@@ -6,7 +6,6 @@ appointment, remote ids that carry a server's id.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from vetl.core.list_read import Practice
 from vetl.core.pages import Row
 from vetl.core.steps import MergeRows, ReplaceDays
 from vetl.endpoints import REGISTRY, by_name
+from vetl.partner.protocol import CsvAnswer
 from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.tables import RawTable, row_hash
@@ -136,16 +136,6 @@ def _fill(
     connection.execute(f"update {shape.raw} as stored set _row_hash = {row_hash(shape.hashed, 'stored')}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    body: bytes
-    total_count: int
-    server_time: datetime
-    page: int | None = 0
-    per_page: int | None = 5000
-    requests: int = 1
-
-
 def small_sync(path: Path, now: datetime) -> None:
     """Add the rows of an hour later: at each practice today's calls, a few new rows and late changes."""
     run = f"sync {now:%H}"
@@ -153,7 +143,7 @@ def small_sync(path: Path, now: datetime) -> None:
         warehouse.set_practices(PRACTICES)
         warehouse.start_run(run, now, "sync")
         for practice in PRACTICES:
-            calls = parse_calls(_Answer(_todays_calls(now), now.hour - 5, now)).frame
+            calls = parse_calls(CsvAnswer(_todays_calls(now), now.hour - 5, 0, 5000, now)).frame
             days = ReplaceDays([calls], now.date(), now.date(), now)
             warehouse.commit(run, practice.id, by_name("phone_calls"), [days])
             for name, rows in _news(practice.id, now).items():

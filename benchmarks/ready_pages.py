@@ -10,8 +10,11 @@ import bisect
 import json
 import random
 import socket
+import subprocess
+import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from email.utils import format_datetime
@@ -208,14 +211,28 @@ def serve(port: int, calls: int, appointments: int, latency: float) -> None:
     uvicorn.Server(config).run()
 
 
-def free_port() -> int:
+@contextmanager
+def served(calls: int, appointments: int, latency: float = 0.0) -> Generator[str]:
+    """Serve ready pages from a process of their own, and return their address."""
+    port = _free_port()
+    code = f"from benchmarks.ready_pages import serve; serve({port}, {calls}, {appointments}, {latency})"
+    server = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - our own module
+    try:
+        _wait_for(port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _free_port() -> int:
     """Return a port of this machine that nobody uses."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def wait_for(port: int) -> None:
+def _wait_for(port: int) -> None:
     """Return if the server answers; rendering takes a while."""
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:

@@ -51,10 +51,8 @@ def main() -> None:
             file,
             choose(file, words, page.lists),
             words,
-            config.audit,
+            config,
             who.name,
-            config.watch,
-            config.marks,
             for_managers=page in FOR_MANAGERS,
         )
         entry.run()
@@ -80,12 +78,12 @@ def _draw(page: Page) -> None:
     complete_until = view.scope.complete_until
     since = f"Complete until {view.words.moment(complete_until)}, from" if complete_until else "Read from"
     st.caption(f"{since} {plain(view.file.path.name)}.")
-    _look_for_another(view.file, read_config(), Visitor(view.user, view.file.practices))
+    _look_for_another(view.file, view.config, Visitor(view.user, view.file.practices))
 
 
 def _warn(view: View) -> None:
     """Say that the data is made up, who is behind, and that the file itself is old."""
-    if read_config().is_made_up:
+    if view.config.is_made_up:
         st.info("**Made-up practices**, calls and people: nothing here is real.", icon=":material/science:")
     behind = banner(view.scope.chosen, view.scope.practices, view.words)
     if behind:

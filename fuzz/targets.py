@@ -66,7 +66,7 @@ def calls_csv_target(data: bytes) -> None:
 
     def page() -> CallsPage:
         csv = protocol.csv_page(answer)
-        tried(lambda: parse_calls(csv), lambda: protocol.whole_rows(csv))
+        tried(lambda: parse_calls(csv), lambda: protocol.whole(csv))
         return parse_calls(csv, lenient=True)
 
     tried(page)

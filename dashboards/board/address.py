@@ -39,12 +39,16 @@ class Address:
     is_link: bool = False
     """Whether a link on this same page opened it: then the browser does not show the address by itself."""
 
-    def new_values(self, name: str) -> list[str] | None:
-        """Return the values that a filter must take over now; `None` if it has its value already."""
+    def values(self, name: str) -> list[str]:
+        """Return the values of a filter: of an opened address, else of the page, else the kept ones."""
         self.drawn.add(name)
         if self.opened is not None:
             return self.opened.get(name, [])
-        return None if name in st.session_state else self.kept.get(name, [])
+        if name not in st.session_state:
+            return self.kept.get(name, [])
+        chosen = st.session_state[name]
+        several = chosen if isinstance(chosen, list) else [chosen]
+        return [str(one) for one in several if one is not None]
 
     def keep(self, name: str, values: Sequence[str]) -> None:
         """Keep the values of a filter; no values are the usual ones, which the address leaves out."""
@@ -135,14 +139,11 @@ def pick_at_once(name: str, label: str, options: Mapping[str, str], *, usual: st
 def pick_several(name: str, label: str, options: Mapping[str, str]) -> list[str]:
     """Choose any number of `options`, which are labels by id."""
     address = _current()
-    values = address.new_values(name)
-    if values is None:
-        values = list(st.session_state[name])
-    known = [_known(value, options) for value in values]
-    for value, found in zip(values, known, strict=True):
-        if found is None:
+    values = address.values(name)
+    for value in values:
+        if value not in options:
             address.refuse(label.lower(), value)
-    st.session_state[name] = [found for found in known if found is not None]
+    st.session_state[name] = [value for value in values if value in options]
     chosen = st.multiselect(label, list(options), key=name, placeholder="All", format_func=options.__getitem__)
     address.keep(name, chosen)
     return chosen
@@ -151,9 +152,7 @@ def pick_several(name: str, label: str, options: Mapping[str, str]) -> list[str]
 def pick_day(name: str, label: str, usual: date, first: date, last: date) -> date:
     """Choose a day; a day outside of `first` to `last` is said."""
     address = _current()
-    values = address.new_values(name)
-    if values is None:
-        values = [str(st.session_state[name])]
+    values = address.values(name)
     day = _day(values[-1]) if values else usual
     if day is None or not first <= day <= last:
         address.refuse(f"“{label}”", values[-1])
@@ -168,13 +167,11 @@ def pick_day(name: str, label: str, usual: date, first: date, last: date) -> dat
 def pick_number(name: str, label: str, least: int, most: int) -> int:
     """Choose a number; the least is the usual one."""
     address = _current()
-    values = address.new_values(name)
-    if values is not None:
-        text = values[-1] if values else str(least)
-        is_known = text.isdecimal() and least <= int(text) <= most
-        if not is_known:
-            address.refuse(f"“{label}”", text)
-        st.session_state[name] = int(text) if is_known else least
+    text = (address.values(name) or [str(least)])[-1]
+    is_known = text.isdecimal() and least <= int(text) <= most
+    if not is_known:
+        address.refuse(f"“{label}”", text)
+    st.session_state[name] = int(text) if is_known else least
     chosen = int(st.number_input(label, least, most, key=name))
     address.keep(name, [str(chosen)] if chosen != least else [])
     return chosen
@@ -182,10 +179,9 @@ def pick_number(name: str, label: str, least: int, most: int) -> int:
 
 def held(name: str) -> list[str]:
     """Return the values of a filter that no widget shows; `hold` sets them from a click."""
-    values = _current().new_values(name)
-    st.session_state[name] = list(st.session_state[name]) if values is None else values
-    _current().keep(name, st.session_state[name])
-    return st.session_state[name]
+    values = list(_current().values(name))
+    hold(name, values)
+    return values
 
 
 def hold(name: str, values: Sequence[str]) -> None:
@@ -224,23 +220,12 @@ def refuse(label: str, value: str) -> None:
 def _take_over(name: str, label: str, options: Mapping[str, str], usual: str | None) -> None:
     """Set the value of a widget from the address, or from the page that was left."""
     address = _current()
-    values = address.new_values(name)
-    if values is None:
-        kept = st.session_state[name]
-        values = [kept] if kept is not None else []
-    found = _known(values[-1], options) if values else usual
-    if values and found is None:
+    values = address.values(name)
+    found = values[-1] if values else usual
+    if values and found not in options:
         address.refuse(label.lower(), values[-1])
         found = usual
     st.session_state[name] = found
-
-
-def _known(value: str, options: Mapping[str, str]) -> str | None:
-    """Return the id of a value: addresses of earlier versions hold the label instead."""
-    if value in options:
-        return value
-    labelled = [name for name, label in options.items() if label == value]
-    return labelled[0] if len(labelled) == 1 else None
 
 
 def _day(text: str) -> date | None:

@@ -10,7 +10,7 @@ from babel.dates import get_day_names
 
 from board.address import clicked_mark
 from board.audit import note_people
-from board.charts import MARK, shortened, worded
+from board.charts import clicked, shortened, worded
 from board.downloads import download
 from board.words import VALUED, label, named, plain
 
@@ -46,12 +46,12 @@ class Behind:
 
 def draw_rows(view: "View", behind: "Behind | str", state: Any, name: str) -> None:  # noqa: ANN401 - Streamlit's own type
     """Draw the rows behind the clicked mark of the chart `name`, which is in the address; nothing if none is."""
-    marks = (state.selection.get(MARK) if state else None) or []
+    mark = clicked(state)
     if isinstance(behind, str):
-        if marks:
+        if mark:
             st.info(behind)
         return
-    mark = clicked_mark(name, _in_the_marts(view, behind, marks[0]) if marks else None)
+    mark = clicked_mark(name, mark and _in_the_marts(view, behind, mark))
     if mark is None:
         return
     mark = _in_the_marts(view, behind, mark)
@@ -74,7 +74,7 @@ def draw_rows(view: "View", behind: "Behind | str", state: Any, name: str) -> No
         st.info("No row is behind this mark.")
         return
     number = view.words.number(rows.item(0, "all_rows"))
-    note_people(view.audit, view.user, name, rows, named=False)
+    note_people(view.config.audit, view.user, name, rows, named=False)
     table = view.named(
         rows.drop("all_rows", *(one for one in ("practice_name", "group_name") if one in rows.columns))
     )

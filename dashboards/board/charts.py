@@ -46,37 +46,29 @@ def shortened(names: Sequence[str]) -> dict[str, str]:
 
 _FORTNIGHT = 14
 ON = "on"
-"""The column that says what a mark stands for. It is not shown; a click on the mark returns it."""
-MARK = "mark"
-
-
-def _clickable(chart: alt.Chart, table: pl.DataFrame) -> alt.Chart:
-    """Let marks be clicked if the table says what they stand for; chosen ones stand out."""
-    if ON not in table.columns:
-        return chart
-    point = alt.selection_point(name=MARK, fields=[ON])
-    chosen = alt.condition("datum.is_chosen === false", alt.value(0.4), alt.value(1))
-    return chart.add_params(point).encode(opacity=chosen)
+"""The column that says what a mark of Explore stands for. It is not shown; a click on the mark returns it."""
+_MARK = "mark"
 
 
 def clickable(chart: Chart, fields: Sequence[str]) -> Chart:
-    """Return the chart with marks that can be clicked; a click returns these fields of the mark."""
-    point = alt.selection_point(name=MARK, fields=list(fields))
+    """Return the chart with marks that can be clicked; a click returns these fields. Chosen marks stand out."""
+    point = alt.selection_point(name=_MARK, fields=list(fields))
     if not isinstance(chart, alt.LayerChart):
         return chart.add_params(point)
     layers = list(chart.layer)
     # Lines and texts are no marks of one row each.
     place = next(n for n, one in enumerate(layers) if getattr(one.mark, "type", one.mark) in {"bar", "point"})
-    layers[place] = layers[place].add_params(point)
+    chosen = alt.condition("datum.is_chosen === false", alt.value(0.4), alt.value(1))
+    layers[place] = layers[place].add_params(point).encode(opacity=chosen)
     chart = chart.copy()
     chart.layer = layers
     return chart
 
 
-def clicked(state: Any) -> str | None:  # noqa: ANN401 - Streamlit's own type
-    """Return what the clicked mark stands for; `None` if a click chose nothing."""
-    marks = state.selection.get(MARK) if state else None
-    return next((str(mark[ON]) for mark in marks or () if mark.get(ON) is not None), None)
+def clicked(state: Any) -> dict[str, Any] | None:  # noqa: ANN401 - Streamlit's own type
+    """Return the fields of the clicked mark; `None` if a click chose nothing."""
+    marks = state.selection.get(_MARK) if state else None
+    return marks[0] if marks else None
 
 
 def _ticks(*, share: bool) -> dict[str, Any]:
@@ -98,7 +90,7 @@ def by_measure(table: pl.DataFrame, by: str, measures: Sequence[str], step: str,
 def bars(table: pl.DataFrame, amount: str, by: str, *, colour: str | None = None, share: bool = False) -> Chart:
     """Return horizontal bars, the longest first; `share`: values are of 0 to 1."""
     axis = alt.Axis(**_ticks(share=share))
-    chart = _clickable(alt.Chart(table, height=alt.Step(_BAR)).mark_bar(), table)
+    chart = alt.Chart(table, height=alt.Step(_BAR)).mark_bar()
     encoded: dict[str, Any] = {
         "x": alt.X(f"{amount}:Q", axis=axis, title=label(amount)),
         "y": alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES),
@@ -119,26 +111,6 @@ def _numbers(table: pl.DataFrame, amount: str, *, share: bool) -> alt.Chart:
     return written.encode(x=f"{amount}:Q", text=alt.Text(f"{amount}:Q", format=form), tooltip=_tooltips(table))
 
 
-def grouped_bars(table: pl.DataFrame, amount: str, by: str, step: str, *, share: bool = False) -> Chart:
-    """Return for each of `by` one bar for each step, in the order of the rows; `share`: values are of 0 to 1."""
-    steps = table.get_column(step).unique(maintain_order=True).to_list()
-    place: dict[str, Any] = {
-        "y": alt.Y(f"{by}:N", sort=None, title=None, axis=_NAMES),
-        "yOffset": alt.YOffset(f"{step}:N", sort=steps),
-    }
-    drawn = (
-        alt.Chart(table, height=alt.Step(_BAR / 2))
-        .mark_bar()
-        .encode(
-            x=alt.X(f"{amount}:Q", axis=alt.Axis(**_ticks(share=share)), title=label(amount)),
-            color=alt.Color(f"{step}:N", sort=steps, legend=_LEGEND),
-            tooltip=_tooltips(table),
-            **place,
-        )
-    )
-    return alt.layer(drawn, _numbers(table, amount, share=share).encode(**place))
-
-
 def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None, *, share: bool = False) -> Chart:
     """Return lines over days or weeks, with points, so that a single value is visible too."""
     encoded: dict[str, Any] = {
@@ -154,7 +126,7 @@ def over_time(table: pl.DataFrame, day: str, amount: str, by: str | None = None,
         order = table.get_column(by).unique(maintain_order=True).to_list()
         encoded["color"] = alt.Color(f"{by}:N", sort=order, legend=_LEGEND)
     base = alt.Chart(table, height=HEIGHT)
-    points = _clickable(base.mark_point(filled=True, size=40, opacity=1), table)
+    points = base.mark_point(filled=True, size=40, opacity=1)
     return alt.layer(base.mark_line(), points, autosize=_PLOT_KEEPS_ITS_HEIGHT).encode(**encoded)
 
 

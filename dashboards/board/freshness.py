@@ -14,22 +14,17 @@ LATE_DAYS = 2
 """A practice is behind if so many whole days are missing. A read just after midnight misses one."""
 
 NAMED_AT_MOST = 3
-_WITH_PROOF = """
-    with ends as (
-        select practice_id, min(certified_through) as certified_through
-        from meta.proof where endpoint in (select unnest($lists)) group by practice_id
-    )
+_PRACTICES = """
     select practice_id, name, group_name, time_zone, history_start,
            timezone(time_zone, (select max(as_of) from marts.practices)) as clock,
            timezone(time_zone, certified_through) as complete_until
-    from marts.practices left join ends using (practice_id) order by name, practice_id
+    from marts.practices left join ({ends}) using (practice_id) order by name, practice_id
 """
-_WITHOUT_PROOF = """
-    select practice_id, name, group_name, time_zone, history_start,
-           timezone(time_zone, (select max(as_of) from marts.practices)) as clock,
-           null::timestamp as complete_until
-    from marts.practices order by name, practice_id
+_ENDS = """
+    select practice_id, min(certified_through) as certified_through
+    from meta.proof where endpoint in (select unnest($lists)) group by practice_id
 """
+_NO_ENDS = "select null::varchar as practice_id, null::timestamptz as certified_through"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +64,9 @@ class Practice:
 def practices_of(file: Published, lists: Sequence[str]) -> list[Practice]:
     """Return the practices of the file. Two of one name have the id beside it."""
     try:
-        rows = file.ask(_WITH_PROOF, lists=list(lists))
+        rows = file.ask(_PRACTICES.format(ends=_ENDS), lists=list(lists))
     except MissingError:
-        rows = file.ask(_WITHOUT_PROOF)
+        rows = file.ask(_PRACTICES.format(ends=_NO_ENDS))
     names = rows.get_column("name").to_list()
     return [
         Practice(key, f"{name} ({key})" if names.count(name) > 1 else name, *others)

@@ -4,7 +4,6 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +15,7 @@ from vetl.figures.ask import MetricQuestion
 
 from board.behind import MADE_UP, Behind, draw_rows
 from board.charts import Chart, bars, clickable, localised, shortened, worded
+from board.config import Config
 from board.downloads import download
 from board.published import REBUILD, MissingError, Published
 from board.scope import Scope
@@ -30,16 +30,14 @@ NULL = "null"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The file, the scope and the words of a page, who looks, and the files of `[watch]`, audit and marks."""
+    """The file, the scope and the words of a page, the settings, and who looks."""
 
     file: Published
     scope: Scope
     words: Words
-    audit: Path | None = None
-    user: str = ""
-    watch: Path | None = None
-    marks: Path | None = None
-    for_managers: bool = False
+    config: Config
+    user: str
+    for_managers: bool
 
     def ask(
         self, sql: str, more: Mapping[str, Any] | None = None, *, before: bool = False, lasting: bool = False
@@ -169,11 +167,9 @@ def draw_chart(  # noqa: PLR0913 - a chart, its words, and what leads on from it
             state = st.altair_chart(drawn, width="stretch", alt=alt, key=f"chart-{name}", on_select="rerun")
             draw_rows(view, behind, state, name)
     with tabs["Table"]:
-        draw_table(worded(table, *_valued(table)), alt)
-        download(table, name)
+        draw_list(table, alt, name)
     with tabs["What it counts"]:
-        for column in defined_by:
-            st.markdown(f"**{label(column[1])}**: {view.define(column)}")
+        draw_definitions(view, defined_by)
 
 
 def enough(view: View, table: pl.DataFrame, cases: str) -> pl.DataFrame:
@@ -186,9 +182,16 @@ def enough(view: View, table: pl.DataFrame, cases: str) -> pl.DataFrame:
     return table.filter(is_enough)
 
 
-def _valued(table: pl.DataFrame) -> list[str]:
-    """Return the columns with values of the marts: `online` is for tools, people read "Online booking"."""
-    return [name for name in table.columns if name in VALUED]
+def draw_definitions(view: View, columns: Sequence[Column]) -> None:
+    """Draw a line for each figure: what it counts."""
+    for column in columns:
+        st.markdown(f"**{label(column[1])}**: {view.define(column)}")
+
+
+def draw_list(table: pl.DataFrame, alt: str, name: str) -> None:
+    """Draw a table with a download named `name`: `online` is for tools, people read "Online booking"."""
+    draw_table(worded(table, *(column for column in table.columns if column in VALUED)), alt)
+    download(table, name)
 
 
 def draw_by_value(view: View, table: pl.DataFrame, by: str, amount: str, **details: Any) -> None:  # noqa: ANN401 - as `draw_chart`

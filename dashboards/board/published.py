@@ -56,7 +56,7 @@ class Published:
     @property
     def names_people(self) -> bool:
         """Whether `contacts.duckdb`, beside the file, exists and may be read."""
-        return _attached(str(self.path), self.identity, self.contacts, self.practices).names_people
+        return _attached(self).names_people
 
     def ask(self, sql: str, /, **parameters: Any) -> pl.DataFrame:  # noqa: ANN401 - values of any column
         """Return the rows of a statement; only aggregates and short lists, whatever the length of history.
@@ -64,7 +64,7 @@ class Published:
         Raises:
             MissingError: The file has no such mart or column.
         """
-        return _answer(str(self.path), self.identity, self.contacts, self.practices, sql, parameters)
+        return _answer(self, sql, parameters)
 
     def metrics(self) -> Mapping[str, Metric]:
         """Return the metrics of `meta.metrics`, by name.
@@ -167,58 +167,48 @@ class _Attached:
 
 
 @st.cache_resource(max_entries=_CONNECTIONS, show_spinner=False)
-def _attached(
-    path: str, identity: Identity, contacts: Identity | None, practices: tuple[str, ...] | None
-) -> _Attached:
-    """Return the connection for this file and these practices.
+def _attached(file: Published) -> _Attached:
+    """Return the connection for this file and its user's practices.
 
     A `connect` to the file would see the old file for ever. A user of some practices gets a connection of their
     own: its schemas `marts`, `meta` and `contacts` are views with the rows of these practices alone, and the files
     have names that nobody can guess, so that no statement of a page reads past the views.
     """
-    del identity
     connection = duckdb.connect()
     try:
-        _attach(connection, path, "published", {name: name for name in SCHEMAS}, practices)
+        _attach(connection, file.path, "published", {name: name for name in SCHEMAS}, file.practices)
     except duckdb.Error as error:
-        raise UnreadableError(plain(f"{path}: {str(error).splitlines()[0]}")) from None
+        raise UnreadableError(plain(f"{file.path}: {str(error).splitlines()[0]}")) from None
     names_people = False
-    if contacts:
+    if file.contacts:
         # The file may belong to another group, or be gone since the check: then only names are missing.
         with suppress(duckdb.Error):
-            _attach(connection, str(_contacts_of(Path(path))), "contacts", {"main": "contacts"}, practices)
+            _attach(connection, _contacts_of(file.path), "contacts", {"main": "contacts"}, file.practices)
             names_people = True
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
-    return _Attached(connection, "published" if practices is None else "memory", names_people)
+    return _Attached(connection, "published" if file.practices is None else "memory", names_people)
 
 
 def _attach(
     connection: duckdb.DuckDBPyConnection,
-    path: str,
+    path: Path,
     name: str,
     schemas: Mapping[str, str],
     practices: tuple[str, ...] | None,
 ) -> None:
     """Attach a file under its name, or under none that can be guessed and behind views of these practices."""
     if practices is None:
-        connection.execute(f"attach {literal(path)} as {name} (read_only)")
+        connection.execute(f"attach {literal(str(path))} as {name} (read_only)")
     else:
-        hidden = attach_hidden(connection, path)
+        hidden = attach_hidden(connection, str(path))
         for source, schema in schemas.items():
             show(connection, hidden, source, schema, practices)
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def _answer(
-    path: str,
-    identity: Identity,
-    contacts: Identity | None,
-    practices: tuple[str, ...] | None,
-    sql: str,
-    parameters: dict[str, Any],
-) -> pl.DataFrame:
-    attached = _attached(path, identity, contacts, practices)
+def _answer(file: Published, sql: str, parameters: dict[str, Any]) -> pl.DataFrame:
+    attached = _attached(file)
     cursor = attached.connection.cursor()
     try:
         cursor.execute(f"use {attached.catalog}")

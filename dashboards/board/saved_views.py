@@ -13,12 +13,12 @@ from board.words import plain
 
 def saved_views(view: View) -> None:
     """Draw the views of this user, and the field that saves the shown one."""
-    if view.marks is None:
+    if view.config.marks is None:
         return
     if failure := st.session_state.pop("not_saved", None):
         st.error(f"The view was not saved: {plain(failure)}")
     with st.sidebar.expander("Saved views"):
-        for name, address in views_of(view.marks, view.user).items():
+        for name, address in views_of(view.config.marks, view.user).items():
             shown, gone = st.columns([4, 1], vertical_alignment="center")
             # The usual view has an empty address, which the navigation would not open.
             query = parse_qs(address or "period=28")
@@ -38,10 +38,10 @@ def _save(view: View) -> None:
 
 
 def _keep(view: View, name: str, address: str | None) -> None:
-    if view.marks is None:
+    if view.config.marks is None:
         return
     try:
-        with Marks.open(view.marks) as marks:
+        with Marks.open(view.config.marks) as marks:
             marks.save_view(view.user, name, address)
     except LedgerError as error:
         st.session_state.not_saved = str(error)

@@ -5,7 +5,7 @@ from typing import Final
 ROOT: Final = "/services/core/open_api/v1"
 SIGN_IN: Final = "/services/user/v1/auth/sign-in"
 
-CALLS_DEFAULT_SIZE: Final = 50
+DEFAULT_SIZE: Final = 50
 CSV_DEFAULT_SIZE: Final = 1000
 CSV_COLUMNS: Final = (
     "Date", "Practice", "Direction", "Status", "Caller Type", "Client", "Patient", "Phone Number", "Intent",

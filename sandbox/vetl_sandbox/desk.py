@@ -9,7 +9,7 @@ from vetl_sandbox.events import Events
 from vetl_sandbox.gates import Past, closed_gate
 from vetl_sandbox.ground import Ground
 from vetl_sandbox.messages.store import Messages
-from vetl_sandbox.outreach import Office, Outreach
+from vetl_sandbox.outreach import Outreach
 from vetl_sandbox.resources.resource import Record
 from vetl_sandbox.slots import Slot, open_slots
 from vetl_sandbox.staff import Staff
@@ -29,17 +29,7 @@ class Desk:
         self.taken_slots: set[str] = set()
         self.messages = Messages(ground.agenda, ground.now, events.messages.changed, self._opted_out)
         self.staff = Staff(ground, self._book_for_request)
-        self._outreach = Outreach(
-            Office(
-                agenda=ground.agenda,
-                now=ground.now,
-                get=self._request,
-                write=self._write_request,
-                closed=self._closed_gate,
-                book=self._book_for_request,
-                finished=self._outreach_finished,
-            )
-        )
+        self._outreach = Outreach(ground, self._closed_gate, self._book_for_request, self._outreach_finished)
 
     def create_appointment(
         self, practice: Practice, slot: Slot, client: Record, patient: Record, status: str | None
@@ -53,7 +43,7 @@ class Desk:
         table = ground.table(practice.id, "appointments")
         row_id = table.insert(
             {
-                "status": status or ("ACCEPTED" if ground.switches.auto_accept else "REQUESTED"),
+                "status": status or "ACCEPTED",
                 "booking_date": slot.start,
                 "end_date": slot.end,
                 "remote_client_id": row.get("remote_client_id"),
@@ -84,16 +74,6 @@ class Desk:
             now = ground.now()
             changes = {"remote_id": f"A{row_id[-9:]}", "updated_at": now}
             ground.table(practice.id, "appointments").update(row_id, changes, now, ground.switches)
-
-    def _request(self, practice_id: str, row_id: str) -> Record | None:
-        with self._ground.lock:
-            table = self._ground.table(practice_id, "ai_outbound")
-            return table.get(row_id, self._ground.now(), self._ground.switches)
-
-    def _write_request(self, practice_id: str, row_id: str, changes: dict[str, Any]) -> None:
-        with self._ground.lock:
-            table = self._ground.table(practice_id, "ai_outbound")
-            table.update(row_id, changes, self._ground.now(), self._ground.switches)
 
     def _outreach_finished(self, practice: Practice, request: Record, appointment_id: str | None) -> None:
         callback_url = self._callbacks.get(request["id"])

@@ -6,12 +6,11 @@ from typing import Any, Final
 from vetl_sandbox.ground import Ground
 from vetl_sandbox.outreach import FINAL
 from vetl_sandbox.resources.resource import Record
-from vetl_sandbox.webhooks.deliveries import Deliveries
+from vetl_sandbox.webhooks.deliveries import Deliveries, Webhook
 from vetl_sandbox.webhooks.faults import WebhookFaults
 from vetl_sandbox.webhooks.message_status import MessageStatusWebhooks
-from vetl_sandbox.webhooks.outcomes import OutcomeWebhooks
-from vetl_sandbox.webhooks.posting import post
-from vetl_sandbox.webhooks.reminders import ReminderWebhooks, reminders_of
+from vetl_sandbox.webhooks.outcomes import outcome_of
+from vetl_sandbox.webhooks.reminders import USER_AGENT, reminders_of
 
 _HOUR: Final = timedelta(hours=1)
 
@@ -32,13 +31,8 @@ class Events:
             secret=secret,
             practices=tuple(ground.world.practices),
             faults=WebhookFaults(seed=ground.world.seed),
-            post=post,
         )
         self.messages = MessageStatusWebhooks(self.deliveries, lambda url: self._url("messages", url))
-        self._outcomes = OutcomeWebhooks(
-            ground.agenda, ground.now, self.deliveries, lambda: ground.switches.outreach_webhooks_stuck
-        )
-        self._reminders = ReminderWebhooks(self.deliveries)
         self._watched_until: datetime | None = None
 
     def outreach_finished(
@@ -47,13 +41,13 @@ class Events:
         """Send the outcome of a request that has ended."""
         url = self._url("ai_outbound", callback_url)
         if url is not None:
-            self._outcomes.finished(practice_id, request, appointment_id, url)
+            self.deliveries.send(outcome_of(practice_id, request, appointment_id, url))
 
-    def remind(self, payload: dict[str, Any]) -> None:
+    def _remind(self, payload: dict[str, Any]) -> None:
         """Send the reminder of a notification rule that has triggered."""
         url = self._url("service_reminders", None)
         if url is not None:
-            self._reminders.triggered(payload, url)
+            self.deliveries.send(Webhook("service_reminders", url, USER_AGENT, payload["practice_id"], payload))
 
     def watch(self) -> None:
         """Begin to send the world's own events, if there is an address for them."""
@@ -108,4 +102,4 @@ class Events:
         for day in sorted(days):
             for reminder in reminders_of(practice, world.people(practice_id), world.seed, day):
                 if since < reminder.at.astimezone(UTC) <= until:
-                    self._ground.agenda.add(reminder.at, lambda payload=reminder.payload: self.remind(payload))
+                    self._ground.agenda.add(reminder.at, lambda payload=reminder.payload: self._remind(payload))

@@ -5,11 +5,10 @@ Contract: States and transitions, AI outbound request. The number decides how a 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from vetl_sandbox.agenda import Agenda
+from vetl_sandbox.ground import Ground
 from vetl_sandbox.messages.numbers import behaviour
 from vetl_sandbox.resources.resource import Record
 from vetl_sandbox.world.practices import Practice
@@ -24,37 +23,29 @@ FINAL: Final = ("completed", "suppressed", "failed")
 _OPENS, _CLOSES = 8, 21
 
 
-@dataclass(frozen=True)
-class Office:
-    """The parts of the platform that outreach uses.
+class Outreach:
+    """The life of requests from their creation to their end.
 
-    Attributes:
-        get: A request of a practice by id.
-        write: Changes fields of a request.
-        closed: The gate that blocks a request now, if any; the flag says whether it is at intake.
-        book: Makes an appointment for a request and returns its id; None if it cannot.
-        finished: Called with each request that has reached its end, and its appointment.
+    `closed` returns the gate that blocks a request now, `book` makes an appointment for a request. `finished` is
+    called with each request that has reached its end, and its appointment.
     """
 
-    agenda: Agenda
-    now: Callable[[], datetime]
-    get: Callable[[str, str], Record | None]
-    write: Callable[[str, str, dict[str, Any]], None]
-    closed: Callable[[Practice, Record], str | None]
-    book: Callable[[Practice, Record], str | None]
-    finished: Callable[[Practice, Record, str | None], None]
-
-
-class Outreach:
-    """The life of requests from their creation to their end."""
-
-    def __init__(self, office: Office) -> None:
-        self._office = office
+    def __init__(
+        self,
+        ground: Ground,
+        closed: Callable[[Practice, Record], str | None],
+        book: Callable[[Practice, Record], str | None],
+        finished: Callable[[Practice, Record, str | None], None],
+    ) -> None:
+        self._ground = ground
+        self._closed = closed
+        self._book_for = book
+        self._finished = finished
 
     def accept(self, practice: Practice, row_id: str) -> None:
         """Suppress a request that was just written at intake, or send it on its way."""
         request = self._open(practice, row_id)
-        gate = self._office.closed(practice, request) if request else None
+        gate = self._closed(practice, request) if request else None
         if gate is not None:
             self._finish(practice, row_id, status="suppressed", suppression_reason=gate)
             return
@@ -65,21 +56,21 @@ class Outreach:
         request = self._open(practice, row_id)
         if request is None:
             return
-        self._office.write(practice.id, row_id, {"status": "queued"})
+        self._write(practice, row_id, {"status": "queued"})
         if behaviour(request["contact_number"]) != "never_dispatched":
-            sent = within_hours(self._office.now() + DISPATCHED_AFTER, practice)
-            self._office.agenda.add(sent, lambda: self._dispatch(practice, row_id))
+            sent = within_hours(self._ground.now() + DISPATCHED_AFTER, practice)
+            self._ground.agenda.add(sent, lambda: self._dispatch(practice, row_id))
 
     def _dispatch(self, practice: Practice, row_id: str) -> None:
         request = self._open(practice, row_id)
         if request is None:
             return
         special = behaviour(request["contact_number"])
-        gate = "client_inactive" if special == "inactive" else self._office.closed(practice, request)
+        gate = "client_inactive" if special == "inactive" else self._closed(practice, request)
         if gate is not None:
             self._finish(practice, row_id, status="suppressed", suppression_reason=gate)
             return
-        self._office.write(practice.id, row_id, {"status": "in_progress", "contacted_at": self._office.now()})
+        self._write(practice, row_id, {"status": "in_progress", "contacted_at": self._ground.now()})
         if special == "books":
             self._after(RESOLVED_AFTER, lambda: self._book(practice, row_id))
         else:
@@ -89,7 +80,7 @@ class Outreach:
     def _book(self, practice: Practice, row_id: str) -> None:
         request = self._open(practice, row_id)
         if request is not None:
-            booked = self._office.book(practice, request)
+            booked = self._book_for(practice, request)
             self._finish(practice, row_id, booked, status="completed", outcome="booked")
 
     def _sweep(self, practice: Practice, row_id: str) -> None:
@@ -99,18 +90,28 @@ class Outreach:
     def _finish(self, practice: Practice, row_id: str, appointment_id: str | None = None, **end: Any) -> None:  # noqa: ANN401 - fields
         if self._open(practice, row_id) is None:
             return
-        self._office.write(practice.id, row_id, {**end, "completed_at": self._office.now()})
-        request = self._office.get(practice.id, row_id)
+        self._write(practice, row_id, {**end, "completed_at": self._ground.now()})
+        request = self._get(practice, row_id)
         assert request is not None
-        self._office.finished(practice, request, appointment_id)
+        self._finished(practice, request, appointment_id)
+
+    def _get(self, practice: Practice, row_id: str) -> Record | None:
+        ground = self._ground
+        with ground.lock:
+            return ground.table(practice.id, "ai_outbound").get(row_id, ground.now(), ground.switches)
+
+    def _write(self, practice: Practice, row_id: str, changes: dict[str, Any]) -> None:
+        ground = self._ground
+        with ground.lock:
+            ground.table(practice.id, "ai_outbound").update(row_id, changes, ground.now(), ground.switches)
 
     def _open(self, practice: Practice, row_id: str) -> Record | None:
         """Return the request, or None if it has ended."""
-        request = self._office.get(practice.id, row_id)
+        request = self._get(practice, row_id)
         return None if request is None or request["status"] in FINAL else request
 
     def _after(self, wait: timedelta, work: Callable[[], None]) -> None:
-        self._office.agenda.add(self._office.now() + wait, work)
+        self._ground.agenda.add(self._ground.now() + wait, work)
 
 
 _SILENCE: Final = (NO_RESPONSE_AFTER, {"status": "completed", "outcome": "no_response"})

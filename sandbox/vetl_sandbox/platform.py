@@ -2,7 +2,7 @@
 
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 from secrets import compare_digest, token_urlsafe
@@ -152,6 +152,17 @@ class Platform:
     def told_zone(self, practice: Practice) -> str:
         """Return the time zone that the platform shows for a practice, true or not."""
         return self.switches.told_time_zones.get(practice.id, practice.time_zone)
+
+    def describe(self, base_url: str) -> dict[str, Any]:
+        """Return the sign-in that a client needs, and the practices."""
+        return {
+            "base_url": base_url,
+            **asdict(self.credentials),
+            "practices": [
+                {"id": practice.id, "name": practice.name, "time_zone": self.told_zone(practice)}
+                for practice in self.world.practices.values()
+            ],
+        }
 
     def revoke_tokens(self) -> None:
         """Make every token invalid."""

@@ -33,8 +33,6 @@ class ListSwitches:
     """The order of rows; `unordered` is fixed, but means nothing; `random` is another order for each request."""
     ties: Literal["fixed", "moving"] = "fixed"
     """Whether rows with the same time keep their places from request to request."""
-    default_size: int = 50
-    """Rows of a page if the request asks for no size."""
     maximum_size: int = 100
     """Rows a page of JSON at most."""
     over_large: Literal["clamp", "refuse"] = "clamp"
@@ -99,8 +97,6 @@ class Switches:
     """False time zones of practices, by practice id, for `/vetl.toml` and the greeting."""
     missing_practice_status: Literal[400, 401, 403] = 400
     """Answer to a request without `X-Client-Id`."""
-    foreign_practice_status: Literal[400, 403, 404] = 403
-    """Answer to a practice that does not belong to the partner."""
     timestamps: TimestampFormat = "milliseconds"
     """`2026-01-05T14:03:07.250Z`, without fraction, with six digits, `+00:00`, or the practice's offset."""
     session_expiry_minutes: float = 30
@@ -117,32 +113,14 @@ class Switches:
     """Rows a page of CSV at most."""
     unfinished_calls_on: date | None = None
     """A day (UTC) whose calls stay `in_progress` for ever."""
-    created_status: Literal[200, 201] = 201
-    """Status of a task or appointment that was created."""
-    task_requires: tuple[Literal["title", "description"], ...] = ("title",)
-    """Fields without which no staff task is created."""
     tasks_are_worked: bool = False
     """Whether staff work on the tasks that partners create: within hours, and some of their clients book."""
-    auto_accept: bool = True
-    """The practices' auto-accept setting: an appointment without status is ACCEPTED if true, else REQUESTED."""
-    recipient_prefers: Literal["client_id", "phone_number"] = "client_id"
-    """The recipient of a message if a request gives both."""
-    blocked_number: Literal["suppressed", "refused"] = "suppressed"
-    """The answer to a message for a number that cannot receive texts: suppressed with 200, or a 400."""
-    signed_webhooks: bool = True
-    """Whether the practices have a webhook secret configured."""
     webhook_secrets: Mapping[str, str] = field(default_factory=dict[str, str])
     """Secrets of single practices, by practice id; the platform's own secret signs for all other practices."""
     http_callbacks: bool = False
     """Whether `http://` callback addresses are taken, for local work; https is the rule."""
     webhooks_to: str | None = None
     """An address for all webhooks, for local work: `http://127.0.0.1:8090/webhooks`."""
-    webhook_timeout_seconds: float = 10
-    """How long a receiver may take to answer, by the wall clock."""
-    webhook_certificates: str | None = None
-    """A file of certificate authorities for https receivers; null: the system's."""
-    outreach_webhooks_stuck: bool = False
-    """Whether outcome webhooks wait in their queue for the hourly reconciliation."""
 
     @property
     def callback_schemes(self) -> tuple[str, ...]:

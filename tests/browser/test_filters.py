@@ -84,14 +84,16 @@ def test_leaving_a_page_and_coming_back_keeps_view_and_address_in_step(visit: Vi
     assert figures(drawn(page, "Phones")) == before
 
 
-def test_the_button_back_takes_the_last_choice_away(visit: Visit) -> None:
+def test_a_click_is_in_the_address_until_the_button_back_takes_it_away(visit: Visit, dashboard: Dashboard) -> None:
     page = drawn(visit("/phones"))
     panel = page.get_by_test_id("stTabs").filter(has=page.get_by_label("Calls by how they ended")).first
     panel.scroll_into_view_if_needed()
     panel.locator(".mark-rect path").first.click(force=True)
     said = page.get_by_text(re.compile("rows are behind the mark"))
     expect(said).to_be_visible()
-    expect(page).to_have_url(re.compile("clicked"))
+    expect(page).to_have_url(re.compile(r"clicked=calls-by-end%3Fended%3D"))
+    again = drawn(visit(page.url.removeprefix(dashboard.address)))
+    expect(again.get_by_text(said.inner_text())).to_be_visible()
     page.wait_for_timeout(2500)
 
     page.go_back()

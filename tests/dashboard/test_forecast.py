@@ -1,6 +1,6 @@
 """Next week's phones: the page shows the sums of the predictions, and a hint if there is no forecast."""
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -31,6 +31,31 @@ def test_the_hours_of_next_week_and_the_days_are_the_sums_of_the_predictions(ope
     assert {day.date(): value for day, value in shown} == pytest.approx(dict(sums), abs=0.06)
     assert len(days) >= 13
     assert page.info[-1].value == "No predicted day is over yet."
+
+
+def test_tomorrow_has_its_band_and_the_calls_that_are_usual_on_its_weekday(opened: Open, ask: Ask) -> None:
+    for practice, today in ask("select practice_id, today from marts.practices"):
+        [(expected, usual)] = ask(
+            """select any_value(expected), sum(calls) / 8
+               from marts.booking_intent_daily, (
+                   select sum(calls_expected) as expected from marts.calls_forecast
+                   where practice_id = $1 and day = $2::date + 1
+               )
+               where direction = 'inbound' and practice_id = $1 and day between $2::date - 56 and $2::date - 1
+                     and isodow(day) = isodow($2::date + 1)""",
+            practice,
+            today,
+        )
+        page = opened("phones", practice=practice)
+        days = next(table.value for table in page.dataframe if "usual_calls" in table.value)
+        first = days.to_dict("records")[0]
+        specs = [str(chart.proto.spec) for chart in page.get("vega_lite_chart")]
+
+        assert first["day"].date() == today + timedelta(days=1)
+        assert first["expected_calls"] == pytest.approx(expected, abs=0.06)
+        assert first["low"] < first["expected_calls"] < first["high"]
+        assert first["usual_calls"] == pytest.approx(usual, abs=0.06)
+        assert sum('"type": "area"' in spec for spec in specs) == 1
 
 
 def test_without_a_forecast_the_page_says_so(opened: Open, copied: Copied) -> None:

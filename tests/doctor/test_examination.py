@@ -5,58 +5,70 @@ time zone is confirmed, corrected or left open from calls alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.model_driver import Driver
+from support.model_store import ModelStore
 from vetl.core.endpoint import QueryNames
-from vetl.core.errors import RequestRefused
+from vetl.core.errors import RequestRefused, Unreachable, VetlError
 from vetl.core.list_read import Reading
 from vetl.core.pages import Page
-from vetl.core.steps import GetRecords, Learnt, ReadPage
+from vetl.core.steps import ReadPage
 from vetl.core.zones import Pair, contradiction, fits, pairs
-from vetl.discovery.calls_and_people import USUAL, check_clients, check_zone, distinguishing_day, zones_that_fit
+from vetl.discovery.calls_and_people import (
+    USUAL,
+    check_clients,
+    check_patients,
+    check_zone,
+    distinguishing_day,
+    zones_that_fit,
+)
 from vetl.discovery.discover import discover
-from vetl.discovery.probes import Finding
-from vetl.endpoints import by_name
+from vetl.discovery.probes import Finding, Findings
+from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
-
-Answer = Callable[[Mapping[str, str]], Page]
-
-
-def driven(plan: Any, answers: Answer, *, record: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-    """Answer the requests of a plan; return its value and learnt facts. Each record by id is `record`."""
-    learnt: dict[str, Any] = {}
-    answer: Any = None
-    failure: RequestRefused | None = None
-    while True:
-        try:
-            step = plan.send(answer) if failure is None else plan.throw(failure)
-        except StopIteration as finished:
-            return finished.value, learnt
-        answer = failure = None
-        match step:
-            case Learnt():
-                learnt[step.name] = step.value
-            case GetRecords():
-                answer = dict.fromkeys(step.ids, record)
-            case ReadPage():
-                try:
-                    answer = answers({name: str(value) for name, value in step.query.items()})
-                except RequestRefused as error:
-                    failure = error
-            case _:
-                raise AssertionError(step)
-
 
 EDGES = ("start_date", "end_date")
 EVERY = ("start", "end", "per_page", "page", "status")
 READ_WITH = EVERY[:-1]
-Server = Callable[[Mapping[str, str]], list[dict[str, Any]]]
+Rows = Sequence[Mapping[str, Any]]
+Client = Mapping[str, Any] | VetlError | None
+
+
+@dataclass
+class Server:
+    """Answers each query with `rows`, in pages; each record by id is `client`."""
+
+    rows: Callable[[Mapping[str, str]], Rows]
+    size: int = 20
+    client: Client = None
+    asked: int = 0
+
+    def page(self, step: ReadPage) -> Page:
+        self.asked += 1
+        query = {name: str(value) for name, value in step.query.items()}
+        rows = self.rows(query)
+        size = int(query.get("per_page", self.size))
+        first = int(query.get("page", 0)) * size
+        return Page(tuple(rows[first : first + size]), len(rows), None, NOW)
+
+    def record(self, _identity: str) -> Client:
+        return self.client
+
+
+def learnt_from(rows: Callable[[Mapping[str, str]], Rows]) -> tuple[dict[str, Any], int]:
+    """Return what a sync learns from a server, and the number of its requests."""
+    server, store = Server(rows), ModelStore()
+    Driver(server, store, Random(0)).run(discover(reading()))
+    return store.capabilities, server.asked
 
 
 def sessions(count: int) -> list[dict[str, Any]]:
@@ -74,25 +86,8 @@ def refused(*fields: str) -> RequestRefused:
     return RequestRefused("400", status=400, fields=tuple((field, "is required") for field in fields))
 
 
-def reading(**capabilities: Any) -> Reading:
-    start = date(2026, 1, 1)
-    endpoint = by_name("booking_sessions")
-    return Reading(endpoint, QueryNames(), NOW, ZoneInfo("America/Chicago"), start, capabilities=capabilities)
-
-
-def drive(plan: Any, chosen: Server, *, size: int = 20) -> tuple[Any, dict[str, Any], int]:
-    """Answer a plan's requests; return its value, its learnt facts, and the number of requests."""
-    asked = 0
-
-    def answers(query: Mapping[str, str]) -> Page:
-        nonlocal asked
-        asked += 1
-        rows = chosen(query)
-        per_page = min(int(query.get("per_page", size)), 100)
-        first = int(query.get("page", 0)) * per_page
-        return Page(tuple(rows[first : first + per_page]), len(rows), None, None, NOW)
-
-    return (*driven(plan, answers), asked)
+def reading() -> Reading:
+    return Reading(BOOKING_SESSIONS, QueryNames(), NOW, ZoneInfo("America/Chicago"), date(2026, 1, 1))
 
 
 def results(learnt: Mapping[str, Any]) -> dict[str, str]:
@@ -108,7 +103,7 @@ def test_a_server_that_wants_a_start_before_its_end_is_not_mistaken_for_one_with
             raise refused()
         return [row for row in rows if start[:19] <= row["updated_at"][:19] <= end[:19]]
 
-    _, learnt, _ = drive(discover(reading()), server)
+    learnt, _ = learnt_from(server)
 
     assert learnt["start"]["name"] == "start_date"
     assert learnt["start"]["bounds"] == "instant"
@@ -126,7 +121,7 @@ def test_a_strict_server_that_takes_dates_only_and_says_the_same_of_every_fault_
         status = query.get("status")
         return [row for row in rows if start <= row["updated_at"][:10] <= end and status in (None, row["status"])]
 
-    _, learnt, asked = drive(discover(reading()), server)
+    learnt, asked = learnt_from(server)
 
     assert learnt["start"]["bounds"] == "day"
     assert results(learnt) == dict.fromkeys(READ_WITH, "honoured")
@@ -144,7 +139,7 @@ def test_a_validation_error_that_names_no_field_is_one_all_the_same(status: int)
         inside = [row for row in rows if query["updated_since"][:19] <= row["updated_at"][:19] <= end[:19]]
         return [row for row in inside if query.get("status") in (None, row["status"])]
 
-    _, learnt, _ = drive(discover(reading()), server)
+    learnt, _ = learnt_from(server)
 
     assert (learnt["start"]["name"], learnt["end"]["name"]) == ("updated_since", "until")
     assert results(learnt) == dict.fromkeys(READ_WITH, "honoured")
@@ -152,7 +147,6 @@ def test_a_validation_error_that_names_no_field_is_one_all_the_same(status: int)
 
 ADA = {"id": 7, "name": "Ada Lee", "email": "ada@example.com", "phone": "+15550100"}
 OTHERS = [{"id": number, "name": f"Nan {number}", "phone": "+1"} for number in range(100, 300)]
-Rows = Sequence[Mapping[str, Any]]
 Search = Callable[[Mapping[str, Any]], Rows]
 
 
@@ -167,13 +161,13 @@ def refuses(query: Mapping[str, Any]) -> Rows:
     return contains(query)
 
 
-def findings(search: Search | Rows, *, client: Mapping[str, Any] | None = ADA) -> dict[str, Finding]:
-    def answers(query: Mapping[str, str]) -> Page:
-        rows = tuple(search(query) if callable(search) else search)
-        return Page(rows, len(rows), None, None, NOW)
+def searched(search: Search | Rows, check: Findings, client: Client = None) -> list[Finding]:
+    server = Server(search if callable(search) else lambda _: search, 1_000, client)
+    return Driver(server, ModelStore(), Random(0)).run(check)
 
-    found, _ = driven(check_clients(["7"]), answers, record=client)
-    return {finding.check: finding for finding in found}
+
+def findings(search: Search | Rows, *, client: Client = ADA) -> dict[str, Finding]:
+    return {finding.check: finding for finding in searched(search, check_clients(["7"]), client)}
 
 
 def test_a_search_that_finds_a_known_client_and_nobody_else_is_proven() -> None:
@@ -208,6 +202,35 @@ def test_without_a_client_nothing_is_searched_for() -> None:
 
     assert list(by_check) == ["get", "search"]
     assert by_check["get"].found == "not found"
+
+
+def test_a_client_that_could_not_be_read_is_not_said_to_be_missing() -> None:
+    with pytest.raises(Unreachable):
+        findings(contains, client=Unreachable("500"))
+
+
+def of_client(query: Mapping[str, str]) -> Rows:
+    return [{"id": f"of {query['client_id']}", "client_id": query["client_id"]}]
+
+
+def refused_by_client(_: Mapping[str, str]) -> Rows:
+    raise refused("client_id")
+
+
+@pytest.mark.parametrize(
+    ("search", "state", "evidence"),
+    [
+        (of_client, "ok", "two clients show their own patients only"),
+        ([{"id": "1", "client_id": "7"}], "note", "patients of other clients are shown"),
+        ([], "unknown", "too few clients with patients"),
+        (refused_by_client, "note", "is refused"),
+    ],
+)
+def test_patients_are_those_of_two_clients_or_it_is_said(search: Search | Rows, state: str, evidence: str) -> None:
+    [finding] = searched(search, check_patients(["7", "8"]))
+
+    assert finding.state == state
+    assert evidence in finding.evidence
 
 
 WINTER, SUMMER = datetime(2026, 1, 15, 17, tzinfo=UTC), datetime(2026, 7, 15, 17, tzinfo=UTC)

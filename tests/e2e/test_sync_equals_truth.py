@@ -1,10 +1,9 @@
 """After a sync of a source at rest the warehouse equals it, value by value, on every list, at little cost."""
 
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from support.lists import PAGED
@@ -72,33 +71,6 @@ def test_crowded_days_equal_the_source_and_change_nothing_once_they_fit(
     assert again.exit_code == 0
     assert practices.differences(["phone_calls"]) == []
     assert ask(practices.warehouse, "from control.restatements") == []
-
-
-def test_a_crowded_day_without_an_end_is_read_more_and_more_rarely(
-    opened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    practices = opened(days=14, calls=120, practices=1)
-    zone = ZoneInfo(practices.settings.practices[0].time_zone)
-    calls = practices.platform.truth("loc-001", "phone_calls")
-    day_of = {call["id"]: datetime.fromisoformat(call["created_at"]).astimezone(zone).date() for call in calls}
-    days = Counter(day_of.values())
-    today = practices.platform.now().astimezone(zone).date()
-    day, size = max(((day, count) for day, count in days.items() if day < today), key=lambda item: item[1])
-    assert days[today] < size
-    monkeypatch.setattr(DateWindows, "csv_page_size", size)
-    stuck = next(identity for identity, date in day_of.items() if date == day)
-    practices.platform.update("loc-001", "phone_calls", stuck, {"state": "in_progress"})
-    practices.sync(endpoints=["phone_calls"])
-
-    hourly: list[int] = []
-    for _ in range(5):
-        practices.platform.advance(timedelta(minutes=50))
-        hourly += [item.requests for item in practices.sync(endpoints=["phone_calls"]).results]
-    practices.platform.update("loc-001", "phone_calls", stuck, {"state": "completed"})
-    practices.platform.advance(timedelta(days=1))
-
-    assert max(hourly) <= 2  # today, and the details of its calls; the crowded day takes four requests
-    assert practices.mended(["phone_calls"])
 
 
 PRACTICES = 6

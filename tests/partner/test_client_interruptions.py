@@ -1,19 +1,14 @@
 """Temporary failures are repeated, permanent failures are raised at once.
 
-Servers may speak HTTP/1.0, in chunks and without lengths.
-
 A platform keeps vetl waiting for as long as the policy allows, and no longer; a quota may take its time.
 """
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
 from support.scripted_server import (
-    PRACTICE,
-    SERVER_TIME,
     HeldTime,
     ReceivedRequest,
     Reply,
@@ -26,26 +21,19 @@ from support.scripted_server import (
     until,
 )
 from vetl.core.errors import (
-    ContractBroken,
     RateLimited,
     RequestRefused,
     TooLarge,
-    TornAnswer,
     Transient,
     Unreachable,
-    VetlError,
 )
-from vetl.core.pages import CallsPage, Page
+from vetl.core.pages import Page
 from vetl.partner import wire
 from vetl.partner.client import Limits, PartnerClient
 from vetl.partner.limits import RateLimiter, RetryPolicy
 from vetl.partner.protocol import LARGEST_JSON
 
 WHOLE = reply_page([{"id": "1"}])
-
-
-def never_parsed(_: object) -> CallsPage:
-    raise AssertionError
 
 
 @pytest.mark.parametrize(
@@ -63,10 +51,6 @@ def never_parsed(_: object) -> CallsPage:
         Reply(status=302, headers={"Location": "https://elsewhere.example/login"}),
         Reply(body=WHOLE.body, headers={"Content-Encoding": "gzip"}),
         reply_json({"success": False, "data": None, "message": "busy"}),
-        reply_json({"data": {}}),
-        reply_data({"content": [], "total_count": None}),
-        reply_data({"content": [], "total_count": -1}),
-        reply_data({"content": {}, "total_count": 0}),
         reply_data(None),
     ],
     ids=lambda reply: f"{reply.status} {reply.body[:30]!r} cut={reply.cut}",
@@ -170,24 +154,6 @@ def test_other_refusals_are_final(stage: Stage, status: int) -> None:
     assert len(stage.server.asked) == 1
 
 
-@pytest.mark.parametrize(
-    ("answer", "error"),
-    [
-        (Reply(body=b""), TornAnswer),
-        (Reply(body=b"<html>"), TornAnswer),
-        (reply_json({"success": False, "message": "no"}), TornAnswer),
-        (reply_page([]), ContractBroken),
-        (Reply(body=b"Date\n"), ContractBroken),
-        (Reply(body=b"Date\n", headers={"X-Total-Count": "many"}), ContractBroken),
-        (reply_error(400, "start_date is no date"), RequestRefused),
-    ],
-)
-def test_an_answer_that_is_no_csv_page_is_recognised(stage: Stage, answer: Reply, error: type[VetlError]) -> None:
-    stage.server.answers(answer)
-    with pytest.raises(error):
-        stage.play(lambda client: client.calls(PRACTICE, {}, parse=never_parsed))
-
-
 def test_a_server_that_does_not_answer_in_time_is_asked_again(stage: Stage) -> None:
     stage.server.answers(Reply(hang=True), WHOLE)
     assert stage.play(one, Limits(timeout_seconds=0.05)).requests > 1
@@ -204,40 +170,6 @@ def test_an_answer_that_drips_without_end_is_given_up(stage: Stage, monkeypatch:
     stage.server.answers(Reply(hang=True))
     with pytest.raises(Unreachable, match="did not end in time"):
         stage.play(one, Limits(timeout_seconds=10), RetryPolicy(attempts=1))
-
-
-DATE = f"Date: {SERVER_TIME}\r\n".encode()
-BODY = json.dumps({"success": True, "data": {"total_count": "1", "content": [{"id": 1}]}}).encode()
-
-
-def old(body: bytes) -> Reply:
-    return Reply(raw=b"HTTP/1.0 200 OK\r\n" + DATE + b"\r\n" + body)
-
-
-def chunked(body: bytes, *, ended: bool = True) -> Reply:
-    chunks = b"".join(
-        b"%x\r\n%s\r\n" % (len(body[at : at + 7]), body[at : at + 7]) for at in range(0, len(body), 7)
-    )
-    head = b"HTTP/1.1 200 OK\r\n" + DATE + b"transfer-encoding: chunked\r\n\r\n"
-    return Reply(raw=head + chunks + (b"0\r\n\r\n" if ended else b""))
-
-
-@pytest.mark.parametrize("reply", [old(BODY), chunked(BODY)], ids=["HTTP/1.0, ended by closing", "chunked"])
-def test_a_page_is_read_however_it_is_framed(stage: Stage, reply: Reply) -> None:
-    stage.server.answers(reply)
-
-    page = stage.play(one)
-
-    assert (page.rows, page.total_count) == (({"id": 1},), 1)
-
-
-@pytest.mark.parametrize(
-    "torn", [old(BODY[:-9]), chunked(BODY[:-9]), chunked(BODY, ended=False)], ids=["closed", "short", "unended"]
-)
-def test_a_page_that_breaks_off_without_a_length_is_read_again(stage: Stage, torn: Reply) -> None:
-    stage.server.answers(torn, chunked(BODY))
-
-    assert stage.play(one).requests == 2
 
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "staff_tasks")

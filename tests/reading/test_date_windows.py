@@ -235,6 +235,23 @@ def test_a_day_beyond_one_page_that_always_changes_is_uncertified_and_its_stored
     assert mirrored(source, store)
 
 
+def test_a_day_beyond_one_page_with_an_open_call_is_read_again_once_a_day() -> None:
+    source, store = opened(12)
+    for _ in range(60):
+        ring(source, NOW.date() - timedelta(days=5))
+    source.change(0, state="in_progress")
+    sync(source, store)
+    source.change(0, state="completed")
+    before = source.requests
+
+    sync(source, store)
+
+    assert source.requests - before == 1, "the live days"
+    source.now += timedelta(days=1)
+    sync(source, store)
+    assert mirrored(source, store)
+
+
 @pytest.mark.parametrize("refused", ["more than a week", "days to come"])
 def test_a_limit_on_a_range_is_kept(refused: str) -> None:
     """The contract shows no limit, and names the statuses of no other refusal."""
@@ -254,6 +271,19 @@ def test_a_limit_on_a_range_is_kept(refused: str) -> None:
         ring(source)
 
 
+def test_a_day_in_doubt_keeps_no_later_day_of_a_limited_range_from_being_read() -> None:
+    source, store = opened(13, 300)
+    for _ in range(95):
+        ring(source, HISTORY)
+    source.refuses = lambda first, last: (last - first).days > 6
+    source.deepest = -1
+
+    outcome = sync(source, store)
+
+    assert not outcome.certified
+    assert mirrored(source, store)
+
+
 def test_days_whose_csv_is_too_large_are_read_in_halves() -> None:
     source, store = opened(11, 300)
     source.most_rows = 12
@@ -269,7 +299,7 @@ DAY = date(2026, 2, 28)
 def passed(*pages: str, total: int) -> Pass:
     """Return one pass: each page as `id` or `id=value` words, two a page, all with one total."""
     rows = [tuple(row(word) for word in page.split()) for page in pages]
-    return Pass(Window(DAY, DAY), tuple(Page(page, total, None, 2, READ_AT) for page in rows), 2)
+    return Pass(Window(DAY, DAY), tuple(Page(page, total, 2, READ_AT) for page in rows), 2)
 
 
 def row(word: str) -> Row:

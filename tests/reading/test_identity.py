@@ -4,18 +4,19 @@ The name and the base of the page parameter: on servers of every kind, while the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from random import Random
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.model_driver import Driver, each_list, reading_of, sync
-from support.model_source import START, ModelSource
+from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
-from vetl.core.endpoint import Endpoint
-from vetl.core.errors import RequestRefused, Unreachable
+from vetl.core.endpoint import Endpoint, QueryNames
+from vetl.core.errors import RequestRefused, Unreachable, VetlError
 from vetl.core.pages import Page, Row
 from vetl.core.steps import Plan, ReadPage, do
 from vetl.discovery.discover import capabilities_of
@@ -29,7 +30,7 @@ def rows(*contents: object, ids: str = "") -> list[Row]:
 
 
 def page(*shown: Row, of: int = 100) -> Page:
-    return Page(shown, of, 0, len(shown), START)
+    return Page(shown, of, len(shown), START)
 
 
 def copies(number: int, *, of: int = 100) -> list[Page]:
@@ -128,43 +129,37 @@ def test_a_list_is_looked_at_before_its_first_read_and_while_its_ids_were_changi
     assert source.requests == requests
 
 
-NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
-BEFORE_THE_FIRST = ("repeats", "refused", "empty", "breaks")
+BEFORE_THE_FIRST = ("repeats", "empty", RequestRefused("page must be at least 1", status=400), Unreachable("500"))
+Before = Literal["repeats", "empty"] | VetlError
 
 
-@dataclass
-class Server:
-    """Pages of `size` rows, newest first. `before` is the answer to page 0 if pages count from 1.
+def listed(
+    rows: int,
+    size: int,
+    *,
+    name: str = "page",
+    base: int = 0,
+    before: Before = "repeats",
+    arrivals: Sequence[int] = (),
+) -> ModelSource:
+    """Return a server with pages of `size` rows, newest first. So many new rows come before each request."""
+    names = QueryNames(page=name)
+    manners = Manners(names, page_base=base, largest_page=size, order="created_desc", before=before)
+    source = ModelSource(Random(0), manners).fill(rows, START - timedelta(days=1), timedelta(seconds=1), "active")
+    coming = iter(arrivals)
 
-    `arrivals`: how many new rows come on top before each request.
-    """
+    def move() -> None:
+        for _ in range(next(coming, 0)):
+            source.add()
 
-    rows: int
-    size: int
-    name: str = "page"
-    base: int = 0
-    before: str = "repeats"
-    arrivals: Sequence[int] = ()
-    asked: int = field(default=0)
-
-    def page(self, step: ReadPage) -> Page:
-        if self.asked < len(self.arrivals):
-            self.rows += self.arrivals[self.asked]
-        self.asked += 1
-        number = int(str(step.query.get(self.name, self.base))) - self.base
-        if number < 0 and self.before == "refused":
-            raise RequestRefused("page must be at least 1", status=400)
-        if number < 0 and self.before == "breaks":
-            raise Unreachable("500")
-        number = max(number, 0) if self.before != "empty" or number >= 0 else self.rows
-        ids = range(self.rows - 1, -1, -1)[number * self.size : (number + 1) * self.size]
-        return Page(tuple({"id": str(one)} for one in ids), self.rows, None, None, NOW)
+    source.move = move
+    return source
 
 
-def found(server: Server, *names: str) -> tuple[str, int] | None:
+def found(server: ModelSource, *names: str) -> tuple[str, int] | None:
     def ask(name: str, number: int) -> Plan[Page | None]:
         try:
-            return (yield from do(ReadPage({name: str(number)}, 0, server.size, lenient=True)))
+            return (yield from do(ReadPage({name: str(number), "per_page": "100"}, 0, 100, lenient=True)))
         except RequestRefused:
             return None
 
@@ -176,24 +171,24 @@ def found(server: Server, *names: str) -> tuple[str, int] | None:
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("rows", [2, 3, 10])
 @pytest.mark.parametrize(("base", "before"), [(0, "repeats"), *((1, before) for before in BEFORE_THE_FIRST)])
-def test_the_first_page_is_found_on_lists_of_any_length(rows: int, size: int, base: int, before: str) -> None:
+def test_the_first_page_is_found_on_lists_of_any_length(rows: int, size: int, base: int, before: Before) -> None:
     if rows > size:
-        assert found(Server(rows, size, base=base, before=before)) == ("page", base)
+        assert found(listed(rows, size, base=base, before=before)) == ("page", base)
 
 
 def test_another_name_is_found_after_one_that_is_ignored() -> None:
-    assert found(Server(10, 3, name="p", base=1)) == ("p", 1)
+    assert found(listed(10, 3, name="p", base=1)) == ("p", 1)
 
 
 def test_if_every_page_repeats_the_first_nothing_is_found_with_few_requests() -> None:
-    server = Server(10, 3, name="sheet")
+    server = listed(10, 3, name="sheet")
 
     assert found(server) is None
-    assert server.asked == 6
+    assert server.requests == 6
 
 
 def test_a_server_that_breaks_over_every_page_is_no_server_that_counts_from_one() -> None:
-    server = Server(10, 3, base=100, before="breaks")
+    server = listed(10, 3, base=100, before=Unreachable("500"))
 
     with pytest.raises(Unreachable):
         found(server)
@@ -205,9 +200,9 @@ settings = {"rows": st.integers(2, 30), "arrivals": arrivals, "base": st.sampled
 
 @given(size=st.integers(2, 8), before=st.sampled_from(BEFORE_THE_FIRST), **settings)
 def test_a_list_that_grows_meanwhile_misleads_nobody(
-    rows: int, size: int, base: int, before: str, arrivals: list[int]
+    rows: int, size: int, base: int, before: Before, arrivals: list[int]
 ) -> None:
-    server = Server(rows + size, size, base=base, before=before, arrivals=arrivals)
+    server = listed(rows + size, size, base=base, before=before, arrivals=arrivals)
 
     assert found(server, "page") in (("page", base), None)
 
@@ -218,7 +213,7 @@ def test_a_list_that_grows_meanwhile_misleads_nobody(
 def test_one_row_that_comes_meanwhile_misleads_nobody_on_pages_of_one(
     rows: int, at: int, base: int, name: str
 ) -> None:
-    server = Server(rows, 1, name=name, base=base, arrivals=[*[0] * at, 1])
+    server = listed(rows, 1, name=name, base=base, arrivals=[*[0] * at, 1])
 
     assert found(server, "page") in ((None,) if name == "p" else (("page", base), None))
 
@@ -227,4 +222,4 @@ def test_one_row_that_comes_meanwhile_misleads_nobody_on_pages_of_one(
 def test_a_parameter_that_is_ignored_is_not_believed_on_a_growing_list(
     size: int, rows: int, arrivals: list[int]
 ) -> None:
-    assert found(Server(rows, size, name="sheet", arrivals=arrivals), "page") is None
+    assert found(listed(rows, size, name="sheet", arrivals=arrivals), "page") is None

@@ -91,22 +91,11 @@ def test_every_row_is_here_and_certified(endpoint: Endpoint) -> None:
 REFUSALS = [RequestRefused("400", status=400), NotFound("404", status=404), Unreachable("500")]
 
 
-class FromOne(ModelSource):
-    before: VetlError = REFUSALS[0]
-
-    def page(self, step: ReadPage) -> Page:
-        if step.query.get("page") == "0":
-            self.requests += 1
-            raise self.before
-        return super().page(step)
-
-
 @pytest.mark.parametrize("before", REFUSALS, ids=str)
 @pytest.mark.parametrize("rows", [0, 1, 2, 11])
 @each_list("appointments", "staff_tasks")
 def test_a_list_without_page_zero_is_read_whole_at_once(before: VetlError, rows: int, endpoint: Endpoint) -> None:
-    source, store = FromOne(Random(1), Manners(page_base=1, largest_page=4)), ModelStore()
-    source.before = before
+    source, store = ModelSource(Random(1), Manners(page_base=1, largest_page=4, before=before)), ModelStore()
     source.fill(rows, START - timedelta(hours=1, seconds=7), -timedelta(hours=5), "pending")
 
     sync_whole(endpoint, source, store)

@@ -83,6 +83,7 @@ def test_it_says_one_line_of_json_once_it_answers_and_ends_on_interrupt() -> Non
         assert [list(practice) for practice in description["practices"]] == [["id", "name", "time_zone"]] * 2
         faults = httpx.get(f"{description['base_url']}/_control/faults").json()["data"]
         assert len(faults["rules"]) > 5
+        assert "loc-002" in httpx.get(description["base_url"]).text
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (0, "", "")

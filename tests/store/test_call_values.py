@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.warehouse_with_rows import HEADER, CsvAnswer, call_line, call_record, csv_page
+from support.warehouse_with_rows import HEADER, call_line, call_record, csv_answer, csv_page
 from vetl.core.errors import ContractBroken, TornAnswer
 from vetl.partner.calls_csv import COLUMNS
 from vetl.partner.models import CALL_OUTCOMES
@@ -141,11 +141,11 @@ def test_a_date_that_is_no_minute_does_not_count_for_the_range_of_a_page() -> No
     dates = ("2025-05-01 10:00", "0001-01-01T00:00:00Z", "9999-12-31", "2025-05-02 09:30")
     body = "".join(f"{line}\n" for line in (HEADER, *map(call_line, dates))).encode()
 
-    page = parse_calls(CsvAnswer(body, len(dates)))
+    page = parse_calls(csv_answer(body, len(dates)))
 
     assert (page.first_day, page.last_day) == (date(2025, 5, 1), date(2025, 5, 2))
     assert page.rows == len(dates)
-    assert parse_calls(CsvAnswer(f"{HEADER}\n{call_line('2025-05-01 24:20')}\n".encode(), 1)).first_day is None
+    assert parse_calls(csv_answer(f"{HEADER}\n{call_line('2025-05-01 24:20')}\n".encode(), 1)).first_day is None
 
 
 def test_a_missing_column_breaks_the_contract_and_is_named() -> None:
@@ -166,7 +166,7 @@ def test_a_body_cut_anywhere_is_torn_or_lacks_rows() -> None:
 
     for end in range(len(body) - last_cell):
         with pytest.raises((TornAnswer, ContractBroken)):
-            parse_calls(CsvAnswer(body[:end], len(lines)))
+            parse_calls(csv_answer(body[:end], len(lines)))
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_body_cut_anywhere_is_torn_or_lacks_rows() -> None:
 def test_a_page_has_the_rows_that_its_headers_promise(
     total: int, page: int | None, per_page: int | None, *, whole: bool
 ) -> None:
-    answer = CsvAnswer(f"{HEADER}\n{call_line()}\n{call_line()}\n".encode(), total, page, per_page)
+    answer = csv_answer(f"{HEADER}\n{call_line()}\n{call_line()}\n".encode(), total, page, per_page)
 
     if whole:
         assert parse_calls(answer).rows == 2
@@ -197,7 +197,7 @@ def test_a_page_has_the_rows_that_its_headers_promise(
 def test_a_row_of_another_length_is_set_aside_and_counted() -> None:
     body = f"{HEADER}\n{call_line()}\n2025-05-01 10:00,short\n{call_line()}\n{call_line()},long\n".encode()
 
-    page = parse_calls(CsvAnswer(body, 4)).frame
+    page = parse_calls(csv_answer(body, 4)).frame
 
     assert page.frame.height == 2
     assert [bad.reason for bad in page.bad] == [f"row: {count} fields, the header has 15" for count in (2, 16)]

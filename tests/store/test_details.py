@@ -184,7 +184,7 @@ def test_a_day_lacks_details_again_after_it_changed(filled: Filled) -> None:
 
 def attached(filled: Filled, record: dict[str, Any]) -> None:
     """Store them like a sync, with the certificate of their window."""
-    page = Page((record,), 1, 0, 100, filled.now)
+    page = Page((record,), 1, 100, filled.now)
     evidence = certificate(Pass(Window(DAY, DAY), (page,), 100), WindowKind.DETAILS)
     filled.commit("phone_calls", AttachDetails([record], DAY, DAY, certificate=evidence))
 

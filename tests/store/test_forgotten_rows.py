@@ -127,6 +127,15 @@ def test_an_id_of_two_digits_is_replaced_in_fields_of_json_alone(filled: Filled)
     assert json.loads(about) == {"client_id": pseudonym(filled), "room": "77"}
 
 
+def test_a_quarantined_row_that_names_her_by_an_id_of_two_digits_alone_is_emptied(filled: Filled) -> None:
+    filled.merge("clients", {"id": "77", "name": client.NAME})
+    filled.merge("staff_tasks", {"id": "bad", "created_at": "nonsense", "title": "her knee", "client_id": "77"})
+
+    forget(filled.warehouse, look_up(filled.warehouse, "p1", "77"))
+
+    assert filled.rows("select payload from control.quarantine") == [('{"forgotten": true}',)]
+
+
 def test_a_call_that_turns_out_to_be_hers_loses_its_words(forgotten: Filled) -> None:
     """The CSV names no client, and the number is withheld: only the JSON record identifies the client."""
     name = pseudonym(forgotten)

@@ -4,14 +4,17 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import Treatments
+from vetl.forgetting.search import remove_leftovers
 from vetl.publishing.contacts import contacts_file, remove_contacts, write_contacts
 from vetl.publishing.publication import publish
+from vetl.settings.core_sections import WarehouseSettings
 from vetl.store.drafts import draft_for, replace_text
 
 PII: Treatments = {"clients": {"name": "null"}}
@@ -106,7 +109,18 @@ with draft_for(Path(sys.argv[1])) as draft:
 """
 
 
-def test_a_draft_of_a_killed_process_is_removed_and_one_of_a_living_process_stays(tmp_path: Path) -> None:
+def replace(target: Path) -> None:
+    replace_text(target, "new")
+
+
+def search_after_a_forgetting(target: Path) -> None:
+    remove_leftovers(WarehouseSettings(path=target.parent / "vetl.duckdb", published=target.parent / "a.duckdb"))
+
+
+@pytest.mark.parametrize("clean", [replace, search_after_a_forgetting])
+def test_a_draft_of_a_killed_process_is_removed_and_one_of_a_living_process_stays(
+    tmp_path: Path, clean: Callable[[Path], None]
+) -> None:
     target = tmp_path / "contacts.duckdb"
     processes = [
         subprocess.Popen(
@@ -120,7 +134,7 @@ def test_a_draft_of_a_killed_process_is_removed_and_one_of_a_living_process_stay
         processes[0].send_signal(signal.SIGKILL)
         processes[0].wait(30)
 
-        replace_text(target, "new")
+        clean(target)
 
         assert [draft.exists() for draft in drafts] == [False, True]
     finally:

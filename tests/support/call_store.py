@@ -8,16 +8,15 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from support.model_calls import Call, CsvRow
-from vetl.core.pages import Certificate
+from support.model_store import WaitingSaves
 from vetl.core.steps import (
     AttachDetails,
     CallsHere,
     CallsPerDay,
     DaysLackingDetails,
     DaysWithState,
-    Learnt,
-    MoveCursor,
     ReplaceDays,
+    Save,
     Step,
 )
 from vetl.store.instants import days_between as span
@@ -36,34 +35,14 @@ class Kept:
     details: Details | None = None
 
 
-class CallStore:
-    """Saves wait until they are committed; a killed process loses the waiting saves, as in `ModelStore`.
-
-    `stale` are days that changed since the JSON list last showed them.
-    """
+class CallStore(WaitingSaves):
+    """The days of one practice. `stale` are days that changed since the JSON list last showed them."""
 
     def __init__(self, zone: ZoneInfo) -> None:
+        super().__init__()
         self.zone = zone
         self.days: dict[date, list[Kept]] = {}
         self.stale: set[date] = set()
-        self.certificates: list[Certificate] = []
-        self.cursor: dict[str, Any] = {}
-        self.capabilities: dict[str, Any] = {}
-        self.waiting: list[Step[Any]] = []
-
-    def put(self, step: Step[Any]) -> None:
-        self.waiting.append(step)
-
-    def flush(self) -> None:
-        for step in self.waiting:
-            self._store(step)
-            evidence: Certificate | None = getattr(step, "certificate", None)
-            if evidence is not None:
-                self.certificates.append(evidence)
-        self.waiting = []
-
-    def lose(self) -> None:
-        self.waiting = []
 
     def rows(self, first: date, last: date) -> Counter[CsvRow]:
         return Counter(kept.row for day in span(first, last) for kept in self.days.get(day, []))
@@ -90,18 +69,12 @@ class CallStore:
         calls = self.days.get(day, [])
         return any(kept.details is None for kept in calls) or (day in self.stale and bool(calls))
 
-    def _store(self, step: Step[Any]) -> None:
-        match step:
-            case ReplaceDays():
-                self._replace(step)
-            case AttachDetails():
-                self._attach(step)
-            case MoveCursor(cursor):
-                self.cursor = dict(cursor)
-            case Learnt(name, value):
-                self.capabilities[name] = value
-            case _:
-                pass
+    def keep(self, save: Save) -> None:
+        if isinstance(save, ReplaceDays):
+            self._replace(save)
+        elif isinstance(save, AttachDetails):
+            self._attach(save)
+        super().keep(save)
 
     def _replace(self, step: ReplaceDays) -> None:
         fresh: dict[date, list[CsvRow]] = defaultdict(list)

@@ -157,7 +157,6 @@ class ModelCalls:
             frame=self.frame(rows),
             rows=len(rows),
             total_count=total,
-            page=number,
             per_page=size,
             server_time=self.now,
             first_day=days[0] if days else None,
@@ -172,7 +171,7 @@ class ModelCalls:
         if self.deepest is not None and number > self.deepest:
             raise RequestRefused("too deep", status=400)
         rows = tuple(call.record() for call in self._page_of(calls, number, size))
-        page = Page(rows, max(0, len(calls) + self.lie), number, size, self.now)
+        page = Page(rows, max(0, len(calls) + self.lie), size, self.now)
         check_page(step, page)
         return page
 

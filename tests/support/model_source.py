@@ -45,6 +45,8 @@ class Manners:
     total: Literal["true", "too high", "too low", "capped", "unfiltered", "huge"] = "true"
     beyond: Literal["empty", "repeats", "invents"] = "empty"
     """The content of pages beyond the end: nothing, the last rows again, or rows that never existed."""
+    before: Literal["repeats", "empty"] | VetlError = "repeats"
+    """The answer to a page before the first: the first page, no rows, or an error."""
     refuses_beyond_end: bool = False
     deepest: int | None = None
     """The last page that is served, counted from 0; `None` if there is no limit."""
@@ -122,14 +124,17 @@ class ModelSource:
         rows = self._filtered(step.query)
         size = min(int(str(step.query.get(names.per_page, 5))), manners.largest_page)
         number = int(str(step.query.get(names.page, manners.page_base)))
+        if number < manners.page_base and isinstance(manners.before, VetlError):
+            raise manners.before
+        if number < manners.page_base and manners.before == "empty":
+            return Page((), len(rows), None, self.now)
         at = max(0, number - manners.page_base) * size
-        echo = (number, size) if manners.echoes else (None, None)
         if manners.refuses_beyond_end and at and at >= len(rows):
             raise NotFound("no such page", status=404)
         if manners.deepest is not None and at > manners.deepest * size:
             raise RequestRefused("too deep", status=400)
         shown = rows[at : at + size] if at < len(rows) or not rows else self._beyond(rows, size)
-        page = Page(tuple(shown), self._total(rows), *echo, server_time=self.now)
+        page = Page(tuple(shown), self._total(rows), size if manners.echoes else None, self.now)
         check_page(step, page)
         return page
 

@@ -23,7 +23,6 @@ from vetl.core.steps import (
     Save,
     StatusCounts,
     Step,
-    UpdatesOf,
 )
 from vetl.engine.writer import ROWS_AT_ONCE, rows_in
 
@@ -34,18 +33,16 @@ def rows_of(save: MergeRows) -> Sequence[Row]:
     return save.rows
 
 
-class ModelStore:
-    """One list. Saves wait until they are committed, at a flush or when enough rows are waiting.
+class WaitingSaves:
+    """Saves that wait until they are committed, at a flush or when enough rows are waiting.
 
     A killed process loses the waiting saves (`lose`) and nothing else.
     """
 
     def __init__(self, rows_at_once: int = ROWS_AT_ONCE) -> None:
-        self.rows: dict[str, Row] = {}
         self.certificates: list[Certificate] = []
         self.cursor: dict[str, Any] = {}
         self.capabilities: dict[str, Any] = {}
-        self.missing: set[str] = set()
         self._rows_at_once = rows_at_once
         self._waiting: list[Save] = []
 
@@ -59,13 +56,8 @@ class ModelStore:
         self._waiting = []
 
     def flush(self) -> None:
-        """Commit all waiting saves: rows in their order, then their certificates."""
+        """Commit all waiting saves."""
         work, self._waiting = self._waiting, []
-        for kind, saves in groupby((save for save in work if isinstance(save, MergeRows | MissingRecords)), type):
-            if kind is MergeRows:
-                self.merge([save for save in saves if isinstance(save, MergeRows)])
-            else:
-                self._miss([identity for save in saves for identity in getattr(save, "ids", ())])
         for save in work:
             self.keep(save)
 
@@ -79,6 +71,25 @@ class ModelStore:
                 pass
         if save.certificate is not None:
             self.certificates.append(save.certificate)
+
+
+class ModelStore(WaitingSaves):
+    """One list."""
+
+    def __init__(self, rows_at_once: int = ROWS_AT_ONCE) -> None:
+        super().__init__(rows_at_once)
+        self.rows: dict[str, Row] = {}
+        self.missing: set[str] = set()
+
+    def flush(self) -> None:
+        """Commit all waiting saves: rows in their order, then their certificates."""
+        of_rows = [save for save in self._waiting if isinstance(save, MergeRows | MissingRecords)]
+        for kind, saves in groupby(of_rows, type):
+            if kind is MergeRows:
+                self.merge([save for save in saves if isinstance(save, MergeRows)])
+            else:
+                self._miss([identity for save in saves for identity in getattr(save, "ids", ())])
+        super().flush()
 
     def _miss(self, ids: Sequence[str]) -> None:
         self.missing.update(ids)
@@ -99,9 +110,6 @@ class ModelStore:
                 return [key for key, row in self.rows.items() if row.get("status") in question.statuses]
             case IdsHere(time, start, end):
                 return [key for key, row in self.rows.items() if _within(time and instant(row[time]), start, end)]
-            case UpdatesOf():
-                times = {instant(self.rows[identity]["updated_at"]) for identity in question.ids}
-                return sorted(at for at in times if at is not None)
             case StatusCounts():
                 counts: dict[str, int] = {}
                 for row in self.rows.values():

@@ -37,17 +37,13 @@ class ReceivedRequest:
 
 @dataclass(frozen=True)
 class Reply:
-    """A scripted answer. `cut` ends the connection after so many bytes of the body; `hang` never answers.
-
-    `raw` are the bytes to send instead, head and all; the connection ends after them.
-    """
+    """A scripted answer. `cut` ends the connection after so many bytes of the body; `hang` never answers."""
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     cut: int | None = None
     hang: bool = False
-    raw: bytes | None = None
 
 
 def reply_json(value: object, status: int = 200, **headers: str) -> Reply:
@@ -103,9 +99,9 @@ class ScriptedServer:
                 if reply.hang:
                     await reader.read()  # until the client gives up
                     break
-                writer.write(_bytes(reply) if reply.raw is None else reply.raw)
+                writer.write(_bytes(reply))
                 await writer.drain()
-                if reply.cut is not None or reply.raw is not None:
+                if reply.cut is not None:
                     break
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass  # the client is gone, or the test is over

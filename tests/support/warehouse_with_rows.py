@@ -1,7 +1,7 @@
 """A real warehouse file for tests, and short ways to fill it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from vetl.core.pages import Changes
 from vetl.core.steps import AttachDetails, MergeRows, Question, ReplaceDays, Save
 from vetl.endpoints import REGISTRY, by_name
 from vetl.partner.calls_csv import COLUMNS
+from vetl.partner.protocol import CsvAnswer
 from vetl.store.phone_calls.csv_frames import CallTexts, parse_calls
 from vetl.store.warehouse import Warehouse
 
@@ -24,21 +25,15 @@ HEADER = ",".join(column.header for column in COLUMNS)
 HARBOR = Practice("p1", "Harbor", "America/New_York", date(2025, 1, 1))
 
 
-@dataclass(frozen=True, slots=True)
-class CsvAnswer:
-    body: bytes
-    total_count: int
-    page: int | None = 0
-    per_page: int | None = 5000
-    server_time: datetime = START
-    requests: int = 1
+def csv_answer(body: bytes, total: int, page: int | None = 0, per_page: int | None = 5000) -> CsvAnswer:
+    return CsvAnswer(body, total, page, per_page, START)
 
 
 def csv_page(*lines: str, **more: str) -> CallTexts:
     """Return one whole page of these lines, with more columns, which have the same value in each line."""
     rows = [",".join((HEADER, *more)), *(",".join((line, *more.values())) for line in lines)]
     body = "".join(f"{row}\n" for row in rows).encode()
-    frame = parse_calls(CsvAnswer(body, len(lines))).frame
+    frame = parse_calls(csv_answer(body, len(lines))).frame
     assert isinstance(frame, CallTexts)
     return frame
 

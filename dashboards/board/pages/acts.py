@@ -6,11 +6,9 @@ from vetl.core.noise import difference_interval, is_more_than_noise
 
 from board import charts
 from board.audit import note_people
-from board.downloads import download
-from board.parts import View, draw_chart, draw_table, part
+from board.parts import View, draw_chart, draw_definitions, draw_list, draw_table, part
 from board.plan import read_plan
 from board.scope import CHOSEN, IN_PERIOD
-from board.words import label
 
 DAILY = "acts_daily"
 EFFECT = f"""
@@ -72,7 +70,7 @@ def _plan(view: View) -> None:
     st.header("Staff tasks by vetl: the last plan", anchor=False)
     count = view.words.count(len(plan.acts), "act", "acts")
     st.markdown(f"**{count}** by the plan of {view.words.moment(plan.planned_at)} UTC, digest `{plan.digest}`.")
-    note_people(view.audit, view.user, "call-back", plan.acts, named=True)
+    note_people(view.config.audit, view.user, "call-back", plan.acts, named=True)
     draw_table(charts.worded(view.named(plan.acts), "kind"), "Acts of the last plan, the most urgent first")
     if len(plan.held_back):
         st.caption("Booking requests that are held back, by reason (docs/act.md).")
@@ -93,11 +91,9 @@ def _effect(view: View) -> None:
         rows, dict.fromkeys(("difference_share", "low_share", "high_share"), pl.Float64), orient="row"
     )
     table = pl.concat([table, differences], how="horizontal")
-    draw_table(table, "Booked within 14 days, acted on and left alone, by practice")
-    download(table, "acts-difference")
+    draw_list(table, "Booked within 14 days, acted on and left alone, by practice", "acts-difference")
     with st.expander("What it counts"):
-        for name in ("acts_booked_rate", "held_out"):
-            st.markdown(f"**{label(name)}**: {view.define((DAILY, name))}")
+        draw_definitions(view, [(DAILY, "acts_booked_rate"), (DAILY, "held_out")])
 
 
 def comparison_text(view: View, acts: int, booked: int, left: int, left_booked: int) -> str:

@@ -1,5 +1,6 @@
 """Appointments by the day of the visit: kept, canceled and missed ones, and how they were booked."""
 
+import polars as pl
 import streamlit as st
 
 from board import charts
@@ -31,20 +32,17 @@ SHARES = f"""
 TOTALS = f"""
     select {COUNTS}, count(*) filter (where attendance in ('kept', 'no_show')) as due from ({VISITS})
 """
-BOOKED_VIA = (
-    f"select booked_via, {SHARES} from ({VISITS}) group by booked_via order by appointments desc, booked_via"
-)
-CLIENTS = (
-    f"select client_type, {SHARES} from ({VISITS}) group by client_type order by appointments desc, client_type"
-)
 AHEAD = """
     case when lead_days <= 0 then 'Same day' when lead_days <= 2 then '1 to 2 days'
          when lead_days <= 7 then '3 to 7 days' when lead_days <= 14 then '8 to 14 days'
          when lead_days <= 28 then '15 to 28 days' else 'Over 28 days' end
 """
-LEAD = f"""
-    select {AHEAD} as booked_ahead, {SHARES} from ({VISITS}) group by booked_ahead order by min(lead_days)
-"""
+BY = {
+    "booked_via": ("By way of booking", "way of booking", "booked_via", "appointments desc, booked_via"),
+    "booked_ahead": ("By days booked ahead", "days booked ahead", AHEAD, "min(lead_days)"),
+    "client_type": ("New and existing clients", "type of client", "client_type", "appointments desc, client_type"),
+}
+"""By column the title of the part, the column in words, its values, and their order."""
 PRACTICES = (
     f"select practice_id, {SHARES} from ({VISITS}) group by practice_id order by no_show_share desc nulls last"
 )
@@ -60,36 +58,15 @@ def draw(view: View) -> None:
     """Draw the page."""
     with part():
         _totals(view)
-    for title, sql, column, says in (
-        ("By way of booking", BOOKED_VIA, "booked_via", "Visits missed without a word, by way of booking"),
-        ("By days booked ahead", LEAD, "booked_ahead", "Visits missed without a word, by days booked ahead"),
-        ("New and existing clients", CLIENTS, "client_type", "Visits missed without a word, by type of client"),
-    ):
+    for column, (title, words, sql, order) in BY.items():
         with part(title):
-            table = view.ask(sql)
-            drawn = charts.worded(enough(view, table, "appointments"), column)
-            draw_chart(
-                view,
-                table,
-                charts.bars(drawn, "no_show_share", column, share=True) if drawn.height else None,
-                name=f"visits-{column.replace('_', '-')}",
-                alt=says,
-                defined_by=[("appointments", "attendance"), *DEFINED],
-                behind=_missed(**{column: AHEAD if column == "booked_ahead" else column}),
-            )
+            table = view.ask(f"select {sql} as {column}, {SHARES} from ({VISITS}) group by 1 order by {order}")
+            _missed(view, table, column, sql, f"Visits missed without a word, by {words}")
     if len(view.scope.practices) > 1:
         with part("By practice"):
             table = view.named(view.ask(PRACTICES))
-            drawn = view.short(enough(view, table, "appointments"))
-            draw_chart(
-                view,
-                table,
-                charts.bars(drawn, "no_show_share", "practice", share=True) if drawn.height else None,
-                name="visits-by-practice",
-                alt="Visits missed without a word by practice, the largest share first",
-                defined_by=[("appointments", "attendance"), *DEFINED],
-                behind=_missed(practice="practice_id"),
-            )
+            says = "Visits missed without a word by practice, the largest share first"
+            _missed(view, table, "practice", "practice_id", says)
     with part("Week by week"):
         table = view.ask(WEEKS)
         st.caption(WHOLE_WEEKS_NOTE)
@@ -111,9 +88,20 @@ def draw(view: View) -> None:
         )
 
 
-def _missed(**by: str) -> Behind:
-    """Return the visits that were missed without a word."""
-    return Behind(f"({VISITS})", "attendance = 'no_show'", by)
+def _missed(view: View, table: pl.DataFrame, column: str, sql: str, says: str) -> None:
+    """Draw the share of visits that were missed without a word; `sql` has the value of the column."""
+    drawn = enough(view, table, "appointments")
+    is_practice = column == "practice"
+    drawn = view.short(drawn) if is_practice else charts.worded(drawn, column)
+    draw_chart(
+        view,
+        table,
+        charts.bars(drawn, "no_show_share", column, share=True) if drawn.height else None,
+        name="visits-by-practice" if is_practice else f"visits-{column.replace('_', '-')}",
+        alt=says,
+        defined_by=[("appointments", "attendance"), *DEFINED],
+        behind=Behind(f"({VISITS})", "attendance = 'no_show'", {column: sql}),
+    )
 
 
 def _totals(view: View) -> None:

@@ -9,12 +9,10 @@ from vetl.core.errors import LedgerError
 from board.address import pick, pick_number
 from board.audit import note_people
 from board.behind import Behind
-from board.charts import worded
-from board.downloads import download
 from board.marks import LATEST, MARKS, Marks, parameters_of
-from board.parts import View, draw_by_value, draw_table, part
+from board.parts import View, draw_by_value, draw_definitions, draw_list, part
 from board.scope import CHOSEN
-from board.words import label, named, plain
+from board.words import named, plain
 
 MOST = 1000
 """Rows of the list that are shown and downloaded; the most urgent rows come first."""
@@ -99,7 +97,7 @@ def draw(view: View) -> None:
 def people_to_call(view: View) -> int:
     """Return how many people the page shows first: the same number stands on Overview."""
     asked = dict.fromkeys(("contact", "wanted", "ended", "marked_too"))
-    return int(view.ask(COUNT, {**asked, "tries": 1, **parameters_of(view.marks)}).item())
+    return int(view.ask(COUNT, {**asked, "tries": 1, **parameters_of(view.config.marks)}).item())
 
 
 def _work_list(view: View, contact: str | None) -> None:
@@ -110,12 +108,12 @@ def _work_list(view: View, contact: str | None) -> None:
         ended = pick("ended", "Last contact ended", ENDED, empty="Still open")
         marked_too = pick("marked", "Marked", MARKED, empty="Not yet")
     chosen = {"contact": contact, "wanted": wanted, "tries": tries, "ended": ended, "marked_too": marked_too}
-    asked = {**chosen, **parameters_of(view.marks)}
+    asked = {**chosen, **parameters_of(view.config.marks)}
     people = view.ask(COUNT, asked).item()
     who, contacts = WHO[view.file.names_people]
     parts = {"within": WITHIN, "open": OPEN, "unmarked": UNMARKED, "latest": LATEST}
     people_shown = view.ask(LIST.format(who=who, known=contacts, most=MOST, **parts), asked)
-    note_people(view.audit, view.user, "call-back", people_shown, named=view.file.names_people)
+    note_people(view.config.audit, view.user, "call-back", people_shown, named=view.file.names_people)
     table = view.named(people_shown.drop("episode_id"))
     nobody = [name for name in ("unanswered", "mark") if table.get_column(name).is_null().all()]
     table = table.drop(nobody)
@@ -129,18 +127,15 @@ def _work_list(view: View, contact: str | None) -> None:
     st.markdown(f"**{words.number(people)} to call back**, the most urgent first, whatever the period.")
     if people > len(table):
         st.caption(f"The first {words.number(len(table))} are shown: choose a practice, or what was wanted.")
-    if view.marks:
+    if view.config.marks:
         if failure := st.session_state.pop("not_marked", None):
             st.error(f"The mark was not kept: {plain(failure)}")
         _next_up(view, people_shown)
-    # The download keeps the values of the mart.
-    draw_table(worded(table, "wanted", "channel", "reason"), "People to call back, the most urgent first")
-    download(table, "call-back-list")
+    draw_list(table, "People to call back, the most urgent first", "call-back-list")
     if not {"name", "phone_number"} & set(table.columns):
         st.caption("This file names nobody: look the client id up in the practice's own system.")
     with st.expander("What it counts"):
-        for name in ("urgency", "reason", "age_hours", "wanted"):
-            st.markdown(f"**{label(name)}**: {view.define(('call_back_list', name))}")
+        draw_definitions(view, [("call_back_list", name) for name in ("urgency", "reason", "age_hours", "wanted")])
 
 
 def _next_up(view: View, people: pl.DataFrame) -> None:
@@ -162,7 +157,7 @@ def _next_up(view: View, people: pl.DataFrame) -> None:
 
 def _mark(view: View, practice_id: str, episode_id: str, mark: str) -> None:
     try:
-        with Marks.open(view.marks or Path()) as marks:
+        with Marks.open(view.config.marks or Path()) as marks:
             marks.add(practice_id, episode_id, mark, view.user)
     except LedgerError as error:
         st.session_state.not_marked = str(error)

@@ -356,7 +356,7 @@ def _draw_clickable(one: Explored, chart: charts.Chart, table: pl.DataFrame, by:
     chart_tab, table_tab = st.tabs(["Chart", "Table"])
     with chart_tab:
         st.altair_chart(
-            charts.localised(chart, one.view.words),
+            charts.localised(charts.clickable(chart, [charts.ON]), one.view.words),
             width="stretch",
             alt=says,
             key=key,
@@ -369,9 +369,9 @@ def _draw_clickable(one: Explored, chart: charts.Chart, table: pl.DataFrame, by:
 
 
 def _clicked(key: str, by: str) -> None:
-    value = charts.clicked(st.session_state.get(key))
-    if value is not None:
-        _filter(by, value)
+    mark = charts.clicked(st.session_state.get(key)) or {}
+    if mark.get(charts.ON) is not None:
+        _filter(by, str(mark[charts.ON]))
 
 
 def _table(one: Explored, answer: MetricAnswer) -> pl.DataFrame:

@@ -137,7 +137,7 @@ def _weekly(view: View, weeks: pl.DataFrame, some: str, whole: str | None, windo
 def _thresholds(view: View) -> None:
     """Name the chosen practices that are outside of a threshold of `[watch]` now, and since when."""
     chosen = {practice.id for practice in view.scope.chosen}
-    out = [episode for episode in out_now(view.watch, view.file) if episode.practice_id in chosen]
+    out = [episode for episode in out_now(view.config.watch, view.file) if episode.practice_id in chosen]
     for episode in out[:NAMED_AT_MOST]:
         line = episode.line.partition(", out since")[0]
         st.warning(f"{plain(line)}; out since {view.words.day(episode.began)}", icon=":material/notifications:")

@@ -14,9 +14,7 @@ from vetl.figures.side_by_side import rows_of_metric
 
 from board.address import held, pick, pick_day
 from board.audit import note_people
-from board.charts import worded
-from board.downloads import download
-from board.parts import View, draw_table, explained_columns, part
+from board.parts import View, draw_list, explained_columns, part
 from board.words import VALUED, label, named, plain
 
 MOST = 1000
@@ -137,10 +135,8 @@ def _draw_explanation(view: View, found: Explanation) -> None:
     counts = table.get_column("counts")
     if not counts.dtype.is_numeric() or (counts == 1).all():
         hidden.add("counts")  # each row counts once, or stands for a person by a key
-    kept = [name for name in table.columns if name not in hidden]
     st.caption(f"{words.number(len(table))} rows of `marts.{found.metric.mart}`, of each count at most {MOST}.")
-    draw_table(worded(table.select(kept), *(name for name in kept if name in VALUED)), "The rows that are counted")
-    download(table.select(kept), "rows-behind-a-figure")
+    draw_list(table.drop(hidden), "The rows that are counted", "rows-behind-a-figure")
     for item in found.certificates:
         through = (
             f"certified through {words.moment(item.certified_through)}"
@@ -158,7 +154,7 @@ def _with_names(view: View, found: Explanation) -> pl.DataFrame:
     key = next((name for name in _NAMED_BY if name in table.columns), None)
     if key is None or table.is_empty():
         return table
-    note_people(view.audit, view.user, "rows", table, named=view.file.names_people)
+    note_people(view.config.audit, view.user, "rows", table, named=view.file.names_people)
     if not view.file.names_people:
         return table
     names = view.ask(NAMES.format(key=key, table=_NAMED_BY[key]))

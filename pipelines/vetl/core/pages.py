@@ -19,15 +19,14 @@ Row = Mapping[str, Any]
 class Page:
     """One page of a JSON list (contract: Endpoints).
 
-    `page`, `per_page` and `total_pages` are the server's values, `None` if it does not send them. `total_count` is
-    the number of rows of the whole list under the same filters, `server_time` the `Date` header of the answer.
+    `per_page` and `total_pages` are the server's values, `None` if it does not send them. `total_count` is the
+    number of rows of the whole list under the same filters, `server_time` the `Date` header of the answer.
     `refused` is the server's message if it refused this page although an earlier page's total includes it.
     `saved`: the rows are saved already, and `rows` has only what a proof needs of them.
     """
 
     rows: tuple[Row, ...]
     total_count: int
-    page: int | None
     per_page: int | None
     server_time: datetime
     requests: int = 1
@@ -47,7 +46,6 @@ class CallsPage:
     frame: Any
     rows: int
     total_count: int
-    page: int | None
     per_page: int | None
     server_time: datetime
     requests: int = 1

@@ -3,10 +3,10 @@
 So strategies do no I/O, and tests drive them with a model source in any order of pages and changes.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from vetl.core.errors import VetlError
 from vetl.core.pages import CallsPage, Certificate, Changes, Page, Row
@@ -85,23 +85,15 @@ class Saved(Step[None]):
     certificate: Certificate | None = field(default=None, kw_only=True)
 
 
-class ReadRows(Protocol):
-    """Rows that the store has parsed while they wait to be written; opaque here."""
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class MergeRows(Saved):
     """Merge rows by key: the version with the later `updated_at` stays, or else the version of the later read.
 
     `read_at` is the source's clock. A new or changed row with an `updated_at` before `sealed_before` came late
-    into a window that is certified already, and counts as late.
+    into a window that is certified already, and counts as late. Rows that the store has parsed are opaque here.
     """
 
-    rows: Sequence[Row] | ReadRows
+    rows: Sequence[Row] | Sized
     read_at: datetime
     sealed_before: datetime | None = None
 
@@ -180,13 +172,6 @@ class IdsHere(Step[list[str]]):
 
 
 @dataclass(frozen=True, slots=True)
-class UpdatesOf(Step[list[datetime | None]]):
-    """Find the times of the last update of these ids. Answer: `list[datetime | None]`, distinct and ascending."""
-
-    ids: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class StatusCounts(Step[dict[str, int]]):
     """Count the stored rows by status. Answer: `dict[str, int]`."""
 
@@ -241,8 +226,8 @@ class ReferencedIds(Step[list[str]]):
 
 
 Question = (
-    IdsWithStatus | IdsHere | UpdatesOf | StatusCounts | CallsPerDay | DaysWithState | DaysLackingDetails |
-    CallsHere | ReferencedIds
+    IdsWithStatus | IdsHere | StatusCounts | CallsPerDay | DaysWithState | DaysLackingDetails | CallsHere |
+    ReferencedIds
 )  # fmt: skip
 """A question of a strategy to the warehouse, which answers from the flushed rows."""
 

@@ -14,6 +14,7 @@ from vetl.core.errors import WrongTotal
 from vetl.core.list_read import Capabilities, Parameter, Reading, Result
 from vetl.core.pages import Page, Window, updated_at
 from vetl.core.steps import ReadPage
+from vetl.core.text import utc_seconds
 
 Bounds = Literal["instant", "day", "none"]
 UNPROVEN_END = timedelta(hours=36)
@@ -76,12 +77,11 @@ class QueryConventions:
         """Format a bound in the form that the server accepts."""
         if not isinstance(bound, datetime):
             return bound.isoformat()
-        at = bound.astimezone(UTC)
         if self.bounds == "day" or (self.end_in_days and outward > 0):
             # The contract does not show the time zone of a day, nor whether the end is included. A day more on
             # each side costs a few rows that are stored already; a day less would lose rows.
-            return (at.date() + timedelta(days=outward)).isoformat()
-        return at.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+            return format_bound(bound + timedelta(days=outward), "day")
+        return format_bound(bound, "instant")
 
     def closed_bound(self, now: datetime, lag: timedelta) -> datetime:
         """Return the latest instant before which no row of the list can still appear.
@@ -139,13 +139,9 @@ def contradiction(page: Page, number: int, size: int) -> str | None:
     )
 
 
-def format_bound(at: datetime, bounds: Bounds, *, sharp: bool = False) -> str:
-    """Format a bound as an instant (to the microsecond if `sharp`) or as its UTC day."""
-    at = at.astimezone(UTC)
-    if bounds == "day":
-        return at.date().isoformat()
-    text = at.replace(tzinfo=None).isoformat(timespec="microseconds" if sharp else "seconds")
-    return f"{text}Z"
+def format_bound(at: datetime, bounds: Bounds) -> str:
+    """Format a bound as an instant to the second, or as its UTC day."""
+    return at.astimezone(UTC).date().isoformat() if bounds == "day" else utc_seconds(at)
 
 
 def whole_bounds(reading: Reading, bounds: Bounds) -> tuple[str, str]:

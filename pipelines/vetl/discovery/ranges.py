@@ -46,7 +46,7 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
         if start.state == "contradicts":
             return [start]
         return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
-    if not whole.total_count and not (yield from _has_rows_with_an_end(knowledge)):
+    if not whole.total_count:
         return [_too_few(knowledge, "start"), _too_few(knowledge, "end")]
     knowledge.proven.add("start")
     evidence = (
@@ -122,41 +122,6 @@ def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str
     yield start
     if name in PARTNERS:
         yield {**start, PARTNERS[name]: format_bound(at + timedelta(days=1), bounds)}
-
-
-def _has_rows_with_an_end(knowledge: ListKnowledge) -> Plan[bool]:
-    """Return whether an apparently empty list has rows if an end is sent, and none in the far future.
-
-    This happens on a practice's first day, if the server's default end is the midnight before.
-    """
-    start = knowledge.whole[knowledge.names.start]
-    _, late = whole_bounds(knowledge.reading, knowledge.bounds)
-    ends = probes.candidates((knowledge.names.end,), PARTNERS.values())
-    together = yield from knowledge.ask({knowledge.names.start: start, **dict.fromkeys(ends, late)})
-    if together is not None and not together.total_count:
-        return False
-    for end in ends if together is not None else (knowledge.names.end,):
-        page = yield from knowledge.ask({knowledge.names.start: start, end: late})
-        if page is not None and page.total_count:
-            return (yield from _start_beside(knowledge, end))
-    return False
-
-
-def _start_beside(knowledge: ListKnowledge, end: str) -> Plan[bool]:
-    """Find a start that works beside a working end: in the far future, the two give an empty range."""
-    past, late = whole_bounds(knowledge.reading, knowledge.bounds)
-    ahead = probes.far_ahead(knowledge.reading.now)
-    first, last = (format_bound(at, knowledge.bounds) for at in (ahead, ahead + timedelta(days=1)))
-    for name in probes.candidates((knowledge.names.start,), PARTNERS):
-        ahead_of_all, whole = {name: first, end: last}, {name: past, end: late}
-        future = yield from knowledge.ask(ahead_of_all)
-        if future is None or future.total_count:
-            continue
-        if (yield from knowledge.still_contrasts(ahead_of_all, whole, rises=True)):
-            knowledge.names = replace(knowledge.names, start=name)
-            knowledge.whole = whole
-            return True
-    return False
 
 
 def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
@@ -299,7 +264,7 @@ def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
         knowledge.bounds = "day"
     if knowledge.bounds == "instant":
         row, at = timed[0]
-        exact = format_bound(at, "instant", sharp=True)
+        exact = at.isoformat(timespec="microseconds").replace("+00:00", "Z")
         start = yield from _contains(knowledge, row, exact, format_bound(at + 2 * SECOND, "instant"))
         end = yield from _contains(knowledge, row, format_bound(at - SECOND, "instant"), exact)
         return [_bounds_finding(knowledge, start, end, "a range around a row holds it, one beside it does not")]

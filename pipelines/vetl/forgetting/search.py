@@ -18,6 +18,7 @@ from vetl.publishing.retention import kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.settings.core_sections import WarehouseSettings
+from vetl.store import drafts
 from vetl.store.connection import as_vetl_errors, attached, literal, quoted
 from vetl.store.mentions import ID_IN_TEXT, Mentions, national
 from vetl.store.notes import notes_file
@@ -161,7 +162,7 @@ def mentioned(
             where, values = f"list_contains($ids, {column})", {"ids": list(person.ids)}
         elif name == "id" or name.endswith(("_id", "_key")):
             continue
-        elif pattern:
+        elif pattern and name != "payload":  # it may name the person by a short id alone
             where, values = f"regexp_matches({column}, $pattern)", {"pattern": pattern}
         else:
             where, values = f"{column} <> ''", {}
@@ -208,16 +209,7 @@ def remove_leftovers(warehouse: WarehouseSettings) -> None:
     path, published = warehouse.path, warehouse.published.resolve()
     shutil.rmtree(path.with_name(f"{path.name}.tmp"), ignore_errors=True)
     for file in (path, published, contacts_file(published)):
-        for draft in file.parent.glob(f".{file.name}.*"):
-            if not _is_in_use(draft):
-                shutil.rmtree(draft, ignore_errors=True)
-                draft.unlink(missing_ok=True)
-
-
-def _is_in_use(draft: Path) -> bool:
-    """Return whether the process whose id is in the name of a draft still runs."""
-    numbers = [part for part in draft.name.split(".") if part.isdecimal()]
-    return bool(numbers) and Path("/proc", numbers[0]).exists()
+        drafts.remove_leftovers(file)
 
 
 def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:

@@ -8,7 +8,6 @@ last one counts, in both parsers; to find such keys would double the time of eac
 
 import codecs
 import json
-import math
 import re
 import zlib
 from collections.abc import AsyncIterable, Iterable, Mapping
@@ -154,7 +153,7 @@ def likeness(body: bytes, headers: Headers) -> str:
 
 def _integer(text: str) -> float:
     # A number of thousands of digits is infinite, as `1e400` is, and not the loss of a page.
-    return int(text) if len(text) <= _MOST_DIGITS else math.inf
+    return int(text) if len(text) <= _MOST_DIGITS else float(text)
 
 
 def _whole(value: Any) -> Any:  # noqa: ANN401 - any JSON value

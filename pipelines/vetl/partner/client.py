@@ -13,7 +13,7 @@ import structlog
 
 from vetl.core import errors
 from vetl.core.list_read import Waiting
-from vetl.core.pages import CallsPage, Page, Row
+from vetl.core.pages import Page, Row
 from vetl.partner import protocol
 from vetl.partner.account import AcceptedCredentials, Account, Session, Token
 from vetl.partner.answers import Decoded, loggable_query, user_agent
@@ -27,15 +27,15 @@ from vetl.partner.limits import (
     ServerClock,
     Timing,
 )
-from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request, accept
+from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request
 from vetl.partner.wire import Transport, Wire
 
-__all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing", "accept"]
+__all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing"]
 
 T = TypeVar("T")
 
 SIGN_IN = "sign-in"
-_UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
+UNADDRESSABLE = frozenset({"", ".", ".."})  # with them the address of a record would be another address
 
 AT_ONCE = 16
 """Ids of a list that are looked up concurrently. The client limits the requests in flight by itself."""
@@ -125,7 +125,7 @@ class PartnerClient:
         return (await self._session.sign_in()).server_time
 
     async def page(
-        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = accept
+        self, practice_id: str, path: str, query: Query, *, check: Callable[[Page], None] = lambda _: None
     ) -> Page:
         """Return one page of a JSON list. `path` is relative to `/services/core/open_api/v1`.
 
@@ -140,17 +140,17 @@ class PartnerClient:
 
         return await self._send(practice_id, protocol.list_request(path, query), decipher)
 
-    async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], CallsPage]) -> CallsPage:
+    async def calls(self, practice_id: str, query: Query, *, parse: Callable[[CsvAnswer], T]) -> T:
         """Return one page of the phone-call CSV. If `parse` raises `TornAnswer`, the page is read again."""
 
-        def decipher(answer: Answer, requests: int) -> CallsPage:
+        def decipher(answer: Answer, requests: int) -> T:
             return parse(protocol.csv_page(answer, requests=requests))
 
         return await self._send(practice_id, protocol.calls_request(query), decipher)
 
     async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
         """Return one record by id, `None` if the platform does not have it (404, 410)."""
-        if record_id in _UNADDRESSABLE:
+        if record_id in UNADDRESSABLE:
             return None
 
         def decipher(answer: Answer, _: int) -> Row:

@@ -18,10 +18,10 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from vetl.core.errors import ContractBroken, NotSent
-from vetl.core.pages import CallsPage, Row
+from vetl.core.pages import Row
 from vetl.partner import models
-from vetl.partner.client import PartnerClient
-from vetl.partner.protocol import PHONE_CALLS, CsvAnswer, Query, whole_rows, writing_request
+from vetl.partner.client import UNADDRESSABLE, PartnerClient
+from vetl.partner.protocol import PHONE_CALLS, CsvAnswer, Query, whole, writing_request
 from vetl.partner.request_models import (
     MESSAGES_PER_MINUTE,
     NewAppointment,
@@ -186,15 +186,8 @@ class PartnerPractice:
         """
         days = {"start_date": as_text(start_date), "end_date": as_text(end_date)}
         query = {name: value for name, value in days.items() if value}
-        latest: list[CsvAnswer] = []
-
-        def parse(answer: CsvAnswer) -> CallsPage:
-            latest[:] = [answer]
-            rows = whole_rows(answer)
-            return CallsPage(answer.body, rows, answer.total_count, None, None, answer.server_time)
-
-        await self._client.calls(self.id, {**query, "page": str(page), "per_page": str(LARGEST_CSV)}, parse=parse)
-        return latest[0]
+        query |= {"page": str(page), "per_page": str(LARGEST_CSV)}
+        return await self._client.calls(self.id, query, parse=whole)
 
     async def phone_call(self, call_id: str) -> models.PhoneCall | None:
         """Contract: Get a phone call."""
@@ -308,6 +301,6 @@ class PartnerPractice:
 
 def _addressable(record_id: str) -> str:
     """Return an id; refuse an id that would change the path of the address."""
-    if record_id in ("", ".", ".."):
-        raise NotSent("staff_tasks: not sent: the id is empty", fields=(("id", "is empty"),))
+    if record_id in UNADDRESSABLE:
+        raise NotSent("staff_tasks: not sent: no task has this id", fields=(("id", "is of no task"),))
     return record_id

@@ -134,7 +134,7 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
     """
     data = payload(answer, document)
     if plain and isinstance(data, list):
-        return Page(_rows(data), len(data), None, None, answer.server_time, requests)
+        return Page(_rows(data), len(data), None, answer.server_time, requests)
     if not isinstance(data, dict):
         _broken(answer, "`data` is not a page")
     total = count(data.get("total_count", answer.headers.get("x-total-count")))
@@ -147,8 +147,8 @@ def page(answer: Answer, document: Decoded, *, plain: bool = False, requests: in
         _broken(answer, "the page has no list `content`")
     if len(content) > MOST_ROWS:
         _broken(answer, f"one page has {len(content)} rows, at most {MOST_ROWS} are accepted")
-    echoes = count(data.get("page")), count(data.get("per_page"))
-    return Page(_rows(content), total, *echoes, answer.server_time, requests, count(data.get("total_pages")))
+    per_page, total_pages = count(data.get("per_page")), count(data.get("total_pages"))
+    return Page(_rows(content), total, per_page, answer.server_time, requests, total_pages)
 
 
 def record(answer: Answer, document: Decoded) -> Row:
@@ -183,8 +183,8 @@ def csv_page(answer: Answer, *, requests: int = 1) -> CsvAnswer:
     return CsvAnswer(utf8(body, headers), total, *echoes, answer.server_time, requests)
 
 
-def whole_rows(page: CsvAnswer) -> int:
-    """Return the number of rows of a CSV page below its column names.
+def whole(page: CsvAnswer) -> CsvAnswer:
+    """Return a CSV page.
 
     Raise `TornAnswer` if the page has fewer rows than its headers promise; `ContractBroken` if the page cannot be
     read as CSV.
@@ -200,7 +200,7 @@ def whole_rows(page: CsvAnswer) -> int:
             raise errors.TornAnswer(
                 f"{PHONE_CALLS}: a CSV page has {rows} rows, but its headers promise {promised}"
             )
-    return rows
+    return page
 
 
 def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSON value
@@ -256,10 +256,6 @@ def _rows(content: list[Any]) -> tuple[Row, ...]:
 
 def _broken(answer: Answer, fault: str) -> NoReturn:
     raise errors.ContractBroken(f"{answer.label}: {fault} (status {answer.status}); the contract promises it")
-
-
-def accept(page: Page) -> None:
-    """Accept any page."""
 
 
 _LOST = frozenset({404, 410, 501})

@@ -8,13 +8,13 @@ import duckdb
 
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import FAKE_NUMBER
-from vetl.publishing.retention import is_foreign, refuse_foreign, set_mark
+from vetl.publishing.marts import marts_of
+from vetl.publishing.retention import attach_target, is_foreign, refuse_foreign
 from vetl.store.connection import as_warehouse_error, attach_private, literal
-from vetl.store.drafts import draft_for, remove_leftovers
+from vetl.store.drafts import draft_for, give_access, remove_leftovers
 
 _MODE = 0o640
 _NOBODY_ELSE = 0o770
-_STORAGE_VERSION = "v1.0.0"
 _NUMBERS = f"""
     select practice_id, spelling, e164 from control.phone_numbers
     where not starts_with(e164, {literal(FAKE_NUMBER)})
@@ -66,7 +66,7 @@ def write_contacts(private: Path, published: Path) -> Path:
             return file
         with draft_for(file) as draft:
             _write_tables(private, draft)
-            _give_access(draft, file)
+            give_access(draft, file, first=_MODE, most=_NOBODY_ELSE)
             draft.replace(file)
     except OSError as error:
         raise WarehouseError(cannot_write(file, error)) from None
@@ -101,31 +101,12 @@ def _is_fresh(file: Path, published: Path) -> bool:
     return file.exists() and file.stat().st_mtime_ns >= published.stat().st_mtime_ns
 
 
-def _give_access(draft: Path, file: Path) -> None:
-    """Give the draft the mode and group of the file that it replaces, but give other accounts no access."""
-    before = file.stat() if file.exists() else None
-    mode = before.st_mode & _NOBODY_ELSE if before else _MODE
-    if before and before.st_gid != draft.stat().st_gid:
-        try:
-            os.chown(draft, -1, before.st_gid)
-        except PermissionError:  # this account is not in that group, and its own group must not read instead
-            mode &= 0o700
-    draft.chmod(mode)
-
-
 def _write_tables(private: Path, draft: Path) -> None:
     with closing(duckdb.connect()) as connection:
         attach_private(connection, private)
-        connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})")
-        set_mark(connection, "main")
+        attach_target(connection, draft, "main")
         connection.execute(f"create temp table numbers as {_NUMBERS}")
-        built = {
-            name
-            for (name,) in connection.execute(
-                "select table_name from duckdb_tables() where schema_name = 'marts'"
-                " union all select view_name from duckdb_views() where schema_name = 'marts'"
-            ).fetchall()
-        }
+        built = marts_of(connection)
         for name, statement in _TABLES.items():
             if name not in built:
                 continue  # somebody has built a part of the marts

@@ -28,7 +28,7 @@ from vetl.store.connection import literal, quoted
 from vetl.store.tables import RawTable, row_hash
 
 TARGET = f"target.meta.{DIGESTS}"
-"""Leaves with a dot in `mart` are of the private file (`inputs.py`)."""
+"""Leaves with a dot in `mart` are of the private file (`digest_inputs`)."""
 _PROBE = (
     "hash(hash(row(1, 2.5, 'three', true, date '2026-01-02', timestamptz '2026-01-02 03:04:05Z', null)), 'probe')"
 )
@@ -181,18 +181,18 @@ _RAW_COLUMNS = (
 )
 
 
-def digest_inputs(connection: duckdb.DuckDBPyConnection, target: str) -> None:
-    """Store the digests of the raw tables of the private file, the default database, in the table `target`."""
+def digest_inputs(connection: duckdb.DuckDBPyConnection) -> None:
+    """Store the digests of the raw tables of the private file, the default database, in the target."""
     columns = connection.execute(_RAW_COLUMNS).fetchall()
     for table, names in columns:
         digests = _digests(f"raw.{quoted(table)}", names)
         connection.execute(
-            f"insert into {target} select {literal(f'raw.{table}')}, practice_id, null, rows, digest"
+            f"insert into {TARGET} select {literal(f'raw.{table}')}, practice_id, null, rows, digest"
             f" from ({digests})"
         )
     if columns:
         connection.execute(
-            f"insert into {target} select '{_LAST_RUN}', null, null, count(*), {_LAST} from control.runs"
+            f"insert into {TARGET} select '{_LAST_RUN}', null, null, count(*), {_LAST} from control.runs"
         )
 
 

@@ -18,7 +18,7 @@ from vetl.core.published_file import (
     has_source_words,
     schema_of,
 )
-from vetl.store.connection import literal, quoted
+from vetl.store.connection import literal, quoted, transaction
 
 Columns = Mapping[str, str]
 """The columns of a mart and their types, in order."""
@@ -190,10 +190,9 @@ def copy_comments(connection: duckdb.DuckDBPyConnection, marts: Collection[str])
         f" union all select view_name, null, comment from duckdb_views() {of_marts}"
         f" union all select table_name, column_name, comment from duckdb_columns() {of_marts}"
     ).fetchall()
-    connection.execute("begin")
-    for mart, column, comment in comments:
-        if mart in marts:
-            table = f"target.{table_of(mart)}"
-            place = f"column {table}.{quoted(column)}" if column else f"table {table}"
-            connection.execute(f"comment on {place} is {literal(comment)}")
-    connection.execute("commit")
+    with transaction(connection):
+        for mart, column, comment in comments:
+            if mart in marts:
+                table = f"target.{table_of(mart)}"
+                place = f"column {table}.{quoted(column)}" if column else f"table {table}"
+                connection.execute(f"comment on {place} is {literal(comment)}")

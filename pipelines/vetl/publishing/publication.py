@@ -10,10 +10,8 @@ and masks the same columns with the same key.
 
 import hashlib
 import json
-import os
-import stat
-from collections.abc import Generator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from secrets import token_hex
@@ -22,15 +20,14 @@ import duckdb
 
 from vetl import bundled
 from vetl.core.errors import WarehouseError, cannot_write
-from vetl.core.published_file import DIGESTS, MARTS, SCHEMAS, SharedWords, Treatments, is_weak_key, schema_of
+from vetl.core.published_file import DIGESTS, SCHEMAS, SharedWords, Treatments, is_weak_key, schema_of
 from vetl.publishing import digests
-from vetl.publishing.digests import digest_inputs
 from vetl.publishing.last_publication import PublicationRecord, identity_of, read_record
 from vetl.publishing.marts import SHOWN, Columns, Masking, copy_comments, copy_mart, count, marts_of, masked_words
-from vetl.publishing.retention import keep_before, refuse_foreign, remove_kept, set_mark
+from vetl.publishing.retention import attach_target, keep_before, refuse_foreign, remove_kept
 from vetl.publishing.shown_words import Marts, shown_words
 from vetl.store.connection import as_warehouse_error, attach_private, literal, memory_for_marts
-from vetl.store.drafts import draft_for
+from vetl.store.drafts import draft_for, give_access
 from vetl.store.notes import write_note
 from vetl.store.sqlite_file import sync_to_disk
 from vetl.store.tables import refuse_newer
@@ -48,13 +45,10 @@ def last_build(connection: duckdb.DuckDBPyConnection) -> str | None:
     return rows[0][0] if len(rows) == 1 else None
 
 
-def is_published(record: PublicationRecord | None, build: str | None, masking: Masking, published: Path) -> bool:
+def is_published(record: PublicationRecord, build: str | None, masking: Masking, published: Path) -> bool:
     """Return whether the published file shows this build with this masking."""
     return (
-        record is not None
-        and record.build_id == build
-        and record.file == identity_of(published)
-        and record.masking == _digest(masking)
+        record.build_id == build and record.file == identity_of(published) and record.masking == _digest(masking)
     )
 
 
@@ -107,9 +101,6 @@ def refuse_lost_rows(before: Mapping[str, int], now: Mapping[str, int], publishe
             f" ({before[name]:,} to {now[name]:,}); `vetl publish --accept-loss` publishes them so"
         )
 
-
-STORAGE_VERSION = "v1.0.0"
-"""The storage version that BI tools with an older DuckDB can open."""
 
 _PUBLISHED_MODE = 0o644
 """The mode of a file that is published for the first time; its folder may restrict access further."""
@@ -179,7 +170,7 @@ def _publish(
     usual = {"temp_directory": f"{private}.tmp", "memory_limit": memory_for_marts()}
     with closing(duckdb.connect(config={**usual, **limits})) as connection:
         attach_private(connection, private)
-        refuse_newer(connection, None, bundled.migrations())
+        refuse_newer(connection, bundled.migrations())
         there = marts_of(connection)
         marts = {name: columns for name, columns in there.items() if name in masking.columns}
         if not marts:
@@ -198,11 +189,12 @@ def _publish(
         sources = Marts(connection, marts, masking.columns)
         words = sorted(shown_words(sources, masking.shared))
         connection.execute(f"create temp table {SHOWN} as select unnest($words) as word", {"words": words})
-        with _target(connection, draft):
-            _bring(connection, marts, masking)
-            digest_inputs(connection, digests.TARGET)
-            tables = {name: count(connection, "target", name) for name in marts}
-            result = replace(result, tables=tables, masked_words=masked_words(connection))
+        attach_target(connection, draft, *SCHEMAS)
+        _bring(connection, marts, masking)
+        digests.digest_inputs(connection)
+        tables = {name: count(connection, "target", name) for name in marts}
+        result = replace(result, tables=tables, masked_words=masked_words(connection))
+        connection.execute("detach target")
         if not accept_loss:
             refuse_lost_rows(rows_of(connection, published), result.tables, published)
     _check(draft, result)
@@ -213,7 +205,7 @@ def _publish(
 
 
 def _put_into_place(draft: Path, published: Path, keep: int) -> None:
-    _give_access(draft, published)
+    give_access(draft, published, first=_PUBLISHED_MODE)
     sync_to_disk(draft)
     keep_before(published, keep)
     draft.replace(published)
@@ -221,18 +213,8 @@ def _put_into_place(draft: Path, published: Path, keep: int) -> None:
     sync_to_disk(published.parent)
 
 
-@contextmanager
-def _target(connection: duckdb.DuckDBPyConnection, draft: Path) -> Generator[None]:
-    connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(STORAGE_VERSION)})")
-    yield
-    connection.execute("detach target")
-
-
 def _bring(connection: duckdb.DuckDBPyConnection, marts: Mapping[str, Columns], masking: Masking) -> None:
     """Fill the empty target with these marts."""
-    for schema in SCHEMAS:
-        connection.execute(f"create schema target.{schema}")
-    set_mark(connection, MARTS)
     digests.begin(connection)
     for name, columns in marts.items():
         there = copy_mart(connection, name, columns, masking, with_names="name" in marts.get("practices", ()))
@@ -253,17 +235,3 @@ def _refuse_what_is_not_published(private: Path, published: Path) -> None:
     if published.exists() and private.exists() and published.samefile(private):
         raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
     refuse_foreign(published, *SCHEMAS)
-
-
-def _give_access(draft: Path, published: Path) -> None:
-    """Give the draft the mode and group of the published file, so that the same accounts can read it."""
-    if not published.exists():
-        draft.chmod(_PUBLISHED_MODE)
-        return
-    before = published.stat()
-    mode = stat.S_IMODE(before.st_mode)
-    try:
-        os.chown(draft, -1, before.st_gid)
-    except PermissionError:  # this account is not in that group, and its own group must not read instead
-        mode &= ~stat.S_IRWXG
-    draft.chmod(mode)

@@ -55,15 +55,16 @@ _MARK = "published_by_vetl"
 """A type in the schema of the tables: each copy of the file has it, and readers of tables do not see it."""
 
 
-def set_mark(connection: duckdb.DuckDBPyConnection, schema: str) -> None:
-    """Mark the attached file (`target`), which is made by this process, as one that vetl may replace."""
-    marked = connection.execute(
-        "select 1 from duckdb_types() where database_name = 'target' and schema_name = $schema"
-        " and type_name = $mark",
-        {"schema": schema, "mark": _MARK},
-    ).fetchone()
-    if not marked:
-        connection.execute(f"create type target.{schema}.{_MARK} as enum ('vetl')")
+_STORAGE_VERSION = "v1.0.0"
+"""The storage version that BI tools with an older DuckDB can open."""
+
+
+def attach_target(connection: duckdb.DuckDBPyConnection, draft: Path, *schemas: str) -> None:
+    """Attach a new file as `target`, with these schemas, marked as one that vetl may replace."""
+    connection.execute(f"attach {literal(str(draft))} as target (storage_version {literal(_STORAGE_VERSION)})")
+    for schema in schemas:
+        connection.execute(f"create schema if not exists target.{schema}")
+    connection.execute(f"create type target.{schemas[0]}.{_MARK} as enum ('vetl')")
 
 
 def refuse_foreign(file: Path, *schemas: str) -> None:
@@ -81,12 +82,16 @@ def refuse_foreign(file: Path, *schemas: str) -> None:
                 " where database_name = 'file' and schema_name not in $schemas",
                 {"schemas": schemas},
             ).fetchone()
-            is_ours = _has_mark(connection, schemas[0])
+            mark = connection.execute(
+                "select 1 from duckdb_types()"
+                " where database_name = 'file' and schema_name = $schema and type_name = $mark",
+                {"schema": schemas[0], "mark": _MARK},
+            ).fetchone()
     except duckdb.Error as error:
         if busy := busy_in(str(error), file):
             raise busy from None
-        other, is_ours = None, False
-    if other or not is_ours:
+        other = mark = None
+    if other or not mark:
         why = f"holds the schema {other[0]}, so " if other else ""
         raise WarehouseError(f"{file}: {why}vetl did not publish it and does not replace it; move it away")
 
@@ -98,12 +103,3 @@ def is_foreign(file: Path, *schemas: str) -> bool:
     except WarehouseError:
         return True
     return False
-
-
-def _has_mark(connection: duckdb.DuckDBPyConnection, schema: str) -> bool:
-    marks = connection.execute(
-        "select 1 from duckdb_types() where database_name = 'file' and schema_name = $schema"
-        " and type_name = $mark",
-        {"schema": schema, "mark": _MARK},
-    ).fetchall()
-    return bool(marks)

@@ -22,8 +22,8 @@ smaller by one row, so that they end elsewhere.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta, tzinfo
+from dataclasses import dataclass, replace
+from datetime import date, timedelta, tzinfo
 from itertools import pairwise
 
 from vetl.core import steps
@@ -40,16 +40,6 @@ PASSES_AT_REST = 12
 passes before and six behind an answer miss none of 6,500."""
 PASSES_OF_A_LIE = 2
 PROVEN = "every call was read both before and after the same answer, and they add up to its total"
-
-
-def may_rest(over: datetime, looked: datetime, now: datetime) -> bool:
-    """Return whether this sync skips a crowded day with calls that are not final yet.
-
-    The read of such a day costs hundreds of requests, so the time between two reads doubles: if the day is `over`
-    for an hour at the first read, it is read again after two, four and eight hours, and so on. The daily and the
-    weekly re-read do not skip it.
-    """
-    return now - looked < looked - over
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +159,9 @@ def calls_query(start: date, end: date, *, size: int, page: int = 0) -> dict[str
 
 @dataclass(slots=True)
 class SharedDays:
-    """The observations that the windows of a sync share.
-
-    `lies`: a total was wrong, so no page is requested again because of its total. `crowded` are the closed days
-    with more calls than a page that were read.
-    """
+    """The observation that the windows of a sync share: a total was wrong, so no page is read again for it."""
 
     lies: bool = False
-    crowded: set[date] = field(default_factory=set[date])
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +203,6 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
         doubts = yield from steps.do(steps.SideBySide([read_days(strategy, *part, purpose) for part in parts]))
         return next((doubt for doubt in doubts if doubt), None)
     if page.rows >= size:
-        if purpose.kind is WindowKind.CLOSED:
-            purpose.shared.crowded.add(start)
         doubt = yield from _read_crowded(strategy, start, purpose, page)
     else:
         doubt = yield from _replace(start, end, purpose, [page])
@@ -231,8 +214,9 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
 def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[str | None]:
     """Read a span in halves: the server may limit the days of a range, or the answer is too large."""
     middle = start + (end - start).days // 2 * DAY
-    doubt = yield from read_days(strategy, start, middle, purpose)
-    return doubt or (yield from read_days(strategy, middle, end, purpose))
+    earlier = yield from read_days(strategy, start, middle, purpose)
+    later = yield from read_days(strategy, middle, end, purpose)
+    return earlier or later
 
 
 def _settled_look(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[CallsPage]:

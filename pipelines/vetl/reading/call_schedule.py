@@ -4,8 +4,9 @@ Rows have neither ids nor seconds, they change later without a new timestamp, an
 window is a span of days whose calls fit one page: one answer is one snapshot, and its days are replaced whole if
 they differ. Only a single day that does not fit is read in another way (`call_days.read_crowded`).
 
-Each sync reads days that were never read, today and tomorrow, and days with a call that is not final (crowded ones
-of them more and more rarely). Once a day the last 35 days are read, and once a week the whole history.
+Each sync reads days that were never read, today and tomorrow, and days with a call that is not final. Once a day
+the last 35 days are read, and once a week the whole history. A past day with more calls than a page waits for
+these, because each of its reads costs a hundred requests.
 
 Requests for `D` days in `S` spans with `N` calls, with `P` calls on a page of the CSV and `p` on a page of the
 JSON list: if nothing changes, at most `2S + D/400 + 2N/0.8P`, one for the tail, and two passes of `n/p + 1` for
@@ -26,7 +27,7 @@ from vetl.core.pages import WindowKind
 from vetl.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
 from vetl.reading import call_details as details
 from vetl.reading import coverage
-from vetl.reading.call_days import DAY, DaysPurpose, SharedDays, calls_query, may_rest, read_days
+from vetl.reading.call_days import DAY, DaysPurpose, SharedDays, calls_query, read_days
 from vetl.reading.coverage import DaysCursor
 
 FILLED = 0.8
@@ -80,8 +81,6 @@ class _State:
             self.recent_on = self.today - DAY
             self.whole_on = self.whole_on and min(self.whole_on, self.recent_on)
         self.tried = dict(cursor.tried)
-        recent = self.today - reading.margins.recent
-        self.looked = {day: at for day, at in cursor.looked.items() if day >= recent}
         self.reading = reading
         # In a wrong zone most calls had no match, and the attached details are not valid any more.
         corrected = cursor.read_in not in (None, reading.time_zone.key)
@@ -97,11 +96,6 @@ class _State:
         if self.weekly or self.whole_on is None:
             self.whole_on = self.recent_on
 
-    def may_rest(self, day: date) -> bool:
-        looked = self.looked.get(day)
-        over = self.reading.local_midnight(day + DAY)
-        return looked is not None and may_rest(over, looked, self.reading.now)
-
     def zone_doubt(self, attached: details.Attached) -> str | None:
         """Return the evidence against the configured time zone, until new calls fit it or it is changed."""
         zone = self.reading.time_zone.key
@@ -110,13 +104,11 @@ class _State:
         return self.zone[1] if self.zone and self.zone[0] == zone else None
 
     def cursor(self) -> MoveCursor:
-        self.looked |= dict.fromkeys(self.shared.crowded, self.reading.now)
         return DaysCursor(
             covered=self.covered.spans,
             recent_on=self.recent_on,
             whole_on=self.whole_on,
             tried=self.tried,
-            looked=self.looked,
             zone=self.zone,
             read_in=self.reading.time_zone.key,
         ).move()
@@ -135,8 +127,9 @@ def _closed_days(reading: Reading, strategy: DateWindows, state: _State) -> Plan
         last = reading.until + DAY if reading.until else end
         due = due.add(max(start, reading.since), min(last, end))
     moving = yield from do(DaysWithState(strategy.open_states))
+    stored = (yield from do(CallsPerDay(recent, end - DAY))) if moving else {}
     for day in moving:
-        if recent <= day < end and not state.may_rest(day):
+        if recent <= day < end and stored[day] < strategy.csv_page_size:
             due = due.add(day, day + DAY)
     return due
 

@@ -101,15 +101,13 @@ class DaysCursor(_Cursor):
     """The cursor of the phone calls; `covered` are the closed days that were read whole.
 
     `recent_on` and `whole_on` are the days of the last daily and weekly re-read. `tried` counts by day the calls
-    that the JSON list did not contain, so that the same day is not requested again today. `looked` is the time of
-    the last read of each day that does not fit a page. `zone` is a time zone and the evidence against it, and
-    `read_in` the time zone of the last sync.
+    that the JSON list did not contain, so that the same day is not requested again today. `zone` is a time zone
+    and the evidence against it, and `read_in` the time zone of the last sync.
     """
 
     covered: tuple[tuple[date, date], ...] = ()
     recent_on: date | None = None
     whole_on: date | None = None
     tried: dict[date, int] = {}
-    looked: dict[date, _Instant] = {}
     zone: tuple[str, str] | None = None
     read_in: str | None = None

@@ -76,7 +76,7 @@ def read_promised(conventions: QueryConventions, window: Window, number: int, fi
     try:
         return (yield from read_page(conventions, window, number))
     except RequestRefused as error:
-        return replace(first, rows=(), page=None, requests=1, refused=f"{error.status}")
+        return replace(first, rows=(), requests=1, refused=f"{error.status}")
 
 
 def follow(conventions: QueryConventions, window: Window, first: Page, count: int, size: int) -> Plan[Followed]:

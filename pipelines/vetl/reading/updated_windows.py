@@ -19,7 +19,7 @@ are hidden; one more for each status if their totals add up to more than the lis
 the list of each status.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -31,7 +31,7 @@ from vetl.core.pages import Page, Window, WindowKind, key_of, keys_of, updated_a
 from vetl.discovery.conventions import UNPROVEN_END, QueryConventions
 from vetl.discovery.discover import find_status
 from vetl.reading import coverage
-from vetl.reading.certified import Purpose, WindowOutcome, combined, read_window
+from vetl.reading.certified import Purpose, WindowOutcome, read_window
 from vetl.reading.coverage import WindowsCursor
 from vetl.reading.paging import read_pass, united_ids
 from vetl.reading.undated_lists import get_by_id, strangers_line
@@ -154,9 +154,8 @@ def _vanished(
 ) -> steps.Plan[None]:
     """Read rows a second time that a certified read did not return, then mark the missing ones as deleted.
 
-    If the list has no get by id, the second read is a certified read of the instants at which the rows were last
-    updated, one request for each, or of the whole time again if that is less. It includes the tail, which contains
-    a row that has changed meanwhile.
+    If the list has no get by id, the second read is a certified read of the same time. It includes the tail, which
+    contains a row that has changed meanwhile.
     """
     assert reading.reread_from is not None
     start = reading.local_midnight(reading.reread_from)
@@ -166,33 +165,11 @@ def _vanished(
         yield from get_by_id(gone, reading.now)
     elif gone:
         again = Purpose(WindowKind.SECOND_LOOK, wants_ids=True)
-        most = len(here) // conventions.page_size
-        windows = yield from _around(conventions, gone, start - reading.margins.overlap, through, most)
-        looks = steps.SideBySide([read_window(conventions, item, again) for item in windows])
-        outcome = combined((yield from steps.do(looks)))
+        outcome = yield from read_window(conventions, Window(start - reading.margins.overlap, through), again)
         outcome += yield from _tail(conventions, reading, through)
         if outcome.certified:
             yield steps.MissingRecords([item for item in gone if item not in outcome.ids], reading.now)
     yield steps.Flush()
-
-
-def _around(
-    conventions: QueryConventions, ids: Sequence[str], start: datetime, through: datetime, most: int
-) -> steps.Plan[list[Window]]:
-    """Return short windows around the last updates of these rows, or one window if they would be too many."""
-    # Bounds may be exclusive, and are sent in whole seconds or days, so a window extends that much to each side.
-    beside = conventions.shortest
-    times = yield from steps.do(steps.UpdatesOf(ids))
-    windows: list[Window] = []
-    for at in times:
-        if at is None or len(windows) > most:
-            return [Window(start, through)]
-        last = windows[-1].end if windows else None
-        if isinstance(last, datetime) and at - beside <= last:
-            windows[-1] = replace(windows[-1], end=at + beside)
-        else:
-            windows.append(Window(at - beside, at + beside))
-    return windows
 
 
 def _derived_status(conventions: QueryConventions, reading: Reading, status: str) -> steps.Plan[list[str]]:

@@ -161,10 +161,9 @@ class Inbox(SqliteFile):
 
     def erase(self, numbers: Sequence[int]) -> None:
         """Delete deliveries so that none of their bytes stays in the file or in its log."""
-        self._erasing()
         with self.writing():
             self._connection.executemany("delete from deliveries where number = ?", [(item,) for item in numbers])
-        self._erased()
+        self.erase_remains()
 
     def backlog(self) -> Backlog:
         """Return the backlog."""

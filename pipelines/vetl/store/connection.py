@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
 
 import duckdb
 import structlog
@@ -147,8 +146,6 @@ _LOOK_AGAIN_SECONDS = 0.25
 _SILENT_SECONDS = 4 * _LOOK_AGAIN_SECONDS
 """Seconds without output after which a waiting command looks dead."""
 
-Opened = TypeVar("Opened")
-
 _log = structlog.stdlib.get_logger("vetl.store")
 
 
@@ -163,40 +160,10 @@ def attach(
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WarehouseError(cannot_write(path, error, "its folder cannot be made")) from None
-    return open_when_free(path, lambda: _attach(path), lock_wait_seconds=lock_wait_seconds, wait=wait)
-
-
-@contextmanager
-def attached(path: Path, *, lock_wait_seconds: float) -> Generator[duckdb.DuckDBPyConnection]:
-    """Open the file for writing during the block; DuckDB's errors, that of the last write too, become vetl's."""
-    with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
-        yield connection
-
-
-def attach_private(connection: duckdb.DuckDBPyConnection, private: Path) -> None:
-    """Attach the private file read-only, as the default database of a connection without another one.
-
-    It gets the name that it has in the file's own views; under another name they could not be read.
-    """
-    connection.execute(f"attach {literal(str(private))} (read_only)")
-    [(name,)] = connection.execute(
-        "select database_name from duckdb_databases() where not internal and database_name <> 'memory'"
-    ).fetchall()
-    connection.execute(f"use {quoted(name)}")
-
-
-def open_when_free(
-    path: Path,
-    open_file: Callable[[], Opened],
-    *,
-    lock_wait_seconds: float,
-    wait: Callable[[float], None] = time.sleep,
-) -> Opened:
-    """Call `open_file` until no other process holds the file, and return its result."""
     waited = 0.0
     while True:
         try:
-            return open_file()
+            return _attach(path)
         except duckdb.Error as error:
             failure = as_warehouse_error(error, path, "cannot be opened")
             if not isinstance(failure, WarehouseBusy):
@@ -212,6 +179,38 @@ def open_when_free(
         pause = min(_LOOK_AGAIN_SECONDS, lock_wait_seconds - waited)
         wait(pause)
         waited += pause
+
+
+@contextmanager
+def attached(path: Path, *, lock_wait_seconds: float) -> Generator[duckdb.DuckDBPyConnection]:
+    """Open the file for writing during the block; DuckDB's errors, that of the last write too, become vetl's."""
+    with as_vetl_errors(path), closing(attach(path, lock_wait_seconds=lock_wait_seconds)) as connection:
+        yield connection
+
+
+@contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Generator[None]:
+    """Commit all statements of the block, or none of them."""
+    connection.begin()
+    try:
+        yield
+        connection.commit()
+    except BaseException:
+        with suppress(duckdb.Error):  # a commit that failed on a full disk has ended the transaction already
+            connection.rollback()
+        raise
+
+
+def attach_private(connection: duckdb.DuckDBPyConnection, private: Path) -> None:
+    """Attach the private file read-only, as the default database of a connection without another one.
+
+    It gets the name that it has in the file's own views; under another name they could not be read.
+    """
+    connection.execute(f"attach {literal(str(private))} (read_only)")
+    [(name,)] = connection.execute(
+        "select database_name from duckdb_databases() where not internal and database_name <> 'memory'"
+    ).fetchall()
+    connection.execute(f"use {quoted(name)}")
 
 
 def _attach(path: Path) -> duckdb.DuckDBPyConnection:

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import stat
 from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,6 +40,20 @@ def draft_for(target: Path) -> Generator[Path]:
             _refuse_another(folder, handle)
             shutil.rmtree(folder, ignore_errors=True)
         os.close(handle)
+
+
+def give_access(draft: Path, target: Path, *, first: int, most: int = 0o777) -> None:
+    """Give the draft the group and mode of the file that it replaces, at `most` this mode."""
+    if not target.exists():
+        draft.chmod(first)
+        return
+    before = target.stat()
+    mode = before.st_mode & most
+    try:
+        os.chown(draft, -1, before.st_gid)
+    except PermissionError:  # this account is not in that group, and its own group must not read instead
+        mode &= ~stat.S_IRWXG
+    draft.chmod(mode)
 
 
 def replace_text(target: Path, text: str) -> None:

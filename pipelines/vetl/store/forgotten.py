@@ -19,7 +19,7 @@ from vetl.store.context import frame_of, registered_frames
 from vetl.store.control.phone_numbers import region_by_which, region_of
 from vetl.store.mentions import Known, Mentions, known_email, known_id, known_name, known_number, national
 from vetl.store.person import Person, client_columns, pattern_of
-from vetl.store.pseudonyms import EMAILS, GONE, PHONES, Pseudonyms, in_json
+from vetl.store.pseudonyms import EMAILS, GONE, PHONES, Pseudonyms, in_json, is_about
 from vetl.store.tables import RawTable, row_hash
 from vetl.store.warehouse import Warehouse
 
@@ -62,20 +62,6 @@ def _forget(connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], p
     # The next build makes all marts again: those of the last build name the person.
     connection.execute("update control.builds set fingerprint = '', is_complete = false, build_id = null")
     return Forgotten(pseudonym, own)
-
-
-def _forget_unplaced(connection: duckdb.DuckDBPyConnection, mentions: Mentions) -> None:
-    """Empty the payloads of quarantined deliveries that name no practice and mention a forgotten person."""
-    rows = connection.execute(
-        "select row_key, payload from control.quarantine where practice_id = '' and payload <> ?", [GONE]
-    ).fetchall()
-    everybody = Pseudonyms({"": mentions})
-    for key, payload in rows:
-        if everybody.mentions_in("", payload):
-            connection.execute(
-                "update control.quarantine set payload = ? where practice_id = '' and row_key = ? and payload = ?",
-                [GONE, key, payload],
-            )
 
 
 def _store_digests(connection: duckdb.DuckDBPyConnection, person: Person) -> dict[str, str]:
@@ -216,28 +202,27 @@ def _sweep_control(
             connection.execute(
                 "delete from control.phone_numbers where practice_id = ? and spelling = ?", [practice_id, spelling]
             )
-    everybody = Pseudonyms({practice_id: mentions})
     for name, column, kind, of_practices in _control_columns(connection):
-        whose = f"practice_id = {'$practice'}" if of_practices else "true"
-        among = f" and regexp_matches({column}::varchar, $pattern)" if pattern else ""
-        parameters = ({"practice": practice_id} if of_practices else {}) | (
-            {"pattern": pattern} if pattern else {}
-        )
+        # Quarantined deliveries that name no practice are about the people in their words.
+        whose = "practice_id in ($practice, '')" if of_practices else "true"
+        own = {"practice": practice_id} if of_practices else {}
+        is_payload = column == '"payload"'  # it may name the person by a short id alone, which no pattern has
+        some = {"pattern": pattern} if pattern and not is_payload else {}
+        among = f" and regexp_matches({column}::varchar, $pattern)" if some else ""
         rows = connection.execute(
             f"select distinct {column}::varchar from {name} where {whose} and {column} is not null{among}",
-            parameters,
+            own | some,
         ).fetchall()
         for (text,) in rows:
-            if column == '"payload"':
-                replaced = GONE if everybody.mentions_in(practice_id, text) else text
+            if is_payload:
+                replaced = GONE if is_about(mentions, text) else text
             else:
                 replaced = in_json(mentions, text) if kind == "JSON" else mentions.replaced(text)
             if replaced != text:
                 connection.execute(
                     f"update {name} set {column} = $replaced::{kind} where {whose} and {column}::varchar = $text",
-                    {"replaced": replaced, "text": text} | ({"practice": practice_id} if of_practices else {}),
+                    {"replaced": replaced, "text": text} | own,
                 )
-    _forget_unplaced(connection, mentions)
 
 
 def _control_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str, bool]]:
@@ -285,21 +270,15 @@ def _never_request(connection: duckdb.DuckDBPyConnection, practice_id: str, pseu
     )
 
 
-class _UndoneError(Exception):
-    """Roll back a rehearsal."""
-
-
 def rehearse(warehouse: Warehouse, person: Person) -> tuple[Mentions, Mapping[str, int]]:
     """Forget a person and undo it; return the person's mentions and the number of their rows by table."""
-    rehearsed: list[tuple[Mentions, Mapping[str, int]]] = []
-    try:
-        with warehouse.writing() as connection:
+    with warehouse.reading() as connection:
+        connection.begin()
+        try:
             rows = _forget(connection, list(warehouse.tables.values()), person).rows
-            mentions = Pseudonyms.load(connection).by_practice[person.practice_id]
-            rehearsed.append((mentions, rows))
-            raise _UndoneError  # noqa: TRY301 - it rolls the transaction back
-    except _UndoneError:
-        return rehearsed[0]
+            return Pseudonyms.load(connection).by_practice[person.practice_id], rows
+        finally:
+            connection.rollback()
 
 
 def forget(warehouse: Warehouse, person: Person) -> Forgotten:

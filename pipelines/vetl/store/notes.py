@@ -34,7 +34,6 @@ class NotesFile(SqliteFile):
     """The open file. Anybody may read it meanwhile; writers wait for each other for an instant."""
 
     schema: ClassVar[str] = """
-        pragma secure_delete = on;
         create table if not exists notes (name text primary key, value text not null);
     """
     failure: ClassVar[type[VetlError]] = WarehouseError
@@ -49,10 +48,6 @@ class NotesFile(SqliteFile):
         """Remove a note."""
         with self.writing():
             self._connection.execute("delete from notes where name = ?", [name])
-
-    def erase_old_values(self) -> None:
-        """Remove the bytes of earlier values from the file and its log."""
-        self._erased()
 
 
 def notes_file(warehouse: Path) -> Path:
@@ -83,7 +78,7 @@ def write_note(warehouse: Path, name: str, value: object, *, erase: bool = False
         else:
             notes.put(name, value if isinstance(value, str) else json.dumps(value))
         if erase:
-            notes.erase_old_values()
+            notes.erase_remains()
 
 
 def _read(warehouse: Path) -> dict[str, Any]:

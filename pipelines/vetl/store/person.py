@@ -19,7 +19,7 @@ from vetl.store.connection import quoted
 from vetl.store.control.phone_numbers import is_withheld
 from vetl.store.mentions import ID_IN_TEXT, national
 from vetl.store.notes import notes_except, notes_file, read_note, write_note
-from vetl.store.pseudonyms import EMAILS, IDS, PHONES, Pseudonyms
+from vetl.store.pseudonyms import EMAILS, IDS, PHONES
 from vetl.store.tables import RawTable
 from vetl.store.warehouse import Warehouse
 
@@ -62,30 +62,24 @@ def look_up(warehouse: Warehouse, practice_id: str, client_id: str) -> Person:
     Raises:
         WrongUse: no row names this client, and nobody with this id was forgotten.
     """
-    with warehouse.writing() as connection:
-        return _look_up(connection, tuple(warehouse.tables.values()), practice_id, client_id)
-
-
-def _look_up(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable], practice_id: str, client_id: str
-) -> Person:
-    rows = _PracticeRows(connection, tables, practice_id)
-    ids = {client_id} | rows.values(("remote_id", "remote_client_id"), {client_id})
-    if client_id not in rows.values(("id", *IDS), {client_id}):
-        mentions = Pseudonyms.load(connection).by_practice.get(practice_id)
-        if mentions is None or mentions.identity(client_id) is None:
-            raise WrongUse(f"--client: no row of practice {practice_id} names this client")
-    phones = _spellings(connection, practice_id, rows.values(PHONES, ids))
-    others = rows.phones_of_others(ids)
-    names = rows.own_names(ids) | rows.values(("client_name",), ids) | rows.full_names(ids)
-    return Person(
-        practice_id,
-        client_id,
-        frozenset(ids),
-        frozenset(phone for phone in phones if not is_withheld(phone) and not _is_among(phone, others)),
-        frozenset(rows.values(EMAILS, ids)),
-        frozenset(name for name in names if len(name.split()) > 1),
-    )
+    with warehouse.reading() as connection:
+        rows = _PracticeRows(connection, tuple(warehouse.tables.values()), practice_id)
+        ids = {client_id} | rows.values(("remote_id", "remote_client_id"), {client_id})
+        if client_id not in rows.values(("id", *IDS), {client_id}):
+            mentions = warehouse.pseudonyms.by_practice.get(practice_id)
+            if mentions is None or mentions.identity(client_id) is None:
+                raise WrongUse(f"--client: no row of practice {practice_id} names this client")
+        phones = _spellings(connection, practice_id, rows.values(PHONES, ids))
+        others = rows.phones_of_others(ids)
+        names = rows.own_names(ids) | rows.values(("client_name",), ids) | rows.full_names(ids)
+        return Person(
+            practice_id,
+            client_id,
+            frozenset(ids),
+            frozenset(phone for phone in phones if not is_withheld(phone) and not _is_among(phone, others)),
+            frozenset(rows.values(EMAILS, ids)),
+            frozenset(name for name in names if len(name.split()) > 1),
+        )
 
 
 def pattern_of(person: Person) -> str | None:

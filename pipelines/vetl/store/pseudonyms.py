@@ -66,7 +66,7 @@ class Pseudonyms:
         """Return whether a text mentions a forgotten person of the practice, or of any if it is unknown."""
         own = [self.by_practice[practice_id]] if practice_id in self.by_practice else []
         among = own if practice_id else self.by_practice.values()
-        return any(_mentions(mentions, text) for mentions in among)
+        return any(is_about(mentions, text) for mentions in among)
 
     def in_rows(self, table: RawTable, frame: pl.DataFrame) -> pl.DataFrame:
         """Return new or stored rows with pseudonyms instead of forgotten people.
@@ -171,17 +171,18 @@ def in_json(mentions: Mentions, text: str) -> str:
     return text if replaced == document else canonical_json(replaced)
 
 
-def _mentions(mentions: Mentions, text: str) -> bool:
+def is_about(mentions: Mentions, text: str) -> bool:
+    """Return whether a text mentions a person, or is JSON that does."""
     if mentions.replaced(text) != text:
         return True
     try:
         document = json.loads(text) if text[:1] in "{[" else None
     except (ValueError, RecursionError):
         return False
-    return document is not None and _is_about(mentions, document)
+    return document is not None and _json_is_about(mentions, document)
 
 
-def _is_about(mentions: Mentions, document: object) -> bool:
+def _json_is_about(mentions: Mentions, document: object) -> bool:
     """Return whether JSON mentions a person: in a field for ids, at any length, or in a text."""
     match document:
         case str():
@@ -189,9 +190,11 @@ def _is_about(mentions: Mentions, document: object) -> bool:
         case dict():
             fields = cast("dict[str, object]", document)
             named = [str(fields[name]) for name in IDS if name in fields]
-            return any(map(mentions.identity, named)) or any(_is_about(mentions, item) for item in fields.values())
+            return any(map(mentions.identity, named)) or any(
+                _json_is_about(mentions, item) for item in fields.values()
+            )
         case list():
-            return any(_is_about(mentions, item) for item in cast("list[object]", document))
+            return any(_json_is_about(mentions, item) for item in cast("list[object]", document))
         case _:
             return False
 

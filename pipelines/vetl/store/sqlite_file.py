@@ -99,13 +99,8 @@ class SqliteFile:
         with self._errors(self._path):
             yield
 
-    def _erasing(self) -> None:
-        """Overwrite the bytes of the rows that are deleted or changed from now on."""
-        with self._reading():
-            self._connection.execute("pragma secure_delete = on")
-
-    def _erased(self) -> None:
-        """Remove overwritten bytes from the log, too."""
+    def erase_remains(self) -> None:
+        """Remove the bytes of rows that were deleted or changed from the file and its log."""
         with self._reading():
             self._connection.execute("vacuum")
             self._connection.execute("pragma wal_checkpoint(truncate)")
@@ -243,6 +238,7 @@ def _connect(path: Path, schema: str) -> sqlite3.Connection:
         connection.execute(f"pragma busy_timeout = {BUSY_MILLISECONDS}")
         connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = full")
+        connection.execute("pragma secure_delete = on")
         connection.execute("pragma journal_size_limit = 67108864")
         connection.executescript(schema)
     except sqlite3.Error:

@@ -13,7 +13,7 @@ import duckdb
 from vetl.core.endpoint import Column, Endpoint, Kind
 from vetl.core.errors import WarehouseError
 from vetl.partner.calls_csv import COLUMNS
-from vetl.store.connection import literal, quoted
+from vetl.store.connection import literal, quoted, transaction
 
 BOOKKEEPING = (
     ("_loaded_at", "TIMESTAMPTZ"),
@@ -177,13 +177,19 @@ def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, .
     _refuse_newer(applied - migrations.keys())
     missing = tuple(name for name in migrations if name not in applied)
     for name in missing:
-        _apply(connection, name, migrations[name].read_text("utf-8"))
+        with transaction(connection):
+            connection.execute(migrations[name].read_text("utf-8"))
+            connection.execute(
+                "create table if not exists control.migrations"
+                " (name varchar not null, applied_at timestamptz not null)"
+            )
+            connection.execute("insert into control.migrations values (?, now())", [name])
     return missing
 
 
-def refuse_newer(connection: duckdb.DuckDBPyConnection, database: str | None, folder: Path) -> None:
-    """Check an attached file that is only read and not migrated."""
-    _refuse_newer(_applied(connection, database) - {file.stem for file in folder.glob("[0-9]*.sql")})
+def refuse_newer(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Check a file that is only read and not migrated."""
+    _refuse_newer(_applied(connection) - {file.stem for file in folder.glob("[0-9]*.sql")})
 
 
 def _refuse_newer(unknown: set[str]) -> None:
@@ -191,34 +197,14 @@ def _refuse_newer(unknown: set[str]) -> None:
         raise WarehouseError(f"the warehouse is newer than this vetl (it has {max(unknown)}): upgrade vetl")
 
 
-def _applied(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> set[str]:
-    """Return the migrations of an attached file, or of the open file."""
-    tables = connection.execute(
-        "select database_name from duckdb_tables() where database_name = coalesce($database, current_database())"
-        " and schema_name = 'control' and table_name = 'migrations'",
-        {"database": database},
-    ).fetchall()
-    if not tables:
-        return set()
-    [(catalog,)] = tables
-    return {
-        name for (name,) in connection.execute(f"select name from {quoted(catalog)}.control.migrations").fetchall()
-    }
-
-
-def _apply(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:
-    connection.begin()
-    try:
-        connection.execute(sql)
-        connection.execute(
-            "create table if not exists control.migrations"
-            " (name varchar not null, applied_at timestamptz not null)"
-        )
-        connection.execute("insert into control.migrations values (?, now())", [name])
-        connection.commit()
-    except BaseException:
-        connection.rollback()
-        raise
+def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    """Return the migrations of the default database."""
+    there = connection.execute(
+        "select 1 from duckdb_tables() where database_name = current_database()"
+        " and schema_name = 'control' and table_name = 'migrations'"
+    ).fetchone()
+    rows = connection.execute("select name from control.migrations").fetchall() if there else []
+    return {name for (name,) in rows}
 
 
 def canonical_json(value: object) -> str:

@@ -48,11 +48,10 @@ _log = structlog.stdlib.get_logger("vetl.store")
 
 
 class _Held(local):
-    """The locks of this thread: the open files and the words of the holder, by their paths."""
+    """The locks of this thread by their paths: the open file, and the word of the holder."""
 
     def __init__(self) -> None:
-        self.descriptors: dict[Path, int] = {}
-        self.words: dict[Path, str] = {}
+        self.locks: dict[Path, tuple[int, str]] = {}
 
 
 _held = _Held()
@@ -67,20 +66,18 @@ def writing(
 ) -> Generator[None]:
     """Hold the lock of the warehouse. Within a block that holds it already, another one changes nothing."""
     file = lock_file(warehouse)
-    if file in _held.descriptors:
+    if file in _held.locks:
         yield
         return
     descriptor = _open(file)
     try:
         _take(descriptor, warehouse, lock_wait_seconds, wait)
-        _held.descriptors[file], _held.words[file] = descriptor, token_hex(8)
-        _write_holder(descriptor, _held.words[file])
-        try:
-            yield
-        finally:
-            _held.descriptors.pop(file, None)
-            _held.words.pop(file, None)
+        word = token_hex(8)
+        _held.locks[file] = descriptor, word
+        _write_holder(descriptor, word)
+        yield
     finally:
+        _held.locks.pop(file, None)
         os.close(descriptor)
 
 
@@ -89,12 +86,13 @@ def held_descriptors() -> tuple[int, ...]:
 
     A child process that inherits them keeps the locks as long as it works, also after its parent was killed.
     """
-    return tuple(_held.descriptors.values())
+    return tuple(descriptor for descriptor, _ in _held.locks.values())
 
 
 def holder_of(warehouse: Path) -> str | None:
     """Return the word of this thread as the holder of the lock; `None` if it does not hold the lock."""
-    return _held.words.get(lock_file(warehouse))
+    _, word = _held.locks.get(lock_file(warehouse), (None, None))
+    return word
 
 
 def is_held_by(warehouse: Path, word: str | None) -> bool:

@@ -66,7 +66,7 @@ def errors(switches: Switches, *statuses: int, acts_for_practice: bool = True) -
     """Return the errors of an operation: its own, and those that every operation has."""
     codes = {*statuses, 400, 401}
     if acts_for_practice:
-        codes |= {switches.missing_practice_status, switches.foreign_practice_status}
+        codes |= {switches.missing_practice_status, 403}
     return {str(status): _error(status) for status in sorted(codes)}
 
 

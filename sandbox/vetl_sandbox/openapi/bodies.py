@@ -18,7 +18,7 @@ def body_schemas(switches: Switches) -> dict[str, Schema]:
         "Button": _button(),
         "NewAiOutboundRequest": _new_outreach(switches),
         "NewAppointment": _new_appointment(),
-        "NewStaffTask": body(_task(), switches.task_requires),
+        "NewStaffTask": body(_task(), ("title",)),
         "StaffTaskChanges": body(
             _task() | {"status": choice(v.TASK_STATUSES.values)}, description="Only provided fields change."
         ),
@@ -28,7 +28,7 @@ def body_schemas(switches: Switches) -> dict[str, Schema]:
 def _new_message(switches: Switches) -> Schema:
     recipient = body(
         {"client_id": TEXT | {"description": "To the client's primary phone"}, "phone_number": PHONE},
-        description=f"One of the two; {switches.recipient_prefers} if both are given.",
+        description="One of the two; client_id if both are given.",
     )
     fields = {
         "recipient": recipient,
@@ -106,9 +106,7 @@ def _new_appointment() -> Schema:
         "patient_id": INTEGER,
         "patient_remote_id": TEXT,
         "note": TEXT,
-        "status": choice(
-            v.SETTABLE_STATUSES.values, description="The practice's auto-accept setting if not given"
-        ),
+        "status": choice(v.SETTABLE_STATUSES.values, description="ACCEPTED if not given"),
     }
     who = (
         "The client by client_id, client_remote_id, or first_name, last_name and phone or email; the patient by "

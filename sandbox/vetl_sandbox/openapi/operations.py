@@ -154,7 +154,7 @@ def _open_times(switches: Switches) -> Operation:
 def _create_appointment(switches: Switches) -> Operation:
     booked = answer("Booked", ref("CreatedAppointment"))
     booked["links"] = {"ListAppointments": _AFTERWARDS | {"operationId": "listAppointments"}}
-    made = {str(switches.created_status): booked, **errors(switches)}
+    made = {"201": booked, **errors(switches)}
     return operation("createAppointment", "Book an appointment", made, body="NewAppointment")
 
 
@@ -162,7 +162,7 @@ def _create_task(switches: Switches) -> Operation:
     made = answer("Created, pending", ref("StaffTask"))
     made["links"] = {name: link(name) for name in ("updateStaffTask", "deleteStaffTask")}
     made["links"]["listStaffTasks"] = _AFTERWARDS | {"operationId": "listStaffTasks"}
-    answers = {str(switches.created_status): made, **errors(switches)}
+    answers = {"201": made, **errors(switches)}
     return operation("createStaffTask", "Create a staff task", answers, body="NewStaffTask")
 
 

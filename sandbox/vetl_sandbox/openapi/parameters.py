@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from vetl_sandbox.contract import CALLS_DEFAULT_SIZE, CSV_DEFAULT_SIZE
+from vetl_sandbox.contract import CSV_DEFAULT_SIZE, DEFAULT_SIZE
 from vetl_sandbox.openapi.shapes import DAY, FLAG, INTEGER, TEXT, Schema, array, choice
 from vetl_sandbox.resources.registry import RESOURCES
 from vetl_sandbox.switches import ListSwitches, Switches
@@ -41,14 +41,14 @@ def list_parameters(name: str, switches: Switches) -> list[Parameter]:
     if statuses:
         schema = choice(statuses) if of.unknown_status == "refuse" else TEXT
         parameters.append(query(of.status, schema, f"Only these; another value: {of.unknown_status}"))
-    return [*parameters, *_paging(of, min(of.default_size, of.maximum_size), of.maximum_size)]
+    return [*parameters, *_paging(of, min(DEFAULT_SIZE, of.maximum_size), of.maximum_size)]
 
 
 def call_parameters(switches: Switches) -> list[Parameter]:
     """Return the parameters of the list of phone calls."""
     of, most = switches.phone_calls, switches.csv_maximum_size
-    sizes = f"JSON: {CALLS_DEFAULT_SIZE} unless asked, at most {of.maximum_size}; CSV: {CSV_DEFAULT_SIZE}"
-    page, size = _paging(of, CALLS_DEFAULT_SIZE, most)
+    sizes = f"JSON: {DEFAULT_SIZE} unless asked, at most {of.maximum_size}; CSV: {CSV_DEFAULT_SIZE}"
+    page, size = _paging(of, DEFAULT_SIZE, most)
     size["description"] = f"{sizes}, at most {most}"
     del size["schema"]["default"]
     return [

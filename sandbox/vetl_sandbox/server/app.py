@@ -20,8 +20,7 @@ from vetl_sandbox.server.appointments import create_appointment, open_times
 from vetl_sandbox.server.auth import platform_of, sign_in
 from vetl_sandbox.server.control import ROUTES as CONTROL_ROUTES
 from vetl_sandbox.server.envelopes import Refusal, json_response, refusal, to_json
-from vetl_sandbox.server.greeting import vetl_toml
-from vetl_sandbox.server.home import home
+from vetl_sandbox.server.greeting import vetl_toml, welcome
 from vetl_sandbox.server.messages import create_message, get_message
 from vetl_sandbox.server.middleware import CONTROL, FaultInjector, Journal
 from vetl_sandbox.server.phone_calls import phone_calls
@@ -44,7 +43,7 @@ def build_app(platform: Platform) -> Starlette:
     """Return the platform as an ASGI application."""
     app = Starlette(
         routes=[
-            Route("/", home),
+            Route("/", welcome),
             Route("/openapi.json", openapi_json),
             Route("/vetl.toml", vetl_toml),
             Route(SIGN_IN, sign_in, methods=["POST"]),

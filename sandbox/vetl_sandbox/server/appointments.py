@@ -66,7 +66,7 @@ async def create_appointment(request: Request) -> Response:
         assert patient is not None
         row_id = platform.desk.create_appointment(practice, slot, client, patient, status)
         made = platform.table(practice.id, "appointments").rendered(row_id, platform.now(), platform.switches)
-    return success(made | {"id": int(row_id)}, status=platform.switches.created_status)
+    return success(made | {"id": int(row_id)}, status=201)
 
 
 def _slot(body: Body, platform: Platform, practice: Practice) -> Slot | None:

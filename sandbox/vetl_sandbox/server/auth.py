@@ -46,7 +46,7 @@ def practice_of(request: Request) -> Practice:
     """Return the practice that an authorised request acts for.
 
     Raises:
-        Refusal: 401 without a good token; the switched statuses without a practice, or with a foreign practice.
+        Refusal: 401 without a good token; the switched status without a practice; 403 for a foreign practice.
     """
     platform = platform_of(request)
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -57,5 +57,5 @@ def practice_of(request: Request) -> Practice:
         raise Refusal(platform.switches.missing_practice_status, "The X-Client-Id header is required")
     practice = platform.world.practices.get(practice_id)
     if practice is None or practice.has_left(platform.now()):
-        raise Refusal(platform.switches.foreign_practice_status, "This practice is not yours to act for")
+        raise Refusal(403, "This practice is not yours to act for")
     return practice

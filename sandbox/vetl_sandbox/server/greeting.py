@@ -2,19 +2,16 @@
 
 import json
 from textwrap import indent
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from vetl_sandbox.platform import Platform
 from vetl_sandbox.server.auth import platform_of
-from vetl_sandbox.server.handle import Handle
 
 _NAMED = 5
 _TEXT = """\
 A partner platform is at {base_url}
-  contents        {base_url}/
   the interface   {base_url}/openapi.json
   username        {username}
   password        {password}
@@ -44,32 +41,27 @@ history_start = {since}
 """
 
 
-def greeting(handle: Handle, *, as_json: bool) -> str:
-    """Return everything that a client needs: as one line of JSON, or for people, with commands to paste."""
-    description: dict[str, Any] = handle.describe()
-    if as_json:
-        return json.dumps(description)
+def greeting(base_url: str, platform: Platform) -> str:
+    """Return everything that a client needs, for people, with commands to paste."""
+    description = platform.describe(base_url)
+    practices = description["practices"]
     first, *others = [
-        f"{practice['id']}  {practice['time_zone']}  {practice['name']}"
-        for practice in description["practices"][:_NAMED]
+        f"{practice['id']}  {practice['time_zone']}  {practice['name']}" for practice in practices[:_NAMED]
     ]
-    more = len(description["practices"]) - _NAMED
+    more = len(practices) - _NAMED
     others += [f"and {more} more"] if more > 0 else []
-    text = _TEXT.format(**description, first=first, others="".join(f"{'':18}{line}\n" for line in others))
-    pasted = commands(handle.base_url, handle.platform)
-    return text + "".join(f"\n{title}:\n{indent(lines, '  ')}" for title, lines in pasted.items())
+    credentials = json.dumps({name: description[name] for name in ("username", "password", "role")})
+    curl = _CURL.format(base_url=base_url, credentials=credentials, practice=practices[0]["id"])
+    return (
+        _TEXT.format(**description, first=first, others="".join(f"{'':18}{line}\n" for line in others))
+        + f"\nWith curl:\n{indent(curl, '  ')}"
+        + f"\nWith vetl, in an empty folder:\n{indent(_VETL.format(**description), '  ')}"
+    )
 
 
-def commands(base_url: str, platform: Platform) -> dict[str, str]:
-    """Return lines to paste into a shell, by their purpose."""
-    partner = platform.credentials
-    account = {name: getattr(partner, name) for name in ("username", "password", "role", "webhook_secret")}
-    credentials = json.dumps({name: account[name] for name in ("username", "password", "role")})
-    practice = next(iter(platform.world.practices))
-    return {
-        "With curl": _CURL.format(base_url=base_url, credentials=credentials, practice=practice),
-        "With vetl, in an empty folder": _VETL.format(base_url=base_url, **account),
-    }
+async def welcome(request: Request) -> Response:
+    """Return the greeting."""
+    return PlainTextResponse(greeting(_address(request), platform_of(request)))
 
 
 async def vetl_toml(request: Request) -> Response:
@@ -87,3 +79,7 @@ async def vetl_toml(request: Request) -> Response:
     )
     partner = f"[partner]\nbase_url = {json.dumps(str(request.base_url).rstrip('/'))}\n"
     return PlainTextResponse(partner + "".join(practices), media_type="application/toml")
+
+
+def _address(request: Request) -> str:
+    return str(request.base_url).rstrip("/")

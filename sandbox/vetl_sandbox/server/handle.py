@@ -137,17 +137,7 @@ class Handle:
 
     def describe(self) -> dict[str, Any]:
         """Return the sign-in that a client needs, as `--json` prints it."""
-        return {
-            "base_url": self.base_url,
-            "username": self.username,
-            "password": self.password,
-            "role": self.role,
-            "webhook_secret": self.webhook_secret,
-            "practices": [
-                {"id": practice.id, "name": practice.name, "time_zone": self.platform.told_zone(practice)}
-                for practice in self.practices
-            ],
-        }
+        return self.platform.describe(self.base_url)
 
     def _table(self, practice_id: str, list_name: str) -> Table:
         return self.platform.table(practice_id, list_name)

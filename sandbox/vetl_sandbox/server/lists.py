@@ -8,6 +8,7 @@ import polars as pl
 from starlette.requests import Request
 from starlette.responses import Response
 
+from vetl_sandbox.contract import DEFAULT_SIZE
 from vetl_sandbox.resources.registry import RESOURCES
 from vetl_sandbox.server.auth import platform_of, practice_of
 from vetl_sandbox.server.envelopes import Refusal, encoded, json_response
@@ -93,7 +94,7 @@ def _list(request: Request, name: str, *, ranged: bool) -> Response:
     switches = platform.switches.for_list(name)
     query = Query(request.query_params)
     chosen = _chosen(query, name, switches, practice, platform.now() if ranged else None)
-    paging = read_paging(query, switches, switches.default_size, switches.maximum_size)
+    paging = read_paging(query, switches, DEFAULT_SIZE, switches.maximum_size)
     query.finish(refuse_unknown=platform.switches.unknown_parameters == "refused")
     with platform.lock:
         table = platform.table(practice.id, name)

@@ -8,7 +8,6 @@ from starlette.responses import Response
 
 from vetl_sandbox.contract import CHANNELS, FALLBACK_TEXT, SENDING_HOURS
 from vetl_sandbox.messages.message import Message, NewMessage
-from vetl_sandbox.messages.numbers import behaviour
 from vetl_sandbox.messages.store import ProviderUnavailableError
 from vetl_sandbox.platform import Platform
 from vetl_sandbox.server.auth import json_object, platform_of, practice_of
@@ -66,11 +65,7 @@ def _new_message(body: Body, platform: Platform, practice: Practice) -> NewMessa
         check_content(content)
     reference = body.text("reference_id")
     callback = body.uri("callback_url", platform.switches.callback_schemes)
-    if phone is None:
-        return None
-    if behaviour(phone) == "blocked" and platform.switches.blocked_number == "refused":
-        body.fault("recipient", "The number cannot receive texts")
-    return NewMessage(phone, client_id, channel, reference, callback)
+    return None if phone is None else NewMessage(phone, client_id, channel, reference, callback)
 
 
 def _recipient(body: Body, platform: Platform, practice: Practice) -> tuple[str | None, str | None]:
@@ -85,7 +80,7 @@ def _recipient(body: Body, platform: Platform, practice: Practice) -> tuple[str 
     client = directory.client(client_id) if client_id is not None else None
     if client_id is not None and client is None:
         recipient.fault("client_id", "No such client")
-    if phone is not None and (client is None or platform.switches.recipient_prefers == "phone_number"):
+    if phone is not None and client is None:
         owner = directory.client_with_phone(phone)
         return phone, None if owner is None else str(owner["id"])
     if client is None:

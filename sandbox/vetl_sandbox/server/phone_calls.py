@@ -4,7 +4,7 @@ import polars as pl
 from starlette.requests import Request
 from starlette.responses import Response
 
-from vetl_sandbox.contract import CALLS_DEFAULT_SIZE, CSV_DEFAULT_SIZE
+from vetl_sandbox.contract import CSV_DEFAULT_SIZE, DEFAULT_SIZE
 from vetl_sandbox.platform import Platform
 from vetl_sandbox.server.auth import platform_of, practice_of
 from vetl_sandbox.server.calls_csv import render_csv
@@ -25,7 +25,7 @@ async def phone_calls(request: Request) -> Response:
     client_id = query.text(platform.switches.client_parameter)
     switches = platform.switches.phone_calls
     most = platform.switches.csv_maximum_size if as_csv else switches.maximum_size
-    paging = read_paging(query, switches, CSV_DEFAULT_SIZE if as_csv else CALLS_DEFAULT_SIZE, most)
+    paging = read_paging(query, switches, CSV_DEFAULT_SIZE if as_csv else DEFAULT_SIZE, most)
     query.finish(refuse_unknown=platform.switches.unknown_parameters == "refused")
     with platform.lock:
         table = platform.table(practice.id, "phone_calls")

@@ -1,5 +1,6 @@
 """Running the platform: in a thread of this process for tests, or blocking for people."""
 
+import json
 import socket
 import threading
 import time
@@ -97,7 +98,8 @@ def serve(
     app = build_app(fresh())
     with _listening(port) as listener:
         handle = Handle(_address(listener), app, fresh)
-        server = _server(app, on_start=lambda: say(greeting(handle, as_json=as_json)))
+        said = json.dumps(handle.describe()) if as_json else greeting(handle.base_url, handle.platform)
+        server = _server(app, on_start=lambda: say(said))
         _living(app, server).start()
         server.run(sockets=[listener])
 

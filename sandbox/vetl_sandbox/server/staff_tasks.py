@@ -13,7 +13,6 @@ from vetl_sandbox.server.envelopes import Refusal, success
 from vetl_sandbox.world import vocabulary as v
 from vetl_sandbox.world.practices import Practice
 
-_TEXTS: Final = ("title", "description")
 _FINAL: Final = ("completed", "canceled")
 
 
@@ -22,12 +21,12 @@ async def create_task(request: Request) -> Response:
     platform, practice = platform_of(request), practice_of(request)
     body = Body(await json_object(request))
     with platform.lock:
-        fields = _fields(body, platform, practice, required=platform.switches.task_requires)
+        fields = _fields(body, platform, practice, title_required=True)
         body.finish()
         task = {"task_type": "task", "status": "pending", "cancellation_allowed": True} | fields
         table = platform.table(practice.id, "staff_tasks")
         made = table.rendered(platform.desk.staff.create(practice, task), platform.now(), platform.switches)
-    return success(made, status=platform.switches.created_status)
+    return success(made, status=201)
 
 
 async def update_task(request: Request) -> Response:
@@ -51,9 +50,10 @@ async def delete_task(request: Request) -> Response:
     return success({})
 
 
-def _fields(body: Body, platform: Platform, practice: Practice, required: tuple[str, ...] = ()) -> dict[str, Any]:
+def _fields(body: Body, platform: Platform, practice: Practice, *, title_required: bool = False) -> dict[str, Any]:
     directory = platform.directory(practice.id)
-    fields: dict[str, Any] = {name: body.text(name, required=name in required) for name in _TEXTS}
+    fields: dict[str, Any] = {"title": body.text("title", required=title_required)}
+    fields["description"] = body.text("description")
     fields["task_type"] = body.choice("task_type", v.TASK_TYPES.values)
     fields["client_id"], fields["patient_id"] = body.text("client_id"), body.text("patient_id")
     fields["reference_time_at"] = body.instant("reference_time_at")

@@ -20,7 +20,7 @@ from vetl_sandbox.webhooks.faults import (
     forged,
     of_practice,
 )
-from vetl_sandbox.webhooks.posting import Letter, Post, letter
+from vetl_sandbox.webhooks.posting import Letter, letter, post
 
 WAITS: Final = (2, 4)
 _ACKNOWLEDGED: Final = range(200, 300)
@@ -75,7 +75,6 @@ class Deliveries:
     secret: str
     practices: Sequence[str]
     faults: WebhookFaults
-    post: Post
     log: list[Attempt] = field(default_factory=list)
     _count: int = 0
 
@@ -146,7 +145,7 @@ class Deliveries:
         fault: Kind | None = None,
     ) -> None:
         """Post in a thread; log the attempt and call `answered` when the answer is there, or too late."""
-        at, switches = self.now(), self.switches()
+        at = self.now()
 
         def landed(status: int | None) -> None:
             lost = fault == "answer_lost" and number <= ANSWERS_LOST
@@ -155,15 +154,14 @@ class Deliveries:
             answered(attempt)
 
         def errand() -> Work:
-            status = self.post(sent, switches)
+            status = post(sent)
             return lambda: landed(status)
 
         self.agenda.send_out(errand)
 
     def _letter(self, webhook: Webhook, payload: Payload) -> Letter:
-        switches = self.switches()
-        secret = switches.webhook_secrets.get(webhook.practice_id, self.secret)
-        return letter(webhook.url, webhook.user_agent, payload, secret if switches.signed_webhooks else None)
+        secret = self.switches().webhook_secrets.get(webhook.practice_id, self.secret)
+        return letter(webhook.url, webhook.user_agent, payload, secret)
 
     def _stamped(self, payload: Payload) -> Payload:
         return stamped(payload | {"timestamp": self.now()}, self.switches())

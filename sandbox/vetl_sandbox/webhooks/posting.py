@@ -3,15 +3,12 @@
 import hashlib
 import hmac
 import ssl
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 import httpx
 import orjson
-
-from vetl_sandbox.switches import Switches
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,7 @@ class Letter:
         return replace(self, body=orjson.dumps(payload), payload=payload)
 
 
-Post = Callable[[Letter, Switches], int | None]
+_SECONDS: Final = 10
 
 
 def letter(url: str, user_agent: str, payload: dict[str, Any], secret: str | None) -> Letter:
@@ -40,14 +37,10 @@ def letter(url: str, user_agent: str, payload: dict[str, Any], secret: str | Non
     return Letter(url, headers, body, payload)
 
 
-def post(sent: Letter, switches: Switches) -> int | None:
+def post(sent: Letter) -> int | None:
     """Return the status of the answer; None if none comes in time, or no connection can be made."""
     try:
-        with httpx.Client(
-            timeout=switches.webhook_timeout_seconds,
-            verify=_certificates(switches.webhook_certificates),
-            trust_env=False,
-        ) as client:
+        with httpx.Client(timeout=_SECONDS, verify=_certificates(), trust_env=False) as client:
             return client.post(sent.url, content=sent.body, headers=sent.headers).status_code
     except (httpx.HTTPError, httpx.InvalidURL, OSError):
         return None
@@ -58,7 +51,7 @@ def signature(secret: str, body: bytes) -> str:
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-@lru_cache(maxsize=4)
-def _certificates(file: str | None) -> ssl.SSLContext:
-    """Return the certificate authorities for https; reading the system's takes long, so it is done once."""
-    return ssl.create_default_context(cafile=file)
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return the system's certificate authorities; reading them takes long, so it is done once."""
+    return ssl.create_default_context()

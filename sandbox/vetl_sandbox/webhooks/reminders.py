@@ -7,7 +7,6 @@ from typing import Any, Final
 import numpy as np
 
 from vetl_sandbox.stamps import stamp
-from vetl_sandbox.webhooks.deliveries import Deliveries, Webhook
 from vetl_sandbox.world import vocabulary as v
 from vetl_sandbox.world.ids import opaque
 from vetl_sandbox.world.people import People
@@ -33,17 +32,6 @@ class Reminder:
 
     at: datetime
     payload: dict[str, Any]
-
-
-@dataclass
-class ReminderWebhooks:
-    """Sends reminders."""
-
-    deliveries: Deliveries
-
-    def triggered(self, payload: dict[str, Any], url: str) -> None:
-        """Send the reminder of a rule that has triggered."""
-        self.deliveries.send(Webhook("service_reminders", url, USER_AGENT, payload["practice_id"], payload))
 
 
 def reminders_of(practice: Practice, people: People, seed: int, day: date) -> list[Reminder]:

@@ -268,11 +268,10 @@ class Ledger(SqliteFile):
 
     def forget(self, acts: Iterable[Act]) -> None:
         """Erase words, client and number of acts. Their tasks stay known, so that none is made twice."""
-        self._erasing()
         for act in acts:
             empty = replace(act, title="", description="", client_id=None, phone_number=None)
             self._change([act], "act = ?, note = ''", act_json(empty))
-        self._erased()
+        self.erase_remains()
 
     def _change(self, acts: Iterable[Act], changes: str, *values: object) -> None:
         with self.writing():

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import duckdb
 
-from vetl.store.connection import attached
+from vetl.store.connection import attached, transaction
 
 _ALWAYS = ("runs", "windows", "quarantine", "restatements")
 """The tables of `control` that each sync writes."""
@@ -53,8 +53,7 @@ def _sources(changed: Collection[str]) -> frozenset[str]:
 
 def finish(path: Path, fingerprint: str, *, is_full: bool, lock_wait_seconds: float) -> None:
     """Record that every model was built and passed its tests, and forget the changes that it took in."""
-    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
-        connection.execute("begin")
+    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection, transaction(connection):
         connection.execute("delete from control.builds")
         connection.execute(
             "insert into control.builds by name select $fingerprint as fingerprint, $is_full as is_full,"
@@ -64,7 +63,6 @@ def finish(path: Path, fingerprint: str, *, is_full: bool, lock_wait_seconds: fl
             {"fingerprint": fingerprint, "is_full": is_full, "build_id": uuid4().hex},
         )
         connection.execute("delete from control.changes")
-        connection.execute("commit")
 
 
 def resume(path: Path, changed: Collection[str] | None, lock_wait_seconds: float) -> None:

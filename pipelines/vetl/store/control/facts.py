@@ -8,6 +8,8 @@ from typing import Any
 import duckdb
 import polars as pl
 
+from vetl.store.connection import transaction
+
 DAYS = 420
 """So many days are counted: a year, and the weeks that say what was usual before it."""
 
@@ -171,12 +173,11 @@ def read_headlines(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]
 
 def keep_headlines(connection: duckdb.DuckDBPyConnection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Replace the headlines by these, in the mart too, which a build before has made from the old ones."""
-    connection.execute("begin")
-    connection.execute("delete from control.headlines")
-    if rows:
-        places = ", ".join("?" for _ in COLUMNS)
-        statement = f"insert into control.headlines ({', '.join(COLUMNS)}) values ({places})"
-        connection.executemany(statement, [[row[name] for name in COLUMNS] for row in rows])
-    connection.execute("delete from marts.headlines")
-    connection.execute("insert into marts.headlines by name select * from staging.stg_control__headlines")
-    connection.execute("commit")
+    with transaction(connection):
+        connection.execute("delete from control.headlines")
+        if rows:
+            places = ", ".join("?" for _ in COLUMNS)
+            statement = f"insert into control.headlines ({', '.join(COLUMNS)}) values ({places})"
+            connection.executemany(statement, [[row[name] for name in COLUMNS] for row in rows])
+        connection.execute("delete from marts.headlines")
+        connection.execute("insert into marts.headlines by name select * from staging.stg_control__headlines")

@@ -139,12 +139,9 @@ class Status:
         self._next_at = self._clock() + max(WRITTEN_EVERY, SHARE * (self._clock() - begun))
 
     def write_rest(self, warehouse: Path) -> None:
-        """Write the snapshot if entries changed after the last one; ignore a failure of DuckDB."""
+        """Write the snapshot if entries changed after the last one."""
         if self._stale and self._next_at > float("-inf"):
-            try:
-                self.write(warehouse, at_once=True)
-            except duckdb.Error:
-                return
+            self.write(warehouse, at_once=True)
 
     def _last_run(self) -> dict[str, Any] | None:
         for run_id, command, started, finished, exit_code in self._rows_of(_LAST_RUN):

@@ -91,15 +91,12 @@ class _Answers:
         self._table = table
         self._scope = {"practices": list(practices), "endpoint": table.endpoint.name}
 
-    def answers(self, question: steps.Question) -> dict[str, Any]:  # noqa: PLR0911 - each question has its own
+    def answers(self, question: steps.Question) -> dict[str, Any]:
         match question:
             case steps.IdsWithStatus(statuses):
                 return self.ids("and list_contains($statuses, status) order by id", statuses=list(statuses))
             case steps.IdsHere(time, start, end):
                 return self.ids_here(time, start, end)
-            case steps.UpdatesOf(ids):
-                condition = "and list_contains($ids, id) order by 2"
-                return self.lists(self.rows("distinct practice_id, updated_at", condition, ids=list(ids)))
             case steps.StatusCounts():
                 return self.status_counts()
             case steps.CallsPerDay(first, last):

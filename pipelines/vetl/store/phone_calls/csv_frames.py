@@ -7,14 +7,14 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
-from typing import Any, Protocol
+from datetime import date, timedelta
 
 import polars as pl
 
 from vetl.core.errors import ContractBroken, TornAnswer, WrongTotal
 from vetl.core.pages import CallsPage
 from vetl.partner.calls_csv import COLUMNS, DATE_FORMAT, Cell
+from vetl.partner.protocol import CsvAnswer
 from vetl.store.control.bad_rows import BadRow, content_key
 from vetl.store.frames import EXTRA, TOO_LONG, too_long, with_constant
 from vetl.store.instants import within_the_calendar
@@ -31,40 +31,6 @@ _LONGEST_FIELD = 2**30
 """Bytes. Replaces the csv module's limit of 128 KiB, which is no rule of the contract."""
 
 
-class CallsResponse(Protocol):
-    """One page from the client: the body, and the headers about the whole list."""
-
-    @property
-    def body(self) -> bytes:
-        """The CSV, UTF-8."""
-        ...
-
-    @property
-    def total_count(self) -> int:
-        """`X-Total-Count`: rows under the same filters, on all pages."""
-        ...
-
-    @property
-    def page(self) -> int | None:
-        """`X-Page`, zero-based."""
-        ...
-
-    @property
-    def per_page(self) -> int | None:
-        """`X-Per-Page`."""
-        ...
-
-    @property
-    def server_time(self) -> datetime:
-        """The `Date` header, aware."""
-        ...
-
-    @property
-    def requests(self) -> int:
-        """Requests that this answer took, retries included."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class CallTexts:
     """The rows of a page as text, in the CSV's order: the contract's columns, then `_extra`. `bad` are misfits."""
@@ -74,9 +40,7 @@ class CallTexts:
     new_fields: frozenset[str] = frozenset()
 
 
-def parse_calls(
-    answer: CallsResponse, *, lenient: bool = False, days: tuple[date, date] | None = None
-) -> CallsPage:
+def parse_calls(answer: CsvAnswer, *, lenient: bool = False, days: tuple[date, date] | None = None) -> CallsPage:
     """Split one page. Columns are found by name; unknown columns go to `_extra`.
 
     If few rows are of other days than `days`, they are bad. If most rows are, the server ignores the range, which
@@ -103,7 +67,6 @@ def parse_calls(
         frame=_without(texts, too_long(texts.frame), TOO_LONG),
         rows=rows,
         total_count=answer.total_count,
-        page=answer.page,
         per_page=answer.per_page,
         server_time=answer.server_time,
         requests=answer.requests,
@@ -115,12 +78,6 @@ def parse_calls(
 
 def _days(texts: pl.DataFrame) -> tuple[date | None, date | None]:
     """Return the earliest and the latest day of the rows whose date can be parsed."""
-    try:  # ISO dates sort as text
-        first, last = _day(texts["Date"].min()), _day(texts["Date"].max())
-        if date.min + ZONES <= first and last <= date.max - ZONES:
-            return first, last
-    except (TypeError, ValueError):
-        pass
     # A row with another text than a minute goes to quarantine, so its day proves nothing about the range.
     days = minutes(texts["Date"]).dt.date()
     return days.min(), days.max()  # pyright: ignore[reportReturnType] - polars has one type for the least of any column
@@ -149,10 +106,6 @@ def _without(texts: CallTexts, marks: pl.Series | None, reason: str) -> CallText
         for payload in [canonical_json(row)]
     ]
     return replace(texts, frame=texts.frame.filter(~marks), bad=(*texts.bad, *bad))
-
-
-def _day(text: Any) -> date:  # noqa: ANN401 - polars has one type for the least of any column
-    return datetime.strptime(text, DATE_FORMAT).date()  # noqa: DTZ007 - local to the practice
 
 
 def split(body: bytes) -> CallTexts:
