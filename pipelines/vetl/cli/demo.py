@@ -129,7 +129,7 @@ def _predict(folder: Path, settings: Settings) -> None:
     command = [sys.executable, "-m", "vetl", "forecast", "--json"]
     done = subprocess.run(command, cwd=folder, check=False, stdout=subprocess.PIPE)  # noqa: S603 - vetl itself
     if done.returncode == 0 and json.loads(done.stdout)["hours"]:
-        shown(built_and_published(settings, all_tests=False), settings, quiet=True)
+        shown(built_and_published(settings, all_tests=False), settings.practices, quiet=True)
 
 
 def _answer(folder: Path, settings: Settings, report: dict[str, Any], *, as_json: bool) -> None:

@@ -38,7 +38,7 @@ def forget(
         return 0
 
     def build() -> Mapping[str, Any]:
-        return shown(built_and_published(settings, full_refresh=True), settings, quiet=as_json)
+        return shown(built_and_published(settings, full_refresh=True), settings.practices, quiet=as_json)
 
     with writing(settings.warehouse):
         forgotten = forget_person(settings, practice, client, build)

@@ -15,6 +15,7 @@ from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import count, print_json
 from vetl.cli.views import show_build, show_drain, show_published, show_sync
 from vetl.core.errors import WrongUse
+from vetl.core.list_read import Practice
 from vetl.jobs.dbt_process import Advance, NodeDone
 from vetl.jobs.sync import run_sync
 from vetl.run import Event, Events, built_and_published, report_of
@@ -112,7 +113,7 @@ def build(
     if engine != DUCKDB:
         return build_with(engine, as_json=as_json)
     settings = load_settings()
-    report = shown(built_and_published(settings, full_refresh=full_refresh), settings, quiet=as_json)
+    report = shown(built_and_published(settings, full_refresh=full_refresh), settings.practices, quiet=as_json)
     if as_json:
         print_json(report)
     return report["exit_code"]
@@ -142,11 +143,11 @@ def build_with(engine: str, *, as_json: bool) -> int:
 
 def run_everything(settings: Settings, practices: Sequence[str] | None = None, *, quiet: bool) -> dict[str, Any]:
     """Sync, drain, build and publish; show each result unless `quiet`. The report has the worst exit code."""
-    report = shown(one_run(settings, practices, showing_lists), settings, quiet=quiet)
+    report = shown(one_run(settings, practices, showing_lists), settings.practices, quiet=quiet)
     return {"sync": None, "drain": None, **report}
 
 
-def shown(events: Events, settings: Settings, *, quiet: bool) -> dict[str, Any]:
+def shown(events: Events, practices: Sequence[Practice], *, quiet: bool) -> dict[str, Any]:
     """Print each event as it comes, the results only unless `quiet`, and return the report of all."""
     seen: list[Event] = []
     with ExitStack() as bar:
@@ -161,7 +162,7 @@ def shown(events: Events, settings: Settings, *, quiet: bool) -> dict[str, Any]:
             seen.append(event)
             _say(event)
             if not quiet:
-                _show(event, settings)
+                _show(event, practices)
     return report_of(seen)
 
 
@@ -183,10 +184,10 @@ def _say(event: Event) -> None:
             pass
 
 
-def _show(event: Event, settings: Settings) -> None:
+def _show(event: Event, practices: Sequence[Practice]) -> None:
     match event.kind:
         case "synced":
-            show_sync(event.result, settings.practices)
+            show_sync(event.result, practices)
         case "drained":
             show_drain(event.result)
         case "built":
