@@ -147,7 +147,7 @@ def built(settings: Settings, **how: Any) -> Events:  # noqa: ANN401 - as `build
 def published(settings: Settings, kind: Kind = "published") -> Events:
     """Publish the marts, unless a rolled-back file is kept, and have the addons use the new file."""
     try:
-        yield Event(kind, publish_marts(settings))
+        yield Event(kind, publish_marts(settings.warehouse, settings.privacy))
     except PublicationHeld as hold:
         yield Event("held", hold, hold.exit_code)
         return

@@ -144,8 +144,8 @@ def test_nothing_of_a_person_is_left_and_every_mart_counts_as_before(
     forgetting.send_webhooks_about(settings, person, Random(1))
     run_drain(settings, catch_up=False)
     build_marts_untested(settings)
-    publish_marts(changed(settings, privacy={"contact": "clear"}))
-    publish_marts(settings)  # keeps the earlier file
+    publish_marts(settings.warehouse, changed(settings, privacy={"contact": "clear"}).privacy)
+    publish_marts(settings.warehouse, settings.privacy)  # keeps the earlier file
     plan_file(published).write_text(json.dumps({"acts": [person]}), "utf-8")
     leave_remains(settings, person)
     before, older = counts(published), kept(published)

@@ -74,7 +74,7 @@ class Story:
             return
         is_unfinished = bool(read_plans(self.settings.warehouse.path))
         try:
-            publish_marts(self.settings)
+            publish_marts(self.settings.warehouse, self.settings.privacy)
         except WarehouseError as error:  # a forgetting that was killed may have dropped the marts
             if not is_unfinished or "there is no mart to publish" not in str(error):
                 raise
@@ -123,7 +123,7 @@ def begun(
     for person in people:
         Story(platform, settings, rng, person).drain()
     build_marts_untested(settings)
-    publish_marts(settings)
+    publish_marts(settings.warehouse, settings.privacy)
     return folder, people
 
 

@@ -149,7 +149,7 @@ def test_a_value_of_any_kind_costs_its_row_only(drawn: list[Any]) -> None:
             results = [synced(ours), synced(ours, reconcile="full")]
             drained = run_drain(ours, catch_up=False)
         build_marts_untested(ours)
-        publish_marts(ours)
+        publish_marts(ours.warehouse, ours.privacy)
 
         for result in results:
             assert [(item.endpoint, item.reason) for item in result.results if item.state == "failed"] == []

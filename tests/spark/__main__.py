@@ -63,7 +63,7 @@ def _compare(warehouse: Path, python: Path, folder: Path, master: str) -> int:
         warehouse=WarehouseSettings(path=copy, published=folder / "analytics.duckdb", pii_key=_KEY)
     )
     here = last_of(building(settings, full_refresh=True))
-    publish_marts(settings)
+    publish_marts(settings.warehouse, settings.privacy)
     there = build(settings, python, folder / "spark", master)
     _say(f"dbt build on Spark: {there.result.succeeded} succeeded in {there.result.seconds:.0f} s")
     failures = [*here.failures, *there.result.failures]

@@ -32,7 +32,7 @@ def publish_stale(folder: Path) -> Path:
         platform.advance(timedelta(days=3))
         synced(settings, practices=("loc-001",))
     build_marts_untested(settings)
-    return publish_marts(settings).path
+    return publish_marts(settings.warehouse, settings.privacy).path
 
 
 def publish_small(folder: Path) -> Path:
@@ -43,7 +43,7 @@ def publish_small(folder: Path) -> Path:
         settings = settings.model_copy(update={"practices": practices})
         synced(settings)
     build_marts_untested(settings)
-    publish_marts(settings)
+    publish_marts(settings.warehouse, settings.privacy)
     assert forecast(settings).hours
     build_marts_untested(settings)
-    return publish_marts(settings).path
+    return publish_marts(settings.warehouse, settings.privacy).path

@@ -100,7 +100,7 @@ class Follower:
     def chapter(self, build: Callable[[Settings], BuildResult]) -> Chapter:
         result = build(self.settings)
         assert result.exit_code == 0, result
-        publish_marts(self.settings)
+        publish_marts(self.settings.warehouse, self.settings.privacy)
         return Chapter(
             practices=self.settings.practices,
             visits=tuple(self.visits),

@@ -59,7 +59,7 @@ def publish(
         return 0
     if rollback is False and not release_hold(settings.warehouse.path):
         mention("nothing was rolled back")
-    published = publish_marts(settings, accept_loss=accept_loss)
+    published = publish_marts(settings.warehouse, settings.privacy, accept_loss=accept_loss)
     if as_json:
         print_json({"exit_code": 0, "published": asdict(published)})
     else:

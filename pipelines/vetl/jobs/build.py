@@ -75,7 +75,9 @@ def building(
         elif not result.skipped and select:
             builds.resume(warehouse.path, begun.changed, warehouse.lock_wait_seconds)
         elif not result.skipped:
-            _finish(settings, begun)
+            find_headlines(warehouse, settings.definitions.holidays_of, settings.privacy.fewest_people)
+            wait = warehouse.lock_wait_seconds
+            builds.finish(warehouse.path, begun.made_with, is_full=begun.is_full, lock_wait_seconds=wait)
         return replace(result, because=begun.because)
 
 
@@ -123,13 +125,6 @@ def _ready_for_dbt(
         if numbers and changed is not None:
             changed |= {"control.phone_numbers"}
         return Begun(made_with, is_full, changed)
-
-
-def _finish(settings: Settings, begun: Begun) -> None:
-    """Find the headlines, and record that a build is done: every model was built and every test passed."""
-    path, wait = settings.warehouse.path, settings.warehouse.lock_wait_seconds
-    find_headlines(settings.warehouse, settings.definitions.holidays_of, settings.privacy.fewest_people)
-    builds.finish(path, begun.made_with, is_full=begun.is_full, lock_wait_seconds=wait)
 
 
 def options_of(begun: Begun, *, all_tests: bool, select: Sequence[str] = ()) -> tuple[str, ...]:
@@ -192,12 +187,14 @@ def read_manifest(settings: Settings) -> dict[str, Any]:
     return json.loads(dbt_process.dbt_parse(settings.warehouse.path, dbt_variables(settings)).read_text("utf-8"))
 
 
-def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published:
+def publish_marts(
+    warehouse: WarehouseSettings, privacy: PrivacySettings, *, accept_loss: bool = False
+) -> Published:
     """Replace the published file by the current marts, then the files that are published beside it.
 
     `accept_loss`: also if a mart has lost most of its rows.
     """
-    warehouse, key = settings.warehouse, settings.warehouse.pii_key
+    key = warehouse.pii_key
     existing(warehouse)
     refuse_while_held(warehouse)
     with writing(warehouse), recorded(warehouse.path, "publication", "publish"):
@@ -207,9 +204,9 @@ def publish_marts(settings: Settings, *, accept_loss: bool = False) -> Published
         published = publish_file(
             warehouse.path,
             warehouse.published,
-            pii=treatments(settings.privacy),
+            pii=treatments(privacy),
             pii_key=key.get_secret_value() if key else None,
-            shared=settings.privacy.shared,
+            shared=privacy.shared,
             keep=warehouse.keep,
             accept_loss=accept_loss,
             limits=warehouse.duckdb_limits(),
