@@ -154,24 +154,6 @@ def test_numbers_of_other_countries_are_recognised_with_and_without_the_country(
     assert {mentions.number(spelling) for spelling in spellings} == {NUMBER}
 
 
-COUNTRIES = {
-    "US": ("+12125550123", "(212) 555-0123", "212.555.0123", "1 212 555 0123", "+1 (212) 555-0123"),
-    "CA": ("+17095550123", "(709) 555-0123", "709-555-0123", "+1 709 555 0123"),
-    "AU": ("+61412345678", "0412 345 678", "+61 412 345 678", "0011 61 412 345 678"),
-    "GB": ("+442071838750", "020 7183 8750", "+44 20 7183 8750", "00 44 20 7183 8750"),
-    "NZ": ("+64211234567", "021 123 4567", "+64 21 123 4567"),
-    "DE": ("+4930123456", "030 123456", "0049 30 123456"),
-}
-"""A number of each country, and its usual spellings there."""
-
-
-@pytest.mark.parametrize("region", COUNTRIES)
-def test_the_spellings_of_a_number_are_one(region: str) -> None:
-    number, *spellings = COUNTRIES[region]
-
-    assert {e164(spelling, region) for spelling in spellings} == {number}
-
-
 @pytest.mark.parametrize(
     ("spelling", "number"),
     [

@@ -170,7 +170,7 @@ def _publish(
     usual = {"temp_directory": f"{private}.tmp", "memory_limit": memory_for_marts()}
     with closing(duckdb.connect(config={**usual, **limits})) as connection:
         attach_private(connection, private)
-        refuse_newer(connection, None, bundled.migrations())
+        refuse_newer(connection, bundled.migrations())
         there = marts_of(connection)
         marts = {name: columns for name, columns in there.items() if name in masking.columns}
         if not marts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import duckdb
@@ -75,7 +75,7 @@ def added(tallies: Iterable[Tally]) -> dict[str, Changes]:
 def counted(**rows: pl.DataFrame) -> dict[str, Changes]:
     """Count the rows of frames by practice: `counted(inserted=frame)`."""
     counts = [
-        (practice_id, replace(Changes(), **{name: count}))
+        (practice_id, Changes(**{name: count}))
         for name, frame in rows.items()
         if not frame.is_empty()
         for practice_id, count in frame.group_by("practice_id").len().rows()

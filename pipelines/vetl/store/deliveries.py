@@ -23,9 +23,8 @@ from vetl.store.connection import quoted, same_key
 from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control import bad_rows, state
 from vetl.store.control.bad_rows import BadRow
-from vetl.store.frames import EXTRA, POSITION, Shape, typed
-from vetl.store.merge import TARGET, mark_missing, write
-from vetl.store.tables import row_hash
+from vetl.store.frames import POSITION, Shape, typed
+from vetl.store.merge import TARGET, mark_missing, with_row_hash, write
 from vetl.store.warehouse import Warehouse
 
 
@@ -88,19 +87,19 @@ def _keep_first(commit: Commit, incoming: pl.DataFrame) -> Changes:
     key = list(commit.table.endpoint.key)
     first = incoming.sort(POSITION).unique(key, keep="first", maintain_order=True)
     new = first.join(_stored(commit, first), on=key, how="anti")
-    _write_new(commit, new.with_columns(pl.lit(None, pl.Int64).alias(TARGET)))
+    write(commit, with_row_hash(commit, new.with_columns(pl.lit(None, pl.Int64).alias(TARGET))))
     return Changes(inserted=new.height, unchanged=incoming.height - new.height)
 
 
 def _move_forward(commit: Commit, incoming: pl.DataFrame, *, even_stays: bool) -> Changes:
     """Keep the most advanced status of each message; with `even_stays`, a stored row stays at an equal status."""
     furthest = incoming.sort(_rank("status"), -pl.col(POSITION)).unique("id", keep="last", maintain_order=True)
-    compared = _hashed(commit, furthest).join(_stored(commit, furthest), on="id", how="left")
+    compared = with_row_hash(commit, furthest).join(_stored(commit, furthest), on="id", how="left")
     ahead = _rank("status") > _rank("_stored_status")
     even = (_rank("status") == _rank("_stored_status")) & pl.lit(not even_stays)
     changed = pl.col("_row_hash").ne_missing(pl.col("_stored_hash"))
     written = compared.filter(pl.col(TARGET).is_null() | ((ahead | even) & changed))
-    _write_new(commit, written)
+    write(commit, written)
     inserted = written[TARGET].null_count()
     return Changes(
         inserted=inserted,
@@ -125,23 +124,6 @@ def _stored(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
             f"select {names}, stored.rowid as {TARGET}, stored._row_hash as _stored_hash, {status}"
             f" from {commit.table.raw} as stored join incoming on {same_key('stored', 'incoming', key)}",
         )
-
-
-def _hashed(commit: Commit, frame: pl.DataFrame) -> pl.DataFrame:
-    with registered_frames(commit.connection, incoming=frame):
-        hashes = frame_of(
-            commit.connection,
-            f"select {POSITION}, {row_hash(commit.table.hashed, 'incoming')} as _row_hash from incoming",
-        )
-    return frame.join(hashes, on=POSITION)
-
-
-def _write_new(commit: Commit, rows: pl.DataFrame) -> None:
-    if rows.is_empty():
-        return
-    hashed = rows if "_row_hash" in rows.columns else _hashed(commit, rows)
-    own = [column.name for column in commit.table.columns]
-    write(commit, hashed.select("practice_id", *own, EXTRA, "_loaded_at", "_row_hash", TARGET))
 
 
 _LOOKS = (

@@ -35,7 +35,7 @@ def validated(
     if not isinstance(row, Mapping):
         raise BadRecord("not an object")
     try:
-        model = record.model_validate(_with_instants(row, columns))
+        model = record.model_validate(_prepared(row, columns))
     except ValidationError as error:
         raise BadRecord(_reason(error)) from None
     except (OverflowError, RecursionError):
@@ -66,12 +66,17 @@ def _check_extra(row: Mapping[str, Any], declared: AbstractSet[str]) -> None:
         raise BadRecord("an unknown field is not JSON") from None
 
 
-def _with_instants(row: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
-    """Parse instants in forms of ISO 8601 that the model does not read; the model refuses other texts."""
+def _prepared(row: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
+    """Parse instants in forms of ISO 8601 that the model does not read; the model refuses other texts.
+
+    An empty text is no value, except in a column of texts: some servers write it for null.
+    """
     prepared = dict(row)
     for column in columns:
         value = prepared.get(column.name)
-        if column.kind is Kind.INSTANT and isinstance(value, str):
+        if value == "" and column.kind is not Kind.TEXT:
+            prepared[column.name] = None
+        elif column.kind is Kind.INSTANT and isinstance(value, str):
             prepared[column.name] = instants.parse(value) or value
     return prepared
 
@@ -199,6 +204,10 @@ class _Unfit(Exception):
     """A column holds a value that only the model can judge."""
 
 
+_MISFITS = (_Unfit, TypeError, ValueError, AttributeError, OverflowError, pl.exceptions.PolarsError)
+"""What polars and Python raise for a value that does not fit its column."""
+
+
 def with_constant(frame: pl.DataFrame, name: str, value: object, dtype: pl.DataType) -> pl.DataFrame:
     """Add a column with one value. `with_columns` takes up to 0.4 ms, which adds up over many small pages."""
     return frame.hstack([pl.Series(name, [value], dtype).new_from_index(0, frame.height)])
@@ -243,8 +252,8 @@ def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str], *, of_any
 def _frames(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRow]) -> list[pl.DataFrame]:
     try:
         return [_whole(rows, offset, shape)]
-    except (_Unfit, TypeError, ValueError, AttributeError, OverflowError, pl.exceptions.PolarsError):
-        # polars and Python raise any of these for a misfit; the model then finds the row and the reason.
+    except _MISFITS:
+        # The model then finds the row and the reason.
         if len(rows) <= _FEW:
             return [_row_by_row(rows, offset, shape, bad)]
     half = len(rows) // 2
@@ -256,7 +265,7 @@ def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
     columns, nothing_more = _by_column(rows, names)
     frame = pl.DataFrame(
         [
-            _READERS[column.kind](values).alias(column.name)
+            _series(column.kind, values).alias(column.name)
             for column, values in zip(shape.columns, columns, strict=True)
         ]
     )
@@ -296,6 +305,16 @@ def _complete(frame: pl.DataFrame, places: Sequence[int], extra: list[str | None
     return frame.with_columns(
         pl.Series(EXTRA, extra, dtype=pl.String), pl.Series(POSITION, places, dtype=pl.Int64)
     )
+
+
+def _series(kind: Kind, values: Sequence[Any]) -> pl.Series:
+    read = _READERS[kind]
+    try:
+        return read(values)
+    except _MISFITS:
+        if kind is Kind.TEXT or "" not in values:
+            raise
+        return read([None if value == "" else value for value in values])
 
 
 def _texts(values: Sequence[Any]) -> pl.Series:

@@ -140,8 +140,19 @@ TARGET = "_target"
 """The row id, in the raw table, of the row that an incoming row supersedes; null for a new row."""
 
 
+def with_row_hash(commit: Commit, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with their `_row_hash`."""
+    numbered = rows.with_row_index("_row")
+    with registered_frames(commit.connection, numbered=numbered):
+        hashes = frame_of(
+            commit.connection,
+            f"select _row, {row_hash(commit.table.hashed, 'numbered')} as _row_hash from numbered",
+        )
+    return numbered.join(hashes, on="_row", how="left", maintain_order="left").drop("_row")
+
+
 def write(commit: Commit, frame: pl.DataFrame) -> None:
-    """Write rows with all their columns and their practice; a row is valid from its `_loaded_at`.
+    """Write the columns of rows that are those of the table; a row is valid from its `_loaded_at`.
 
     A row with a `_target` supersedes that row, which moves to history unchanged.
     """
@@ -159,7 +170,8 @@ def write(commit: Commit, frame: pl.DataFrame) -> None:
             )
             table.execute(f"delete from {commit.table.raw} where rowid in (select _target from superseded)")
     state.note_new(commit, frame)
-    with registered_frames(table, written=frame.drop(TARGET)):
+    own = [column.name for column in commit.table.columns]
+    with registered_frames(table, written=frame.select("practice_id", *own, EXTRA, "_loaded_at", "_row_hash")):
         table.execute(
             f"insert into {commit.table.raw} by name"
             " select written.*, ? as _run_id, null as _deleted_at from written",
@@ -223,8 +235,7 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
     newer = ~pl.col("_outdated")
     is_written, is_touched = changed & newer, ~changed & (pl.col("_was_deleted") | pl.col("_extra_differs"))
     written, touched = rows.filter(is_written), rows.filter(is_touched)
-    own = [column.name for column in commit.table.columns]
-    write(commit, written.select("practice_id", *own, EXTRA, "_loaded_at", "_row_hash", TARGET))
+    write(commit, written)
     touch(commit, touched.select(TARGET, "_loaded_at", EXTRA))
     is_new = pl.col(TARGET).is_null()
     restated = _restated(commit, written)

@@ -187,9 +187,9 @@ def migrate(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[str, .
     return missing
 
 
-def refuse_newer(connection: duckdb.DuckDBPyConnection, database: str | None, folder: Path) -> None:
-    """Check an attached file that is only read and not migrated."""
-    _refuse_newer(_applied(connection, database) - {file.stem for file in folder.glob("[0-9]*.sql")})
+def refuse_newer(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Check a file that is only read and not migrated."""
+    _refuse_newer(_applied(connection) - {file.stem for file in folder.glob("[0-9]*.sql")})
 
 
 def _refuse_newer(unknown: set[str]) -> None:
@@ -197,19 +197,14 @@ def _refuse_newer(unknown: set[str]) -> None:
         raise WarehouseError(f"the warehouse is newer than this vetl (it has {max(unknown)}): upgrade vetl")
 
 
-def _applied(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> set[str]:
-    """Return the migrations of an attached file, or of the open file."""
-    tables = connection.execute(
-        "select database_name from duckdb_tables() where database_name = coalesce($database, current_database())"
-        " and schema_name = 'control' and table_name = 'migrations'",
-        {"database": database},
-    ).fetchall()
-    if not tables:
-        return set()
-    [(catalog,)] = tables
-    return {
-        name for (name,) in connection.execute(f"select name from {quoted(catalog)}.control.migrations").fetchall()
-    }
+def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    """Return the migrations of the default database."""
+    there = connection.execute(
+        "select 1 from duckdb_tables() where database_name = current_database()"
+        " and schema_name = 'control' and table_name = 'migrations'"
+    ).fetchone()
+    rows = connection.execute("select name from control.migrations").fetchall() if there else []
+    return {name for (name,) in rows}
 
 
 def canonical_json(value: object) -> str:

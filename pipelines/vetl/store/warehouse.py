@@ -226,6 +226,8 @@ class Warehouse:
         with self.writing():
             changes = store(works, partial(self.context, run_id))
             keep(self._connection, run_id, works)
+        for practice_id, endpoint, saves in works:
+            self._beginnings.committed((practice_id, endpoint.name), saves)
         self._limit_memory(changes)
         self.changed((practice_id, endpoint.name) for practice_id, endpoint, _ in works)
         return changes
@@ -233,7 +235,6 @@ class Warehouse:
     def changed(self, lists: Iterable[tuple[str, str]]) -> None:
         """Note lists of practices that a transaction has changed, and write the snapshot if it is due."""
         for practice_id, name in lists:
-            self._beginnings.changed(practice_id, name)
             self._status.changed(practice_id, name)
         self.write_status(at_once=False)
 
@@ -258,12 +259,12 @@ class Warehouse:
     def cursor(self, practice_id: str, endpoint_name: str) -> dict[str, Any] | None:
         """Return the endpoint's cursor, or `None` before the first sync."""
         with self.reading():
-            return self._beginnings.cursor(practice_id, endpoint_name)
+            return self._beginnings.cursors.get((practice_id, endpoint_name))
 
     def capabilities(self, practice_id: str, endpoint_name: str) -> dict[str, Any]:
         """Return the observed capabilities of the source on this list, by name."""
         with self.reading():
-            return self._beginnings.capabilities(practice_id, endpoint_name)
+            return self._beginnings.capabilities.get((practice_id, endpoint_name), {})
 
     def status(self) -> list[ListStatus]:
         """Return the status of every list of every practice."""

@@ -19,7 +19,7 @@ import polars as pl
 
 from vetl.core.endpoint import ByReference, Endpoint
 from vetl.core.pages import Certificate
-from vetl.core.steps import Learnt, MoveCursor
+from vetl.core.steps import Learnt, MoveCursor, Save
 from vetl.store.connection import same, same_key
 from vetl.store.context import Commit, frame_of, registered_frames
 from vetl.store.control.bad_rows import BadRow
@@ -171,44 +171,29 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Se
 
 
 class Beginnings:
-    """The cursors and capabilities of all lists, read in one query and refreshed for lists that changed."""
+    """The committed cursors and capabilities of all lists, read once."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
-        self._cursors: dict[List, dict[str, Any]] = {}
-        self._capabilities: dict[List, dict[str, Any]] = {}
-        self._stale: set[List] | None = None
-        """`None` before the first query."""
+        cursors = connection.execute("select practice_id, endpoint, cursor from control.cursors").fetchall()
+        self.cursors: dict[List, dict[str, Any]] = {
+            (practice_id, endpoint): json.loads(cursor) for practice_id, endpoint, cursor in cursors
+        }
+        self.capabilities: dict[List, dict[str, Any]] = {}
+        for practice_id, endpoint, name, value in connection.execute(
+            "select practice_id, endpoint, name, value from control.capabilities"
+        ).fetchall():
+            self.capabilities.setdefault((practice_id, endpoint), {})[name] = json.loads(value)
 
-    def changed(self, practice_id: str, endpoint: str) -> None:
-        """Mark a list whose state was committed as stale."""
-        if self._stale is not None:
-            self._stale.add((practice_id, endpoint))
-
-    def cursor(self, practice_id: str, endpoint: str) -> dict[str, Any] | None:
-        """Return the list's cursor; `None` before the first read."""
-        self._refresh((practice_id, endpoint))
-        return self._cursors.get((practice_id, endpoint))
-
-    def capabilities(self, practice_id: str, endpoint: str) -> dict[str, Any]:
-        """Return the capabilities of this list by name."""
-        self._refresh((practice_id, endpoint))
-        return self._capabilities.get((practice_id, endpoint), {})
-
-    def _refresh(self, of: List) -> None:
-        if self._stale is not None and of not in self._stale:
-            return
-        only, values = ("", []) if self._stale is None else ("where practice_id = ? and endpoint = ?", [*of])
-        for practice_id, endpoint, cursor in self._rows(f"cursor from control.cursors {only}", values):
-            self._cursors[practice_id, endpoint] = json.loads(cursor)
-        for practice_id, endpoint, name, value in self._rows(
-            f"name, value from control.capabilities {only}", values
-        ):
-            self._capabilities.setdefault((practice_id, endpoint), {})[name] = json.loads(value)
-        self._stale = (self._stale or set()) - {of}
-
-    def _rows(self, what: str, values: list[str]) -> list[tuple[Any, ...]]:
-        return self._connection.execute(f"select practice_id, endpoint, {what}", values).fetchall()
+    def committed(self, of: List, saves: Sequence[Save]) -> None:
+        """Take over the cursor and the capabilities of a list that were committed, as JSON has them."""
+        for save in saves:
+            match save:
+                case MoveCursor(cursor=cursor):
+                    self.cursors[of] = json.loads(json.dumps(dict(cursor)))
+                case Learnt(name=name, value=value):
+                    self.capabilities.setdefault(of, {})[name] = json.loads(json.dumps(value))
+                case _:
+                    pass
 
 
 def salt(connection: duckdb.DuckDBPyConnection) -> str:

@@ -7,8 +7,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
-from typing import Any
+from datetime import date, timedelta
 
 import polars as pl
 
@@ -79,12 +78,6 @@ def parse_calls(answer: CsvAnswer, *, lenient: bool = False, days: tuple[date, d
 
 def _days(texts: pl.DataFrame) -> tuple[date | None, date | None]:
     """Return the earliest and the latest day of the rows whose date can be parsed."""
-    try:  # ISO dates sort as text
-        first, last = _day(texts["Date"].min()), _day(texts["Date"].max())
-        if date.min + ZONES <= first and last <= date.max - ZONES:
-            return first, last
-    except (TypeError, ValueError):
-        pass
     # A row with another text than a minute goes to quarantine, so its day proves nothing about the range.
     days = minutes(texts["Date"]).dt.date()
     return days.min(), days.max()  # pyright: ignore[reportReturnType] - polars has one type for the least of any column
@@ -113,10 +106,6 @@ def _without(texts: CallTexts, marks: pl.Series | None, reason: str) -> CallText
         for payload in [canonical_json(row)]
     ]
     return replace(texts, frame=texts.frame.filter(~marks), bad=(*texts.bad, *bad))
-
-
-def _day(text: Any) -> date:  # noqa: ANN401 - polars has one type for the least of any column
-    return datetime.strptime(text, DATE_FORMAT).date()  # noqa: DTZ007 - local to the practice
 
 
 def split(body: bytes) -> CallTexts:

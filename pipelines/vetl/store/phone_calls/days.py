@@ -23,7 +23,7 @@ from vetl.store.context import Commit, added, counted, frame_of, registered_fram
 from vetl.store.control import bad_rows, state
 from vetl.store.frames import EXTRA, Typed, joined, with_constant
 from vetl.store.instants import INSTANT, add_called_at_by_zone, days_between, local_minutes
-from vetl.store.merge import TARGET, mark_deleted, touch, write
+from vetl.store.merge import TARGET, mark_deleted, touch, with_row_hash, write
 from vetl.store.phone_calls.json_calls import (
     SHAPE,
     as_csv_rows,
@@ -47,7 +47,6 @@ from vetl.store.phone_calls.stored_calls import (
     pair,
     stored_rows,
     with_ordinals,
-    with_row_hash,
 )
 from vetl.store.pseudonyms import CALL_IDENTITY, IDS, without_words
 from vetl.store.tables import row_hash

@@ -180,17 +180,6 @@ def _call_key(source: str) -> str:
     return f"left(md5(concat({source}.{_SALT}, {text})), 16)"
 
 
-def with_row_hash(commit: Commit, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows that have the CSV's columns with their `_row_hash`."""
-    numbered = rows.with_row_index("_row")
-    with registered_frames(commit.connection, numbered=numbered):
-        hashes = frame_of(
-            commit.connection,
-            f"select _row, {row_hash(commit.table.hashed, 'numbered')} as _row_hash from numbered",
-        )
-    return numbered.join(hashes, on="_row", how="left", maintain_order="left").drop("_row")
-
-
 def stored_rows(commit: Commit, days: pl.DataFrame) -> pl.DataFrame:
     """Return all rows of these days, deleted rows included, with the columns that `compare` needs."""
     own = ", ".join(quoted(name) for name in ("call_key", *DETAILS, *SAME_ROW))
