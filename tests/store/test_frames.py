@@ -61,7 +61,7 @@ def test_mixed_forms_and_offsets_in_one_column_are_each_read_right(moments: list
     assert result.frame["created_at"].to_list() == moments
 
 
-@given(text=st.text(max_size=25))
+@given(text=st.text(min_size=1, max_size=25))
 def test_a_text_is_an_instant_or_a_bad_row_but_never_null(text: str) -> None:
     result = read({"id": "a", "created_at": text})
 
@@ -95,6 +95,21 @@ def test_a_bad_row_is_set_aside_with_its_reason_and_the_rest_goes_on(row: Any, r
     (bad,) = result.bad
     assert bad.reason.startswith(reason)
     assert bad.payload == json.dumps(row, sort_keys=True)
+
+
+@pytest.mark.parametrize("others", [[], ["not an object"]], ids=["by column", "row by row"])
+def test_an_empty_text_is_no_value_except_of_a_text(others: list[Any]) -> None:
+    task = {"id": "a", "title": "", "finalized_at": "", "cancellation_allowed": ""}
+
+    result = read(
+        task, {**task, "id": "b", "finalized_at": NOON.isoformat()}, *others, endpoint=by_name("staff_tasks")
+    )
+
+    assert result.frame.select("id", "title", "finalized_at", "cancellation_allowed").rows() == [
+        ("a", "", None, None),
+        ("b", "", NOON, None),
+    ]
+    assert len(result.bad) == len(others)
 
 
 def test_equal_json_has_one_text() -> None:

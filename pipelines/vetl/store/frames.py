@@ -33,7 +33,7 @@ def validated(row: object, shape: "Shape") -> dict[str, Any]:
     if not isinstance(row, Mapping):
         raise BadRecord("not an object")
     try:
-        model = shape.record.model_validate(_with_instants(row, shape.columns))
+        model = shape.record.model_validate(_prepared(row, shape.columns))
     except ValidationError as error:
         raise BadRecord(_reason(error)) from None
     except (OverflowError, RecursionError):
@@ -60,12 +60,17 @@ def extra_of(row: Mapping[str, Any], declared: AbstractSet[str]) -> str | None:
     return canonical_json({name: row[name] for name in row.keys() - declared})
 
 
-def _with_instants(row: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
-    """Parse instants in forms of ISO 8601 that the model does not read; the model refuses other texts."""
+def _prepared(row: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
+    """Parse instants in forms of ISO 8601 that the model does not read; the model refuses other texts.
+
+    An empty text is no value, except in a column of texts: some servers write it for null.
+    """
     prepared = dict(row)
     for column in columns:
         value = prepared.get(column.name)
-        if column.kind is Kind.INSTANT and isinstance(value, str):
+        if value == "" and column.kind is not Kind.TEXT:
+            prepared[column.name] = None
+        elif column.kind is Kind.INSTANT and isinstance(value, str):
             prepared[column.name] = instants.parse(value) or value
     return prepared
 
@@ -193,6 +198,10 @@ class _Unfit(Exception):
     """A column holds a value that only the model can judge."""
 
 
+_MISFITS = (_Unfit, TypeError, ValueError, AttributeError, OverflowError, pl.exceptions.PolarsError)
+"""What polars and Python raise for a value that does not fit its column."""
+
+
 def with_constant(frame: pl.DataFrame, name: str, value: object, dtype: pl.DataType) -> pl.DataFrame:
     """Add a column with one value. `with_columns` takes up to 0.4 ms, which adds up over many small pages."""
     return frame.hstack([pl.Series(name, [value], dtype).new_from_index(0, frame.height)])
@@ -237,8 +246,8 @@ def typed(rows: Sequence[Row], shape: Shape, practices: Sequence[str], *, of_any
 def _frames(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRow]) -> list[pl.DataFrame]:
     try:
         return [_whole(rows, offset, shape)]
-    except (_Unfit, TypeError, ValueError, AttributeError, OverflowError, pl.exceptions.PolarsError):
-        # polars and Python raise any of these for a misfit; the model then finds the row and the reason.
+    except _MISFITS:
+        # The model then finds the row and the reason.
         if len(rows) <= _FEW:
             return [_row_by_row(rows, offset, shape, bad)]
     half = len(rows) // 2
@@ -250,7 +259,7 @@ def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
     columns, nothing_more = _by_column(rows, names)
     frame = pl.DataFrame(
         [
-            _READERS[column.kind](values).alias(column.name)
+            _series(column.kind, values).alias(column.name)
             for column, values in zip(shape.columns, columns, strict=True)
         ]
     )
@@ -285,6 +294,16 @@ def _row_by_row(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, B
             bad[offset + index] = BadRow.of(row, shape.key, str(error))
     frame = pl.DataFrame(list(good.values()), schema={**shape.fields, EXTRA: pl.String()}, orient="row")
     return frame.with_columns(pl.Series(POSITION, list(good), dtype=pl.Int64))
+
+
+def _series(kind: Kind, values: Sequence[Any]) -> pl.Series:
+    read = _READERS[kind]
+    try:
+        return read(values)
+    except _MISFITS:
+        if kind is Kind.TEXT or "" not in values:
+            raise
+        return read([None if value == "" else value for value in values])
 
 
 def _texts(values: Sequence[Any]) -> pl.Series:
