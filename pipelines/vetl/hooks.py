@@ -128,6 +128,22 @@ def found_in(place: str, hook: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def sections_in(module: str, **models: str) -> Callable[[], Sections]:
+    """Return a function for `settings_sections`: by the names of sections, the models that the module has."""
+
+    @addon
+    def settings_sections() -> Sections:
+        found = import_module(module)
+        return {section: getattr(found, model) for section, model in models.items()}
+
+    return settings_sections
+
+
+def command_in(module: str, heading: str, name: str, line: str) -> Callable[[], Commands]:
+    """Return a function for `commands`: one command with the line about it, under a heading of the help."""
+    return addon(lambda: {heading: {name: (module, line)}})
+
+
 @cache
 def _manager() -> PluginManager:
     """Return the manager of all addons. Raise `ConfigurationError` if one of them cannot be loaded."""

@@ -5,27 +5,16 @@
 
 from collections.abc import Mapping
 
-from vetl.hooks import Commands, Hooks, Sections, addon, found_in
+from vetl.hooks import Hooks, addon, command_in, found_in, sections_in
 
+settings_sections = sections_in("vetl.addons.lake.settings", lake="LakeSettings", spark="SparkSettings")
+commands = command_in(
+    "vetl.addons.lake.command", "Tools", "lake", "Write the published tables as Delta, in a folder or a bucket."
+)
 definitions = found_in("vetl.addons.lake.dagster:definitions", Hooks.definitions)
 after_publication = found_in("vetl.addons.lake.job:export_if_set", Hooks.after_publication)
 problems = found_in("vetl.addons.lake.job:status_part", Hooks.problems)
 people = found_in("vetl.addons.lake.job:LakeFiles", Hooks.people)
-
-
-@addon
-def settings_sections() -> Sections:
-    """Return the sections."""
-    from vetl.addons.lake.settings import LakeSettings, SparkSettings
-
-    return {"lake": LakeSettings, "spark": SparkSettings}
-
-
-@addon
-def commands() -> Commands:
-    """Return the command."""
-    line = "Write the published tables as Delta, in a folder or a bucket."
-    return {"Tools": {"lake": ("vetl.addons.lake.command", line)}}
 
 
 @addon

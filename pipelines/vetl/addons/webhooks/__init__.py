@@ -1,17 +1,7 @@
 """Receiving the platform's webhooks: an HTTP server that keeps each delivery in the inbox."""
 
-from vetl.hooks import Commands, Sections, addon
+from vetl.hooks import command_in, sections_in
 
-
-@addon
-def settings_sections() -> Sections:
-    """Return the keys of the receiver; the inbox, which `vetl run` drains, is a key of the core."""
-    from vetl.addons.webhooks.settings import ReceiverSettings
-
-    return {"webhooks": ReceiverSettings}
-
-
-@addon
-def commands() -> Commands:
-    """Return the command."""
-    return {"Operate": {"webhooks": ("vetl.addons.webhooks.command", "Receive the platform's webhooks.")}}
+settings_sections = sections_in("vetl.addons.webhooks.settings", webhooks="ReceiverSettings")
+"""The keys of the receiver; the inbox, which `vetl run` drains, is a key of the core."""
+commands = command_in("vetl.addons.webhooks.command", "Operate", "webhooks", "Receive the platform's webhooks.")
