@@ -10,14 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import httpx
-from pydantic import SecretStr
-from vetl.core.list_read import Practice
 from vetl.jobs.build import is_built
-from vetl.jobs.sync import run_sync
 from vetl.run import Event, Events, built, published
 from vetl.settings import Settings
-from vetl.settings.core_sections import PartnerSettings, PhoneCallsSettings, WarehouseSettings
 
+from benchmarks import first_sync
 from benchmarks.measured import Cost, measured
 from benchmarks.ready_pages import first_day, served
 
@@ -50,16 +47,8 @@ def _line(calls: int, changed: str, costs: Sequence[Cost]) -> None:
 
 
 def sync(base_url: str, calls: int, folder: Path) -> None:
-    """Read the calls of all practices, without the ids of the JSON list."""
-    result = run_sync(
-        _settings(base_url, calls, folder),
-        practices=None,
-        endpoints=["phone_calls"],
-        since=None,
-        progress=lambda _: None,
-    )
-    if result.exit_code:
-        raise RuntimeError(f"the sync is not certified: {result}")
+    """Read the calls of all practices."""
+    first_sync.run(base_url, "phone_calls", first_day(calls), folder, PRACTICES)
 
 
 def build(base_url: str, calls: int, folder: Path) -> None:
@@ -84,15 +73,7 @@ def _done(events: Events) -> None:
 
 
 def _settings(base_url: str, calls: int, folder: Path) -> Settings:
-    start = first_day(calls)
-    return Settings(
-        partner=PartnerSettings(base_url=base_url, username=SecretStr("u"), password=SecretStr("p"), role="r"),
-        warehouse=WarehouseSettings(path=folder / "vetl.duckdb", published=folder / "analytics.duckdb"),
-        phone_calls=PhoneCallsSettings(details="off"),
-        practices=tuple(
-            Practice(f"loc-{number:03}", f"Harbor {number}", "UTC", start) for number in range(1, PRACTICES + 1)
-        ),
-    )
+    return first_sync.settings_for(base_url, first_day(calls), folder, PRACTICES)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from vetl_sandbox.strikes import Strikes
+from vetl_sandbox.strikes import Rule, Strikes
 
 Kind = Literal[
     "status",
@@ -31,7 +31,7 @@ KINDS: Final = get_args(Kind)
 
 
 @dataclass(frozen=True)
-class Fault:
+class Fault(Rule):
     """One rule: which requests go wrong, how, and how often.
 
     Attributes:
@@ -54,9 +54,6 @@ class Fault:
     """
 
     kind: Kind
-    path: str = "*"
-    share: float = 1.0
-    most: int | None = None
     in_a_row: int | None = 2
     status: Literal[400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504] = 503
     body: Literal["json", "html"] = "json"

@@ -5,22 +5,18 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 
-class Rule(Protocol):
+@dataclass(frozen=True)
+class Rule:
     """The kind of a fault, the pattern of its paths, and how often it happens; see `vetl_sandbox.faults.Fault`."""
 
-    @property
-    def kind(self) -> str: ...  # noqa: D102 - see the class
-    @property
-    def path(self) -> str: ...  # noqa: D102 - see the class
-    @property
-    def share(self) -> float: ...  # noqa: D102 - see the class
-    @property
-    def most(self) -> int | None: ...  # noqa: D102 - see the class
-    @property
-    def in_a_row(self) -> int | None: ...  # noqa: D102 - see the class
+    kind: str
+    path: str = "*"
+    share: float = 1.0
+    most: int | None = None
+    in_a_row: int | None = None
 
 
 RuleT = TypeVar("RuleT", bound=Rule)

@@ -135,7 +135,10 @@ def _draw_explanation(view: View, found: Explanation) -> None:
     counts = table.get_column("counts")
     if not counts.dtype.is_numeric() or (counts == 1).all():
         hidden.add("counts")  # each row counts once, or stands for a person by a key
-    st.caption(f"{words.number(len(table))} rows of `marts.{found.metric.mart}`, of each count at most {MOST}.")
+    # As plain text: code in a caption is too faint to read.
+    st.caption(
+        plain(f"{words.number(len(table))} rows of marts.{found.metric.mart}, of each count at most {MOST}.")
+    )
     draw_list(table.drop(hidden), "The rows that are counted", "rows-behind-a-figure")
     for item in found.certificates:
         through = (

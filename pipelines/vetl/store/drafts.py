@@ -11,10 +11,12 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import TextIO
 
 _FOLDER = ".drafts-"
 
@@ -63,8 +65,7 @@ def replace_text(target: Path, text: str) -> None:
         OSError: the file cannot be written; the earlier text stays.
     """
     with draft_for(target) as draft:
-        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with _created(draft) as file:
             file.write(text)
         draft.replace(target)
 
@@ -78,24 +79,23 @@ def rewrite_log(log: Path, values: Collection[str], by: str) -> None:
     if not log.exists() or not values:
         return
     strings = re.compile("|".join(re.escape(json.dumps(value)) for value in values))
-    with log.open(encoding="utf-8") as before, draft_for(log) as draft:
-        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as after:
-            after.writelines(strings.sub(json.dumps(by), line) for line in before)
-            after.flush()
-            draft.replace(log)
-            after.writelines(strings.sub(json.dumps(by), line) for line in before)
+    with log.open(encoding="utf-8") as before, draft_for(log) as draft, _created(draft) as after:
+        after.writelines(strings.sub(json.dumps(by), line) for line in before)
+        after.flush()
+        draft.replace(log)
+        after.writelines(strings.sub(json.dumps(by), line) for line in before)
+
+
+def _created(draft: Path) -> TextIO:
+    """Create a draft for its owner alone, and follow no link in its place."""
+    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o600)
+    return os.fdopen(handle, "w", encoding="utf-8")
 
 
 def remove_leftovers(target: Path) -> None:
     """Remove the drafts of `target` that dead processes left."""
-    for folder in _named(target, re.escape(f".{target.name}{_FOLDER}") + ".*"):
+    for folder in target.parent.glob(f"{escape(f'.{target.name}{_FOLDER}')}*"):
         _remove_unless_held(folder)
-
-
-def _named(target: Path, pattern: str) -> Iterator[Path]:
-    with suppress(FileNotFoundError), os.scandir(target.parent) as entries:
-        yield from (Path(entry.path) for entry in entries if re.fullmatch(pattern, entry.name))
 
 
 def _new_folder(target: Path) -> tuple[Path, int]:

@@ -24,10 +24,8 @@ from vetl.store.tables import canonical_json
 _INTEGER_LIMIT = 2**31
 
 
-def validated(
-    row: object, columns: Sequence[Column], key: Sequence[str], record: type[BaseModel]
-) -> dict[str, Any]:
-    """Return the values of the columns in the types of a typed frame.
+def validated(row: object, shape: "Shape") -> dict[str, Any]:
+    """Return the values of the columns in the types of a typed frame, and the undeclared fields.
 
     Raises:
         BadRecord: the row does not fit; the message names the fields and their faults.
@@ -35,17 +33,20 @@ def validated(
     if not isinstance(row, Mapping):
         raise BadRecord("not an object")
     try:
-        model = record.model_validate(_prepared(row, columns))
+        model = shape.record.model_validate(_prepared(row, shape.columns))
     except ValidationError as error:
         raise BadRecord(_reason(error)) from None
     except (OverflowError, RecursionError):
         raise BadRecord("a value is out of range") from None
-    _check_extra(row, {column.name for column in columns})
-    values = {column.name: _fitting(column, getattr(model, column.name)) for column in columns}
-    for name in key:
+    try:
+        extra = extra_of(row, shape.fields.keys())
+    except (ValueError, RecursionError):
+        raise BadRecord("an unknown field is not JSON") from None
+    values = {column.name: _fitting(column, getattr(model, column.name)) for column in shape.columns}
+    for name in shape.key:
         if values[name] in (None, ""):
             raise BadRecord(f"{name}: missing")
-    return values
+    return {**values, EXTRA: extra}
 
 
 def extra_of(row: Mapping[str, Any], declared: AbstractSet[str]) -> str | None:
@@ -57,13 +58,6 @@ def extra_of(row: Mapping[str, Any], declared: AbstractSet[str]) -> str | None:
     if row.keys() <= declared:
         return None
     return canonical_json({name: row[name] for name in row.keys() - declared})
-
-
-def _check_extra(row: Mapping[str, Any], declared: AbstractSet[str]) -> None:
-    try:
-        extra_of(row, declared)
-    except (ValueError, RecursionError):
-        raise BadRecord("an unknown field is not JSON") from None
 
 
 def _prepared(row: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, Any]:
@@ -274,7 +268,10 @@ def _whole(rows: Sequence[Row], offset: int, shape: Shape) -> pl.DataFrame:
             raise _Unfit
     declared = frozenset(names)
     extra = [None if nothing_more else extra_of(row, declared) for row in rows]
-    return _complete(frame, range(offset, offset + len(rows)), extra)
+    return frame.with_columns(
+        pl.Series(EXTRA, extra, dtype=pl.String),
+        pl.Series(POSITION, range(offset, offset + len(rows)), dtype=pl.Int64),
+    )
 
 
 def _by_column(rows: Sequence[Row], names: Sequence[str]) -> tuple[list[tuple[Any, ...]], bool]:
@@ -290,21 +287,13 @@ def _by_column(rows: Sequence[Row], names: Sequence[str]) -> tuple[list[tuple[An
 
 def _row_by_row(rows: Sequence[Row], offset: int, shape: Shape, bad: dict[int, BadRow]) -> pl.DataFrame:
     good: dict[int, dict[str, Any]] = {}
-    extra: list[str | None] = []
     for index, row in enumerate(rows):
         try:
-            good[offset + index] = validated(row, shape.columns, shape.key, shape.record)
-            extra.append(extra_of(row, shape.fields.keys()))
+            good[offset + index] = validated(row, shape)
         except BadRecord as error:
             bad[offset + index] = BadRow.of(row, shape.key, str(error))
-    frame = pl.DataFrame(list(good.values()), schema=shape.fields, orient="row")
-    return _complete(frame, list(good), extra)
-
-
-def _complete(frame: pl.DataFrame, places: Sequence[int], extra: list[str | None]) -> pl.DataFrame:
-    return frame.with_columns(
-        pl.Series(EXTRA, extra, dtype=pl.String), pl.Series(POSITION, places, dtype=pl.Int64)
-    )
+    frame = pl.DataFrame(list(good.values()), schema={**shape.fields, EXTRA: pl.String()}, orient="row")
+    return frame.with_columns(pl.Series(POSITION, list(good), dtype=pl.Int64))
 
 
 def _series(kind: Kind, values: Sequence[Any]) -> pl.Series:

@@ -40,7 +40,6 @@ GONE = '{"forgotten": true}'
 """The replacement of a quarantined payload that mentions a person: its shape is unknown, so it is emptied."""
 
 CALLS = "phone_calls"
-CALL_IDENTITY = ("practice_id", "called_at_local", "direction", "phone_number")
 _OWN_KEYS = ("practice", "practice_name", "call_key", "content_hash")
 """Columns that name the practice, or that vetl computes."""
 
@@ -73,22 +72,19 @@ class Pseudonyms:
 
         `frame` has a `practice_id` and any of the table's columns.
         """
-        return self._each(frame, lambda mentions, rows: _Rows(mentions, table, rows).hidden())
+        among = [of for of in self.by_practice if (frame["practice_id"] == of).any()] if self.by_practice else []
+        if not among:
+            return frame
+        places = frame.with_row_index("_place")
+        parts = [places.filter(~pl.col("practice_id").is_in(among))]
+        parts += [_Rows(self.by_practice[of], table, places.filter(practice_id=of)).hidden() for of in among]
+        return pl.concat([part.select(places.columns) for part in parts]).sort("_place").drop("_place")
 
     def of_practices(self, practices: Iterable[str]) -> list[str]:
         """Return the pseudonyms of all ids of clients of these practices."""
         return sorted(
             {name for of in practices if of in self.by_practice for name in self.by_practice[of].pseudonyms}
         )
-
-    def _each(self, frame: pl.DataFrame, hidden: Callable[[Mentions, pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
-        among = [of for of in self.by_practice if (frame["practice_id"] == of).any()] if self.by_practice else []
-        if not among:
-            return frame
-        places = frame.with_row_index("_place")
-        parts = [places.filter(~pl.col("practice_id").is_in(among))]
-        parts += [hidden(self.by_practice[of], places.filter(practice_id=of)) for of in among]
-        return pl.concat([part.select(places.columns) for part in parts]).sort("_place").drop("_place")
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,7 @@ class SqliteFile:
         except cls.misread:
             raise cls.failure(f"{path}: holds rows that vetl did not write") from None
 
-    @classmethod
-    def check_room_at(cls, path: Path) -> None:
+    def check_room(self) -> None:
         """Test that `ROOM` can be written: allocate it for a moment in a file with a random name.
 
         Raises:
@@ -128,14 +127,10 @@ class SqliteFile:
         """
         try:
             # At a fixed name another account could create a link to a file of the owner.
-            with TemporaryFile(dir=path.parent) as spare:
+            with TemporaryFile(dir=self._path.parent) as spare:
                 os.posix_fallocate(spare.fileno(), 0, ROOM)
         except OSError as error:
-            raise cls.failure(f"{path}: {os.strerror(error.errno or 0)}") from None
-
-    def check_room(self) -> None:
-        """Test that `ROOM` can be written, see `check_room_at`."""
-        self.check_room_at(self._path)
+            raise self.failure(f"{self._path}: {os.strerror(error.errno or 0)}") from None
 
 
 def make(path: Path) -> None:

@@ -3,6 +3,7 @@
 import sys
 import traceback
 
+import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -19,7 +20,7 @@ from vetl_sandbox.server.ai_outbound import create_request
 from vetl_sandbox.server.appointments import create_appointment, open_times
 from vetl_sandbox.server.auth import platform_of, sign_in
 from vetl_sandbox.server.control import ROUTES as CONTROL_ROUTES
-from vetl_sandbox.server.envelopes import Refusal, json_response, refusal, to_json
+from vetl_sandbox.server.envelopes import Refusal, json_response, refusal
 from vetl_sandbox.server.greeting import vetl_toml, welcome
 from vetl_sandbox.server.messages import create_message, get_message
 from vetl_sandbox.server.middleware import CONTROL, FaultInjector, Journal
@@ -59,7 +60,7 @@ def build_app(platform: Platform) -> Starlette:
 
 async def openapi_json(request: Request) -> Response:
     """Return the interface as it is switched at the moment."""
-    return json_response(to_json(describe(platform_of(request).switches)))
+    return json_response(orjson.dumps(describe(platform_of(request).switches)))
 
 
 def _resource_routes() -> list[Route]:

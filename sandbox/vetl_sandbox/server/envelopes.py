@@ -45,12 +45,7 @@ class Invalid(Refusal):
 
 def encoded(data: object, message: str | None = None) -> bytes:
     """Return a payload in the success envelope."""
-    return to_json({"success": True, "data": data, "message": message})
-
-
-def to_json(value: object) -> bytes:
-    """Return a value as JSON."""
-    return orjson.dumps(value)
+    return orjson.dumps({"success": True, "data": data, "message": message})
 
 
 def success(data: object, *, status: int = 200, message: str | None = None) -> Response:

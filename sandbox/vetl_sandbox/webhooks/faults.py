@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from vetl_sandbox.strikes import Strikes
+from vetl_sandbox.strikes import Rule, Strikes
 
 Payload = dict[str, Any]
 Kind = Literal[
@@ -24,8 +24,8 @@ FORGED: Final = "forged"
 
 
 @dataclass(frozen=True)
-class WebhookFault:
-    """One rule: which webhooks go wrong, how, and how often. Each webhook meets at most one.
+class WebhookFault(Rule):
+    """One rule: which webhooks go wrong, how, and how often. Each webhook meets at most one, and comes once.
 
     Attributes:
         kind: `lost` (never sent: a status is skipped), `late` (sent `wait_seconds` later, and what follows does
@@ -45,17 +45,9 @@ class WebhookFault:
     """
 
     kind: Kind
-    path: str = "*"
-    share: float = 1.0
-    most: int | None = None
     wait_seconds: float = 30
     copies: int = 1
     practice_id: str | None = None
-
-    @property
-    def in_a_row(self) -> int | None:
-        """No webhook comes twice: there is nothing to limit."""
-        return None
 
 
 class WebhookFaults(Strikes[WebhookFault]):

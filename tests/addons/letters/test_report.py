@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 from support.hook_receiver import receiving
 from support.mail_server import Mailbox
 from support.warehouse_with_rows import ask
@@ -32,6 +32,18 @@ def reporting(settings: Settings, tmp_path: Path) -> Settings:
         recipients=readers, link="https://board.example.com", folder=tmp_path / "out", ledger=tmp_path / "l.sqlite"
     )
     return settings.model_copy(update={"report": section})
+
+
+def test_no_two_readers_have_the_same_files() -> None:
+    """The letter of one would replace that of the other."""
+    ReportSettings(recipients=(Reader(name="北"), Reader(name="南")))
+
+    for name, message in (
+        ("North!", "North! would have the same files as North"),
+        ("North", "North is there twice"),
+    ):
+        with pytest.raises(ValidationError, match=f"recipients: {message}"):
+            ReportSettings(recipients=(Reader(name="North"), Reader(name=name)))
 
 
 def test_each_reader_gets_one_mail_with_text_html_charts_and_pdf(reporting: Settings, mailbox: Mailbox) -> None:

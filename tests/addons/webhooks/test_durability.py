@@ -238,10 +238,11 @@ def test_a_link_in_the_place_of_a_file_is_not_followed(tmp_path: Path) -> None:
     precious.write_text("kept", "utf-8")
     (tmp_path / ".inbox.sqlite.room").symlink_to(precious)
 
-    Inbox.check_room_at(tmp_path / "inbox.sqlite")
+    with Inbox.open(tmp_path / "inbox.sqlite") as inbox:
+        inbox.check_room()
 
     assert precious.read_text("utf-8") == "kept"
-    assert {path.name for path in tmp_path.iterdir()} == {"precious", ".inbox.sqlite.room"}
+    assert {path.name for path in tmp_path.iterdir()} == {"precious", ".inbox.sqlite.room", "inbox.sqlite"}
 
 
 def test_a_full_disk_is_named_with_its_remedy(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """`vetl report`: make the letter of each reader, and send it once for each week and way."""
 
-import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 from vetl.addons.letters.letter import Letter
 from vetl.addons.letters.letter_data import compose, read_letter_data
 from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, require_typst, summary
-from vetl.addons.letters.settings import Reader, ReportSettings
+from vetl.addons.letters.settings import Reader, ReportSettings, file_name
 from vetl.addons.watch.job import is_configured
 from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
 from vetl.addons.watch.settings import WatchSettings
@@ -190,8 +189,7 @@ def mail(sender: str, letter: Letter, to: str, again: str = "") -> EmailMessage:
 
 def _write_files(folder: Path, letter: Letter) -> list[Path]:
     """Write the letter as HTML, text and PDF; the charts are inside the HTML."""
-    name = re.sub(r"[^a-z0-9]+", "-", letter.reader.lower()).strip("-") or "letter"
-    place = folder / str(letter.week)
+    name, place = file_name(letter.reader), folder / str(letter.week)
     sources = [f"data:image/png;base64,{b64encode(picture).decode()}" for picture in charts(letter)]
     files = {"html": as_html(letter, sources).encode(), "txt": as_text(letter).encode(), "pdf": as_pdf(letter)}
     try:

@@ -1,5 +1,6 @@
 """`[report]`: the letter about a week, its recipients, and its ways."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Self
@@ -30,6 +31,11 @@ class Reader(Section):
         return self
 
 
+def file_name(reader: str) -> str:
+    """Return the name of a reader's files, without a suffix."""
+    return re.sub(r"\W+", "-", reader.lower()).strip("-")[:40] or "letter"
+
+
 class ReportSettings(Section):
     """`[report]`: letters go by mail, to webhooks and into `folder`; `link` is the address of the dashboard."""
 
@@ -58,12 +64,14 @@ class ReportSettings(Section):
 
     @model_validator(mode="after")
     def _different_names(self) -> Self:
-        names = [item.name for item in self.recipients]
-        for name in names:
-            if names.count(name) > 1:
-                msg = f"recipients: {name} is there twice"
-                raise ValueError(msg)
+        by_file: dict[str, str] = {}
         for item in self.recipients:
+            other = by_file.get(file_name(item.name))
+            if other is not None:
+                twice = "is there twice" if other == item.name else f"would have the same files as {other}"
+                msg = f"recipients: {item.name} {twice}"
+                raise ValueError(msg)
+            by_file[file_name(item.name)] = item.name
             if item.webhook and not self.webhook_of(item.name):
                 msg = f"recipients: {item.name} has webhook = true, but VETL_REPORT__WEBHOOKS has no such name"
                 raise ValueError(msg)

@@ -36,6 +36,7 @@ from vetl.store.phone_calls.json_calls import (
 )
 from vetl.store.phone_calls.stored_calls import (
     DETAILS,
+    IDENTITY,
     SAME_CALL,
     SAME_ROW,
     DayChanges,
@@ -48,7 +49,7 @@ from vetl.store.phone_calls.stored_calls import (
     stored_rows,
     with_ordinals,
 )
-from vetl.store.pseudonyms import CALL_IDENTITY, IDS, without_words
+from vetl.store.pseudonyms import IDS, without_words
 from vetl.store.tables import row_hash
 
 DAY = ("practice_id", "call_date")
@@ -112,7 +113,7 @@ def _without_people(commit: Commit, calls: Typed) -> Typed:
     if pseudonyms and frame.height:
         own = frame_of(
             commit.connection,
-            f"select distinct {', '.join(CALL_IDENTITY)}, true as _own from {commit.table.raw}"
+            f"select distinct {', '.join(IDENTITY)}, true as _own from {commit.table.raw}"
             " where practice_id in (select unnest($practices)) and call_date between $first and $last"
             " and (list_contains($pseudonyms, client_id) or list_contains($pseudonyms, remote_client_id))",
             params={
@@ -122,7 +123,7 @@ def _without_people(commit: Commit, calls: Typed) -> Typed:
                 "pseudonyms": pseudonyms,
             },
         )
-        marked = frame.join(own, on=CALL_IDENTITY, how="left", nulls_equal=True, maintain_order="left")
+        marked = frame.join(own, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
         frame = without_words(commit.table, frame, marked["_own"].fill_null(value=False))
     return replace(calls, frame=frame)
 
