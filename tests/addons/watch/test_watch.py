@@ -1,6 +1,7 @@
 """Thresholds over a real published file in which a day has many calls, and data is corrected."""
 
 import sqlite3
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def test_a_message_in_flight_when_vetl_was_killed_is_not_sent_again(tmp_path: Pa
         assert len(ledger.claim(ledger.messages(), again=True)) == 1
 
 
-def test_a_headline_rings_once_and_not_if_it_is_switched_off(
+def test_a_headline_rings_once_and_not_if_it_is_switched_off_or_its_practice_was_taken_out(
     settings: Settings, world: World, mailbox: Mailbox
 ) -> None:
     world.run(
@@ -119,8 +120,10 @@ def test_a_headline_rings_once_and_not_if_it_is_switched_off(
     )
     off = changed(settings, watch={"thresholds": (), "headlines": False})
     on = changed(settings, watch={"thresholds": ()})
+    without = on.model_copy(update={"practices": (replace(on.practices[0], id="another"),)})
 
     assert send_notices(off).rang == ()
+    assert send_notices(without).rang == ()
     assert send_notices(on).rang == ("The line was down",)
     assert send_notices(on).rang == ()
     [notice] = mailbox.messages

@@ -73,7 +73,7 @@ def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent
     try:
         found = judge(settings)
         with NoticeLedger.open(watch.ledger) as ledger:
-            rang = _headlines(settings.warehouse.published, settings.alerts, ledger, at) if watch.headlines else []
+            rang = _headlines(settings, ledger, at) if watch.headlines else []
             ended: list[str] = []
             for one in found:
                 with ledger.writing():
@@ -95,20 +95,20 @@ def lines(settings: Settings) -> list[str]:
     ]
 
 
-def _headlines(published: Path, alerts: AlertSettings, ledger: NoticeLedger, at: datetime) -> list[str]:
+def _headlines(settings: Settings, ledger: NoticeLedger, at: datetime) -> list[str]:
     """Note a message about each headline that is shown and was in none before; return their lines."""
-    shown = query(
-        published,
-        "select practice_id, measure, since, words from marts.headlines"
-        " where rank is not null order by rank limit 5",
+    ranked = query(
+        settings.warehouse.published,
+        "select practice_id, measure, since, words from marts.headlines where rank is not null order by rank",
     ).rows
+    shown = [row for row in ranked if is_configured(settings.practices, row[0])]
     rang: list[str] = []
-    for practice_id, measure, since, words in shown:
+    for practice_id, measure, since, words in shown[:5]:
         key = f"headline {measure} {since}"
         if ledger.through(key, practice_id) is None:
             with ledger.writing():
                 ledger.judged_through(key, practice_id, since)
-                ledger.due(f"{key} {practice_id}", _usual_recipients(alerts), words, at)
+                ledger.due(f"{key} {practice_id}", _usual_recipients(settings.alerts), words, at)
             rang.append(words)
     return rang
 
