@@ -11,13 +11,11 @@ from support.warm_dbt import Done, dbt
 from vetl.bundled import dbt_project
 from vetl.jobs.build import dbt_variables
 from vetl.jobs.dbt_process import as_options, environment
-from vetl.settings import Settings
 from vetl.settings.core_sections import DefinitionsSettings
 
 BOOKING_STAGES = ("started", "client_details", "pet_details", "reason_selected", "slot_selected", "confirmed")
 """The stages of the sandbox in their order."""
-DEFINED = Settings.model_construct(definitions=DefinitionsSettings(booking_stages=BOOKING_STAGES))
-VARIABLES = as_options(dbt_variables(DEFINED))
+VARIABLES = as_options(dbt_variables((), DefinitionsSettings(booking_stages=BOOKING_STAGES)))
 """The variables that vetl passes: a project is parsed once for the same variables (`support.warm_dbt_server`)."""
 
 

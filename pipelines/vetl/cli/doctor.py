@@ -49,7 +49,7 @@ def doctor(
     """Compare the settings with the platform; --write corrects them."""
     config = _file_to_mend() if write else None
     settings = load_settings()
-    clear = published_clear(settings)
+    clear = published_clear(settings.warehouse.published, settings.privacy)
     with showing_lists() as progress:
         report = run_doctor(settings, practices=practice, endpoints=endpoint, config=config, progress=progress)
     warnings = [*exposed(settings), *settings.warehouse.weak_key(), *clear]

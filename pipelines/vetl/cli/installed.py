@@ -86,7 +86,7 @@ def dbt(context: typer.Context) -> int:
     # The value of an option may stand before the command: `--log-level debug run`.
     command = next((name for name in arguments if name in _WITH_VARIABLES), "")
     others, own = _without_variables(arguments)
-    variables = as_options({**dbt_variables(settings), **own}) if command else []
+    variables = as_options({**dbt_variables(settings.practices, settings.definitions), **own}) if command else []
     if command in _BUILDING:
         doubt_build(settings)
     places = {

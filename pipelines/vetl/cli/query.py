@@ -1,26 +1,24 @@
 """`vetl query`: run a statement on the published file and stream its rows in any format."""
 
-import csv
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 import typer
-from pydantic_core import to_json
 
 from vetl import bundled
 from vetl.cli.commands import AsJson, Commands, Question
 from vetl.cli.progress import waiting
-from vetl.cli.terminal import count, print_json, print_table
+from vetl.cli.terminal import count, json_of, print_csv, print_json, print_table
 from vetl.core.errors import WrongUse
-from vetl.core.text import cell, json_text, markdown, printable, text
+from vetl.core.text import markdown, printable, text
 from vetl.figures.catalogue import statement_of, worked_questions
 from vetl.publishing.statements import RowStream, previewed, query_to_parquet, streamed
 from vetl.settings import load_settings, require_settings
@@ -149,10 +147,7 @@ def _write_rows(stream: RowStream, style: Format) -> None:
         case "json":
             sys.stdout.writelines(_array(stream))
         case "csv":
-            writer = csv.writer(sys.stdout, lineterminator="\n")
-            writer.writerow([cell(column) for column in stream.columns])
-            for batch in stream.batches:
-                writer.writerows([cell(value) for value in row] for row in batch)
+            print_csv(stream.columns, chain.from_iterable(stream.batches))
         case _:
             sys.stdout.write(markdown(stream.columns, []))
             for batch in stream.batches:
@@ -160,7 +155,7 @@ def _write_rows(stream: RowStream, style: Format) -> None:
 
 
 def _write_vertical(stream: RowStream) -> None:
-    rows = list(islice((row for batch in stream.batches for row in batch), MOST_ROWS + 1))
+    rows = list(islice(chain.from_iterable(stream.batches), MOST_ROWS + 1))
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     sys.stdout.writelines(_vertical(stream.columns, rows[:MOST_ROWS], width))
     more = (
@@ -173,7 +168,7 @@ def _write_vertical(stream: RowStream) -> None:
 
 def _array(stream: RowStream) -> Iterator[str]:
     """Yield the text of a JSON array with one object for each row."""
-    objects = (dict(zip(stream.columns, row, strict=True)) for batch in stream.batches for row in batch)
+    objects = (dict(zip(stream.columns, row, strict=True)) for row in chain.from_iterable(stream.batches))
     yield "["
     yield from _with_commas(objects)
     yield "]\n"
@@ -181,18 +176,14 @@ def _array(stream: RowStream) -> Iterator[str]:
 
 def _one_object(stream: RowStream) -> Iterator[str]:
     """Yield the text of one JSON object, the form of `--json` for every command."""
-    yield f'{{"exit_code":0,"columns":{_json(stream.columns)},"rows":['
-    yield from _with_commas(row for batch in stream.batches for row in batch)
+    yield f'{{"exit_code":0,"columns":{json_of(stream.columns)},"rows":['
+    yield from _with_commas(chain.from_iterable(stream.batches))
     yield "]}\n"
 
 
 def _with_commas(values: Iterator[Any]) -> Iterator[str]:
     for index, value in enumerate(values):
-        yield f",{_json(value)}" if index else _json(value)
-
-
-def _json(value: object) -> str:
-    return json_text(to_json(value, inf_nan_mode="null", fallback=str).decode())
+        yield f",{json_of(value)}" if index else json_of(value)
 
 
 def _write_parquet(file: Path, sql: str) -> None:

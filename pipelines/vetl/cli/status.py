@@ -4,10 +4,9 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from enum import StrEnum
 from itertools import groupby
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -30,12 +29,6 @@ _UNCHANGED_AFTER = timedelta(minutes=1)
 app = Commands()
 
 
-class Form(StrEnum):
-    """The formats for other programs."""
-
-    prometheus = "prometheus"
-
-
 @app.command(
     examples="""
         vetl status
@@ -51,7 +44,8 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="Repeat every two seconds until interrupted.")] = False,
     as_json: AsJson = False,
     form: Annotated[
-        Form | None, typer.Option("--format", help="For the textfile collector of Prometheus' node exporter.")
+        Literal["prometheus"] | None,
+        typer.Option("--format", help="For the textfile collector of Prometheus' node exporter."),
     ] = None,
 ) -> int:
     """Show the state of each list, also while a sync runs."""

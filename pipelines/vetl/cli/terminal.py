@@ -50,14 +50,14 @@ class TableColumn:
     if_filled: bool = False
 
 
-def as_json(value: object) -> str:
+def json_of(value: object) -> str:
     """Return a value as JSON."""
     return json_text(to_json(value, inf_nan_mode="null", fallback=str).decode())
 
 
 def print_json(value: object) -> None:
     """Print a JSON value on one line; instants are in ISO 8601."""
-    sys.stdout.write(as_json(value) + "\n")
+    sys.stdout.write(json_of(value) + "\n")
     sys.stdout.flush()
 
 

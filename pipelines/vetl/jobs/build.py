@@ -5,10 +5,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from vetl import bundled, hooks
 from vetl.core.errors import PublicationHeld, WarehouseBusy
+from vetl.core.list_read import Practice
 from vetl.core.pages import BESIDE_THE_LIST, WindowKind
 from vetl.core.published_file import Treatment
 from vetl.core.text import some_of
@@ -23,10 +25,9 @@ from vetl.publishing.publication import Published
 from vetl.publishing.publication import publish as publish_file
 from vetl.publishing.retention import roll_back
 from vetl.settings import Settings
-from vetl.settings.core_sections import PrivacySettings, WarehouseSettings
+from vetl.settings.core_sections import DefinitionsSettings, PrivacySettings, WarehouseSettings
 from vetl.store.connection import attached
 from vetl.store.control import builds
-from vetl.store.control.builds import news
 from vetl.store.control.phone_numbers import note_phone_numbers
 from vetl.store.instants import differences
 from vetl.store.warehouse import Place, existing, opened, writing
@@ -53,7 +54,8 @@ def building(
         treatments(settings.privacy)
         deadline = now() + warehouse.lock_wait_seconds
         hooks.before_build(settings)
-        variables, regions = dbt_variables(settings), settings.definitions.phone_regions
+        variables = dbt_variables(settings.practices, settings.definitions)
+        regions = settings.definitions.phone_regions
         begun: Begun | None = None
         while True:
             seconds = max(0.0, deadline - now())
@@ -150,16 +152,17 @@ def doubt_build(settings: Settings) -> None:
     """Make the next build one in full if models are made one by one now, with other definitions than the rest."""
     warehouse = settings.warehouse
     if warehouse.path.exists():
-        made_with = dbt_process.fingerprint(warehouse.path, dbt_variables(settings))
+        variables = dbt_variables(settings.practices, settings.definitions)
+        made_with = dbt_process.fingerprint(warehouse.path, variables)
         builds.doubt(warehouse.path, made_with, lock_wait_seconds=warehouse.lock_wait_seconds)
 
 
-def dbt_variables(settings: Settings) -> dict[str, Any]:
+def dbt_variables(practices: Sequence[Practice], definitions: DefinitionsSettings) -> dict[str, Any]:
     """Return dbt's variables: lists with their tables, kinds of windows, corrected times, definitions."""
     windows = {"apart": [kind.value for kind in BESIDE_THE_LIST], "moving": WindowKind.TAIL.value}
     lists = {item.name: item.table for item in REGISTRY}
-    first = min((practice.history_start for practice in settings.practices), default=date.max)
-    others = differences((practice.time_zone for practice in settings.practices), first)
+    first = min((practice.history_start for practice in practices), default=date.max)
+    others = differences((practice.time_zone for practice in practices), first)
     corrections = {
         zone: [(str(start), str(end), seconds) for start, end, seconds in spans] for zone, spans in others.items()
     }
@@ -167,7 +170,7 @@ def dbt_variables(settings: Settings) -> dict[str, Any]:
         "lists": lists,
         "windows": windows,
         "zone_corrections": corrections,
-        **settings.definitions.variables(),
+        **definitions.variables(),
     }
 
 
@@ -184,7 +187,8 @@ def read_manifest(settings: Settings) -> dict[str, Any]:
             return json.loads(file.read_text("utf-8"))
         except (OSError, ValueError):
             pass
-    return json.loads(dbt_process.dbt_parse(settings.warehouse.path, dbt_variables(settings)).read_text("utf-8"))
+    variables = dbt_variables(settings.practices, settings.definitions)
+    return json.loads(dbt_process.dbt_parse(settings.warehouse.path, variables).read_text("utf-8"))
 
 
 def publish_marts(
@@ -224,15 +228,15 @@ def treatments(privacy: PrivacySettings) -> dict[str, dict[str, Treatment]]:
     return privacy.treatments(personal_columns(bundled.dbt_project()))
 
 
-def published_clear(settings: Settings) -> list[str]:
+def published_clear(published: Path, privacy: PrivacySettings) -> list[str]:
     """Return a line with the personal columns that are published as they are, if there are any."""
     clear = [
         f"{mart}.{column}"
-        for mart, columns in treatments(settings.privacy).items()
+        for mart, columns in treatments(privacy).items()
         for column, treatment in columns.items()
         if treatment == "clear"
     ]
-    clause = f"[privacy] publishes as they are, for all who may read {settings.warehouse.published}: "
+    clause = f"[privacy] publishes as they are, for all who may read {published}: "
     return [clause + ", ".join(clear)] if clear else []
 
 
@@ -245,7 +249,8 @@ def is_built(settings: Settings) -> bool:
     existing(settings.warehouse)
     with writing(settings.warehouse):
         hooks.before_build(settings)
-        return news(path, dbt_process.fingerprint(path, dbt_variables(settings))) is None
+        variables = dbt_variables(settings.practices, settings.definitions)
+        return builds.news(path, dbt_process.fingerprint(path, variables)) is None
 
 
 def is_up_to_date(settings: Settings) -> bool:

@@ -42,7 +42,7 @@ from vetl.store.drafts import draft_for
 from vetl.store.instants import Span, differences, doubt
 from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.phone_calls.json_calls import read_values
-from vetl.store.warehouse import new_run_id, opened
+from vetl.store.warehouse import Place, new_run_id, opened
 
 TIME_ZONE = "time_zone"
 _NAMES = {"time zone": TIME_ZONE}
@@ -279,7 +279,7 @@ def run_doctor(
         right = corrected(settings, corrections)
         after, learnt = _checked(right, list(dict.fromkeys(again)), endpoints, run_id, progress)
         report, notes = _merged(report, after), notes | learnt
-    _keep(settings, notes, run_id, started, report)
+    _keep(settings.warehouse, settings.practices, notes, run_id, started, report)
     if config is None:
         return report
     right_ones = proven(corrections, report)
@@ -370,15 +370,16 @@ def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:
 
 
 def _keep(
-    settings: Settings,
+    place: Place,
+    practices: Sequence[Practice],
     notes: Mapping[tuple[str, str], Sequence[Learnt]],
     run_id: str,
     started: datetime,
     report: Report,
 ) -> None:
     """Store the observations in `control.capabilities` for the next sync, and the run in `control.runs`."""
-    with opened(settings.warehouse) as warehouse:
-        warehouse.set_practices(settings.practices)
+    with opened(place) as warehouse:
+        warehouse.set_practices(practices)
         warehouse.start_run(run_id, started, "doctor")
         for (practice_id, name), learnt in notes.items():
             if learnt:

@@ -154,7 +154,7 @@ def dbt_on_spark(
         ),
         "utf-8",
     )
-    variables: Mapping[str, Any] = {**dbt_variables(settings), **TYPES}
+    variables: Mapping[str, Any] = {**dbt_variables(settings.practices, settings.definitions), **TYPES}
     script = Path(__file__).with_name("spark_session.py")
     return dbt_build(
         work / "lake",
