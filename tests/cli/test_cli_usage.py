@@ -93,6 +93,23 @@ def test_wrong_use_is_one_line_and_exit_2(
     assert err.count("\n") == 1
 
 
+@pytest.mark.usefixtures("configured")
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["publish", "--to", "east.duckdb"], "give --for GROUP, too"),
+        (["publish", "--for", "East", "--rollback"], "--for cannot be combined with --rollback"),
+        (["publish", "--for", ""], "no practice has this group"),
+        (["dashboard", "--set-password", ""], "there is no user"),
+    ],
+)
+def test_an_option_that_would_have_no_effect_is_refused(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert app.execute(arguments) == 2
+    assert expected in capsys.readouterr().err
+
+
 def test_a_demo_does_not_go_on_in_the_folder_of_another(capsys: pytest.CaptureFixture[str]) -> None:
     Path("demo").mkdir()
     Path("demo/vetl.toml").write_text("[[practices]]\nid = 'another'", "utf-8")

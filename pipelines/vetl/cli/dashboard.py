@@ -75,7 +75,7 @@ def dashboard(
     ] = None,
 ) -> int:
     """Show the published file to managers, in the browser."""
-    if set_password:
+    if set_password is not None:
         return _set_password(set_password)
     settings = load_settings()
     effective = _overridden(settings.dashboard, host, port)

@@ -10,7 +10,7 @@ import typer
 from vetl import hooks
 from vetl.cli.commands import AsJson, Commands, local, zone
 from vetl.cli.output import mention, say
-from vetl.cli.terminal import print_json, short
+from vetl.cli.terminal import count, print_json, short
 from vetl.cli.views import show_published
 from vetl.core.errors import WrongUse
 from vetl.jobs.build import publish_marts, roll_back_published
@@ -46,7 +46,11 @@ def publish(
     as_json: AsJson = False,
 ) -> int:
     """Replace the published file by the current marts."""
-    if group:
+    if group is None and target:
+        raise WrongUse("--to is the file of a group: give --for GROUP, too")
+    if group is not None:
+        if rollback is not None or accept_loss:
+            raise WrongUse("--for cannot be combined with --rollback, --release or --accept-loss")
         return _publish_for(group, target, as_json=as_json)
     settings = load_settings()
     if rollback:
@@ -83,5 +87,5 @@ def _publish_for(group: str, target: Path | None, *, as_json: bool) -> int:
     if as_json:
         print_json({"exit_code": 0, "path": file, "practices": practices, "tables": rows})
     else:
-        mention(f"Wrote {len(practices)} practices, {sum(rows.values()):,} rows: {short(file)}")
+        mention(f"Wrote {count(len(practices), 'practice')}, {count(sum(rows.values()), 'row')}: {short(file)}")
     return 0
