@@ -14,6 +14,7 @@ import vetl_sandbox
 from support.bad_days import DAYS, FULL_AT, PUBLISHED, WAREHOUSE, Site, at_work, on_a_full_disk
 from support.mart_builds import untested
 from support.practice_site import write_settings
+from support.sandbox_settings import enter
 from support.small_project import small_project
 from vetl import bundled
 from vetl.cli import app
@@ -57,21 +58,13 @@ def after_a_run(platform: vetl_sandbox.Handle, tmp_path_factory: pytest.TempPath
     return folder
 
 
-def enter(folder: Path, platform: vetl_sandbox.Handle, patch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("VETL_")]:
-        patch.delenv(name)
-    patch.chdir(folder)
-    patch.setenv("TZ", "UTC")
-    for key in ("username", "password", "role"):
-        patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
-
-
 @pytest.fixture
 def site(
     after_a_run: Path, platform: vetl_sandbox.Handle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Site]:
     folder = shutil.copytree(after_a_run, tmp_path / "site")
     enter(folder, platform, monkeypatch)
+    monkeypatch.setenv("TZ", "UTC")
     with untested():
         yield Site(platform, monkeypatch)
     platform.reset()

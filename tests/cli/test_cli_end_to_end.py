@@ -17,6 +17,7 @@ import vetl_sandbox
 from support.mart_builds import untested
 from support.practice_site import write_settings
 from support.processes import answers
+from support.sandbox_settings import enter
 from support.small_project import small_project
 from vetl import bundled
 from vetl.cli import app
@@ -57,11 +58,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[vetl_sandbox.
         pytest.MonkeyPatch.context() as patch,
     ):
         write_settings(folder, platform, practices=2, days=DAYS)
-        for name in [name for name in os.environ if name.startswith("VETL_")]:
-            patch.delenv(name)
-        patch.chdir(folder)
-        for key in ("username", "password", "role"):
-            patch.setenv(f"VETL_PARTNER__{key}".upper(), getattr(platform, key))
+        enter(folder, platform, patch)
         yield platform
 
 

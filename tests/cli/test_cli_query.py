@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,7 +16,6 @@ import polars as pl
 import pytest
 from vetl.cli import app
 
-ROOT = Path(__file__).resolve().parents[2]
 MEGABYTE = 1_048_576
 ROWS = """
     create schema marts;
@@ -115,8 +113,7 @@ def started(
 ) -> subprocess.Popen[bytes]:
     """Run `vetl query` as a process. `prefix` is a program that starts it."""
     command = [*prefix, sys.executable, "-m", "vetl", "query", *arguments]
-    environment = {**os.environ}
-    return subprocess.Popen(command, env=environment, stdout=stdout, stderr=subprocess.PIPE)
+    return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE)
 
 
 @pytest.mark.parametrize("where", [[], ["--private"]], ids=["published", "private"])

@@ -19,8 +19,6 @@ from support.receiver_process import ReceiverProcess
 from vetl.settings import load_settings
 from vetl.settings.section import exposed
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 def vetl(folder: Path, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     """Run the command with the umask of most operators."""

@@ -17,7 +17,6 @@ from typing import Self
 import duckdb
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
 WIDTH = 100
 CTRL_C, CTRL_D = b"\x03", b"\x04"
 GIGABYTE = 1 << 30

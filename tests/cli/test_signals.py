@@ -1,6 +1,5 @@
 """A signal ends a command that waits: one line, and its exit code; `test_bad_days.py` ends one at work."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 from support.processes import until
 
-ROOT = Path(__file__).parents[2]
 SETTINGS = """
 [partner]
 base_url = "http://127.0.0.1:{port}"
@@ -28,8 +26,7 @@ history_start = 2025-01-01
 def started(*arguments: str) -> Generator[subprocess.Popen[bytes]]:
     """Run a command in a process of its own, which heeds Ctrl-C although a suite in the background does not."""
     command = ["env", "--default-signal=INT", sys.executable, "-m", "vetl", *arguments]
-    environment = {**os.environ}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process
     finally:

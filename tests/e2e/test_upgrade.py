@@ -1,6 +1,5 @@
 """Every command refuses a warehouse that a newer vetl has migrated."""
 
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +8,7 @@ import duckdb
 import pytest
 import vetl_sandbox
 from support.practice_site import practice_table
-from support.sandbox_settings import credentials
+from support.sandbox_settings import enter
 from vetl.cli import app
 from vetl.endpoints import REGISTRY
 from vetl.store.notes import read_note, write_note
@@ -33,13 +32,9 @@ def newer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         pytest.MonkeyPatch.context() as patch,
         vetl_sandbox.running(practices=1, days=1, calls=5, frozen=True) as platform,
     ):
-        for name in [name for name in os.environ if name.startswith("VETL_")]:
-            patch.delenv(name)
-        patch.chdir(tmp_path_factory.mktemp("newer"))
+        enter(tmp_path_factory.mktemp("newer"), platform, patch)
         _make_newer()
         Path("vetl.toml").write_text(SETTINGS.replace("http://127.0.0.1:9", platform.base_url), "utf-8")
-        for name, value in credentials(platform).items():
-            patch.setenv(name, value)
         yield
 
 

@@ -8,14 +8,12 @@ import pytest
 from support.hook_receiver import receiving
 from support.mail_server import mail_server
 from support.practice_site import vetl_resource
-from vetl.core.errors import ConfigurationError
 from vetl.notices import alerts
 from vetl.notices.alerts import Alert
 from vetl.notices.mail import written
 from vetl.notices.webhook import payload
 from vetl.orchestration.alert_sensors import alert_of, alert_sensors
 from vetl.orchestration.checks import CAUSES
-from vetl.settings import load_settings
 from vetl.settings.core_sections import AlertSettings, ScheduleSettings
 
 
@@ -158,11 +156,3 @@ def test_a_custom_channel_gets_the_alert_although_another_channel_fails(tmp_path
         sensor(fail(instance, dg.Failure("loc-1: 403")), vetl=vetl_resource(tmp_path))
 
     assert [alert.job for alert in received] == ["everything"]
-
-
-def test_an_address_with_its_secret_is_refused_in_the_file(tmp_path: Path) -> None:
-    config = tmp_path / "vetl.toml"
-    config.write_text("[alerts]\nwebhook = 'https://hooks.example.com/T0/secret'\n")
-
-    with pytest.raises(ConfigurationError, match="VETL_ALERTS__WEBHOOK"):
-        load_settings(config)

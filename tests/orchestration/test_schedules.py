@@ -5,10 +5,8 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from vetl.core.errors import ConfigurationError
 from vetl.jobs.judgements import USUAL_HOURS
 from vetl.orchestration.schedules import EVERYTHING, WATCH, schedules
-from vetl.settings import load_settings
 from vetl.settings.core_sections import ScheduleSettings, open_hours
 
 SEVEN = datetime(2026, 1, 1, 7, tzinfo=UTC)
@@ -54,21 +52,6 @@ def test_a_tick_does_not_pile_up_behind_one_that_is_not_done(tmp_path: Path) -> 
             tick = schedule.evaluate_tick(context)
 
     assert "not done yet" in str(tick.skip_message)
-
-
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("hourly = 'daily'", "schedule.hourly must be a cron line"),
-        ("time_zone = 'Mars/Base'", "schedule.time_zone must be an IANA time zone"),
-    ],
-)
-def test_a_wrong_line_is_reported_by_its_key(line: str, complaint: str, tmp_path: Path) -> None:
-    config = tmp_path / "vetl.toml"
-    config.write_text(f"[schedule]\n{line}\n")
-
-    with pytest.raises(ConfigurationError, match=complaint):
-        load_settings(config)
 
 
 @pytest.mark.parametrize(

@@ -35,16 +35,6 @@ PERSONAL: Mapping[str, Mapping[str, PersonalClass]] = {
 }
 
 
-@pytest.mark.parametrize("key", ["path", "published"])
-@pytest.mark.parametrize("name", ["marts.duckdb", "Raw.db", "control"])
-def test_a_file_that_is_called_like_a_schema_in_it_is_refused(key: str, name: str) -> None:
-    """DuckDB finds `marts.phone_calls` in a file marts.duckdb ambiguous: an analyst could query nothing."""
-    written(f"[warehouse]\n{key} = 'data/{name}'")
-
-    with pytest.raises(ConfigurationError, match=rf"warehouse\.{key}.*must not be called"):
-        load_settings()
-
-
 def test_practices_are_read_with_their_types_or_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     written(HARBOR)
     assert load_settings().practices == (

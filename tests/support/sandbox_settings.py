@@ -1,10 +1,12 @@
 """Settings as a user would write them for a sandbox, and a sync with them."""
 
+import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 import vetl_sandbox
 from pydantic import SecretStr
 from vetl.core.list_read import Practice, SyncResult
@@ -54,3 +56,12 @@ def synced(settings: Settings, *, progress: Callable[[Any], None] = lambda _: No
 def credentials(platform: vetl_sandbox.Handle) -> dict[str, str]:
     """Return the variables of the environment that a user of the platform sets."""
     return {f"VETL_PARTNER__{key}".upper(): getattr(platform, key) for key in ("username", "password", "role")}
+
+
+def enter(folder: Path, platform: vetl_sandbox.Handle, patch: pytest.MonkeyPatch) -> None:
+    """Work in a folder as a user of the platform, with no other variable of vetl in the environment."""
+    patch.chdir(folder)
+    for name in [name for name in os.environ if name.startswith("VETL_")]:
+        patch.delenv(name)
+    for name, value in credentials(platform).items():
+        patch.setenv(name, value)

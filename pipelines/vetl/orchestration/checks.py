@@ -7,6 +7,7 @@ check needs a lock.
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from inspect import getdoc
 from typing import Any
 
 import dagster as dg
@@ -51,7 +52,7 @@ def failure(message: str, causes: Iterable[str]) -> dg.Failure:
     name="check_lists",
     can_subset=True,
     specs=[
-        dg.AssetCheckSpec(name, asset=raw_key(endpoint.table), description=" ".join((judge.__doc__ or "").split()))
+        dg.AssetCheckSpec(name, asset=raw_key(endpoint.table), description=getdoc(judge))
         for endpoint in REGISTRY
         for name, judge in LIST_CHECKS.items()
     ],
@@ -85,14 +86,14 @@ def check_published() -> dg.AssetChecksDefinition:
         name="check_published",
         can_subset=True,
         specs=[
-            dg.AssetCheckSpec(name, asset=PUBLISHED, description=description)
-            for name, (description, _) in PUBLISHED_CHECKS.items()
+            dg.AssetCheckSpec(name, asset=PUBLISHED, description=getdoc(judge))
+            for name, judge in PUBLISHED_CHECKS.items()
         ],
     )
     def check(context: dg.AssetCheckExecutionContext, vetl: VetlResource) -> Iterator[dg.AssetCheckResult]:
         """Run the checks. Failures are warnings, because none of them proves a fault."""
         settings = vetl.settings()
-        for name, (_, judge) in PUBLISHED_CHECKS.items():
+        for name, judge in PUBLISHED_CHECKS.items():
             if (key := dg.AssetCheckKey(PUBLISHED, name)) in context.selected_asset_check_keys:
                 yield result_of(judge(settings), key)
 
@@ -122,5 +123,5 @@ def lists_now(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
 
 def published_now(settings: Settings) -> Iterator[dg.AssetCheckEvaluation]:
     """Run the checks of the published file in the step that builds it; planned, each would be two more events."""
-    for name, (_, judge) in PUBLISHED_CHECKS.items():
+    for name, judge in PUBLISHED_CHECKS.items():
         yield result_of(judge(settings), dg.AssetCheckKey(PUBLISHED, name), dg.AssetCheckEvaluation)

@@ -1,6 +1,5 @@
 """A platform that the tests of acting share, at rest before each, and a warehouse that is synced with it."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 import vetl_sandbox
 from support.act_world import DAYS, ActWorld, act_world, toml_of
-from support.sandbox_settings import credentials
+from support.sandbox_settings import enter
 
 Synced = tuple[vetl_sandbox.Handle, Path]
 
@@ -33,10 +32,6 @@ def world(synced: Synced, tmp_path: Path) -> ActWorld:
 @pytest.fixture
 def installed(world: ActWorld, monkeypatch: pytest.MonkeyPatch) -> ActWorld:
     """Provide the world as a user has it: a folder with `vetl.toml`, and the secrets in the environment."""
-    for name in [name for name in os.environ if name.startswith("VETL_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.chdir(world.settings.warehouse.path.parent)
-    for name, value in credentials(world.platform).items():
-        monkeypatch.setenv(name, value)
+    enter(world.settings.warehouse.path.parent, world.platform, monkeypatch)
     Path("vetl.toml").write_text(toml_of(world), "utf-8")
     return world

@@ -11,12 +11,12 @@ from vetl.settings import Settings
 
 def definitions() -> dg.Definitions:
     """Add the check."""
-    PUBLISHED_CHECKS["thresholds"] = ("No practice is outside of a threshold of [watch].", outside)
+    PUBLISHED_CHECKS["thresholds"] = outside
     return dg.Definitions()
 
 
 def outside(settings: Settings) -> Verdict:
-    """Return a row for each practice that is outside of a threshold now."""
+    """No practice is outside of a threshold of [watch]."""
     try:
         rows = [
             (one.practice_id, one.threshold.rule, one.open.began, line(one, one.open))
