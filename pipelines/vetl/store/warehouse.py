@@ -174,8 +174,6 @@ class Warehouse:
         """Write the last snapshot, if DuckDB can still read, and close the file."""
         with self.reading(), closing(self._connection), suppress(duckdb.Error):
             self._status.write_rest(self._path)
-            # The last checkpoint needs memory too: a first sync of a million calls takes 335 MiB instead of 375.
-            limit_memory(self._connection, MEMORY_FOR_ROWS)
 
     def set_practices(self, configured: Sequence[Practice]) -> None:
         """Store the configured practices; if a time zone was corrected, recompute the times that depend on it."""
