@@ -9,18 +9,10 @@ from typing import Any
 from vetl.cli.commands import WHOLE_DAYS, local, zone
 from vetl.cli.output import say
 from vetl.cli.status import masked_words_in_words
-from vetl.cli.terminal import (
-    MANY_PRACTICES,
-    TableColumn,
-    count,
-    print_aside,
-    print_items,
-    print_line,
-    print_table,
-    short,
-)
+from vetl.cli.terminal import MANY_PRACTICES, TableColumn, count, print_aside, print_items, print_line, print_table
 from vetl.core.list_read import EndpointResult, Practice, State, SyncResult
 from vetl.core.pages import Changes
+from vetl.core.text import short
 from vetl.jobs.dbt_process import BuildResult
 from vetl.jobs.drain import DrainResult
 from vetl.publishing.publication import Published
