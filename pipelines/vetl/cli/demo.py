@@ -26,7 +26,6 @@ from vetl.cli.output import mention
 from vetl.cli.run import run_everything, shown
 from vetl.cli.sandbox import Platform, greeting_of, sandbox_process
 from vetl.cli.terminal import count, print_json, print_table, this_command
-from vetl.cli.views import as_records, show_answer
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.core.text import short
 from vetl.core.zones import zone
@@ -138,13 +137,16 @@ def _answer(folder: Path, settings: Settings, report: dict[str, Any], *, as_json
     published = settings.warehouse.published
     if report["published"]:
         answers = {title: query(published, sql) for title, sql in QUESTIONS.items()}
-        report["answers"] = {title: as_records(answer) for title, answer in answers.items()}
+        report["answers"] = {
+            title: [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+            for title, answer in answers.items()
+        }
         if not as_json:
             news = read_note(settings.warehouse.path, "headlines") or []
             rows = [(one["people"], one["words"]) for one in news]
             print_table("What is unusual now, and how many people it cost", ("people", "words"), rows)
             for title, answer in answers.items():
-                show_answer(title, answer)
+                print_table(title, answer.columns, answer.rows)
             command = f"{this_command()} -C {quote(short(folder))}"
             mention(f"\nThe published file: {short(published)}")
             mention(f"Query it: {command} query 'from marts.practices'")

@@ -1,7 +1,7 @@
 """`vetl explain`: the rows behind a cell of a mart, and the evidence for them."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from operator import attrgetter
@@ -14,6 +14,7 @@ from vetl.cli.commands import AsJson, Commands, OtherFile, Style, Where, day_opt
 from vetl.cli.metric import AllEvidence, in_one_line, published_file, show_evidence
 from vetl.cli.output import say
 from vetl.cli.terminal import (
+    Columns,
     TableColumn,
     count,
     print_aside,
@@ -34,7 +35,7 @@ from vetl.settings import load_settings
 _SHOWN = 40
 """Rows of the table; `--format csv` and `--json` have all."""
 
-WINDOWS: dict[str | TableColumn, Callable[[WindowRead], object]] = {
+WINDOWS: Columns[WindowRead] = {
     "list": attrgetter("endpoint"),
     TableColumn("kind", 3): attrgetter("kind"),
     TableColumn("from", 1): lambda read: _bound(read.window_start),

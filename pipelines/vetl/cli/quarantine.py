@@ -1,6 +1,6 @@
 """`vetl quarantine`: list rejected rows, acknowledge them, or retry them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from operator import attrgetter
 from typing import Annotated
@@ -10,7 +10,7 @@ import typer
 from vetl.cli.commands import AsJson, Commands, Lists, Practices, local, zone
 from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists
-from vetl.cli.terminal import TableColumn, count, print_aside, print_items, print_json
+from vetl.cli.terminal import Columns, TableColumn, count, print_aside, print_items, print_json
 from vetl.core.errors import WrongUse
 from vetl.jobs.quarantined_rows import acknowledge as mark_as_known
 from vetl.jobs.quarantined_rows import quarantined_rows
@@ -18,7 +18,7 @@ from vetl.jobs.quarantined_rows import retry as take_in_again
 from vetl.settings import load_settings
 from vetl.store.control.bad_rows import QuarantinedRow
 
-COLUMNS: dict[str | TableColumn, Callable[[QuarantinedRow], object]] = {
+COLUMNS: Columns[QuarantinedRow] = {
     "practice": attrgetter("practice_id"),
     "list": attrgetter("endpoint"),
     "row": attrgetter("row_key"),

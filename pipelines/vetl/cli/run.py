@@ -111,7 +111,10 @@ def build(
 ) -> int:
     """Build the marts with dbt, then publish."""
     if engine != DUCKDB:
-        return build_with(engine, as_json=as_json)
+        engines = hooks.engines()
+        if engine not in engines:
+            raise WrongUse(f"--engine {engine}: known are {', '.join((DUCKDB, *engines))}")
+        return import_module(engines[engine]).build(as_json=as_json)
     settings = load_settings()
     report = shown(built_and_published(settings, full_refresh=full_refresh), settings.practices, quiet=as_json)
     if as_json:
@@ -131,14 +134,6 @@ def run(practice: Practices = None, as_json: AsJson = False) -> int:
     if as_json:
         print_json(report)
     return report["exit_code"]
-
-
-def build_with(engine: str, *, as_json: bool) -> int:
-    """Build the marts with the engine of an addon; return the exit code."""
-    engines = hooks.engines()
-    if engine not in engines:
-        raise WrongUse(f"--engine {engine}: known are {', '.join((DUCKDB, *engines))}")
-    return import_module(engines[engine]).build(as_json=as_json)
 
 
 def run_everything(settings: Settings, practices: Sequence[str] | None = None, *, quiet: bool) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
@@ -13,7 +13,7 @@ from rich.console import Console
 
 from vetl.cli.commands import WHOLE_DAYS, AsJson, Commands, Practices, ago, in_words, local, zone
 from vetl.cli.output import say
-from vetl.cli.terminal import Item, TableColumn, count, print_aside, print_items, print_json, print_line
+from vetl.cli.terminal import Columns, Item, TableColumn, count, print_aside, print_items, print_json, print_line
 from vetl.core.errors import WrongUse
 from vetl.core.text import short
 from vetl.jobs.status_report import StatusReport, read_status
@@ -149,7 +149,6 @@ def _quarantine_of(lists: Sequence[ListStatus]) -> str:
     return f"{quarantined} (all known)" if all_known else f"{quarantined or ''}"
 
 
-Columns = Mapping[str | TableColumn, Callable[[Item], object]]
 COLUMNS: Columns[ListStatus] = {
     "practice": attrgetter("practice_id"),
     TableColumn("name", 3): attrgetter("practice"),

@@ -50,6 +50,10 @@ class TableColumn:
     if_filled: bool = False
 
 
+Columns = Mapping[str | TableColumn, Callable[[Item], object]]
+"""The columns of a table, each with the function that returns its cell for an item."""
+
+
 def json_of(value: object) -> str:
     """Return a value as JSON."""
     return json_text(to_json(value, inf_nan_mode="null", fallback=str).decode())
@@ -131,10 +135,8 @@ def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence
         console.print(Text(f"not shown at this width: {', '.join(hidden)}", style="dim"))
 
 
-def print_items(
-    title: str, columns: Mapping[str | TableColumn, Callable[[Item], object]], items: Iterable[Item]
-) -> None:
-    """Print a table with a row for each item; each column has the function that returns its cell."""
+def print_items(title: str, columns: Columns[Item], items: Iterable[Item]) -> None:
+    """Print a table with a row for each item."""
     print_table(title, list(columns), [[of(item) for of in columns.values()] for item in items])
 
 

@@ -4,27 +4,32 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
 from vetl.cli.commands import WHOLE_DAYS, local, zone
 from vetl.cli.output import say
 from vetl.cli.status import masked_words_in_words
-from vetl.cli.terminal import MANY_PRACTICES, TableColumn, count, print_aside, print_items, print_line, print_table
+from vetl.cli.terminal import (
+    MANY_PRACTICES,
+    Columns,
+    TableColumn,
+    count,
+    print_aside,
+    print_items,
+    print_line,
+)
 from vetl.core.list_read import EndpointResult, Practice, State, SyncResult
 from vetl.core.pages import Changes
 from vetl.core.text import short
 from vetl.jobs.dbt_process import BuildResult
 from vetl.jobs.drain import DrainResult
 from vetl.publishing.publication import Published
-from vetl.publishing.statements import QueryResult
 from vetl.settings.core_sections import WEAK_KEY
 
-Column = str | TableColumn
 STATES_IN_ORDER: tuple[State, ...] = ("failed", "uncertified", "withdrawn", "certified")
 """The states, the worst first."""
 
 
-SYNC_COLUMNS: dict[Column, Callable[[EndpointResult], object]] = {
+SYNC_COLUMNS: Columns[EndpointResult] = {
     "practice": attrgetter("practice_id"),
     "list": attrgetter("endpoint"),
     "state": attrgetter("state"),
@@ -37,7 +42,7 @@ SYNC_COLUMNS: dict[Column, Callable[[EndpointResult], object]] = {
 }
 
 
-def _columns_of_practices(names: Mapping[str, str]) -> dict[Column, Callable[[Sequence[EndpointResult]], object]]:
+def _columns_of_practices(names: Mapping[str, str]) -> Columns[Sequence[EndpointResult]]:
     """Return the columns of a table with a row for the lists of each practice."""
 
     def total(name: str) -> Callable[[Sequence[EndpointResult]], object]:
@@ -137,13 +142,3 @@ def show_published(published: Published) -> None:
         print_aside(masked_words_in_words(published.masked_words))
     for mart in published.left_out:
         say(f"warning: {mart} was left out: no model of vetl builds it")
-
-
-def show_answer(title: str, answer: QueryResult) -> None:
-    """Print the rows of a statement as a table."""
-    print_table(title, answer.columns, answer.rows)
-
-
-def as_records(answer: QueryResult) -> list[dict[str, Any]]:
-    """Return each row as a mapping from column name to value."""
-    return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]

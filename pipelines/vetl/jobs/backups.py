@@ -244,20 +244,15 @@ def copy_bytes(source: Path, target: Path) -> None:
     """Copy a file to a path at which there is nothing, for its owner alone, onto the disk."""
     handle = os.open(target, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, OWNER_ONLY)
     with source.open("rb") as read, os.fdopen(handle, "wb") as written:
-        while chunk := read.read(_CHUNK):
-            written.write(chunk)
+        shutil.copyfileobj(read, written, _CHUNK)
         written.flush()
         os.fsync(written.fileno())
 
 
 def _hash(file: Path) -> tuple[int, str]:
-    digest, size = hashlib.sha256(), 0
-    handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
-    with os.fdopen(handle, "rb") as read:
-        while chunk := read.read(_CHUNK):
-            digest.update(chunk)
-            size += len(chunk)
-    return size, digest.hexdigest()
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW), "rb") as read:
+        digest = hashlib.file_digest(read, "sha256")
+        return read.tell(), digest.hexdigest()
 
 
 def _finish(backup: Backup) -> None:
