@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 from vetl import bundled, hooks
 from vetl.core.errors import BuildFailed, PublicationHeld, VetlError, is_of_a_full_disk
 from vetl.core.list_read import ReportProgress
-from vetl.core.text import short
 from vetl.forgetting.job import finish_forgettings
 from vetl.jobs.build import building, is_built, publish_marts, treatments
 from vetl.jobs.dbt_process import NodeDone, log_file
@@ -175,5 +175,10 @@ def report_of(events: Sequence[Event]) -> dict[str, Any]:
 
 
 def _not_published(warehouse: WarehouseSettings) -> str:
-    stays = f"; {short(warehouse.published)} stays as it was" if warehouse.published.exists() else ""
-    return f"not published{stays}; log at {short(log_file(warehouse.path))}"
+    stays = f"; {_short(warehouse.published)} stays as it was" if warehouse.published.exists() else ""
+    return f"not published{stays}; log at {_short(log_file(warehouse.path))}"
+
+
+def _short(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

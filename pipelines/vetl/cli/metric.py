@@ -10,8 +10,17 @@ import typer
 
 from vetl import settings
 from vetl.cli.commands import AsJson, Commands, OtherFile, Style, Where, day_option
-from vetl.cli.terminal import TableColumn, count, print_aside, print_csv, print_json, print_line, print_table
-from vetl.core.text import short, text
+from vetl.cli.terminal import (
+    TableColumn,
+    count,
+    print_aside,
+    print_csv,
+    print_json,
+    print_line,
+    print_table,
+    short,
+)
+from vetl.core.text import text
 from vetl.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of, list_of
 from vetl.figures.catalogue import Metric
 from vetl.figures.evidence import Evidence

@@ -10,10 +10,9 @@ import typer
 from vetl import hooks
 from vetl.cli.commands import AsJson, Commands, local, zone
 from vetl.cli.output import mention, say
-from vetl.cli.terminal import count, print_json
+from vetl.cli.terminal import count, print_json, short
 from vetl.cli.views import show_published
 from vetl.core.errors import WrongUse
-from vetl.core.text import short
 from vetl.jobs.build import publish_marts, roll_back_published
 from vetl.publishing.extract import extract
 from vetl.publishing.last_publication import release as release_hold

@@ -13,9 +13,18 @@ from rich.console import Console
 
 from vetl.cli.commands import WHOLE_DAYS, AsJson, Commands, Practices, ago, in_words, local, zone
 from vetl.cli.output import say
-from vetl.cli.terminal import Columns, Item, TableColumn, count, print_aside, print_items, print_json, print_line
+from vetl.cli.terminal import (
+    Columns,
+    Item,
+    TableColumn,
+    count,
+    print_aside,
+    print_items,
+    print_json,
+    print_line,
+    short,
+)
 from vetl.core.errors import WrongUse
-from vetl.core.text import short
 from vetl.jobs.status_report import StatusReport, read_status
 from vetl.settings import Settings, load_settings
 from vetl.store.notes import ListStatus

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vetl.cli.output import OUTPUT, keep
-from vetl.core.text import cell, json_text, short, text
+from vetl.core.text import cell, json_text, text
 
 Item = TypeVar("Item")
 
@@ -84,6 +84,12 @@ def print_aside(line: str) -> None:
     """Print a pale line below a table; print nothing with `--quiet`."""
     if not OUTPUT.quiet:
         Console(soft_wrap=True, highlight=False).print(Text(line, style="dim"))
+
+
+def short(path: Path) -> str:
+    """A path as it is typed from here: without this folder where it lies below."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def this_command() -> str:

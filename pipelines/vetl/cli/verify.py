@@ -13,9 +13,8 @@ from vetl.cli.commands import AsJson, Commands, day_option
 from vetl.cli.metric import published_file
 from vetl.cli.output import say
 from vetl.cli.progress import waiting
-from vetl.cli.terminal import count, print_aside, print_json, print_line, print_table
+from vetl.cli.terminal import count, print_aside, print_json, print_line, print_table, short
 from vetl.core.errors import WarehouseBusy
-from vetl.core.text import short
 from vetl.publishing.digests import Inputs, verify_inputs
 from vetl.publishing.digests import verify as recompute
 from vetl.settings import load_settings

@@ -16,10 +16,10 @@ from vetl.cli.terminal import (
     print_aside,
     print_items,
     print_line,
+    short,
 )
 from vetl.core.list_read import EndpointResult, Practice, State, SyncResult
 from vetl.core.pages import Changes
-from vetl.core.text import short
 from vetl.jobs.dbt_process import BuildResult
 from vetl.jobs.drain import DrainResult
 from vetl.publishing.publication import Published

@@ -10,7 +10,6 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from ipaddress import ip_address
-from pathlib import Path
 
 from pydantic_core import to_json
 
@@ -83,12 +82,6 @@ def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
     body = "".join(line([text(value) for value in row]) for row in rows)
     return line([text(name) for name in columns]) + line(["---"] * len(columns)) + body if columns else body
-
-
-def short(path: Path) -> str:
-    """Return a path as it is typed in the working directory."""
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def some_of(names: Sequence[str], most: int = 3) -> str:

@@ -10,8 +10,7 @@ from vetl.addons.letters.job import preview
 from vetl.addons.letters.job import report as send_letters
 from vetl.cli.commands import AsJson, Commands
 from vetl.cli.output import say
-from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table
-from vetl.core.text import short
+from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
 from vetl.settings import load_settings
 
 COLUMNS = ("reader", "by", "week", "state", TableColumn("note", 1))
