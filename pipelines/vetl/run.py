@@ -14,7 +14,7 @@ from typing import Any, Literal
 from vetl import bundled, hooks
 from vetl.core.errors import BuildFailed, PublicationHeld, VetlError, is_of_a_full_disk
 from vetl.core.list_read import ReportProgress
-from vetl.forgetting.job import finish_forgettings
+from vetl.forgetting.job import Forgetting, finish_forgettings
 from vetl.jobs.build import building, is_built, publish_marts, treatments
 from vetl.jobs.dbt_process import NodeDone, log_file
 from vetl.jobs.drain import run_drain
@@ -96,6 +96,12 @@ def forgotten(settings: Settings) -> Events:
     finally:
         yield from seen
     yield from (Event("forgotten", one, one.exit_code) for one in done)
+
+
+def forgetting_in_words(done: Forgetting) -> str:
+    """Return the line about a forgetting that was continued; it names no person."""
+    rest = f"not complete: still mentioned in {', '.join(done.left)}" if done.left else "complete"
+    return f"the forgetting of {done.pseudonym} is {rest}"
 
 
 def synced(settings: Settings, practices: Sequence[str] | None, reading: Reading) -> Events:

@@ -3,6 +3,7 @@
 import re
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Event
 
@@ -13,6 +14,8 @@ from vetl.cli.output import direct, say
 from vetl.cli.progress import showing_lists, showing_nodes
 from vetl.cli.terminal import TableColumn, print_table
 from vetl.core.list_read import Progress, Waiting
+from vetl.forgetting.job import Forgetting
+from vetl.run import forgetting_in_words
 
 COLUMNS = (TableColumn("practice"), TableColumn("state"), TableColumn("rows", 1), TableColumn("evidence", 2))
 ROWS = [("loc-001", "certified", 1200, "one page is one snapshot"), ("loc-002", "failed", 3, "")]
@@ -81,6 +84,14 @@ def test_times_have_their_year_and_in_this_machines_zone(monkeypatch: pytest.Mon
         time.tzset()
     words = {59: "just now", 300: "5 min ago", 82_800: "23 h ago", 86_400: "1 day ago", 3_456_000: "40 days ago"}
     assert {past: ago(NOW - timedelta(seconds=past), NOW) for past in words} == words
+
+
+def test_a_forgetting_says_whether_it_is_complete() -> None:
+    done = Forgetting("client-1", {}, deliveries=0, removed=(), lakes=(), left=())
+    left = replace(done, left=("a.duckdb", "b.duckdb"))
+
+    assert forgetting_in_words(done) == "the forgetting of client-1 is complete"
+    assert forgetting_in_words(left).endswith(" is not complete: still mentioned in a.duckdb, b.duckdb")
 
 
 def test_elsewhere_a_line_comes_every_few_seconds_and_one_at_the_end(

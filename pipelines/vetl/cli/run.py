@@ -18,7 +18,7 @@ from vetl.core.errors import WrongUse
 from vetl.core.list_read import Practice
 from vetl.jobs.dbt_process import Advance, NodeDone
 from vetl.jobs.sync import run_sync
-from vetl.run import Event, Events, built_and_published, report_of
+from vetl.run import Event, Events, built_and_published, forgetting_in_words, report_of
 from vetl.run import run as one_run
 from vetl.settings import Settings, load_settings
 from vetl.store.warehouse import existing
@@ -164,9 +164,7 @@ def shown(events: Events, practices: Sequence[Practice], *, quiet: bool) -> dict
 def _say(event: Event) -> None:
     match event.kind:
         case "forgotten":
-            left = event.result.left
-            rest = f"still mentioned in {', '.join(left)}" if left else "is complete"
-            say(f"the forgetting of {event.result.pseudonym} {rest}")
+            say(forgetting_in_words(event.result))
         case "failed":
             say(f"vetl: {event.result}")
         case "held":

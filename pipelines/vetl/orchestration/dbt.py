@@ -22,7 +22,7 @@ from vetl.orchestration.lists import reads_again
 from vetl.orchestration.metadata import documented_in, table
 from vetl.orchestration.resources import BUILDING, ONLY_NEWS, PUBLISHED, WRITER_POOL, VetlResource, raw_key
 from vetl.publishing.publication import Published
-from vetl.run import Event, Events, built, built_and_published, forgotten, published
+from vetl.run import Event, Events, built, built_and_published, forgetting_in_words, forgotten, published
 from vetl.settings import Settings
 from vetl.store.person import read_plans
 from vetl.store.tables import BOOKKEEPING
@@ -171,9 +171,7 @@ def _asset_events(
             continue
         match event.kind:
             case "forgotten":
-                left = event.result.left
-                rest = f"still mentioned in {', '.join(left)}" if left else "is complete"
-                context.log.info("the forgetting of %s %s", event.result.pseudonym, rest)
+                context.log.info(forgetting_in_words(event.result))
             case "built" if event.result.failures:
                 raise dg.Failure("\n".join(event.result.failures), allow_retries=False)
             case "built":
