@@ -55,13 +55,6 @@ def newcomer(partner: Partner, phone: str = PHONE) -> Row:
     return client
 
 
-def ended(partner: Partner, hours: float, **fields: Any) -> Row:
-    """Return a request some hours after it was created."""
-    request = made(reach_out(partner, **fields))
-    partner.later(hours=hours)
-    return partner.page(f"{REQUESTS}/{request['id']}")
-
-
 def booking(partner: Partner, **fields: Any) -> Row:
     """Return a body for the first client, its patient and the next open time; None leaves a field out."""
     client = partner.truth("clients")[0]
