@@ -3,6 +3,8 @@
 Phone calls that never rest, read by the strategy: a state machine against a model practice.
 """
 
+from collections import Counter
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any
@@ -112,6 +114,31 @@ def test_a_day_beyond_one_page_is_read_by_ids(sorting: Sorting, calls: int, a_mi
     assert mirrored(source, store)
     (proof,) = [evidence for evidence in store.certificates if evidence.kind == "closed" and evidence.rows]
     assert (proof.reason, proof.rows, proof.distinct_ids) == (PROVEN, calls, calls)
+
+
+@pytest.mark.parametrize("largest_page", [100, 7])
+def test_calls_get_their_ids_whatever_the_order_of_each_answer(largest_page: int) -> None:
+    """The contract states no order; with the smaller page some days need several."""
+    source, store = opened(14, 300)
+    source.sorting, source.largest_json_page = "shuffled", largest_page
+
+    outcome = sync(source, store, details="all")
+
+    assert outcome.certified
+    assert outcome.notes == ()
+    assert store.attached() == Counter((call.csv_row(ZONE), call.details) for call in source.calls)
+
+
+def test_a_day_whose_list_by_ids_contradicts_itself_is_said() -> None:
+    source, store = opened(15, 300)
+    read_page = source.page
+    source.page = lambda step: replace(read_page(step), total_count=10**6)
+
+    outcome = sync(source, store, details="recent")
+
+    assert "the list by ids is not whole" in outcome.reason
+    assert not outcome.certified
+    assert mirrored(source, store)
 
 
 def test_a_day_beyond_one_page_is_paged_and_not_certified_if_its_ids_are_refused() -> None:

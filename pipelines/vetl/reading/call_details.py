@@ -1,32 +1,45 @@
 """Read ids, exact times and client ids of phone calls from the JSON list (contract: Phone calls).
 
 The CSV has none of them. The JSON list is read for days that are new or have changed since its last read, at 100
-rows a page, and its rows are matched to the rows of the CSV day by day. A window is attached only if its distinct
-ids equal an unchanged total. A change in the JSON list alone, such as the merge of two clients, is found by a
-reconcile, which reads the list again for all days with details.
+rows a page, and its rows are matched to the rows of the CSV day by day. A window is attached if its distinct ids
+equal an unchanged total, else each half of it, down to a day, which is proven as a day beyond one page of the CSV
+is (`call_days.read_crowded`): the contract shows no order of the list, and calls may change meanwhile. A change in
+the JSON list alone, such as the merge of two clients, is found by a reconcile, which reads the list again for all
+days with details.
 
-Requests: the pages of those days, at most `PASSES` times if they change; three a day to check that ids are stable.
+Requests: the pages of those days, and of each half if they are not whole; three a day to check that ids are
+stable.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Reading
 from vetl.core.pages import Row, Window, WindowKind, instant
-from vetl.core.steps import AttachDetails, CallsHere, CallsPerDay, DaysLackingDetails, Flush, Plan, SideBySide, do
+from vetl.core.steps import (
+    AttachDetails,
+    CallsHere,
+    CallsPerDay,
+    DaysLackingDetails,
+    Flush,
+    MergeRows,
+    Plan,
+    SideBySide,
+    do,
+)
 from vetl.core.zones import contradiction, pairs
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.identity import IDS, Identity, look
-from vetl.reading.call_days import DAY
+from vetl.reading.call_days import DAY, read_crowded
 from vetl.reading.coverage import DaysCursor
 from vetl.reading.paging import certificate, read_pass
 
 ROWS_AT_ONCE = 1_000
 CLOSE = timedelta(days=3)
-PASSES = 3
-
 
 WITHOUT_IDS = "all calls are read, but new ones lack ids and clients"
 
@@ -42,6 +55,13 @@ class Attached:
     doubt: str | None = None
     zone_checked: bool = False
     zone_doubt: str | None = None
+
+
+class _Listed(NamedTuple):
+    """The rows of the latest days, and the reason why a day gets no details, if there is such a day."""
+
+    rows: Sequence[Row] = ()
+    doubt: str | None = None
 
 
 def attach(reading: Reading, today: date, *, daily: bool, tried: dict[date, int]) -> Plan[Attached]:
@@ -68,7 +88,7 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     ids = yield from _look_at_ids(reading, days, daily=daily)
     if ids.verdict == "changing":
         return Attached(doubt=f"{ids.finding}; {WITHOUT_IDS}")
-    listed = yield from _attach_days(reading, days)
+    listed, doubt = yield from _attach_days(reading, days)
     if daily and reading.details == "recent":
         yield from _attach_days(reading, (yield from _repeated_hours(reading, recent)))
         yield from _attach_days(reading, (yield from _older(reading, recent)))
@@ -78,10 +98,11 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     tried.update(still)
     unexplained = sum(still.values())
     if not unexplained:
-        return Attached(zone_checked=bool(listed))
-    doubt = (yield from _zone_doubt(reading, listed)) if listed else None
+        return Attached(doubt=doubt, zone_checked=bool(listed))
+    zone_doubt = (yield from _zone_doubt(reading, listed)) if listed else None
     note = f"phone_calls: {unexplained} calls are not in the JSON list yet"
-    return Attached((note,), zone_checked=bool(listed), zone_doubt=doubt)
+    notes = () if doubt else (note,)
+    return Attached(notes, doubt, zone_checked=bool(listed), zone_doubt=zone_doubt)
 
 
 def _zone_doubt(reading: Reading, listed: Sequence[Row]) -> Plan[str | None]:
@@ -133,13 +154,13 @@ def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:
     return chosen
 
 
-def _attach_days(reading: Reading, days: Mapping[date, int]) -> Plan[Sequence[Row]]:
-    """Read the details of days and attach them; return the rows of the last window."""
+def _attach_days(reading: Reading, days: Mapping[date, int]) -> Plan[_Listed]:
+    """Read the details of days and attach them; return the rows of the last window, and the first doubt."""
     windows = _packed(days)
     read = yield from do(
         SideBySide([_read_window(conventions(reading), window, last=window is windows[-1]) for window in windows])
     )
-    return read[-1] if read else ()
+    return _Listed(read[-1].rows if read else (), next((listed.doubt for listed in read if listed.doubt), None))
 
 
 def conventions(reading: Reading) -> QueryConventions:
@@ -162,36 +183,34 @@ def _packed(days: Mapping[date, int]) -> list[Window]:
     return [Window(first, last) for first, last in windows]
 
 
-def _read_window(conventions: QueryConventions, window: Window, *, last: bool) -> Plan[Sequence[Row]]:
-    """Read a window and attach its rows; read it in halves if the server refuses so many days."""
-    try:
-        return (yield from _read_whole(conventions, window, last=last))
-    except RequestRefused:
-        if window.start == window.end:
-            raise
-    earlier, later = _halves(window)
-    yield from _read_window(conventions, earlier, last=False)
-    return (yield from _read_window(conventions, later, last=last))
-
-
-def _halves(window: Window) -> tuple[Window, Window]:
-    first, last = window.start, window.end
-    assert first is not None
-    assert last is not None
-    middle = date.fromordinal((first.toordinal() + last.toordinal()) // 2)
-    return replace(window, end=middle), replace(window, start=middle + DAY)
-
-
-def _read_whole(conventions: QueryConventions, window: Window, *, last: bool) -> Plan[Sequence[Row]]:
-    for attempt in range(PASSES):
+def _read_window(conventions: QueryConventions, window: Window, *, last: bool) -> Plan[_Listed]:
+    """Read a window and attach its rows; read halves if it is not whole or the server refuses so many days."""
+    first, final = window.start, window.end
+    assert isinstance(first, date)
+    assert isinstance(final, date)
+    if first == final:
+        return (yield from _read_day(conventions, first, last=last))
+    with suppress(RequestRefused):
         done = yield from read_pass(conventions, window)
         if done.whole:
-            assert isinstance(window.start, date)
-            assert isinstance(window.end, date)
-            evidence = certificate(done, WindowKind.DETAILS, retries=attempt)
-            yield AttachDetails(done.rows, window.start, window.end, certificate=evidence)
-            return done.rows if last else ()
-        if done.lie:
-            break
-        del done  # the rows of a pass that proves nothing take memory while the next pass is read
-    return ()
+            yield AttachDetails(done.rows, first, final, certificate=certificate(done, WindowKind.DETAILS))
+            return _Listed(done.rows if last else ())
+        del done  # the rows of a pass that proves nothing take memory while the halves are read
+    middle = date.fromordinal((first.toordinal() + final.toordinal()) // 2)
+    earlier = yield from _read_window(conventions, Window(first, middle), last=False)
+    later = yield from _read_window(conventions, Window(middle + DAY, final), last=last)
+    return _Listed(later.rows, earlier.doubt or later.doubt)
+
+
+def _read_day(conventions: QueryConventions, day: date, *, last: bool) -> Plan[_Listed]:
+    window = Window(day, day)
+    done = yield from read_pass(conventions, window)
+    rows, evidence = done.rows, certificate(done, WindowKind.DETAILS)
+    if not done.whole:
+        crowded = yield from read_crowded(conventions, window, WindowKind.DETAILS)
+        rows, evidence = crowded.rows, crowded.evidence
+    if not evidence.certified:
+        yield MergeRows((), evidence.finished, certificate=evidence)
+        return _Listed(doubt=f"{day}: the list by ids is not whole ({evidence.reason}); {WITHOUT_IDS}")
+    yield AttachDetails(rows, day, day, certificate=evidence)
+    return _Listed(rows if last else ())
