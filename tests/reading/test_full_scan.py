@@ -127,6 +127,18 @@ def test_a_list_that_hides_final_requests_unless_asked_for_them_is_read_by_statu
     sync_whole(AI_OUTBOUND, source, store)
 
 
+def test_a_reconcile_reads_hidden_requests_of_its_days_by_their_ids() -> None:
+    """Without a status the list has the open requests alone, and they are newer than the edited one."""
+    source, store = ModelSource(Random(7), Manners(order="created_desc", default_status="received")), ModelStore()
+    source.fill(40, START - timedelta(days=9), timedelta(hours=2), "completed")
+    source.fill(5, START - timedelta(days=5), timedelta(hours=3), "received")
+    sync_whole(AI_OUTBOUND, source, store)
+    source.now += timedelta(hours=1)
+    source.touch("r00030", title="edited without a trace")
+
+    sync_whole(AI_OUTBOUND, source, store, reconcile="recent")
+
+
 def of_hours(rows: int) -> ModelSource:
     source = ModelSource(Random(5), Manners(order="created_desc"))
     source.fill(rows, START - timedelta(days=9), timedelta(hours=1), "completed")

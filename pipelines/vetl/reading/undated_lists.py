@@ -231,11 +231,9 @@ def _get_unread(strategy: NewestFirst, descent: _Descent, reading: Reading) -> s
     """Get rows that the descent did not read: open requests, and in a reconcile those that it should have read."""
     yield steps.Flush()
     ids = yield from steps.do(steps.IdsWithStatus(strategy.open_statuses))
-    if reading.reconcile == "full":
-        ids += yield from steps.do(steps.IdsHere())
-    elif reading.reconcile == "recent" and descent.lowest is not None:
-        # Rows of one instant may be on both sides of the descent's end.
-        ids += yield from steps.do(steps.IdsHere("created_at", descent.lowest + timedelta(seconds=1), None))
+    if reading.reconcile != "no":
+        horizon = _horizon(reading)
+        ids += yield from steps.do(steps.IdsHere("created_at", horizon) if horizon else steps.IdsHere())
     yield from get_by_id(
         [identity for identity in dict.fromkeys(ids) if identity not in descent.seen], reading.now
     )
