@@ -47,7 +47,7 @@ class Windows(StrategyMachine):
             bounds=st.sampled_from(["instant", "day"]),
             start_inclusive=st.booleans(),
             end_inclusive=st.booleans(),
-            refuses_datetimes=st.booleans(),
+            refuses=st.sampled_from([None, "instants", "days"]),
             names=st.sampled_from(NAMES),
             default_end=st.sampled_from(["none", "midnight"]),
             **more,
@@ -96,7 +96,7 @@ class Appointments(Windows):
     ENDPOINT = APPOINTMENTS
 
     def check_rest(self) -> None:
-        names, in_days = self.source.manners.names, self.source.manners.refuses_datetimes
+        names, in_days = self.source.manners.names, self.source.manners.refuses == "instants"
         if names.end == "closing" or (names.start == "commencing" and in_days):
             assert self.source.rows.items() <= self.store.rows.items()
         else:

@@ -117,7 +117,7 @@ def test_a_page_name_or_base_that_was_learnt_wrongly_is_doubted(page: str) -> No
 @pytest.mark.parametrize("page_base", [0, 1])
 def test_a_list_that_refuses_date_times_is_read_even_if_only_its_pages_are_known(page_base: int) -> None:
     """A sync may have ended between learning the page base and learning the bounds."""
-    manners = Manners(largest_page=4, page_base=page_base, refuses_datetimes=True)
+    manners = Manners(largest_page=4, page_base=page_base, refuses="instants")
     source, store = filled(APPOINTMENTS, manners, 11, timedelta(hours=5), "active")
     store.capabilities = paged(base=page_base)
 

@@ -6,6 +6,7 @@ Servers whose ranges end at the midnight of the current date unless an end that 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from random import Random
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -100,6 +101,19 @@ def test_a_list_that_hides_rows_unless_a_status_is_requested_is_read_by_status(
             source.remove(active[1])
 
 
+@pytest.mark.parametrize("order", ["updated_asc", "shuffled"])
+def test_hidden_rows_are_found_although_the_days_around_them_fill_many_pages(
+    order: Literal["updated_asc", "shuffled"],
+) -> None:
+    """The server compares whole days, so no range of a page proves that a row is hidden."""
+    source, store = filled(9, Manners(default_status="active", bounds="day", order=order, largest_page=5), 200)
+
+    for reconcile in ("no", "no", "full"):
+        sync_whole(BOOKING_SESSIONS, source, store, reconcile=reconcile)
+        source.now += timedelta(hours=1)
+        source.add(source.now, status="abandoned")
+
+
 def test_rows_that_are_hidden_from_an_empty_list_are_found_when_they_come() -> None:
     source, store = ModelSource(Random(7), Manners(default_status="active")), ModelStore()
     assert sync(BOOKING_SESSIONS, source, store).certified
@@ -178,13 +192,13 @@ def test_a_session_that_was_deleted_in_the_hours_that_may_be_hidden_is_found_by_
 
 
 @LISTS
-@pytest.mark.parametrize("refuses_datetimes", [False, True], ids=["instants", "days"])
+@pytest.mark.parametrize("refuses", [None, "instants", "days"])
 @pytest.mark.parametrize("names", [QueryNames(), ONE_OF_TWO_PAIRS], ids=["as configured", "of two pairs"])
 def test_a_start_without_effect_is_sent_if_the_list_is_refused_without_it(
-    endpoint: Endpoint, names: QueryNames, *, refuses_datetimes: bool
+    endpoint: Endpoint, names: QueryNames, refuses: Literal["instants", "days"] | None
 ) -> None:
     source, store = every_five_hours(names), ModelStore()
-    source.manners = replace(source.manners, start="required, ignored", refuses_datetimes=refuses_datetimes)
+    source.manners = replace(source.manners, start="required, ignored", refuses=refuses)
 
     for _ in range(2):
         outcome = sync_whole(endpoint, source, store)
@@ -195,7 +209,7 @@ def test_a_start_without_effect_is_sent_if_the_list_is_refused_without_it(
 @LISTS
 def test_an_end_that_is_taken_as_a_day_only_is_found_also_without_a_start(endpoint: Endpoint) -> None:
     source, store = every_five_hours(NO_START), ModelStore()
-    source.manners = replace(source.manners, refuses_datetimes=True)
+    source.manners = replace(source.manners, refuses="instants")
 
     for _ in range(2):
         outcome = sync_whole(endpoint, source, store)

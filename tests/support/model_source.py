@@ -37,7 +37,8 @@ class Manners:
     start: Literal["optional", "required", "required, ignored"] = "optional"
     order: Literal["updated_asc", "updated_desc", "created_desc", "id", "shuffled"] = "updated_asc"
     refuses_unknown: bool = False
-    refuses_datetimes: bool = False
+    refuses: Literal["days", "instants"] | None = None
+    """The form of a bound that is refused."""
     status_ignored: bool = False
     default_status: str | None = None
     """The status of the rows that a list without a status has; `None`: all rows."""
@@ -192,7 +193,7 @@ class ModelSource:
     def _bound(self, text: str) -> datetime | date:
         bound = instant(text)
         assert bound is not None
-        if self.manners.refuses_datetimes and "T" in text:
+        if self.manners.refuses == ("instants" if "T" in text else "days"):
             raise RequestRefused("not a date", status=400)
         return bound.date() if self.manners.bounds == "day" or "T" not in text else bound
 

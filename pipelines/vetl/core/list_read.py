@@ -136,9 +136,10 @@ KEYS: tuple[Key, ...] = ("start", "end", "per_page", "page", "status")
 class Parameter(BaseModel):
     """One query parameter: `name` is in use, `configured` was the name in the settings at the examination.
 
-    `base` is the number of the first page, `size` the rows of the largest page. `bounds` is the precision of a
-    start and an end, stored with the start. If the start is ignored, `bounds` is the form in which the server
-    requires it; for an end beside such a start, the form in which the server accepts it.
+    `base` is the number of the first page, `size` the rows of the largest page. `bounds` is the form and the
+    precision of a start and an end (`vetl.discovery.conventions.Bounds`), stored with the start. If the start is
+    ignored, `bounds` is the form in which the server requires it; for an end beside such a start, the form in
+    which it accepts the end.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -148,7 +149,7 @@ class Parameter(BaseModel):
     result: Result = Result.UNDECIDED
     base: int | None = None
     size: int | None = None
-    bounds: Literal["instant", "day"] | None = None
+    bounds: Literal["instant", "widened", "day"] | None = None
 
 
 class Capabilities(BaseModel):

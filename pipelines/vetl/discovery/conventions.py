@@ -16,7 +16,9 @@ from vetl.core.pages import Page, Window, updated_at
 from vetl.core.steps import ReadPage
 from vetl.core.text import utc_seconds
 
-Bounds = Literal["instant", "day", "none"]
+Bounds = Literal["instant", "widened", "day", "none"]
+"""The form and the precision of bounds: instants; instants a day further out, because the server compares whole
+days or its precision is unknown; days a day further out, because it accepts no instant; or no start works."""
 UNPROVEN_END = timedelta(hours=36)
 """Age of a change that an answer certainly includes if no end is known to work. The contract's default end is the
 current date, perhaps its midnight, in a zone up to 12 hours behind UTC."""
@@ -77,11 +79,11 @@ class QueryConventions:
         """Format a bound in the form that the server accepts."""
         if not isinstance(bound, datetime):
             return bound.isoformat()
-        if self.bounds == "day" or (self.end_in_days and outward > 0):
-            # The contract does not show the time zone of a day, nor whether the end is included. A day more on
-            # each side costs a few rows that are stored already; a day less would lose rows.
-            return format_bound(bound + timedelta(days=outward), "day")
-        return format_bound(bound, "instant")
+        form = "day" if self.end_in_days and outward > 0 else self.bounds
+        # The contract does not show the time zone of a day, nor whether the end is included. A day more on each
+        # side costs a few rows that are stored already; a day less would lose rows.
+        further = timedelta(days=outward) if form in ("day", "widened") else timedelta()
+        return format_bound(bound + further, form)
 
     def closed_bound(self, now: datetime, lag: timedelta) -> datetime:
         """Return the latest instant before which no row of the list can still appear.
@@ -91,9 +93,14 @@ class QueryConventions:
         If no end is known to work, it is a day and a half ago.
         """
         settled = (now - lag).astimezone(UTC).replace(microsecond=0)
-        if self.bounds == "day":
+        if self.in_days:
             return datetime.combine((settled - timedelta(hours=36)).date(), time(), tzinfo=UTC)
         return settled if self.reaches_now else settled - UNPROVEN_END
+
+    @property
+    def in_days(self) -> bool:
+        """Return whether the date filter selects whole days, as far as is known."""
+        return self.bounds in ("day", "widened")
 
     @property
     def reaches_now(self) -> bool:
@@ -109,7 +116,7 @@ class QueryConventions:
 def has_strays(conventions: QueryConventions, window: Window, page: Page) -> bool:
     """Return whether a page has a row from outside the window, so that the server ignores the range."""
     # Days are widened by one, and may begin in any zone.
-    slack = timedelta(days=3) if conventions.bounds == "day" else timedelta(minutes=1)
+    slack = timedelta(days=3) if conventions.in_days else timedelta(minutes=1)
     times = [at for row in page.rows if (at := updated_at(row)) is not None]
     start = window.start if conventions.bounds != "none" else None
     end = window.end if conventions.reaches_now else None
@@ -168,4 +175,4 @@ def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConvent
 
 def _form(start: Parameter) -> Bounds:
     """Return whole days for a start that works but whose precision is unknown: days are correct in both cases."""
-    return "instant" if start.result is Result.UNDECIDED else "day"
+    return "instant" if start.result is Result.UNDECIDED else "widened"

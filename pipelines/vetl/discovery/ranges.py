@@ -261,7 +261,7 @@ def check_bounds(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
     if not timed or not {"start", "end"} <= knowledge.proven:
         return [knowledge.finding("bounds", "unknown", "", "no row with a time to try them on")]
     if knowledge.bounds == "instant" and (yield from granularity(knowledge, timed)) != "instant":
-        knowledge.bounds = "day"
+        knowledge.bounds = "widened"
     if knowledge.bounds == "instant":
         row, at = timed[0]
         exact = at.isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -281,8 +281,8 @@ def is_clear_of_midnights(at: datetime) -> bool:
     return 1 <= at.minute % 15 < 14  # noqa: PLR2004 - as above
 
 
-def granularity(knowledge: ListKnowledge, timed: Sequence[Timed]) -> Plan[Bounds | None]:
-    """Return "instant" if start and end distinguish seconds, else "day".
+def granularity(knowledge: ListKnowledge, timed: Sequence[Timed]) -> Plan[Literal["instant", "widened"] | None]:
+    """Return "instant" if start and end distinguish seconds, else "widened".
 
     A server distinguishes seconds if a range around a row holds the row and the ranges before and after do not. If
     no range around a row holds it, ends are whole days and exclusive, or the row has changed; whole days are
@@ -299,10 +299,10 @@ def granularity(knowledge: ListKnowledge, timed: Sequence[Timed]) -> Plan[Bounds
         earlier = yield from _contains(knowledge, row, *_range(at - 11 * SECOND, at - 9 * SECOND))
         later = yield from _contains(knowledge, row, *_range(at + 9 * SECOND, at + 11 * SECOND))
         if earlier or later:
-            return "day"
+            return "widened"
         if earlier is False and later is False:
             return "instant"
-    return "day" if answers == {False} else None
+    return "widened" if answers == {False} else None
 
 
 def _day_bounds(knowledge: ListKnowledge, timed: Sequence[tuple[Row, datetime]]) -> Findings:
@@ -335,7 +335,8 @@ def _bounds_finding(
     evidence: str,
 ) -> Finding:
     shape = {True: "[]", False: "()", None: "??"}
-    interval = f"{knowledge.bounds} {shape[start][0]}{shape[end][1]}"
+    unit = "instant" if knowledge.bounds == "instant" else "day"
+    interval = f"{unit} {shape[start][0]}{shape[end][1]}"
     return knowledge.finding("bounds", "note", interval, evidence)
 
 

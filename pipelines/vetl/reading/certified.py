@@ -289,7 +289,7 @@ def split(conventions: QueryConventions, window: Window, parts: int) -> list[Win
     if parts < 2:  # noqa: PLR2004 - one part is no split
         return []
     step = timedelta(seconds=int((end - start).total_seconds() / parts))
-    if conventions.bounds == "day":
+    if conventions.in_days:
         step = timedelta(days=max(1, step.days))
     cuts = [start + step * number for number in range(1, parts)]
     overlap = timedelta(seconds=1) if conventions.bounds == "instant" else timedelta()

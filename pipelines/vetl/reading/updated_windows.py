@@ -15,8 +15,8 @@ may show some of them only. Then the list of each status is read whole in each s
 leave by themselves first, so that a row which leaves it meanwhile is in a list that is read later.
 
 Requests for that: four at the first sync, until each final status has rows, at each reconcile, and as long as rows
-are hidden; one more for each status if their totals add up to more than the list. If rows are hidden, the pages of
-the list of each status.
+may be hidden; the pages around a row of each status if their totals add up to more than the list. If rows are
+hidden, or these pages prove nothing, the pages of the list of each status.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ from vetl.core import steps
 from vetl.core.endpoint import UpdatedWindows
 from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Outcome, Reading, Result
-from vetl.core.pages import Page, Window, WindowKind, key_of, keys_of, updated_at
+from vetl.core.pages import Page, Window, WindowKind, key_of, updated_at
 from vetl.discovery.conventions import UNPROVEN_END, QueryConventions
 from vetl.discovery.discover import find_status
 from vetl.reading import coverage
@@ -234,8 +234,8 @@ def _notes(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> t
     return (note if by_id else f"{note}. A deletion looks the same and is not marked",)
 
 
-CAPABILITY, HIDES, SHOWS = "without_status", "hides rows", "all rows"
-"""What the warehouse knows of the list without a status, and the two answers."""
+CAPABILITY, HIDES, SHOWS, UNPROVEN = "without_status", "hides rows", "all rows", "may hide rows"
+"""What the warehouse knows of the list without a status, and the answers. Only `SHOWS` is a proof."""
 
 ANY_STATUS = ""
 """The key of the page of the list without a status."""
@@ -268,7 +268,7 @@ def find_hidden(
     if verdict is not None and verdict != known:
         totals = (f"{page.total_count} {status or 'without one'}" for status, page in (pages or {}).items())
         yield steps.Learnt(CAPABILITY, verdict, f"the totals by status are {', '.join(totals)}")
-    return conventions if (verdict or known) == HIDES else None
+    return conventions if (verdict or known) in (HIDES, UNPROVEN) else None
 
 
 def _count_by_status(
@@ -291,21 +291,22 @@ def _verdict(
     by_status = [page for status, page in pages.items() if status != ANY_STATUS]
     if sum(page.total_count for page in by_status) <= pages[ANY_STATUS].total_count:
         return SHOWS if all(pages[status].total_count for status in strategy.final) else None
-    for page in by_status:
-        if page.rows and not (yield from _is_shown(conventions, page)):
-            return HIDES
-    return SHOWS
+    readers = [_is_shown(conventions, page) for page in by_status if page.total_count]
+    are_shown = yield from steps.do(steps.SideBySide(readers))
+    if False in are_shown:
+        return HIDES
+    return SHOWS if all(are_shown) else UNPROVEN
 
 
-def _is_shown(conventions: QueryConventions, page: Page) -> steps.Plan[bool]:
-    """Return whether the first row of a page is in the list without a status, or may be."""
-    row = page.rows[0]
-    at = updated_at(row)
+def _is_shown(conventions: QueryConventions, page: Page) -> steps.Plan[bool | None]:
+    """Return whether the first row of a page is in the list without a status; `None` if no read proves either."""
+    at = updated_at(page.rows[0]) if page.rows else None
     if at is None:
+        return None
+    around = yield from read_pass(conventions, Window(at - conventions.shortest, at + conventions.shortest))
+    if key_of(page.rows[0]) in around.keys:
         return True
-    around = Window(at - conventions.shortest, at + conventions.shortest)
-    listed = yield from steps.do(conventions.page(around, 0, lenient=True))
-    return listed.total_count > len(listed.rows) or key_of(row) in keys_of(listed.rows)
+    return False if around.whole else None
 
 
 def read_hidden(conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows) -> steps.Plan[Outcome]:
