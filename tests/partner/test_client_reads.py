@@ -82,6 +82,18 @@ def test_a_record_that_is_not_there_is_none(stage: Stage, status: int) -> None:
     assert len(stage.server.asked) == 1
 
 
+@pytest.mark.parametrize("status", [400, 404])
+def test_a_record_is_missing_only_if_two_requests_do_not_find_it(stage: Stage, status: int) -> None:
+    """One stray answer of a gateway must not delete a row."""
+    stage.server.answers(reply_error(status), reply_data({"id": "c-1"}), reply_error(status))
+
+    def scene(client: PartnerClient) -> Any:
+        return client.records(PRACTICE, "clients", ["c-1"])
+
+    assert [stage.play(scene) for _ in range(2)] == [{"c-1": {"id": "c-1"}}, {"c-1": None}]
+    assert len(stage.server.asked) == 4
+
+
 @pytest.mark.parametrize("status", [404, 410, 501])
 def test_a_list_that_is_not_there_is_not_found_at_once(stage: Stage, status: int) -> None:
     stage.server.answers(reply_error(status))

@@ -43,7 +43,7 @@ class Margins:
 
     A closed window ends `closing_lag` before the source's clock and overlaps the window before it by `overlap`.
     The last `recent` days are re-read daily, and the whole history every `whole_every`. A client or patient is
-    read again after `refresh_after`, with at most `reference_budget` requests per sync.
+    read again after `refresh_after`, with at most `reference_budget` ids per sync.
     """
 
     closing_lag: timedelta = timedelta(seconds=60)

@@ -58,7 +58,7 @@ class ReadCalls(Step[CallsPage]):
 
 @dataclass(frozen=True, slots=True)
 class GetRecords(Step[dict[str, Row | VetlError | None]]):
-    """Get rows by id concurrently; the answer has `None` for an id that the source does not have.
+    """Get rows by id concurrently; the answer has `None` for an id that the source lacks in two requests.
 
     It has the error of an id whose request always fails, if these are few.
     """

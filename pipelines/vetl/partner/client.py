@@ -168,7 +168,8 @@ class PartnerClient:
     ) -> dict[str, Row | errors.VetlError | None]:
         """Return the answer for each id: its row, `None` if there is no such row, or the error of its request.
 
-        If too many requests fail, the other ids are not requested and have no answer.
+        An id without a row is requested twice, because one stray 404 of a gateway must not delete a row. If too
+        many requests fail, the other ids are not requested and have no answer.
         """
         turn = asyncio.Semaphore(AT_ONCE)
         answers: dict[str, Row | errors.VetlError | None] = {}
@@ -187,6 +188,10 @@ class PartnerClient:
                     answers[identity] = None if unknown else error
 
         await gather(get(identity) for identity in ids)
+        absent = [identity for identity, row in answers.items() if row is None]
+        for identity in absent:
+            del answers[identity]
+        await gather(get(identity) for identity in absent)
         return answers
 
     async def write(

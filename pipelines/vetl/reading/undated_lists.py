@@ -49,26 +49,13 @@ from vetl.reading.paging import has_fallen, most_followed, read_page, read_pass,
 from vetl.reading.whole_list import WHOLE, Counts, compare_totals, complete, read_whole_list
 
 
-@dataclass(frozen=True, slots=True)
-class Got:
-    """The result of requests by id; `strangers` are ids whose answer was a row with another id, not stored."""
+def get_by_id(ids: Sequence[str], read_at: datetime) -> steps.Plan[list[str]]:
+    """Get rows by id and merge them; store the ids that the source does not have as missing.
 
-    strangers: Sequence[str] = ()
-    requests: int = 0
-
-
-def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> steps.Plan[Got]:
-    """Get rows by id and merge them; store an id as missing if the source lacks it in `looks` requests.
-
-    Raise `VetlError` if a few ids could not be read; all other rows are stored.
+    Return the ids whose answer was a row with another id, which is not stored. Raise `VetlError` if a few ids
+    could not be read; all other rows are stored.
     """
     answers = yield from steps.do(steps.GetRecords(ids))
-    requests = len(answers)
-    for _ in range(looks - 1):
-        again = [identity for identity, row in answers.items() if row is None]
-        certain = {identity: row for identity, row in answers.items() if row is not None}
-        answers = {**certain, **(yield from steps.do(steps.GetRecords(again)))}
-        requests += len(again)
     failed = [row for row in answers.values() if isinstance(row, VetlError)]
     rows = {identity: row for identity, row in answers.items() if isinstance(row, Mapping)}
     strangers = [identity for identity, row in rows.items() if _is_another(row, identity)]
@@ -81,7 +68,7 @@ def get_by_id(ids: Sequence[str], read_at: datetime, *, looks: int = 1) -> steps
         unread = len(ids) - len(rows) - len(missing)
         failed[0].add_note(f"; {unread} of {len(ids)} ids could not be read, the others are stored")
         raise failed[0]
-    return Got(strangers, requests)
+    return strangers
 
 
 def _is_another(row: Row, identity: str) -> bool:
@@ -95,8 +82,6 @@ def strangers_line(name: str, strangers: Sequence[str], requested: int) -> str:
 
 
 IDS_AT_ONCE = 500
-LOOKS = 2
-"""Requests for an id before it counts as missing at the source."""
 
 
 def read_by_reference(reading: Reading, _strategy: ByReference) -> steps.Plan[Outcome]:
@@ -107,22 +92,17 @@ def read_by_reference(reading: Reading, _strategy: ByReference) -> steps.Plan[Ou
     """
     margins = reading.margins
     stale_before = reading.now - (timedelta() if reading.reconcile == "full" else margins.refresh_after)
-    left = margins.reference_budget
-    ids = yield from steps.do(steps.ReferencedIds(stale_before, left + 1))
-    requested = 0
+    budget = margins.reference_budget
+    ids = yield from steps.do(steps.ReferencedIds(stale_before, budget + 1))
     strangers: list[str] = []
-    while batch := ids[requested : requested + min(IDS_AT_ONCE, left // LOOKS)]:
-        got = yield from get_by_id(batch, reading.now, looks=LOOKS)
+    for begin in range(0, min(budget, len(ids)), IDS_AT_ONCE):
+        strangers += yield from get_by_id(ids[begin : min(budget, begin + IDS_AT_ONCE)], reading.now)
         yield steps.Flush()
-        requested += len(batch)
-        left -= got.requests
-        strangers += got.strangers
     notes: tuple[str, ...] = ()
-    if len(ids) > requested:
-        spent = f"the budget of {margins.reference_budget} requests is used up"
-        notes = (f"{reading.endpoint.name}: {spent}, the next sync goes on",)
+    if len(ids) > budget:
+        notes = (f"{reading.endpoint.name}: the budget of {budget} ids is used up, the next sync goes on",)
     if strangers:
-        return Outcome(False, None, strangers_line(reading.endpoint.name, strangers, requested), notes)
+        return Outcome(False, None, strangers_line(reading.endpoint.name, strangers, min(budget, len(ids))), notes)
     if notes:
         return Outcome(True, None, "part of the ids that other rows mention", notes)
     return Outcome(True, reading.now, "every id that other rows mention")

@@ -196,8 +196,8 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     except RequestRefused:
         listed = set()  # a refused status filter is as useless as an ignored one
     gone = [identity for identity in open_here if identity not in listed]
-    got = yield from get_by_id(gone, reading.now)
-    return [strangers_line(reading.endpoint.name, got.strangers, len(gone))] if got.strangers else []
+    strangers = yield from get_by_id(gone, reading.now)
+    return [strangers_line(reading.endpoint.name, strangers, len(gone))] if strangers else []
 
 
 def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> steps.Plan[Outcome]:
