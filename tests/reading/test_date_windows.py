@@ -141,6 +141,19 @@ def test_a_day_whose_list_by_ids_contradicts_itself_is_said() -> None:
     assert mirrored(source, store)
 
 
+def test_calls_of_which_none_is_in_the_list_by_ids_are_said() -> None:
+    source, store = opened(16, 300)
+    read_page = source.page
+    source.page = lambda step: replace(read_page(step), rows=(), total_count=0)
+
+    for _ in range(2):
+        outcome = sync(source, store, details="recent")
+
+        assert "calls have no counterpart in the JSON list yet" in outcome.reason
+        assert not outcome.certified
+        assert mirrored(source, store)
+
+
 def test_a_day_beyond_one_page_is_paged_and_not_certified_if_its_ids_are_refused() -> None:
     """Calls without a proof are better than no calls; new calls come the next time too."""
     source, store = opened(8)

@@ -51,6 +51,15 @@ def test_a_call_that_the_csv_shows_otherwise_is_matched_by_minute_direction_and_
     assert filled.rows("select id, summary from raw.phone_calls where id is not null") == [("x", "cut sho")]
 
 
+@pytest.mark.parametrize("shown", ["(555) 000-0050", "5550000050", "1 555 000 0050"])
+def test_a_number_of_the_csv_may_be_written_otherwise(filled: Filled, shown: str) -> None:
+    filled.replace_days(call_line(phone_number=shown), call_line(phone_number="(555) 000-0051"))
+
+    filled.attach(call_record("x", phone_number="+15550000050"), call_record("y", phone_number="+15550000051"))
+
+    assert filled.rows("select id, phone_number from raw.phone_calls order by id")[0] == ("x", shown)
+
+
 def test_no_guess_is_made_between_two_candidates(filled: Filled) -> None:
     filled.replace_days(call_line(summary="one"), call_line(summary="two"))
 

@@ -40,6 +40,8 @@ from vetl.reading.paging import certificate, read_pass
 
 ROWS_AT_ONCE = 1_000
 CLOSE = timedelta(days=3)
+ENOUGH = 5
+"""Calls from which on it is no chance if none of them has a counterpart in the JSON list."""
 
 WITHOUT_IDS = "all calls are read, but new ones lack ids and clients"
 
@@ -100,8 +102,11 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     if not unexplained:
         return Attached(doubt=doubt, zone_checked=bool(listed))
     zone_doubt = (yield from _zone_doubt(reading, listed)) if listed else None
-    note = f"phone_calls: {unexplained} calls are not in the JSON list yet"
-    notes = () if doubt else (note,)
+    calls = sum((yield from do(CallsPerDay(start, today + DAY))).values())
+    note = f"{unexplained} of {calls} calls have no counterpart in the JSON list yet"
+    if ENOUGH <= calls == unexplained:
+        doubt = doubt or f"{note}; {WITHOUT_IDS}"
+    notes = () if doubt else (f"phone_calls: {note}",)
     return Attached(notes, doubt, zone_checked=bool(listed), zone_doubt=zone_doubt)
 
 

@@ -23,6 +23,7 @@ from vetl.store.context import Commit, added, counted, frame_of, registered_fram
 from vetl.store.control import bad_rows, state
 from vetl.store.frames import EXTRA, Typed, joined, with_constant
 from vetl.store.instants import INSTANT, add_called_at_by_zone, days_between, local_minutes
+from vetl.store.mentions import FEWEST_DIGITS
 from vetl.store.merge import TARGET, mark_deleted, touch, with_row_hash, write
 from vetl.store.phone_calls.json_calls import (
     SHAPE,
@@ -37,7 +38,6 @@ from vetl.store.phone_calls.json_calls import (
 from vetl.store.phone_calls.stored_calls import (
     DETAILS,
     IDENTITY,
-    SAME_CALL,
     SAME_ROW,
     DayChanges,
     append,
@@ -256,6 +256,15 @@ _ENOUGH = 5
 
 ID = ("practice_id", "id")
 
+_DIGITS = pl.col("phone_number").str.replace_all(r"\D", "")
+_END_OF_NUMBER = (
+    pl.when(_DIGITS.str.len_chars() >= FEWEST_DIGITS)
+    .then(_DIGITS.str.tail(FEWEST_DIGITS))
+    .otherwise("phone_number")
+    .alias("_end_of_number")
+)
+_LIKELY_SAME = ("practice_id", "call_date", "called_at_local", "direction", "_end_of_number")
+
 _BEFORE = {name: f"_stored_{name}" for name in DETAILS}
 
 
@@ -303,8 +312,9 @@ def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """Match records with stored calls; return one row for each pair, with the columns of both.
 
     The matches in order: equal rows that have this id already; equal rows, with records whose id is new first for
-    calls without an id; the id alone, for a call that changed between the two reads; minute, direction and phone
-    number, if these are unique on both sides.
+    calls without an id; the id alone, for a call that changed between the two reads; minute, direction and the
+    last digits of the phone number, if these are unique on both sides. The contract does not show how the CSV
+    writes a number.
     """
     settled = pair(stored.with_columns(id="_stored_id"), records, ["id", *SAME_ROW])
     stored_ids = stored.select("practice_id", "_stored_id").filter(pl.col("_stored_id").is_not_null())
@@ -320,7 +330,8 @@ def matched(stored: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     )
     left = equal.left.join(by_id.pairs, on=TARGET, how="anti").drop("_row_hash")
     right = equal.right.join(by_id.pairs, on=ID, how="anti").drop("_row_hash")
-    likely = pair(only_one(left, SAME_CALL), only_one(right, SAME_CALL), SAME_CALL)
+    left, right = left.with_columns(_END_OF_NUMBER), right.with_columns(_END_OF_NUMBER).drop("phone_number")
+    likely = pair(only_one(left, _LIKELY_SAME), only_one(right, _LIKELY_SAME), _LIKELY_SAME)
     return pl.concat([settled.pairs, equal.pairs, by_id.pairs, likely.pairs], how="diagonal")
 
 
