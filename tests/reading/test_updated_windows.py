@@ -16,6 +16,7 @@ from support.model_driver import each_list, paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, QueryNames
+from vetl.core.list_read import Reconcile
 from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
 
 
@@ -140,6 +141,32 @@ def test_a_server_that_stops_hiding_rows_is_read_by_windows_again() -> None:
 
 
 LISTS = each_list("booking_sessions", "appointments")
+
+
+@LISTS
+def test_a_server_that_accepts_no_end_in_the_future_is_read(endpoint: Endpoint) -> None:
+    source, store = filled(2, Manners(refuses_days_to_come=True), 60)
+
+    for reconcile in ("no", "no", "full"):
+        sync_whole(endpoint, source, store, reconcile=reconcile)
+        source.now += timedelta(hours=1)
+        source.add(status="completed")
+
+
+@LISTS
+@pytest.mark.parametrize("reconcile", ["recent", "full"])
+def test_a_row_that_was_never_changed_and_is_deleted_is_found(endpoint: Endpoint, reconcile: Reconcile) -> None:
+    """It may have no `updated_at`, and be in the range of its creation."""
+    source, store = filled(3, Manners(order="id"), 30)
+    identity = next(iter(source.rows))
+    source.retell(identity, updated_at=None)
+    sync_whole(endpoint, source, store)
+    source.now += timedelta(hours=1)
+    source.remove(identity)
+
+    sync_whole(endpoint, source, store, reconcile=reconcile)
+
+
 NO_START = QueryNames(start="commencing")
 NO_END = QueryNames(end="closing")
 NEITHER = QueryNames(start="commencing", end="closing")

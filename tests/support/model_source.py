@@ -39,6 +39,7 @@ class Manners:
     refuses_unknown: bool = False
     refuses: Literal["days", "instants"] | None = None
     """The form of a bound that is refused."""
+    refuses_days_to_come: bool = False
     status_ignored: bool = False
     default_status: str | None = None
     """The status of the rows that a list without a status has; `None`: all rows."""
@@ -195,6 +196,8 @@ class ModelSource:
         assert bound is not None
         if self.manners.refuses == ("instants" if "T" in text else "days"):
             raise RequestRefused("not a date", status=400)
+        if self.manners.refuses_days_to_come and bound.date() > self.now.date():
+            raise RequestRefused("in the future", status=400)
         return bound.date() if self.manners.bounds == "day" or "T" not in text else bound
 
     def _start(self, text: str) -> datetime:
@@ -218,7 +221,7 @@ def _ordered(rows: Sequence[Row], order: str) -> list[Row]:
 
 
 def _at(row: Row) -> datetime:
-    return _parsed(row["updated_at"])
+    return _parsed(row["updated_at"] or row["created_at"])
 
 
 @lru_cache(100_000)

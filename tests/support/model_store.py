@@ -99,9 +99,9 @@ class ModelStore(WaitingSaves):
     def merge(self, saves: Sequence[MergeRows]) -> None:
         """Merge rows: the latest `updated_at` stays; between equals or without one, the latest read."""
         reads = [(row, save.read_at) for save in saves for row in rows_of(save)]
-        for row, _ in sorted(reads, key=lambda read: (read[0].get("updated_at", ""), read[1])):
+        for row, _ in sorted(reads, key=lambda read: (read[0].get("updated_at") or "", read[1])):
             here = self.rows.get(row["id"])
-            if here is None or row.get("updated_at", "") >= here.get("updated_at", ""):
+            if here is None or (row.get("updated_at") or "") >= (here.get("updated_at") or ""):
                 self.rows[row["id"]] = row
 
     def answer(self, question: Step[Any]) -> Any:
@@ -109,7 +109,8 @@ class ModelStore(WaitingSaves):
             case IdsWithStatus():
                 return [key for key, row in self.rows.items() if row.get("status") in question.statuses]
             case IdsHere(time, start, end):
-                return [key for key, row in self.rows.items() if _within(time and instant(row[time]), start, end)]
+                times = {key: time and instant(row[time] or row["created_at"]) for key, row in self.rows.items()}
+                return [key for key, at in times.items() if _within(at, start, end)]
             case StatusCounts():
                 counts: dict[str, int] = {}
                 for row in self.rows.values():

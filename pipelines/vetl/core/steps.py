@@ -163,7 +163,7 @@ class IdsWithStatus(Step[list[str]]):
 class IdsHere(Step[list[str]]):
     """Find the ids of the stored rows whose `time` is in `[start, end)`, or of all rows without a `time`.
 
-    Answer: `list[str]`.
+    A row without a value in `time` counts by its creation. Answer: `list[str]`.
     """
 
     time: Literal["updated_at", "created_at"] | None = None

@@ -6,7 +6,6 @@ on `paging` (one pass), `certified` (a window), `whole_list` and `coverage` (the
 a server comes from `vetl.discovery`.
 """
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from vetl.core.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
@@ -42,8 +41,9 @@ def read_list(reading: Reading) -> Plan[Outcome]:
 def _discovered(reading: Reading) -> Plan[Outcome]:
     """Discover the query parameters of a list that the contract does not show, then read the list.
 
-    If the list is refused or cannot be certified although its parameters were known, the server may have changed.
-    Then the parameters are examined again, and if the result differs, the list is read again.
+    If the list is refused, or cannot be certified although its parameters were known from earlier syncs, they are
+    examined again, and if the result differs, the list is read again: the server may have changed, or accept no
+    end in the future, which no early end shows.
     """
     discovered = yield from discover(reading)
     capabilities, pages = discovered.capabilities, discovered.pages
@@ -57,23 +57,15 @@ def _discovered(reading: Reading) -> Plan[Outcome]:
     try:
         outcome = yield from reusing(pages, _running(reading, capabilities))
     except RequestRefused:
-        again = yield from _examined_again(reading, capabilities, KEYS)
-        if again is None:
+        again = (yield from discover(reading, KEYS)).capabilities
+        if again == capabilities:
             raise
         return (yield from _running(reading, again))
     doubts = outcome.suspects if outcome.certified else ("page", "per_page", *outcome.suspects)
-    again = yield from _examined_again(reading, capabilities, doubts)
-    return outcome if again is None else (yield from _running(reading, again))
-
-
-def _examined_again(
-    reading: Reading, capabilities: Capabilities, doubts: Collection[str]
-) -> Plan[Capabilities | None]:
-    """Examine stored results of earlier syncs again; return `None` if the result is the same."""
     if reading.reconcile == "full" or not set(doubts) & set(reading.capabilities):
-        return None
+        return outcome
     again = (yield from discover(reading, doubts)).capabilities
-    return None if again == capabilities else again
+    return outcome if again == capabilities else (yield from _running(reading, again))
 
 
 def _running(reading: Reading, capabilities: Capabilities) -> Plan[Outcome]:

@@ -154,7 +154,9 @@ class _Answers:
         return self.lists(self.rows("practice_id, id", condition, **values))
 
     def ids_here(self, time: str | None, start: datetime | None, end: datetime | None) -> dict[str, list[str]]:
-        conditions = [f"and {time} >= $start"] * (start is not None) + [f"and {time} < $end"] * (end is not None)
+        # A row that was never changed may have no time of a change.
+        at = f"coalesce({time}, created_at)"
+        conditions = [f"and {at} >= $start"] * (start is not None) + [f"and {at} < $end"] * (end is not None)
         values = {name: bound for name, bound in (("start", start), ("end", end)) if bound is not None}
         here = self.ids(" ".join([*conditions, "order by id"]), **values)
         if values:
