@@ -157,9 +157,13 @@ def test_a_rate_has_the_rows_of_both_counts_and_its_evidence(file: Path, query: 
     assert not {"client_name", "phone_number", "summary"} & set(found.columns)
 
 
-def test_what_a_report_said_before_is_told_for_a_day_of_a_practice(file: Path, query: Query) -> None:
+@pytest.mark.parametrize("named_by", ["practice_id", "name"])
+def test_what_a_report_said_before_is_told_for_a_day_of_a_practice(
+    named_by: str, file: Path, query: Query
+) -> None:
     ((practice, day, reported, now),) = query(
-        "select practice_id, day, reported, now from meta.report_revisions"
+        f"select {named_by}, day, reported, now from meta.report_revisions"
+        " join marts.practices using (practice_id)"
         " where mart = 'booking_intent_daily' and measure = 'calls' and now > 0 order by all limit 1"
     )
     found = explain(file, CellQuestion("booking_intent_daily", "calls", practice, day))

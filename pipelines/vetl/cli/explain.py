@@ -120,12 +120,14 @@ def _of_the_private_file(
     Both are empty if the private file is not here, is in use or is not for this account.
     """
     private = load_settings(needs_secrets=False).warehouse.path
-    if question.practice is None or question.day is None or not os.access(private, os.R_OK):
+    practices = {item.practice_id for item in found.certificates}
+    if len(practices) != 1 or question.day is None or not os.access(private, os.R_OK):
         return [], []
+    (practice_id,) = practices
     try:
-        reads = reads_of(private, found.metric.lists, question.practice, question.day)
+        reads = reads_of(private, found.metric.lists, practice_id, question.day)
         has_moved = any(item.reported != item.now for item in found.revisions)
-        moved = moved_rows(private, question.mart, question.practice, question.day) if has_moved else []
+        moved = moved_rows(private, question.mart, practice_id, question.day) if has_moved else []
     except WarehouseBusy as busy:
         say(f"the reads are not shown: {busy}")
         return [], []

@@ -116,7 +116,7 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
             metric,
             *with_their_count(rows_of),
             certificates,
-            _revisions(read, question, where_has_more=len(where) > _count_of_options(question)),
+            _revisions(read, question, where),
             is_final,
             (*not_final, *doubts_of(read, certificates)),
         )
@@ -192,11 +192,6 @@ def _where(question: CellQuestion, dimensions: Mapping[str, str]) -> list[str]:
     return where
 
 
-def _count_of_options(question: CellQuestion) -> int:
-    """Return the number of comparisons that --practice and --day add."""
-    return (question.practice is not None) + (question.day is not None)
-
-
 def _cell(
     read: Read,
     question: CellQuestion,
@@ -265,13 +260,13 @@ def _described(read: Read, question: CellQuestion) -> tuple[str, str | None, str
     return description, definition, unit
 
 
-def _revisions(read: Read, question: CellQuestion, *, where_has_more: bool) -> list[Revision]:
+def _revisions(read: Read, question: CellQuestion, where: Sequence[Comparison]) -> list[Revision]:
     """Return the revisions of a day's count; they are kept for whole days of a practice."""
-    if question.practice is None or question.day is None or where_has_more:
+    if {one.name for one in where} != {"practice", "day"}:
         return []
     rows = read(
         f"select day, reported, now from meta.report_revisions where mart = {literal(question.mart)}"
-        f" and measure = {literal(question.column)} and practice_id = {literal(question.practice)}"
-        f" and day = date {literal(question.day.isoformat())}"
+        f" and measure = {literal(question.column)}"
+        f" and {conditions(where, {'practice': 'practice_id', 'day': 'day'})} order by day"
     ).rows
     return [Revision(*row) for row in rows]
