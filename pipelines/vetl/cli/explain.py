@@ -115,7 +115,7 @@ def question_about(figure: str, practice: str | None) -> CellQuestion:
 def _of_the_private_file(
     question: CellQuestion, found: Explanation
 ) -> tuple[Sequence[WindowRead], Sequence[MovedRow]]:
-    """Return the reads behind a figure of a day of one practice, and the rows that moved it.
+    """Return the reads behind a figure of a day and the rows that moved it.
 
     Both are empty if the private file is not here, is in use or is not for this account.
     """
@@ -123,11 +123,11 @@ def _of_the_private_file(
     practices = {item.practice_id for item in found.certificates}
     if len(practices) != 1 or question.day is None or not os.access(private, os.R_OK):
         return [], []
-    (practice,) = practices
+    (practice_id,) = practices
     try:
-        reads = reads_of(private, found.metric.lists, practice, question.day)
+        reads = reads_of(private, found.metric.lists, practice_id, question.day)
         has_moved = any(item.reported != item.now for item in found.revisions)
-        moved = moved_rows(private, question.mart, practice, question.day) if has_moved else []
+        moved = moved_rows(private, question.mart, practice_id, question.day) if has_moved else []
     except WarehouseBusy as busy:
         say(f"the reads are not shown: {busy}")
         return [], []

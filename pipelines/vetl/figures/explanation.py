@@ -262,11 +262,11 @@ def _described(read: Read, question: CellQuestion) -> tuple[str, str | None, str
 
 def _revisions(read: Read, question: CellQuestion, where: Sequence[Comparison]) -> list[Revision]:
     """Return the revisions of a day's count; they are kept for whole days of a practice."""
-    if sorted((one.name, one.operator) for one in where) != [("day", "="), ("practice", "=")]:
+    if {one.name for one in where} != {"practice", "day"}:
         return []
     rows = read(
         f"select day, reported, now from meta.report_revisions where mart = {literal(question.mart)}"
         f" and measure = {literal(question.column)}"
-        f" and {conditions(where, {'practice': 'practice_id', 'day': 'day'})}"
+        f" and {conditions(where, {'practice': 'practice_id', 'day': 'day'})} order by day"
     ).rows
     return [Revision(*row) for row in rows]
