@@ -29,7 +29,7 @@ class Measure:
         is_share: Whether it is a share; else a count by day.
         least: The smallest change that is worth a line: of a share in points, of a count as a part of it.
         of_part_of: The measure of which this one is a part: a fact of the part says more than one of the whole.
-        of: The page of the dashboard with the rows behind it, the list that is counted, and a word for its cases.
+        of: The list that is counted, and a word for its cases.
     """
 
     worse: Direction
@@ -37,28 +37,23 @@ class Measure:
     is_share: bool = True
     least: float = 0.08
     of_part_of: str | None = None
-    of: tuple[str, str, str] = ("calls", "phone_calls", "calls")
-
-    @property
-    def page(self) -> str:
-        """Return the page of the dashboard with the rows behind it."""
-        return self.of[0]
+    of: tuple[str, str] = ("phone_calls", "calls")
 
     @property
     def list_name(self) -> str:
         """Return the list that is counted; days after its certificate are not judged."""
-        return self.of[1]
+        return self.of[0]
 
     @property
     def cases(self) -> str:
         """Return a word for the cases."""
-        return self.of[2]
+        return self.of[1]
 
 
-_ONLINE = ("funnel", "booking_sessions", "sessions")
-_OUTREACH = ("outreach", "ai_outbound", "clients")
-_VISITS = ("appointments", "appointments", "visits")
-_TASKS = ("tasks", "staff_tasks", "tasks")
+_ONLINE = ("booking_sessions", "sessions")
+_OUTREACH = ("ai_outbound", "clients")
+_VISITS = ("appointments", "visits")
+_TASKS = ("staff_tasks", "tasks")
 
 MEASURES: Mapping[str, Measure] = {
     "answered": Measure("low", "{value} of calls in opening hours are answered; usual are {usual}"),

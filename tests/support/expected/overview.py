@@ -165,49 +165,38 @@ def old_days(source: Known) -> set[Key]:
     return {key for key, row in practice_days(source).items() if tuple(row)[6]}
 
 
-def practice_daily(source: Known) -> Expected:
-    who = callers(source, lambda day: day)
-    nobody: dict[str, int] = dict.fromkeys(CALLERS, 0)
-    return {
-        key: {
-            **{name: counts[name] for name in COUNTS},
-            **who.get(key, nobody),
-            "is_small_sample": counts["calls"] < SMALL,
-            "is_final": key in final_days(source),
-            "group_name": group_of(source, key[0]),
-            "is_seven_days_old": key in old_days(source),
-        }
-        for key, counts in counted_by_day(source).items()
-    }
-
-
 def monday(day: date) -> date:
     return day - timedelta(days=day.isoweekday() - 1)
 
 
+def practice_daily(source: Known) -> Expected:
+    return practice_by(source, lambda day: day)
+
+
 def practice_weekly(source: Known) -> Expected:
-    who = callers(source, monday)
+    return practice_by(source, monday)
+
+
+def practice_by(source: Known, period: Callable[[date], date]) -> Expected:
+    """Return the counts of each day or week; it is final and old if each of its days is."""
+    who = callers(source, period)
     nobody: dict[str, int] = dict.fromkeys(CALLERS, 0)
-    weeks: dict[Key, Counter[str]] = defaultdict(Counter)
-    final: dict[Key, bool] = {}
-    old: dict[Key, bool] = {}
-    for (practice, day), counts in counted_by_day(source).items():
-        week = practice, monday(day) if day else None
-        weeks[week] += counts
-        final[week] = final.get(week, True) and (practice, day) in final_days(source)
-        old[week] = old.get(week, True) and (practice, day) in old_days(source)
-    weekly = {
-        key: {**{name: counts[name] for name in COUNTS}, **who.get(key, nobody)} for key, counts in weeks.items()
-    }
+    counts: dict[Key, Counter[str]] = defaultdict(Counter)
+    days: dict[Key, set[Key]] = defaultdict(set)
+    for (practice, day), of_day in counted_by_day(source).items():
+        key = practice, period(day) if day else None
+        counts[key] += of_day
+        days[key].add((practice, day))
     return {
-        (practice, week): {
-            **here,
-            "is_small_sample": here["calls"] < SMALL,
-            "is_final": final[practice, week],
-            "group_name": group_of(source, practice),
-            "is_seven_days_old": old[practice, week],
+        key: {
+            **{name: of_key[name] for name in COUNTS},
+            **who.get(key, nobody),
+            "is_small_sample": of_key["calls"] < SMALL,
+            "is_final": days[key] <= final_days(source),
+            "group_name": group_of(source, key[0]),
+            "is_seven_days_old": days[key] <= old_days(source),
         }
-        for (practice, week), here in weekly.items()
+        for key, of_key in counts.items()
     }
 
 
