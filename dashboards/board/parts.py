@@ -202,13 +202,19 @@ def draw_by_value(view: View, table: pl.DataFrame, by: str, amount: str, **detai
 def draw_table(table: pl.DataFrame, alt: str) -> None:
     """Draw a table to sort and search; shares as percentages, numbers in the format of the reader's country."""
     if "phone_number" in table.columns:
-        is_number = pl.col("phone_number").str.starts_with("+")
-        link = pl.when(is_number).then("tel:" + pl.col("phone_number")).otherwise("phone_number")
-        table = table.with_columns(link.alias("phone_number"))
+        table = _with_dial(table)
     columns = {name: _column(name, table) for name in table.columns}
     # Streamlit shows up to two decimals of a percentage, so 75.84% would stand above 77.7%.
     table = table.with_columns(pl.col(name).round(3) for name in table.columns if _is_share(name))
     st.dataframe(table, hide_index=True, placeholder=NOTHING, column_config=columns, alt=alt)
+
+
+def _with_dial(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the table with a link to dial beside each number: the text of a link itself would lose its "+"."""
+    number = pl.col("phone_number")
+    dial = pl.when(number.str.starts_with("+")).then("tel:" + number).alias("dial")
+    place = table.columns.index("phone_number") + 1
+    return table.select(*table.columns[:place], dial, *table.columns[place:])
 
 
 def _is_share(name: str) -> bool:
@@ -217,8 +223,8 @@ def _is_share(name: str) -> bool:
 
 def _column(name: str, table: pl.DataFrame) -> Any:  # noqa: ANN401 - Streamlit's own types
     title, kind = label(name), table.schema[name]
-    if name == "phone_number":
-        return st.column_config.LinkColumn(title, display_text="^(?:tel:)?(.*)$")
+    if name == "dial":
+        return st.column_config.LinkColumn(title, display_text=":material/call:", width="small")
     if _is_share(name):
         return st.column_config.NumberColumn(title, format="percent")
     if kind.is_numeric():
