@@ -16,6 +16,7 @@ from support.raw_tables import create_warehouse
 from support.run_once import shared_result
 from vetl.bundled import dbt_project
 from vetl.cli import app
+from vetl.cli.explain import question_about
 from vetl.core.errors import WrongUse
 from vetl.core.published_file import SCHEMAS
 from vetl.figures.catalogue import columns_of, metrics_of
@@ -188,6 +189,17 @@ def test_the_rows_that_moved_a_figure_since_its_report_add_up_to_the_difference(
             for name in ("reported", "now")
         )
         assert latest - then == now - reported, (practice, day)
+
+
+@pytest.mark.parametrize(
+    ("figure", "named"),
+    [("tasks_completed", "staff_task_turnaround_daily.completed"), ("nothing", "booking_intent_daily.calls")],
+)
+def test_a_metric_without_a_mart_is_refused_with_the_columns_that_hold_it(
+    figure: str, named: str, file: Path
+) -> None:
+    with pytest.raises(WrongUse, match=f"^{figure}: must be a mart and a column, such as .*{named}"):
+        question_about(file, figure, None)
 
 
 @pytest.mark.parametrize("spelled", [str, str.upper])

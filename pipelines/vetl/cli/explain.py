@@ -74,8 +74,9 @@ def explain(
     """Show the rows that a figure counts, and what proves them."""
     if figure is None:
         return _list_columns(file, as_json=as_json)
-    question = replace(question_about(figure, practice), day=day and day.date(), where=where or ())
-    found = look_up(published_file(file), question)
+    published = published_file(file)
+    question = replace(question_about(published, figure, practice), day=day and day.date(), where=where or ())
+    found = look_up(published, question)
     reads, moved = ([], []) if file else _of_the_private_file(question, found)
     code = 0 if found.agrees else 1
     if as_json:
@@ -103,11 +104,12 @@ def _list_columns(file: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def question_about(figure: str, practice: str | None) -> CellQuestion:
+def question_about(file: Path, figure: str, practice: str | None) -> CellQuestion:
     """Return the question about a figure such as `booking_intent_daily.calls`."""
     mart, dot, column = figure.removeprefix("marts.").removeprefix("meta.").partition(".")
     if not (mart and dot and column):
-        example = "a mart and a column, such as booking_intent_daily.calls"
+        named = ", ".join(f"{mart}.{column}" for mart, column in explainable(file, figure))
+        example = f"a mart and a column, such as {named or 'booking_intent_daily.calls'}"
         raise WrongUse(f"{figure}: must be {example}; `vetl explain` lists them")
     return CellQuestion(mart, column, practice)
 

@@ -122,13 +122,15 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
         )
 
 
-def explainable(file: Path) -> list[tuple[str, str]]:
-    """Return the marts and columns that can be explained."""
+def explainable(file: Path, name: str | None = None) -> list[tuple[str, str]]:
+    """Return the marts and columns that can be explained; with `name`, those of this metric or column."""
+    named = "true" if name is None else f"{literal(name)} in (column_name, counted_as)"
     with reading(file) as read:
         refuse_older(read, file, "catalogue", "counting")
         rows = read(
             "select table_name, column_name from meta.catalogue"
-            " where counted_as in (select metric from meta.metrics) or counting is not null order by all"
+            " where (counted_as in (select metric from meta.metrics) or counting is not null)"
+            f" and {named} order by all"
         ).rows
     return [(mart, column) for mart, column in rows]
 

@@ -159,7 +159,7 @@ class Tools:
     ) -> dict[str, Any]:
         """Show the rows that a figure of a mart counts, what proves them, and what may still change it."""
         most = min(rows or _FEW, self.most)
-        question = replace(question_about(figure, practice), day=day, where=where or (), most=most)
+        question = replace(question_about(self.file, figure, practice), day=day, where=where or (), most=most)
         found = explain(self.file, question, self.seen())
         columns = zip(*found.rows, strict=True)
         filled = [place for place, values in enumerate(columns) if set(values) != {None}]
