@@ -14,7 +14,6 @@ from vetl.publishing.descriptions import personal_columns
 ROOT = Path(__file__).parent.parent
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 WAREHOUSE = (ROOT / "warehouse" / "README.md").read_text(encoding="utf-8")
-EXAMPLE = (ROOT / "vetl.example.toml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("command", every_command())

@@ -15,7 +15,7 @@ from vetl.addons.lake.job import run_export
 from vetl.addons.lake.lake_tables import private_tables
 from vetl.settings import Settings
 
-MAY, JUNE = "2025-05", "2025-06"
+MAY = "2025-05"
 AT = "2025-05-03T10:00:00Z"
 SESSION = {"id": "s1", "status": "active", "created_at": AT, "updated_at": AT}
 ODD = ("1042", "00731", "2026-01-15", 'it\'s "odd"; --', "Zoë 🐶", "a/b %2F c", "x=y&z", "\\N", "C:\\d", "*")
