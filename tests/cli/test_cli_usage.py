@@ -98,6 +98,11 @@ def test_wrong_use_is_one_line_and_exit_2(
         (["publish", "--for", "East", "--rollback"], "--for cannot be combined with --rollback"),
         (["publish", "--for", ""], "no practice has this group"),
         (["dashboard", "--set-password", ""], "there is no user"),
+        (["status", "--json", "--format", "prometheus"], "--json cannot be combined with --format"),
+        (
+            ["build", "--engine", "spark", "--full-refresh"],
+            "--full-refresh cannot be combined with --engine spark",
+        ),
     ],
 )
 def test_an_option_that_would_have_no_effect_is_refused(
@@ -168,6 +173,16 @@ def test_an_interrupt_with_a_failing_cleanup_is_an_interrupt(
 
     assert app.execute(["lake", "export"]) == 130
     assert capsys.readouterr().err == "vetl: interrupted. Progress saved; run again to continue\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "saves"),
+    [("sync", True), ("lake export", True), ("webhooks drain", True), ("webhooks serve", False), ("query", False)],
+)
+def test_a_command_that_keeps_no_progress_names_none(command: str, *, saves: bool) -> None:
+    message, code = app.of_interrupt([*command.split(), "--quiet"])
+
+    assert ("Progress saved" in message, code) == (saves, 130)
 
 
 @pytest.mark.usefixtures("configured")

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from support.random_rows import CLOCKS, PRACTICES, random_tables
 from support.raw_tables import create_warehouse
 from support.run_once import shared_result
 from vetl.bundled import dbt_project
+from vetl.cli import app
 from vetl.core.errors import WrongUse
 from vetl.core.published_file import SCHEMAS
 from vetl.figures.catalogue import columns_of, metrics_of
@@ -157,19 +159,22 @@ def test_a_rate_has_the_rows_of_both_counts_and_its_evidence(file: Path, query: 
     assert not {"client_name", "phone_number", "summary"} & set(found.columns)
 
 
-@pytest.mark.parametrize("named_by", ["practice_id", "name"])
-def test_what_a_report_said_before_is_told_for_a_day_of_a_practice(
-    named_by: str, file: Path, query: Query
-) -> None:
-    ((practice, day, reported, now),) = query(
-        f"select {named_by}, day, reported, now from meta.report_revisions"
-        " join marts.practices using (practice_id)"
-        " where mart = 'booking_intent_daily' and measure = 'calls' and now > 0 order by all limit 1"
+def test_what_a_report_said_before_is_told_for_a_day_of_a_practice(file: Path, query: Query) -> None:
+    ((practice, name, day, reported, now),) = query(
+        "select practice_id, name, day, reported, now from meta.report_revisions join marts.practices"
+        " using (practice_id) where mart = 'booking_intent_daily' and measure = 'calls' and now > 0"
+        " order by all limit 1"
     )
-    found = explain(file, CellQuestion("booking_intent_daily", "calls", practice, day))
-
-    assert [(item.reported, item.now) for item in found.revisions] == [(reported, now)]
-    assert found.value == now
+    for asked in (
+        CellQuestion("booking_intent_daily", "calls", practice, day),
+        CellQuestion("booking_intent_daily", "calls", name.upper(), day),
+        CellQuestion("booking_intent_daily", "calls", where=[f"practice={practice}", f"day={day}"]),
+    ):
+        found = explain(file, asked)
+        assert [(item.reported, item.now) for item in found.revisions] == [(reported, now)]
+        assert found.value == now
+    part = CellQuestion("booking_intent_daily", "calls", practice, day, ["direction=inbound"])
+    assert explain(file, part).revisions == []
 
 
 def test_the_rows_that_moved_a_figure_since_its_report_add_up_to_the_difference(file: Path, query: Query) -> None:
@@ -183,6 +188,30 @@ def test_the_rows_that_moved_a_figure_since_its_report_add_up_to_the_difference(
             for name in ("reported", "now")
         )
         assert latest - then == now - reported, (practice, day)
+
+
+@pytest.mark.parametrize("spelled", [str, str.upper])
+def test_the_private_file_knows_a_practice_by_its_name_too(
+    spelled: Callable[[str], str],
+    filled: Build,
+    query: Query,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("vetl.duckdb", "analytics.duckdb"):
+        shutil.copy(filled.warehouse, name)
+    Path("vetl.toml").write_text('[warehouse]\npath = "vetl.duckdb"\npublished = "analytics.duckdb"\n')
+    ((practice, day),) = query(
+        "select name, day from meta.report_revisions join marts.practices using (practice_id)"
+        " where mart = 'booking_intent_daily' and measure = 'booked_calls' and reported <> now"
+        " order by all limit 1"
+    )
+    chosen = ["--practice", spelled(practice), "--day", str(day)]
+
+    assert app.execute(["explain", "booking_intent_daily.booked_calls", *chosen, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["moved"]
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ from vetl.core.text import printable
 INTERRUPTED = 130
 TERMINATED = 143
 WRITING = frozenset(
-    ("sync", "run", "reconcile", "build", "publish", "forget", "lake", "quarantine", "webhooks", "demo")
+    ("sync", "run", "reconcile", "build", "publish", "forget", "lake", "quarantine", "webhooks drain", "demo")
 )
-"""The commands that keep their progress if a signal ends them."""
+"""The commands that keep their progress if a signal ends them, each by one or two words."""
 
 _terminated: list[int] = []
 """The number of SIGTERM, once it has arrived."""
@@ -95,7 +95,7 @@ def is_of_interrupt(error: BaseException) -> bool:
 def of_interrupt(command: Sequence[str]) -> tuple[str, int]:
     """Return the message and the exit code for a command, by its words, that a signal ended."""
     why, code = ("terminated", TERMINATED) if _terminated else ("interrupted", INTERRUPTED)
-    saves = not WRITING.isdisjoint(command[:1])
+    saves = not WRITING.isdisjoint((" ".join(command[:1]), " ".join(command[:2])))
     return f"{why}. Progress saved; run again to continue" if saves else why, code
 
 

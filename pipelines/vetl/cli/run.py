@@ -114,6 +114,8 @@ def build(
         engines = hooks.engines()
         if engine not in engines:
             raise WrongUse(f"--engine {engine}: known are {', '.join((DUCKDB, *engines))}")
+        if full_refresh:
+            raise WrongUse(f"--full-refresh cannot be combined with --engine {engine}")
         return import_module(engines[engine]).build(as_json=as_json)
     settings = load_settings()
     report = shown(built_and_published(settings, full_refresh=full_refresh), settings.practices, quiet=as_json)

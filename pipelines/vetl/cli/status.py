@@ -61,6 +61,8 @@ def status(
     """Show the state of each list, also while a sync runs."""
     if watch and (as_json or form):
         raise WrongUse("--watch cannot be combined with --json or --format; repeat the command instead")
+    if as_json and form:
+        raise WrongUse("--json cannot be combined with --format")
     settings = load_settings()
     if watch:
         return _watch(settings, practice, problems=problems)

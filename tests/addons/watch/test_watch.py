@@ -8,7 +8,9 @@ from typing import Any
 
 import duckdb
 import pytest
+from pydantic import SecretStr
 from support.mail_server import Mailbox
+from support.processes import free_port
 from support.sandbox_settings import changed
 from vetl.addons.watch.job import judge, send_notices
 from vetl.addons.watch.notice_ledger import NoticeLedger, open_episodes
@@ -97,6 +99,23 @@ def test_a_refused_notice_is_sent_with_the_next_build_and_a_new_threshold_is_sil
     assert (send_notices(other).sent, send_notices(other).sent) == (1, 0)
     with sqlite3.connect(WatchSettings.of(settings).ledger) as ledger:
         assert ledger.execute("select distinct state from messages").fetchall() == [("sent",)]
+
+
+def test_a_notice_to_a_recipient_who_was_taken_out_is_neither_sent_nor_noted_as_sent(
+    settings: Settings, world: World, mailbox: Mailbox
+) -> None:
+    webhook = SecretStr(f"http://127.0.0.1:{free_port()}")
+    with_both = only(changed(settings, alerts={"webhook": webhook}), CALLS)
+    without = changed(with_both, alerts={"webhook": None, "email_to": ("others@example.com",)})
+    world.is_busy_on(world.tuesday())
+    mailbox.refuses = True
+    assert len(send_notices(with_both).failures) == 2
+    mailbox.refuses = False
+
+    assert (send_notices(without).sent, mailbox.messages) == (0, [])
+    with sqlite3.connect(WatchSettings.of(settings).ledger) as ledger:
+        assert ledger.execute("select distinct state from messages").fetchall() == [("failed",)]
+    assert send_notices(with_both).sent == 1  # the mail; nobody answers at the webhook
 
 
 def test_a_message_in_flight_when_vetl_was_killed_is_not_sent_again(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent
                 with ledger.writing():
                     _keep(settings.alerts, ledger, one, at, rang, ended)
             _close_unwatched(ledger, open_episodes(watch.ledger), found)
-            sent, failures = _send(settings.alerts, ledger, at)
+            sent, failures = _send(settings, ledger, at)
             return NoticesSent(tuple(rang), tuple(ended), sent, tuple(failures))
     except VetlError as error:
         return NoticesSent(failures=(f"thresholds were not judged: {error}",))
@@ -179,10 +179,16 @@ def _event(one: Watched, began: date, what: str) -> str:
     return f"{one.key} {one.practice_id} {began} {what}"
 
 
-def _send(alerts: AlertSettings, ledger: NoticeLedger, at: datetime) -> tuple[int, list[str]]:
-    """Send each recipient one message with all due notices. Return the number of messages, and the failures."""
+def _send(settings: Settings, ledger: NoticeLedger, at: datetime) -> tuple[int, list[str]]:
+    """Send each recipient one message with all due notices. Return the number of messages, and the failures.
+
+    Notices to a recipient that was taken out of the settings stay due.
+    """
     sent, failures = 0, list[str]()
-    due = sorted(ledger.messages(("due", "failed")), key=lambda message: message.recipient)
+    alerts, thresholds = settings.alerts, WatchSettings.of(settings).thresholds
+    known = {*_usual_recipients(alerts), *(to for threshold in thresholds for to in threshold.to)}
+    messages = [message for message in ledger.messages(("due", "failed")) if message.recipient in known]
+    due = sorted(messages, key=lambda message: message.recipient)
     for recipient, group in groupby(due, key=lambda message: message.recipient):
         claimed = ledger.claim(list(group))
         if not claimed:
@@ -201,8 +207,8 @@ def _send(alerts: AlertSettings, ledger: NoticeLedger, at: datetime) -> tuple[in
 def _deliver(alerts: AlertSettings, recipient: str, messages: Sequence[Notice]) -> None:
     text = "\n".join(message.text for message in messages)
     if recipient == WEBHOOK:
-        if alerts.webhook:
-            post_text(alerts.webhook.get_secret_value(), text)
+        assert alerts.webhook
+        post_text(alerts.webhook.get_secret_value(), text)
         return
     subject = some_of([message.text.partition(";")[0] for message in messages], 1)
     mail = written(f"vetl: {subject}", alerts.email_from, [recipient])
