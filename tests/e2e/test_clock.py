@@ -58,6 +58,23 @@ def test_a_header_that_is_days_ahead_certifies_nothing_that_has_not_come(opened:
     assert practices.differences(STEADY) == []
 
 
+def test_answers_from_a_cache_certify_through_their_own_date(opened: Any) -> None:
+    """A cache keeps the `Date` of the answer that it repeats, which is older than that of the first answers."""
+    practices = opened(practices=1, calls=60, days=6)
+    dates: list[str] = []
+
+    def cached(date: str) -> str:
+        dates.append(date)
+        return date if len(dates) < 5 else later(date, -1)
+
+    with lying(practices.platform.base_url, dated=cached) as base_url:
+        practices.settings = at(practices.settings, base_url)
+        result = practices.sync(endpoints=PAGED)
+
+    cached_at = practices.platform.now() - timedelta(hours=1)
+    assert all(item.certified_through <= cached_at for item in result.results)
+
+
 @pytest.mark.parametrize("late", [0, DAYS])
 def test_a_platform_that_is_ahead_of_this_machine_with_its_calls_is_believed(opened: Any, late: int) -> None:
     """In this case this machine's clock is wrong; later the last sync confirms the platform's clock."""

@@ -57,6 +57,7 @@ def test_a_page_is_asked_for_with_token_and_practice(stage: Stage) -> None:
     assert asked.headers["x-client-id"] == PRACTICE
     assert asked.headers["accept"] == "application/json"
     assert asked.headers["user-agent"].startswith("vetl")
+    assert asked.headers["cache-control"] == "no-cache"
     assert page == Page(({"id": "1"},), 7, 100, SERVER_NOW, requests=1)
 
 

@@ -21,6 +21,7 @@ from vetl.core.endpoint import DateWindows
 from vetl.core.list_read import Outcome
 from vetl.core.pages import Page, Row, Window
 from vetl.core.steps import ReadPage
+from vetl.discovery.conventions import check_page
 from vetl.endpoints.phone_calls import PHONE_CALLS
 from vetl.reading import call_schedule
 from vetl.reading.call_days import PROVEN, rows_at
@@ -139,6 +140,23 @@ def test_a_day_whose_list_by_ids_contradicts_itself_is_said() -> None:
     assert "the list by ids is not whole" in outcome.reason
     assert not outcome.certified
     assert mirrored(source, store)
+
+
+def test_a_list_by_ids_whose_totals_are_wrong_is_asked_twice_once() -> None:
+    """A page that contradicts its total is requested again, with pauses."""
+    source, store = opened(17, 300)
+    read_page, strict = source.page, []
+
+    def lying(step: ReadPage) -> Page:
+        page = replace(read_page(replace(step, lenient=True)), total_count=1_000)
+        strict.extend([step] * (not step.lenient))
+        check_page(step, page)
+        return page
+
+    source.page = lying
+    sync(source, store, details="all")
+
+    assert len(strict) <= 1_000 // 100, "the pages of one pass"
 
 
 def test_calls_of_which_none_is_in_the_list_by_ids_are_said() -> None:

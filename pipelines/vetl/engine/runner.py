@@ -122,6 +122,7 @@ class StepRunner:
         self._endpoint = endpoint
         self._path = endpoint.path_of(practice.id)
         self._rows_read = 0
+        self._oldest = datetime.max.replace(tzinfo=UTC)
         self._expected = ExpectedRows()
         self.buffer = WriteBuffer(
             partial(run.writer.commit, practice.id, endpoint),
@@ -214,6 +215,7 @@ class StepRunner:
         self._run.answered.add(self._practice.id)
         self._expected.note(step, page)
         self._run.clock = max(self._run.clock, page.server_time)
+        self._oldest = min(self._oldest, page.server_time)
 
     async def _get_records(self, step: steps.GetRecords) -> Mapping[str, Row | errors.VetlError | None]:
         answers = await self._run.source.records(self._practice.id, self._path, step.ids)
@@ -241,9 +243,13 @@ class StepRunner:
         self._run.progress(Progress(*names, done=self._rows_read, total=total, phase=phase, **at_the_end))
 
     def done(self, outcome: Outcome) -> EndpointResult:
-        """Return the result of a list that was read to its end."""
+        """Return the result of a list that was read to its end.
+
+        It is certified at most through the oldest answer: one from a cache shows the list as it was then.
+        """
         state: State = "certified" if outcome.certified else "uncertified"
-        return self._result(state, outcome.reason, outcome.through, outcome.notes)
+        through = outcome.through and min(outcome.through, self._oldest)
+        return self._result(state, outcome.reason, through, outcome.notes)
 
     def failed(self, error: Exception) -> EndpointResult:
         """Return the result of a list that could not be read; "withdrawn" if a proposed list does not exist."""

@@ -95,7 +95,7 @@ class PartnerClient:
         self._limiters = Limiters(limits, self._timing)
         budget = partial(RetryBudget, SIGN_IN, self._deadline)
         self._session = Session(account, accepted or AcceptedCredentials(), self._exchange_sign_in, budget)
-        self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip"}
+        self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip", "Cache-Control": "no-cache"}
         self._repairs_told: set[str] = set()
 
     async def __aenter__(self) -> Self:

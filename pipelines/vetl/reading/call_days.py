@@ -56,7 +56,8 @@ def read_crowded(conventions: QueryConventions, window: Window, kind: WindowKind
     largest = conventions.page_size
     lied = False
     while len(passes) < _most(passes, lied=lied):
-        smaller = replace(conventions, page_size=max(1, largest - len(passes)), lenient=lied)
+        conventions = replace(conventions, lenient=lied or conventions.lenient)
+        smaller = replace(conventions, page_size=max(1, largest - len(passes)))
         passes.append((yield from _one_pass(smaller, window)))
         largest, lied = min(largest, passes[0].size), lied or bool(passes[-1].lie)
         for number in range(1, len(passes)):

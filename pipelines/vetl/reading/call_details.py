@@ -34,9 +34,9 @@ from vetl.core.steps import (
 from vetl.core.zones import contradiction, pairs
 from vetl.discovery.conventions import QueryConventions
 from vetl.discovery.identity import IDS, Identity, look
-from vetl.reading.call_days import DAY, read_crowded
+from vetl.reading.call_days import DAY, SharedDays, read_crowded
 from vetl.reading.coverage import DaysCursor
-from vetl.reading.paging import certificate, read_pass
+from vetl.reading.paging import Pass, certificate, read_pass
 
 ROWS_AT_ONCE = 1_000
 CLOSE = timedelta(days=3)
@@ -66,7 +66,9 @@ class _Listed(NamedTuple):
     doubt: str | None = None
 
 
-def attach(reading: Reading, today: date, *, daily: bool, tried: dict[date, int]) -> Plan[Attached]:
+def attach(
+    reading: Reading, today: date, *, daily: bool, tried: dict[date, int], shared: SharedDays
+) -> Plan[Attached]:
     """Attach details to the days that lack them; `tried` counts the calls that the JSON list does not contain.
 
     The last 35 days are read at once, and older days once a day within the budget of `phone_calls.details_budget`
@@ -76,12 +78,14 @@ def attach(reading: Reading, today: date, *, daily: bool, tried: dict[date, int]
     if reading.details == "off":
         return Attached()
     try:
-        return (yield from _attach(reading, today, tried, daily=daily))
+        return (yield from _attach(reading, today, tried, shared, daily=daily))
     except RequestRefused as refusal:
         return Attached(doubt=f"the list by ids is refused ({refusal}); {WITHOUT_IDS}")
 
 
-def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: bool) -> Plan[Attached]:
+def _attach(
+    reading: Reading, today: date, tried: dict[date, int], shared: SharedDays, *, daily: bool
+) -> Plan[Attached]:
     recent = max(reading.history_start, today - reading.margins.recent)
     start = reading.history_start if reading.details == "all" else recent
     every_day = reading.reconcile != "no"
@@ -90,10 +94,10 @@ def _attach(reading: Reading, today: date, tried: dict[date, int], *, daily: boo
     ids = yield from _look_at_ids(reading, days, daily=daily)
     if ids.verdict == "changing":
         return Attached(doubt=f"{ids.finding}; {WITHOUT_IDS}")
-    listed, doubt = yield from _attach_days(reading, days)
+    listed, doubt = yield from _attach_days(reading, days, shared)
     if daily and reading.details == "recent":
-        yield from _attach_days(reading, (yield from _repeated_hours(reading, recent)))
-        yield from _attach_days(reading, (yield from _older(reading, recent)))
+        yield from _attach_days(reading, (yield from _repeated_hours(reading, recent)), shared)
+        yield from _attach_days(reading, (yield from _older(reading, recent)), shared)
     yield Flush()
     still = yield from do(DaysLackingDetails(start, today + DAY))
     tried.clear()
@@ -159,11 +163,11 @@ def _older(reading: Reading, recent: date) -> Plan[dict[date, int]]:
     return chosen
 
 
-def _attach_days(reading: Reading, days: Mapping[date, int]) -> Plan[_Listed]:
+def _attach_days(reading: Reading, days: Mapping[date, int], shared: SharedDays) -> Plan[_Listed]:
     """Read the details of days and attach them; return the rows of the last window, and the first doubt."""
-    windows = _packed(days)
+    json, windows = conventions(reading), _packed(days)
     read = yield from do(
-        SideBySide([_read_window(conventions(reading), window, last=window is windows[-1]) for window in windows])
+        SideBySide([_read_window(json, window, shared, last=window is windows[-1]) for window in windows])
     )
     return _Listed(read[-1].rows if read else (), next((listed.doubt for listed in read if listed.doubt), None))
 
@@ -188,34 +192,40 @@ def _packed(days: Mapping[date, int]) -> list[Window]:
     return [Window(first, last) for first, last in windows]
 
 
-def _read_window(conventions: QueryConventions, window: Window, *, last: bool) -> Plan[_Listed]:
+def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, last: bool) -> Plan[_Listed]:
     """Read a window and attach its rows; read halves if it is not whole or the server refuses so many days."""
     first, final = window.start, window.end
     assert isinstance(first, date)
     assert isinstance(final, date)
     if first == final:
-        return (yield from _read_day(conventions, first, last=last))
+        return (yield from _read_day(json, first, shared, last=last))
     with suppress(RequestRefused):
-        done = yield from read_pass(conventions, window)
+        done = yield from _read_pass(json, window, shared)
         if done.whole:
             yield AttachDetails(done.rows, first, final, certificate=certificate(done, WindowKind.DETAILS))
             return _Listed(done.rows if last else ())
         del done  # the rows of a pass that proves nothing take memory while the halves are read
     middle = date.fromordinal((first.toordinal() + final.toordinal()) // 2)
-    earlier = yield from _read_window(conventions, Window(first, middle), last=False)
-    later = yield from _read_window(conventions, Window(middle + DAY, final), last=last)
+    earlier = yield from _read_window(json, Window(first, middle), shared, last=False)
+    later = yield from _read_window(json, Window(middle + DAY, final), shared, last=last)
     return _Listed(later.rows, earlier.doubt or later.doubt)
 
 
-def _read_day(conventions: QueryConventions, day: date, *, last: bool) -> Plan[_Listed]:
+def _read_day(json: QueryConventions, day: date, shared: SharedDays, *, last: bool) -> Plan[_Listed]:
     window = Window(day, day)
-    done = yield from read_pass(conventions, window)
+    done = yield from _read_pass(json, window, shared)
     rows, evidence = done.rows, certificate(done, WindowKind.DETAILS)
     if not done.whole:
-        crowded = yield from read_crowded(conventions, window, WindowKind.DETAILS)
+        crowded = yield from read_crowded(replace(json, lenient=shared.lies), window, WindowKind.DETAILS)
         rows, evidence = crowded.rows, crowded.evidence
     if not evidence.certified:
         yield MergeRows((), evidence.finished, certificate=evidence)
         return _Listed(doubt=f"{day}: the list by ids is not whole ({evidence.reason}); {WITHOUT_IDS}")
     yield AttachDetails(rows, day, day, certificate=evidence)
     return _Listed(rows if last else ())
+
+
+def _read_pass(json: QueryConventions, window: Window, shared: SharedDays) -> Plan[Pass]:
+    done = yield from read_pass(replace(json, lenient=shared.lies), window)
+    shared.lies = shared.lies or bool(done.lie)
+    return done

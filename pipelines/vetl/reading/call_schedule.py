@@ -52,7 +52,9 @@ def read_call_days(reading: Reading, strategy: DateWindows) -> Plan[Outcome]:
     doubt = next((doubt for doubt in doubts if doubt), None)
     if doubt is None:
         state.set_reread_days()
-    attached = yield from details.attach(reading, state.today, daily=state.daily, tried=state.tried)
+    attached = yield from details.attach(
+        reading, state.today, daily=state.daily, tried=state.tried, shared=state.shared
+    )
     doubt = state.zone_doubt(attached) or doubt or attached.doubt
     yield state.cursor()
     yield Flush()

@@ -52,13 +52,13 @@ from vetl.reading.whole_list import WHOLE, Counts, compare_totals, complete, rea
 def get_by_id(ids: Sequence[str], read_at: datetime) -> steps.Plan[list[str]]:
     """Get rows by id and merge them; store the ids that the source does not have as missing.
 
-    Return the ids whose answer was a row with another id, which is not stored. Raise `VetlError` if a few ids
+    Return the ids whose answer was a row without this id, which is not stored. Raise `VetlError` if a few ids
     could not be read; all other rows are stored.
     """
     answers = yield from steps.do(steps.GetRecords(ids))
     failed = [row for row in answers.values() if isinstance(row, VetlError)]
     rows = {identity: row for identity, row in answers.items() if isinstance(row, Mapping)}
-    strangers = [identity for identity, row in rows.items() if _is_another(row, identity)]
+    strangers = [identity for identity, row in rows.items() if str(row.get("id")) != identity]
     yield steps.MergeRows([row for identity, row in rows.items() if identity not in strangers], read_at)
     missing = [identity for identity, row in answers.items() if row is None]
     if missing:
@@ -71,14 +71,9 @@ def get_by_id(ids: Sequence[str], read_at: datetime) -> steps.Plan[list[str]]:
     return strangers
 
 
-def _is_another(row: Row, identity: str) -> bool:
-    """Return whether a row has another id. A row without an id goes on to its model, which quarantines it."""
-    return row.get("id") is not None and str(row["id"]) != identity
-
-
 def strangers_line(name: str, strangers: Sequence[str], requested: int) -> str:
-    """Return the line about ids whose answers were rows with other ids."""
-    return f"{name}: {len(strangers)} of {requested} rows came back under another id than the requested one"
+    """Return the line about ids whose answers were rows without these ids."""
+    return f"{name}: {len(strangers)} of {requested} rows came back without the id that was requested"
 
 
 IDS_AT_ONCE = 500
