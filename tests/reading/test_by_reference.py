@@ -22,6 +22,7 @@ from vetl.core.errors import Unreachable
 from vetl.core.list_read import Margins, Outcome, Reconcile
 from vetl.endpoints.clients import CLIENTS
 from vetl.reading import read_list
+from vetl.reading.undated_lists import ENOUGH
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -45,6 +46,32 @@ def test_a_full_reconcile_beyond_its_budget_says_so_and_the_next_goes_on() -> No
     assert "the budget of 2 ids is used up" in first.notes[0]
     assert store.rows == source.rows
     assert second.certified
+
+
+def test_a_full_reconcile_reads_every_id_though_the_clock_was_put_back() -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    sync(source, store)
+    for identity in source.rows:
+        source.appear(identity)
+
+    sync(source, store, NOW - timedelta(hours=11), "full")
+
+    assert store.rows == source.rows
+
+
+def test_ids_of_which_none_is_found_are_not_missing() -> None:
+    """An account that may not read clients may get the answer to an unknown id."""
+    source, store = People(), Mentions("a", "b", "c")
+
+    outcome = sync(source, store)
+
+    assert outcome.reason == "clients: no row is found by its id (3 requested); may this account read them?"
+    assert not outcome.certified
+    assert store.missing == set()
+
+    source.appear("a")
+    assert sync(source, store).certified
+    assert store.missing == {"b", "c"}
 
 
 @pytest.mark.parametrize("answer", [{"id": "b-17", "name": "b"}, {"name": "b"}])
@@ -76,7 +103,7 @@ EVENTS = st.tuples(st.sampled_from(["mention", "appear", "delete"]), IDS)
 
 
 class Clients(RuleBasedStateMachine):
-    """Clients appear, are renamed, vanish, and are mentioned by other rows."""
+    """Clients appear, are renamed, vanish, and are mentioned by other rows. One of them stays."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +116,7 @@ class Clients(RuleBasedStateMachine):
             self.store.mention(identity)
         elif kind == "appear":
             self.source.appear(identity)
-        elif identity in self.source.rows:
+        elif identity in self.source.rows and identity != "a":
             self.source.remove(identity)
 
     @rule(hours=st.sampled_from([1, 50, 170]))
@@ -127,7 +154,7 @@ class Clients(RuleBasedStateMachine):
             outcome = Driver(source, store, Random(0)).run(read_list(reading))
         source.move = lambda: None
         requests = source.requests - begun
-        assert requests <= min(budget, len(ids))
+        assert requests <= min(budget, len(ids)) + (ENOUGH if budget else 0)
         claims.assert_nothing_is_invented(source, store)
         claims.assert_no_false_deletion(source, store.missing, reading.now)
         if outcome and outcome.through:

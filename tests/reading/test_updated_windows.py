@@ -6,7 +6,7 @@ Servers whose ranges end at the midnight of the current date unless an end that 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -138,6 +138,25 @@ def test_a_server_that_stops_hiding_rows_is_read_by_windows_again() -> None:
         sync_whole(BOOKING_SESSIONS, source, store)
         requests.append(source.requests - before)
     assert requests[-1] < 60 // 5, "the last sync read new rows alone"
+
+
+def test_a_session_that_expired_is_not_missing_if_no_session_is_found_by_its_id(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source, store = filled(6, Manners(), 30)
+    sync(BOOKING_SESSIONS, source, store)
+    active = next(identity for identity, row in source.rows.items() if row["status"] == "active")
+    source.retell(active, status="abandoned")
+    with monkeypatch.context() as patch:
+        patch.setattr(source, "record", dict[str, Any]().get)
+
+        outcome = sync(BOOKING_SESSIONS, source, store)
+
+    assert "no row is found by its id (1 requested)" in outcome.reason
+    assert not outcome.certified
+    assert store.missing == set()
+
+    sync_whole(BOOKING_SESSIONS, source, store)
 
 
 LISTS = each_list("booking_sessions", "appointments")

@@ -175,7 +175,8 @@ class Mentions(ModelStore):
         self.mentioned -= ids.keys()
 
     def answer(self, question: Step[Any]) -> Any:
-        assert isinstance(question, ReferencedIds)
+        if not isinstance(question, ReferencedIds):
+            return super().answer(question)
         absent = [identity for identity, at in self.absent.items() if at < question.stale_before]
         stale = [identity for identity, at in self.read_at.items() if at < question.stale_before]
         unknown = sorted({*self.mentioned, *absent})

@@ -34,7 +34,7 @@ source does not have the id; at most the budget. Without such ids there is none.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from vetl.core import steps
@@ -48,12 +48,19 @@ from vetl.reading.coverage import TopCursor, WholeCursor
 from vetl.reading.paging import has_fallen, most_followed, read_page, read_pass, read_promised
 from vetl.reading.whole_list import WHOLE, Counts, compare_totals, complete, read_whole_list
 
+ENOUGH = 3
+"""Ids of which one must be found before others count as missing."""
 
-def get_by_id(ids: Sequence[str], read_at: datetime) -> steps.Plan[list[str]]:
+
+def get_by_id(
+    name: str, ids: Sequence[str], read_at: datetime, *, unlisted: bool = False
+) -> steps.Plan[list[str]]:
     """Get rows by id and merge them; store the ids that the source does not have as missing.
 
-    Return the ids whose answer was a row without this id, which is not stored. Raise `VetlError` if a few ids
-    could not be read; all other rows are stored.
+    Return lines about doubts. A row without the requested id is not stored. A platform that does not offer the
+    request, or not to this account, may answer it with 404, as for an unknown id (the contract does not show
+    these statuses): so ids count as missing only if another one is found, or if a certified read of the list
+    lacks them, too (`unlisted`). Raise `VetlError` if a few ids could not be read; all other rows are stored.
     """
     answers = yield from steps.do(steps.GetRecords(ids))
     failed = [row for row in answers.values() if isinstance(row, VetlError)]
@@ -61,19 +68,29 @@ def get_by_id(ids: Sequence[str], read_at: datetime) -> steps.Plan[list[str]]:
     strangers = [identity for identity, row in rows.items() if str(row.get("id")) != identity]
     yield steps.MergeRows([row for identity, row in rows.items() if identity not in strangers], read_at)
     missing = [identity for identity, row in answers.items() if row is None]
-    if missing:
+    doubts: list[str] = []
+    if strangers:
+        doubts.append(f"{name}: {len(strangers)} of {len(ids)} rows came back without the id that was requested")
+    if missing and not unlisted and not rows and not (yield from _finds_others(missing)):
+        doubts.append(f"{name}: no row is found by its id ({len(missing)} requested); may this account read them?")
+    elif missing:
         yield steps.MissingRecords(missing, read_at)
     if failed:
         yield steps.Flush()
         unread = len(ids) - len(rows) - len(missing)
         failed[0].add_note(f"; {unread} of {len(ids)} ids could not be read, the others are stored")
         raise failed[0]
-    return strangers
+    return doubts
 
 
-def strangers_line(name: str, strangers: Sequence[str], requested: int) -> str:
-    """Return the line about ids whose answers were rows without these ids."""
-    return f"{name}: {len(strangers)} of {requested} rows came back without the id that was requested"
+def _finds_others(missing: Sequence[str]) -> steps.Plan[bool]:
+    """Return whether the source finds a stored row by its id; true without one, if only a few ids are missing."""
+    here = yield from steps.do(steps.IdsHere())
+    others = [identity for identity in here if identity not in missing][-ENOUGH:]
+    if not others:
+        return len(missing) < ENOUGH
+    answers = yield from steps.do(steps.GetRecords(others))
+    return any(isinstance(row, Mapping) for row in answers.values())
 
 
 IDS_AT_ONCE = 500
@@ -86,18 +103,20 @@ def read_by_reference(reading: Reading, _strategy: ByReference) -> steps.Plan[Ou
     reconcile reads those that the budget leaves out.
     """
     margins = reading.margins
-    stale_before = reading.now - (timedelta() if reading.reconcile == "full" else margins.refresh_after)
+    every_id = datetime.max.replace(tzinfo=UTC)
+    stale_before = every_id if reading.reconcile == "full" else reading.now - margins.refresh_after
     budget = margins.reference_budget
     ids = yield from steps.do(steps.ReferencedIds(stale_before, budget + 1))
-    strangers: list[str] = []
+    doubts: list[str] = []
     for begin in range(0, min(budget, len(ids)), IDS_AT_ONCE):
-        strangers += yield from get_by_id(ids[begin : min(budget, begin + IDS_AT_ONCE)], reading.now)
+        some = ids[begin : min(budget, begin + IDS_AT_ONCE)]
+        doubts += yield from get_by_id(reading.endpoint.name, some, reading.now)
         yield steps.Flush()
     notes: tuple[str, ...] = ()
     if len(ids) > budget:
         notes = (f"{reading.endpoint.name}: the budget of {budget} ids is used up, the next sync goes on",)
-    if strangers:
-        return Outcome(False, None, strangers_line(reading.endpoint.name, strangers, min(budget, len(ids))), notes)
+    if doubts:
+        return Outcome(False, None, doubts[0], notes)
     if notes:
         return Outcome(True, None, "part of the ids that other rows mention", notes)
     return Outcome(True, reading.now, "every id that other rows mention")
@@ -209,9 +228,8 @@ def _get_unread(strategy: NewestFirst, descent: _Descent, reading: Reading) -> s
     if reading.reconcile != "no":
         horizon = _horizon(reading)
         ids += yield from steps.do(steps.IdsHere("created_at", horizon) if horizon else steps.IdsHere())
-    yield from get_by_id(
-        [identity for identity in dict.fromkeys(ids) if identity not in descent.seen], reading.now
-    )
+    unread = [identity for identity in dict.fromkeys(ids) if identity not in descent.seen]
+    yield from get_by_id(reading.endpoint.name, unread, reading.now)
     yield steps.Flush()
 
 

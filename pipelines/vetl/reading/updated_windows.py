@@ -34,7 +34,7 @@ from vetl.reading import coverage
 from vetl.reading.certified import Purpose, WindowOutcome, read_window
 from vetl.reading.coverage import WindowsCursor
 from vetl.reading.paging import read_pass, united_ids
-from vetl.reading.undated_lists import get_by_id, strangers_line
+from vetl.reading.undated_lists import get_by_id
 from vetl.reading.whole_list import WHOLE, mark_missing, read_by_status, read_whole_list, union_evidence
 
 
@@ -162,7 +162,7 @@ def _vanished(
     here = yield from steps.do(steps.IdsHere("updated_at", start, until))
     gone = [identity for identity in here if identity not in seen_ids]
     if gone and by_id:
-        yield from get_by_id(gone, reading.now)
+        yield from get_by_id(reading.endpoint.name, gone, reading.now, unlisted=True)
     elif gone:
         again = Purpose(WindowKind.SECOND_LOOK, wants_ids=True)
         outcome = yield from read_window(conventions, Window(start - reading.margins.overlap, through), again)
@@ -196,8 +196,7 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     except RequestRefused:
         listed = set()  # a refused status filter is as useless as an ignored one
     gone = [identity for identity in open_here if identity not in listed]
-    strangers = yield from get_by_id(gone, reading.now)
-    return [strangers_line(reading.endpoint.name, strangers, len(gone))] if strangers else []
+    return (yield from get_by_id(reading.endpoint.name, gone, reading.now))
 
 
 def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> steps.Plan[Outcome]:
@@ -217,7 +216,8 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
         yield steps.Flush()
         here = yield from steps.do(steps.IdsHere())
         seen_ids = united_ids(whole.passes)
-        yield from get_by_id([identity for identity in here if identity not in seen_ids], reading.now)
+        gone = [identity for identity in here if identity not in seen_ids]
+        yield from get_by_id(reading.endpoint.name, gone, reading.now, unlisted=True)
     yield steps.Flush()
     note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
     notes = (note, *_notes(conventions, reading, by_id=by_id))
@@ -321,6 +321,7 @@ def read_hidden(conventions: QueryConventions, reading: Reading, strategy: Updat
     if whole.certified and reading.reconcile != "no":
         seen = united_ids(whole.passes)
         here = yield from steps.do(steps.IdsHere())
-        yield from get_by_id([identity for identity in here if identity not in seen], reading.now)
+        gone = [identity for identity in here if identity not in seen]
+        yield from get_by_id(reading.endpoint.name, gone, reading.now, unlisted=True)
         yield steps.Flush()
     return Outcome(whole.certified, through if whole.certified else None, whole.reason)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from vetl.core.endpoint import Column, NewestFirst
+from vetl.core.list_read import Margins
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MergeRows, MissingRecords
 from vetl.core.text import is_label
@@ -211,13 +212,16 @@ def mark_deleted(commit: Commit, frame: pl.DataFrame) -> None:
 
 
 _SEALED = "_sealed_before"
+LAG = Margins().overlap
+"""Most time by which an answer, from a replica or a cache, may be behind the source."""
 
 
 def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[str, Changes]:
     """Merge all rows of these saves, each with the id of its practice, at once.
 
-    A version never replaces one with a later `updated_at`. Between equal times, and without `updated_at`, the
-    later read wins.
+    The later read wins. But an answer may be as late as a row may be (`LAG`), so a version does not replace one
+    with a later `updated_at` within that time of the read; what the platform sends by itself comes in any order,
+    and never does.
     """
     if not any(len(save.rows) for _, save in saves):
         return {}
@@ -232,7 +236,7 @@ def merge_rows(commit: Commit, saves: Sequence[tuple[str, MergeRows]]) -> dict[s
         state.keep_read(commit, latest, batch.bad)
     rows = latest.join(_compared(commit, latest), on=POSITION)
     changed = pl.col("_stored_hash").ne_missing(pl.col("_row_hash"))
-    newer = ~pl.col("_outdated")
+    newer = ~pl.col("_outdated") | pl.col("_was_deleted")
     is_written, is_touched = changed & newer, ~changed & (pl.col("_was_deleted") | pl.col("_extra_differs"))
     written, touched = rows.filter(is_written), rows.filter(is_touched)
     write(commit, written)
@@ -315,17 +319,26 @@ def _compared(commit: Commit, incoming: pl.DataFrame) -> pl.DataFrame:
     """Return the stored hash, status and marks beside each incoming row."""
     match = same_key("stored", "fresh", commit.table.endpoint.key)
     status = "stored.status" if commit.table.has("status") else "null::varchar"
-    outdated = "stored.updated_at > fresh.updated_at" if commit.table.has("updated_at") else "false"
     with registered_frames(commit.connection, incoming=incoming):
         return frame_of(
             commit.connection,
             f"with fresh as (select *, {row_hash(commit.table.hashed, 'incoming')} as _row_hash from incoming)"
             f" select fresh.{POSITION}, fresh._row_hash, stored.rowid as {TARGET},"
-            f" stored._row_hash as _stored_hash, coalesce({outdated}, false) as _outdated,"
+            f" stored._row_hash as _stored_hash, coalesce({_outdated(commit.table)}, false) as _outdated,"
             " coalesce(stored._deleted_at is not null, false) as _was_deleted,"
             f" stored.{EXTRA} is distinct from fresh.{EXTRA} as _extra_differs, {status} as _stored_status"
             f" from fresh left join {commit.table.raw} as stored on {match}",
         )
+
+
+def _outdated(table: RawTable) -> str:
+    """Return SQL for whether the stored version is later than the fresh one, which may come from a late answer."""
+    if not table.has("updated_at"):
+        return "false"
+    later = "stored.updated_at > fresh.updated_at"
+    if table.endpoint.strategy.is_received:
+        return later
+    return f"{later} and stored.updated_at > fresh._loaded_at - interval {LAG.total_seconds():.0f} seconds"
 
 
 def _restated(commit: Commit, written: pl.DataFrame) -> pl.DataFrame:
