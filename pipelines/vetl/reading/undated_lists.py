@@ -86,7 +86,7 @@ def get_by_id(
 def _finds_others(missing: Sequence[str]) -> steps.Plan[bool]:
     """Return whether the source finds a stored row by its id; true without one, if only a few ids are missing."""
     here = yield from steps.do(steps.IdsHere())
-    others = [identity for identity in here if identity not in missing][-ENOUGH:]
+    others = sorted(set(here).difference(missing))[-ENOUGH:]
     if not others:
         return len(missing) < ENOUGH
     answers = yield from steps.do(steps.GetRecords(others))
