@@ -73,10 +73,10 @@ def test_calls_are_asked_for_as_csv_in_both_ways(stage: Stage) -> None:
     assert page == CallsPage(b"Date\r\n2026-01-01 10:00\r\n", 1, 1, 5000, SERVER_NOW, requests=1)
 
 
-@pytest.mark.parametrize("status", [404, 410])
-def test_a_record_that_is_not_there_is_none(stage: Stage, status: int) -> None:
+@pytest.mark.parametrize("answer", [reply_error(404), reply_error(410), reply_data(None), reply_data({})])
+def test_a_record_that_is_not_there_is_none(stage: Stage, answer: Reply) -> None:
     """An id that would address something else is not asked for."""
-    stage.server.answers(reply_error(status))
+    stage.server.answers(answer)
 
     for record_id in ("c-1", "", ".", ".."):
         assert stage.play(lambda client, of=record_id: client.record(PRACTICE, "clients", of)) is None

@@ -149,12 +149,13 @@ class PartnerClient:
         return await self._send(practice_id, protocol.calls_request(query), decipher)
 
     async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
-        """Return one record by id, `None` if the platform does not have it (404, 410)."""
+        """Return one record by id, `None` if the platform does not have it (404, 410, or no `data`)."""
         if record_id in UNADDRESSABLE:
             return None
 
-        def decipher(answer: Answer, _: int) -> Row:
-            return protocol.record(answer, self._json(answer))
+        def decipher(answer: Answer, _: int) -> Row | None:
+            document = self._json(answer)
+            return protocol.record(answer, document) if protocol.payload(answer, document) else None
 
         try:
             return await self._send(practice_id, protocol.record_request(path, record_id), decipher)
