@@ -388,11 +388,25 @@ def test_right_after_a_webhook_the_next_one_is_waited_for(side: Side) -> None:
 
 @pytest.mark.parametrize("answer", [None, 400, 404, 422])
 def test_a_message_that_the_platform_does_not_know_stays_and_is_marked(side: Side, answer: int | None) -> None:
+    side.receive(("messages", message("m-1", "sent")), ("messages", message("m-2", "sent")))
+    side.drain()
+    known = {"m-2": {"id": "m-2", "status": "sent"}}
+    caught_up(side, Platform(known if answer is None else {"m-1": answer, **known}))
+
+    assert side.rows("select id, _deleted_at from raw.messages order by id") == [("m-1", NOW), ("m-2", None)]
+
+
+def test_messages_of_which_none_is_found_are_not_marked(side: Side) -> None:
+    """An account that may not read them gets the answer to an unknown id."""
     side.receive(("messages", message("m-1", "sent")))
     side.drain()
-    caught_up(side, Platform({} if answer is None else {"m-1": answer}))
 
-    assert side.rows("select status, _deleted_at from raw.messages") == [("sent", NOW)]
+    (note,) = caught_up(side, Platform({})).notes
+
+    assert note.startswith("loc-001: 1 of messages not caught up: no row is found by its id")
+    assert side.rows("select status, _deleted_at from raw.messages") == [("sent", None)]
+    assert caught_up(side, Platform({})) == Caught()
+    assert caught_up(side, Platform({}), NOW + timedelta(hours=3)).requested == 1
 
 
 def test_a_stale_answer_moves_no_message_back(side: Side) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from vetl.core.endpoint import Endpoint
-from vetl.core.errors import VetlError
+from vetl.core.errors import NotFound, VetlError
 from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Changes, Row
 from vetl.core.steps import MergeRows, MissingRecords, Save
@@ -125,7 +125,7 @@ class CatchUp:
     async def messages(self, practice_id: str) -> Caught:
         """Get the messages that are due."""
         ids = deliveries.due_messages(self.warehouse, practice_id, self.now, BUDGET)
-        answers = await self._get(practice_id, MESSAGES, ids)
+        answers = _believed(await self._get(practice_id, MESSAGES, ids))
         return self._kept_messages(practice_id, ids, answers, answers.unknown)
 
     async def messages_by_id(self, practice_id: str, ids: Sequence[str]) -> Caught:
@@ -137,7 +137,7 @@ class CatchUp:
         """Get the outreach requests whose end a webhook reported before a sync read it."""
         endpoint = by_name("ai_outbound")
         ids = deliveries.due_requests(self.warehouse, practice_id, endpoint, self.now, BUDGET)
-        answers = await self._get(practice_id, endpoint, ids)
+        answers = _believed(await self._get(practice_id, endpoint, ids))
         looked = [identity for identity in ids if identity not in answers.unknown]
         if looked:
             deliveries.keep_looks(self.warehouse, practice_id, endpoint, looked, self.now)
@@ -167,6 +167,14 @@ class CatchUp:
             unknown=[identity for identity, row in found.items() if row is None],
             failed={identity: row for identity, row in found.items() if isinstance(row, VetlError)},
         )
+
+
+def _believed(answers: Answers) -> Answers:
+    """Return the answers, with unknown ids as failed if no other id is found (decision 73)."""
+    if answers.rows or not answers.unknown:
+        return answers
+    error = NotFound("no row is found by its id; may this account read them?", status=404)
+    return Answers([], [], {**answers.failed, **dict.fromkeys(answers.unknown, error)})
 
 
 def _notes(practice_id: str, endpoint: Endpoint, answers: Answers) -> tuple[str, ...]:
