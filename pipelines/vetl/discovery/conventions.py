@@ -174,5 +174,5 @@ def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConvent
 
 
 def _form(start: Parameter) -> Bounds:
-    """Return whole days for a start that works but whose precision is unknown: days are correct in both cases."""
+    """Return `widened` for a start that works but whose precision is unknown: it is correct in both cases."""
     return "instant" if start.result is Result.UNDECIDED else "widened"

@@ -29,7 +29,7 @@ Contract (Clients and patients): the client list requires a search term and ends
 requires a client.
 
 Requests of a sync: one for each id that is not stored or is older than the refresh age, and a second one if the
-source does not have the id; at most the budget. Without such ids there is none.
+source does not have the id, for at most as many ids as the budget. Without such ids there is none.
 """
 
 from collections.abc import Mapping, Sequence
