@@ -12,8 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.model_driver import Driver
 from support.model_store import ModelStore
 from vetl.core.endpoint import QueryNames

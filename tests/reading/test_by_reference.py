@@ -11,11 +11,9 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
-from support import certificate_claims as claims
-from support import model_driver
+from support import certificate_claims as claims, model_driver
 from support.model_driver import Driver, Killed, reading_of
 from support.model_store import Mentions, People
 from vetl.core.errors import Unreachable

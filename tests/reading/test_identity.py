@@ -10,8 +10,7 @@ from random import Random
 from typing import Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.model_driver import Driver, each_list, reading_of, sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore

@@ -6,8 +6,7 @@ They are filtered by `updated_at`; without date filter and order; or most recent
 from datetime import datetime, timedelta
 from typing import Any
 
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from support import certificate_claims as claims
 from support.model_source import START, Manners
 from support.strategy_machine import EndedReading, StrategyMachine

@@ -10,8 +10,7 @@ from datetime import UTC, date
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from support.call_machine import CallMachine
 from support.call_store import Details
