@@ -31,7 +31,7 @@ from vetl.discovery.calls_and_people import (
 )
 from vetl.discovery.discover import discover
 from vetl.discovery.probes import Finding, Findings
-from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
+from vetl.endpoints import BOOKING_SESSIONS
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 

@@ -18,7 +18,7 @@ from support.model_driver import Driver, Killed, reading_of
 from support.model_store import Mentions, People
 from vetl.core.errors import Unreachable
 from vetl.core.list_read import Margins, Outcome, Reconcile
-from vetl.endpoints.clients import CLIENTS
+from vetl.endpoints import CLIENTS
 from vetl.reading import read_list
 from vetl.reading.undated_lists import ENOUGH
 

@@ -21,7 +21,7 @@ from vetl.core.steps import Plan, ReadPage, do
 from vetl.discovery.discover import capabilities_of
 from vetl.discovery.identity import TOO_MANY, Identity, compared, look_first
 from vetl.discovery.page_parameters import PageNumbers, find_pages
-from vetl.endpoints.staff_tasks import STAFF_TASKS
+from vetl.endpoints import STAFF_TASKS
 
 
 def rows(*contents: object, ids: str = "") -> list[Row]:

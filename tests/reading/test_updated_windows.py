@@ -16,7 +16,7 @@ from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.list_read import Reconcile
-from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
+from vetl.endpoints import BOOKING_SESSIONS
 
 
 def filled(seed: int, kind: Manners, rows: int) -> tuple[ModelSource, ModelStore]:
