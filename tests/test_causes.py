@@ -1,8 +1,7 @@
 """The sentence about the largest part of a difference: its size, its sign, and when nothing can be said."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from vetl.core.noise import largest_part
 
 

@@ -1,8 +1,7 @@
 """Intervals of shares, of differences and of counts: published figures, and what holds for all counts."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from vetl.core.noise import count_interval, difference_interval, is_more_than_noise, outliers, share_interval
 
 COUNTS = st.integers(0, 10_000).flatmap(lambda whole: st.tuples(st.integers(0, whole), st.just(whole)))

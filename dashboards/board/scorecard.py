@@ -5,8 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
-from vetl.core.noise import Counts, Ends, Outlier, distance, is_far, largest_part, share_interval
-from vetl.core.noise import outliers as outliers_of
+from vetl.core.noise import (
+    Counts,
+    Ends,
+    Outlier,
+    distance,
+    is_far,
+    largest_part,
+    outliers as outliers_of,
+    share_interval,
+)
 
 from board.figures import Figure
 from board.parts import View

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from board.pages.explore import SUBJECTS
 from streamlit.testing.v1 import AppTest
-from support.dashboard_pages import Ask, Open
-from support.dashboard_pages import shown as text
+from support.dashboard_pages import Ask, Open, shown as text
 from vetl.figures.ask import MetricQuestion, ask, list_of
 from vetl.figures.side_by_side import rows_of_metric
 

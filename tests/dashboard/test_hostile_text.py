@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from board.pages import PAGES
 from board.words import plain
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Copied, Open
 

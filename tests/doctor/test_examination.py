@@ -12,8 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.model_driver import Driver
 from support.model_store import ModelStore
 from vetl.core.endpoint import QueryNames
@@ -32,7 +31,7 @@ from vetl.discovery.calls_and_people import (
 )
 from vetl.discovery.discover import discover
 from vetl.discovery.probes import Finding, Findings
-from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
+from vetl.endpoints import BOOKING_SESSIONS
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 

@@ -11,8 +11,7 @@ from typing import Any
 from zlib import crc32
 
 import vetl_sandbox
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from support import truth
 from support.deliveries import body_of, message, outreach, reminder
 from support.examples import examples

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from vetl.core.errors import ContractBroken, WarehouseError
 from vetl.core.pages import Certificate, Changes, Window, WindowKind
 from vetl.core.steps import MergeRows, MoveCursor, Question, ReplaceDays, Save

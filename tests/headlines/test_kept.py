@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import date, timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from vetl.headlines.finding import NEWS, Headline, kept
 from vetl.headlines.measures import made_of, words_of
 from vetl.headlines.surprise import Fact

@@ -1,8 +1,7 @@
 """Distances of counts from what is usual: signs, bounds, and how rarely chance alone comes far."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from vetl.headlines import surprise
 
 CASES = st.integers(0, 500)

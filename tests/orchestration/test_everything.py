@@ -19,8 +19,7 @@ from support.contributions import (
 from support.practice_site import site
 from support.warehouse_with_rows import ask
 from vetl.endpoints import REGISTRY
-from vetl.figures.ask import MetricQuestion
-from vetl.figures.ask import ask as answer_of
+from vetl.figures.ask import MetricQuestion, ask as answer_of
 
 ESTIMATES = 250
 TABLES = {*(endpoint.table for endpoint in REGISTRY), "estimates"}

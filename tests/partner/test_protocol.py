@@ -13,8 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from vetl.core.errors import BadRecord, ContractBroken, SignInRefused, TornAnswer, VetlError
 from vetl.core.pages import Page
 from vetl.partner import answers, protocol

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 import vetl_sandbox
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from pydantic import BaseModel
 from support.partner_side import Partner, at_fault, made
 from vetl.core.errors import NotSent

@@ -11,16 +11,14 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
-from support import certificate_claims as claims
-from support import model_driver
+from support import certificate_claims as claims, model_driver
 from support.model_driver import Driver, Killed, reading_of
 from support.model_store import Mentions, People
 from vetl.core.errors import Unreachable
 from vetl.core.list_read import Margins, Outcome, Reconcile
-from vetl.endpoints.clients import CLIENTS
+from vetl.endpoints import CLIENTS
 from vetl.reading import read_list
 from vetl.reading.undated_lists import ENOUGH
 

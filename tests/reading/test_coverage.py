@@ -6,8 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from vetl.core.pages import evidence_of, instant, key_of, updated_at
 from vetl.reading.coverage import Coverage, DaysCursor
 

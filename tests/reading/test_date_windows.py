@@ -22,7 +22,7 @@ from vetl.core.list_read import Outcome
 from vetl.core.pages import Page, Row, Window
 from vetl.core.steps import ReadPage
 from vetl.discovery.conventions import check_page
-from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.endpoints import PHONE_CALLS
 from vetl.reading import call_schedule
 from vetl.reading.call_days import PROVEN, rows_at
 from vetl.reading.paging import Pass

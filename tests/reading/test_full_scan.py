@@ -13,9 +13,7 @@ from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, FullScan, NewestFirst, Record, Strategy
 from vetl.discovery.conventions import QueryConventions
-from vetl.endpoints.ai_outbound import AI_OUTBOUND
-from vetl.endpoints.appointments import APPOINTMENTS
-from vetl.endpoints.staff_tasks import STAFF_TASKS
+from vetl.endpoints import AI_OUTBOUND, APPOINTMENTS, STAFF_TASKS
 from vetl.reading import paging
 from vetl.reading.paging import MOST_KEPT, kept_rows, read_pass
 from vetl.reading.undated_lists import ENOUGH

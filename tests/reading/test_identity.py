@@ -10,8 +10,7 @@ from random import Random
 from typing import Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.model_driver import Driver, each_list, reading_of, sync
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
@@ -22,7 +21,7 @@ from vetl.core.steps import Plan, ReadPage, do
 from vetl.discovery.discover import capabilities_of
 from vetl.discovery.identity import TOO_MANY, Identity, compared, look_first
 from vetl.discovery.page_parameters import PageNumbers, find_pages
-from vetl.endpoints.staff_tasks import STAFF_TASKS
+from vetl.endpoints import STAFF_TASKS
 
 
 def rows(*contents: object, ids: str = "") -> list[Row]:

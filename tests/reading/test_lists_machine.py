@@ -6,17 +6,13 @@ They are filtered by `updated_at`; without date filter and order; or most recent
 from datetime import datetime, timedelta
 from typing import Any
 
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from support import certificate_claims as claims
 from support.model_source import START, Manners
 from support.strategy_machine import EndedReading, StrategyMachine
 from vetl.core.endpoint import QueryNames
 from vetl.core.pages import Row, instant
-from vetl.endpoints.ai_outbound import AI_OUTBOUND
-from vetl.endpoints.appointments import APPOINTMENTS
-from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
-from vetl.endpoints.staff_tasks import STAFF_TASKS
+from vetl.endpoints import AI_OUTBOUND, APPOINTMENTS, BOOKING_SESSIONS, STAFF_TASKS
 from vetl.reading import coverage
 from vetl.reading.certified import ROWS_PER_WINDOW_ALLOWED, UNITED_PASSES, WINDOWS_ALLOWED
 from vetl.reading.coverage import WindowsCursor

@@ -12,18 +12,13 @@ from random import Random
 from typing import Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import certificate_claims
 from support.model_driver import each_list, paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint
-from vetl.endpoints import by_name
-from vetl.endpoints.ai_outbound import AI_OUTBOUND
-from vetl.endpoints.appointments import APPOINTMENTS
-from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
-from vetl.endpoints.staff_tasks import STAFF_TASKS
+from vetl.endpoints import AI_OUTBOUND, APPOINTMENTS, BOOKING_SESSIONS, STAFF_TASKS, by_name
 from vetl.reading import certified, paging
 
 Event = Callable[[], object]

@@ -10,16 +10,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from support.model_driver import each_list, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, QueryNames
-from vetl.endpoints.ai_outbound import AI_OUTBOUND
-from vetl.endpoints.appointments import APPOINTMENTS
-from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
-from vetl.endpoints.staff_tasks import STAFF_TASKS
+from vetl.endpoints import AI_OUTBOUND, APPOINTMENTS, BOOKING_SESSIONS, STAFF_TASKS
 
 RANGED = (BOOKING_SESSIONS, APPOINTMENTS)
 LISTS = (*RANGED, AI_OUTBOUND, STAFF_TASKS)

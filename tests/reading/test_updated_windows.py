@@ -9,15 +9,14 @@ from random import Random
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.examples import examples
 from support.model_driver import each_list, paged, ranged, sync, sync_whole
 from support.model_source import START, Manners, ModelSource
 from support.model_store import ModelStore
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.list_read import Reconcile
-from vetl.endpoints.booking_sessions import BOOKING_SESSIONS
+from vetl.endpoints import BOOKING_SESSIONS
 
 
 def filled(seed: int, kind: Manners, rows: int) -> tuple[ModelSource, ModelStore]:

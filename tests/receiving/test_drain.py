@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.deliveries import body_of, message, outreach, reminder
 from support.drain_side import NOW, Side
 from support.examples import examples
@@ -24,8 +23,7 @@ from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Row
 from vetl.endpoints import REGISTRY
 from vetl.partner.client import PartnerClient
-from vetl.partner.webhooks import MESSAGE_ORDER, Channel, parse_delivery, rank, row
-from vetl.partner.webhooks import message as message_of
+from vetl.partner.webhooks import MESSAGE_ORDER, Channel, message as message_of, parse_delivery, rank, row
 from vetl.receiving.inbox import Entry, Inbox, WaitingDelivery
 from vetl.receiving.into_warehouse import CatchUp, Caught, intakes
 from vetl.store.warehouse import Warehouse

@@ -1,7 +1,6 @@
 """Contract: Staff task; its states; create, update, delete. Any writes give the task of a model."""
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from support.examples import examples
 from support.partner_side import Partner, Row, at_fault, by_id, made
 from vetl_sandbox.stamps import stamp

@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.settings_file import HARBOR, SECRET, complaint, written
 from vetl.core.errors import ConfigurationError
 from vetl.settings import load_settings

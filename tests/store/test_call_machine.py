@@ -10,8 +10,7 @@ from datetime import UTC, date
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import initialize, invariant, run_state_machine_as_test
 from support.call_machine import CallMachine
 from support.call_store import Details
@@ -20,7 +19,7 @@ from support.model_calls import CsvRow, ModelCalls
 from support.moving_calls import TURNS, ZONE, Practice
 from support.warehouse_with_rows import Filled, call_line, csv_page
 from vetl.core.steps import Question, Save
-from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.endpoints import PHONE_CALLS
 from vetl.partner.calls_csv import COLUMNS
 from vetl.store.phone_calls.csv_frames import CallTexts
 

@@ -11,8 +11,7 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.warehouse_with_rows import HEADER, call_line, call_record, csv_answer, csv_page
 from vetl.core.errors import ContractBroken, TornAnswer
 from vetl.partner.calls_csv import COLUMNS

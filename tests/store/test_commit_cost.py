@@ -16,8 +16,7 @@ from support.forked import memory, start
 from support.warehouse_with_rows import HARBOR, START, Filled, call_line, call_record
 from vetl.core.endpoint import DateWindows, Endpoint
 from vetl.core.steps import IdsWithStatus, MissingRecords, ReferencedIds, StatusCounts
-from vetl.endpoints import RECEIVED, REGISTRY, by_name
-from vetl.endpoints.clients import CLIENTS
+from vetl.endpoints import CLIENTS, RECEIVED, REGISTRY, by_name
 from vetl.store import connection, warehouse
 from vetl.store.connection import MEMORY_FOR_ROWS, attach, limit_memory, memory_for_marts, same_key
 from vetl.store.frames import LONG_ROW

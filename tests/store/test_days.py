@@ -7,8 +7,7 @@ from collections import Counter
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import DAY, START, Filled, call_line, call_record, csv_page
 from vetl.core.errors import ContractBroken

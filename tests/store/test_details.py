@@ -10,8 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import DAY, Filled, call_line, call_record, csv_page
 from vetl.core.pages import Changes, Page, Window, WindowKind

@@ -7,8 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from vetl.endpoints import by_name
 from vetl.store.frames import Shape, Typed, typed
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import phonenumbers
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.warehouse_with_rows import HARBOR, Filled, call_line
 from vetl.store.control.phone_numbers import e164, note_phone_numbers, region_of
 from vetl.store.mentions import Mentions, known_email, known_id, known_name, known_number

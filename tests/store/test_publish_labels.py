@@ -4,8 +4,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from support.examples import examples
 from support.warehouse_with_rows import ask
 from vetl.core.published_file import SOURCE_WORDS, SharedWords, Treatments

@@ -9,8 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.examples import examples
 from support.random_rows import CLOCKS, PRACTICES, random_tables
 from support.raw_tables import create_warehouse

@@ -21,22 +21,23 @@ from vetl_sandbox.server.envelopes import success
 ROOT = Path(__file__).resolve().parents[2]
 CREATED = "2025-05-01T12:00:00Z"
 
-ENDPOINT = """
-from vetl.core.endpoint import Endpoint, FullScan
-from vetl.core.endpoint import Instant, Record, Text
+RECORD = """
 
 class Estimate(Record):
     id: Text
     status: Text | None = None
     created_at: Instant | None = None
+"""
 
+ENDPOINT = """
 ESTIMATES = Endpoint(
     name="estimates",
     path="location/{practice_id}/estimates",
     table="estimates",
-    record=Estimate,
+    record=models.Estimate,
     strategy=FullScan(statuses=("draft", "sent"), open_statuses=("draft",)),
 )
+
 """
 
 SQL = """
@@ -83,15 +84,15 @@ def checkout_with_estimates(folder: Path) -> Path:
     shutil.copytree(dbt_project(), folder / "dbt", ignore=skip)
     for name in ("sandbox", "warehouse", "dashboards"):
         (folder / name).symlink_to(ROOT / name)
-    endpoints, staging = folder / "pipelines/vetl/endpoints", folder / "dbt/models/staging/partner"
-    (endpoints / "estimates.py").write_text(ENDPOINT, "utf-8")
+    vetl, staging = folder / "pipelines/vetl", folder / "dbt/models/staging/partner"
+    with (vetl / "partner/models.py").open("a", encoding="utf-8") as models:
+        models.write(RECORD)
+    endpoints = (vetl / "endpoints.py").read_text("utf-8")
+    endpoints = endpoints.replace("\nREGISTRY:", f"{ENDPOINT}REGISTRY:")
+    endpoints = endpoints.replace("    STAFF_TASKS,\n", "    STAFF_TASKS,\n    ESTIMATES,\n")
+    (vetl / "endpoints.py").write_text(endpoints, "utf-8")
     (staging / "stg_partner__estimates.sql").write_text(SQL, "utf-8")
     (staging / "stg_partner__estimates.yml").write_text(YML, "utf-8")
-    registry = (endpoints / "__init__.py").read_text("utf-8")
-    registry = registry.replace("    STAFF_TASKS,\n", "    STAFF_TASKS,\n    ESTIMATES,\n")
-    imported = "from vetl.endpoints.estimates import ESTIMATES\nfrom vetl.endpoints.patients"
-    registry = registry.replace("from vetl.endpoints.patients", imported)
-    (endpoints / "__init__.py").write_text(registry, "utf-8")
     return folder
 
 

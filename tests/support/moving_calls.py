@@ -19,7 +19,7 @@ from vetl.core.endpoint import DateWindows
 from vetl.core.errors import VetlError
 from vetl.core.list_read import Margins, Outcome, Reconcile
 from vetl.core.steps import ReplaceDays, Save
-from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.endpoints import PHONE_CALLS
 from vetl.reading import call_schedule
 from vetl.store.instants import days_between
 

@@ -10,8 +10,7 @@ from vetl.cli.commands import AsJson, Commands
 from vetl.cli.output import mention, say
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, print_json, print_line, short, this_command
-from vetl.jobs.backups import MADE_AGAIN, Backup, back_up
-from vetl.jobs.backups import restore as put_back
+from vetl.jobs.backups import MADE_AGAIN, Backup, back_up, restore as put_back
 from vetl.settings import load_settings
 
 _MEGABYTE = 1_000_000

@@ -28,8 +28,7 @@ from vetl.core.errors import WarehouseBusy, WrongUse
 from vetl.core.published_file import schema_of
 from vetl.core.text import text
 from vetl.figures.evidence import MovedRow, WindowRead, moved_rows, reads_of
-from vetl.figures.explanation import CellQuestion, Explanation, explainable
-from vetl.figures.explanation import explain as look_up
+from vetl.figures.explanation import CellQuestion, Explanation, explain as look_up, explainable
 from vetl.settings import load_settings
 
 _SHOWN = 40

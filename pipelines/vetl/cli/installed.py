@@ -18,8 +18,7 @@ from vetl.cli.app import is_terminated
 from vetl.cli.commands import Commands
 from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse, cannot_write
 from vetl.jobs.build import dbt_variables, doubt_build
-from vetl.jobs.dbt_process import COMMAND as DBT
-from vetl.jobs.dbt_process import as_options, environment, state_folder
+from vetl.jobs.dbt_process import COMMAND as DBT, as_options, environment, state_folder
 from vetl.settings import load_settings
 from vetl.store.notes import refuse_newer
 

@@ -12,9 +12,7 @@ from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists
 from vetl.cli.terminal import Columns, TableColumn, count, print_aside, print_items, print_json
 from vetl.core.errors import WrongUse
-from vetl.jobs.quarantined_rows import acknowledge as mark_as_known
-from vetl.jobs.quarantined_rows import quarantined_rows
-from vetl.jobs.quarantined_rows import retry as take_in_again
+from vetl.jobs.quarantined_rows import acknowledge as mark_as_known, quarantined_rows, retry as take_in_again
 from vetl.settings import load_settings
 from vetl.store.control.bad_rows import QuarantinedRow
 

@@ -18,8 +18,7 @@ from vetl.core.errors import WrongUse
 from vetl.core.list_read import Practice
 from vetl.jobs.dbt_process import Advance, NodeDone
 from vetl.jobs.sync import run_sync
-from vetl.run import Event, Events, built_and_published, forgetting_in_words, report_of
-from vetl.run import run as one_run
+from vetl.run import Event, Events, built_and_published, forgetting_in_words, report_of, run as one_run
 from vetl.settings import Settings, load_settings
 from vetl.store.warehouse import existing
 

@@ -15,8 +15,7 @@ from vetl.cli.output import say
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, print_aside, print_json, print_line, print_table, short
 from vetl.core.errors import WarehouseBusy
-from vetl.publishing.digests import Inputs, verify_inputs
-from vetl.publishing.digests import verify as recompute
+from vetl.publishing.digests import Inputs, verify as recompute, verify_inputs
 from vetl.settings import load_settings
 
 _SHOWN = 40

@@ -21,8 +21,7 @@ from vetl.publishing.contacts import remove_contacts, write_contacts
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.last_publication import Hold, hold, read_hold
 from vetl.publishing.parquet import remove_parquet, write_parquet
-from vetl.publishing.publication import Published
-from vetl.publishing.publication import publish as publish_file
+from vetl.publishing.publication import Published, publish as publish_file
 from vetl.publishing.retention import roll_back
 from vetl.settings import Settings
 from vetl.settings.core_sections import DefinitionsSettings, PrivacySettings, WarehouseSettings

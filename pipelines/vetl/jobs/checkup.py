@@ -29,8 +29,7 @@ from vetl.discovery.examination import (
     order_of_stages,
 )
 from vetl.discovery.probes import Finding
-from vetl.endpoints import REGISTRY, by_name
-from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.endpoints import PHONE_CALLS, REGISTRY, by_name
 from vetl.engine.runner import Order, Run, StepRunner
 from vetl.jobs.sync import chosen_endpoints, chosen_practices, partner_client, refuse_future_starts
 from vetl.partner.client import PartnerClient, gather

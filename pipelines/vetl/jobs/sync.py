@@ -16,8 +16,7 @@ from vetl.core.errors import ConfigurationError, VetlError, WrongUse
 from vetl.core.list_read import Practice, Reconcile, ReportProgress, SyncResult
 from vetl.core.pages import instant
 from vetl.core.zones import zone
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.phone_calls import PHONE_CALLS
+from vetl.endpoints import PHONE_CALLS, REGISTRY
 from vetl.engine.runner import Order, Run, sync
 from vetl.partner.account import AcceptedCredentials
 from vetl.partner.client import Account, Limits, PartnerClient

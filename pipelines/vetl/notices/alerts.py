@@ -4,8 +4,7 @@ Each cause is sent once, again after `repeat_hours`, and once more when it is ov
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from vetl.notices.mail import send_mail, written

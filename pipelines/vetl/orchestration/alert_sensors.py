@@ -6,8 +6,7 @@ the class. An alert is known by its causes: the job and the step, and for checks
 
 import json
 import re
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence, Set as AbstractSet
 from typing import Any
 
 import dagster as dg

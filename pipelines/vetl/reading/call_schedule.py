@@ -25,8 +25,7 @@ from vetl.core.errors import RequestRefused
 from vetl.core.list_read import Outcome, Reading
 from vetl.core.pages import WindowKind
 from vetl.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
-from vetl.reading import call_details as details
-from vetl.reading import coverage
+from vetl.reading import call_details as details, coverage
 from vetl.reading.call_days import DAY, DaysPurpose, SharedDays, calls_query, read_days
 from vetl.reading.coverage import DaysCursor
 

@@ -5,8 +5,7 @@ A row that does not fit its model goes to `bad` with the reason; all other rows 
 Validate one row against its model: slow and exact, with a reason that names fields and never values.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any

@@ -5,8 +5,7 @@ from typing import Final
 import polars as pl
 
 from vetl_sandbox.resources.resource import Resource, Scene, text_id, with_people
-from vetl_sandbox.world import text
-from vetl_sandbox.world import vocabulary as v
+from vetl_sandbox.world import text, vocabulary as v
 from vetl_sandbox.world.lives import INSTANT
 
 FIELDS: Final = (

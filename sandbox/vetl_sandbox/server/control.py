@@ -21,8 +21,7 @@ from vetl_sandbox.server.envelopes import FieldError, Invalid, Refusal, success
 from vetl_sandbox.strikes import Strikes
 from vetl_sandbox.switches import Switches, UnknownSwitchError
 from vetl_sandbox.table import NoSuchRowError, NotFilterableError, Table
-from vetl_sandbox.webhooks.faults import PRESETS as WEBHOOK_PRESETS
-from vetl_sandbox.webhooks.faults import WebhookFault
+from vetl_sandbox.webhooks.faults import PRESETS as WEBHOOK_PRESETS, WebhookFault
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vetl_sandbox.world import text
-from vetl_sandbox.world import vocabulary as v
+from vetl_sandbox.world import text, vocabulary as v
 from vetl_sandbox.world.dice import Dice
 from vetl_sandbox.world.lives import NEVER, NO_REFERENCE, NO_SMALL, Mask, Millis, Phase, Plain, Schema, lives
 from vetl_sandbox.world.month import Births, Month

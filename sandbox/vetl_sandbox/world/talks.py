@@ -6,9 +6,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from vetl_sandbox.world import call_shares as shares
-from vetl_sandbox.world import text
-from vetl_sandbox.world import vocabulary as v
+from vetl_sandbox.world import call_shares as shares, text, vocabulary as v
 from vetl_sandbox.world.dice import Dice, Shares
 from vetl_sandbox.world.hours import DAY, HOUR, to_local
 from vetl_sandbox.world.lives import NEVER, NO_REFERENCE, Mask, Millis

@@ -5,8 +5,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from vetl_sandbox.world import text
-from vetl_sandbox.world import vocabulary as v
+from vetl_sandbox.world import text, vocabulary as v
 from vetl_sandbox.world.calls import Calls
 from vetl_sandbox.world.hours import DAY, HOUR
 from vetl_sandbox.world.lives import NEVER, NO_REFERENCE, Mask, Millis, Phase, Plain, Schema, lives

@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from vetl.addons.act.acts import ActState, BookingRequest, LedgerEntry, code_of, codes_in, marked, reference_time
 from vetl.addons.act.planning import ActFacts, act_for, make_plan
 from vetl.addons.act.settings import TEMPLATE_FIELDS, ActSettings, Templates, TemplateSettings

@@ -25,8 +25,7 @@ from vetl.addons.act.sighting import TasksRead, read_tasks
 from vetl.core.errors import ConfigurationError, WarehouseError, WrongUse
 from vetl.core.list_read import Practice
 from vetl.core.zones import zone
-from vetl.endpoints import REGISTRY
-from vetl.endpoints.staff_tasks import STAFF_TASKS
+from vetl.endpoints import REGISTRY, STAFF_TASKS
 from vetl.engine.runner import Order, Run, StepRunner
 from vetl.jobs.sync import chosen_practices, partner_client
 from vetl.partner.client import PartnerClient

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from vetl.addons.letters.job import preview
-from vetl.addons.letters.job import report as send_letters
+from vetl.addons.letters.job import preview, report as send_letters
 from vetl.cli.commands import AsJson, Commands
 from vetl.cli.output import say
 from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
