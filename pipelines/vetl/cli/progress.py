@@ -22,8 +22,7 @@ from rich.progress import (
 from rich.spinner import Spinner
 from rich.text import Text
 
-from vetl.cli.output import OUTPUT, say
-from vetl.cli.terminal import count
+from vetl.cli.terminal import OUTPUT, count, say
 from vetl.core import list_read
 from vetl.jobs.dbt_process import Advance
 

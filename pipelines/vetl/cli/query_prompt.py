@@ -11,8 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Protocol
 
-from vetl.cli.output import mention, say
-from vetl.cli.terminal import print_table, short
+from vetl.cli.terminal import mention, print_table, say, short
 from vetl.core.errors import VetlError, WrongUse
 from vetl.core.text import nearest
 from vetl.figures.catalogue import statement_of, tables_by_subject, worked_questions
