@@ -13,7 +13,7 @@ from vetl.cli.status import masked_words_in_words
 from vetl.cli.terminal import count, mention, print_aside, print_json, print_line, say, short
 from vetl.core.errors import WrongUse
 from vetl.jobs.build import publish_marts, roll_back_published
-from vetl.publishing.extract import extract
+from vetl.publishing.copies import extract
 from vetl.publishing.last_publication import release as release_hold
 from vetl.publishing.publication import Published
 from vetl.settings import load_settings
