@@ -8,12 +8,9 @@ import pytest
 from support.hook_receiver import receiving
 from support.mail_server import mail_server
 from support.practice_site import vetl_resource
-from vetl.notices import alerts
-from vetl.notices.alerts import Alert
-from vetl.notices.mail import written
-from vetl.notices.webhook import payload
-from vetl.orchestration.alert_sensors import alert_of, alert_sensors
+from vetl.notices import Alert, alerts, payload, written
 from vetl.orchestration.checks import CAUSES
+from vetl.orchestration.schedules import alert_of, alert_sensors
 from vetl.settings.core_sections import AlertSettings, ScheduleSettings
 
 
