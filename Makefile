@@ -73,11 +73,10 @@ $(STAMP): $(RUN) requirements.lock requirements.built.lock
 	@touch $(STAMP)
 
 ci: setup  #- What must hold before anything lands
-# What the last tests need comes over the network while the checks work.
-	$(MAKE) --jobs 4 --output-sync=target check chromium java deployment build/env/spark/.installed
-	$(MAKE) test
-# Side by side, because much of their time is waiting; what a target prints comes at its end.
-	$(MAKE) --jobs 2 --output-sync=target test-deploy test-spark test-browser test-postgres
+# The longest begins first. Beside it, one at a time, is what waits much: for the network, a process, its only thread.
+# What a target prints comes at its end.
+	$(MAKE) --jobs 3 --output-sync=target \
+	  test deployment build/env/spark/.installed types sql lint rules test-deploy chromium java test-spark test-postgres test-browser
 
 lint:
 	$(BIN)/ruff check .

@@ -162,13 +162,33 @@ LISTS = each_list("booking_sessions", "appointments")
 
 
 @LISTS
-def test_a_server_that_accepts_no_end_in_the_future_is_read(endpoint: Endpoint) -> None:
-    source, store = filled(2, Manners(refuses_days_to_come=True), 60)
+@pytest.mark.parametrize("refused", ["days", "instants"])
+@pytest.mark.parametrize("bounds", ["instant", "day"])
+@pytest.mark.parametrize("rows", [0, 3, 60])
+def test_a_server_that_accepts_no_bound_in_the_future_is_read(
+    endpoint: Endpoint, refused: Literal["days", "instants"], bounds: Literal["instant", "day"], rows: int
+) -> None:
+    source, store = filled(2, Manners(refuses_future=refused, bounds=bounds), rows)
 
     for reconcile in ("no", "no", "full"):
         sync_whole(endpoint, source, store, reconcile=reconcile)
         source.now += timedelta(hours=1)
         source.add(status="completed")
+        source.now += timedelta(seconds=2)  # an end is a whole second
+
+
+@LISTS
+def test_a_server_that_accepts_no_bound_in_the_future_is_read_by_what_changed(endpoint: Endpoint) -> None:
+    source, store = filled(2, Manners(refuses_future="instants", largest_page=25), 300)
+    sync_whole(endpoint, source, store)
+    source.now += timedelta(hours=1)
+    source.add(status="completed")
+    source.now += timedelta(seconds=2)
+    before = source.requests
+
+    sync_whole(endpoint, source, store)
+
+    assert source.requests - before < 15
 
 
 @LISTS

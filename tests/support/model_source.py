@@ -39,7 +39,8 @@ class Manners:
     refuses_unknown: bool = False
     refuses: Literal["days", "instants"] | None = None
     """The form of a bound that is refused."""
-    refuses_days_to_come: bool = False
+    refuses_future: Literal["days", "instants"] | None = None
+    """The bounds in the future that are refused: days after today, or instants after now, too."""
     status_ignored: bool = False
     default_status: str | None = None
     """The status of the rows that a list without a status has; `None`: all rows."""
@@ -196,7 +197,8 @@ class ModelSource:
         assert bound is not None
         if self.manners.refuses == ("instants" if "T" in text else "days"):
             raise RequestRefused("not a date", status=400)
-        if self.manners.refuses_days_to_come and bound.date() > self.now.date():
+        refused = self.manners.refuses_future
+        if (refused and bound.date() > self.now.date()) or (refused == "instants" and bound > self.now):
             raise RequestRefused("in the future", status=400)
         return bound.date() if self.manners.bounds == "day" or "T" not in text else bound
 

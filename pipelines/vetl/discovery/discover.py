@@ -167,7 +167,8 @@ def restore_knowledge(reading: Reading, before: Capabilities) -> ListKnowledge:
     knowledge = ListKnowledge(
         reading, before.names, proven=proven, bounds=conventions.bounds, thorough=False, ignored=ignored
     )
-    start, end = whole_bounds(reading, conventions.bounds)
+    knowledge.is_past = before.parameters["end"].is_past
+    start, end = whole_bounds(reading, conventions.bounds, is_past=knowledge.is_past)
     ranged = {"start": start, "end": end} if reading.endpoint.strategy.has_range else {}
     knowledge.whole = {getattr(before.names, key): value for key, value in ranged.items() if key in proven}
     knowledge.page_base = before.parameters["page"].base
@@ -209,6 +210,7 @@ def _parameter(knowledge: ListKnowledge, before: Capabilities, key: Key, finding
         base=knowledge.page_base if key == "page" and result is Result.HONOURED else None,
         size=knowledge.page_size if key == "per_page" else None,
         bounds=_bounds(knowledge, key),
+        is_past=key == "end" and knowledge.is_past,
     )
 
 

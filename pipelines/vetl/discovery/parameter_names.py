@@ -75,7 +75,7 @@ def choose_accepted_names(
 
 def _values(knowledge: ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence[str]]:
     """Return trial values of each parameter. A server may refuse page 1 as beyond the end, page 0 as too low."""
-    _, late = whole_bounds(knowledge.reading, knowledge.bounds)
+    _, late = whole_bounds(knowledge.reading, knowledge.bounds, is_past=knowledge.is_past)
     end = (late,) if knowledge.whole else ()
     return {"end": end, "per_page": ("1",), "page": ("1", "0"), "status": statuses[:1]}
 

@@ -70,6 +70,8 @@ class ListKnowledge:
     whole: dict[str, str] = field(default_factory=dict[str, str])
     proven: set[str] = field(default_factory=set[str])
     bounds: Bounds = "none"
+    is_past: bool = False
+    """The server refuses bounds in the future."""
     required: dict[str, str] = field(default_factory=dict[str, str])
     """A start that has no effect, but without which the server refuses the list."""
     accepted_start: tuple[str, Literal["instant", "day"]] | None = None

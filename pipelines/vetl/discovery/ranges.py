@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from itertools import product
 from typing import Literal
 
-from vetl.core.list_read import Key
+from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page, Row, key_of, updated_at
 from vetl.core.steps import Plan
 from vetl.discovery import probes
-from vetl.discovery.conventions import Bounds, format_bound, whole_bounds
+from vetl.discovery.conventions import Bounds, format_bound, latest_bound, whole_bounds
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES
 from vetl.discovery.probes import Finding, Findings, ListKnowledge
 
@@ -72,16 +73,25 @@ def _any_start(knowledge: ListKnowledge, names: Sequence[str]) -> Plan[bool | No
 
 
 def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
-    """Return the first page of the whole list if this start works: a start in the far future empties the list."""
-    for bounds in FORMS:
-        for query in _ahead(name, bounds, probes.far_ahead(knowledge.reading.now)):
+    """Return the first page of the whole list if this start works.
+
+    A start in the far future empties the list; one that is now leaves rows of today, if the server refuses the
+    future.
+    """
+    is_unknown = False
+    for is_past, bounds in product((False, True), FORMS):
+        if is_past and is_unknown:
+            break
+        for query in _ahead(knowledge.reading, name, bounds, is_past=is_past):
             page = yield from knowledge.recall(query)
             if page is None:
                 yield from knowledge.fields_at_fault()  # raises if the list does not exist
-                if (yield from knowledge.is_unknown(name, query)):
+                if is_unknown := (yield from knowledge.is_unknown(name, query)):
                     break  # an end would not help; a day might, if the server has one message for all faults
                 continue
-            if not (yield from _is_empty(knowledge, query, page)):
+            knowledge.is_past = is_past
+            works = _obeys_start(knowledge, page) if is_past else (yield from _is_empty(knowledge, query, page))
+            if not works:
                 knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
                 return None
             whole = yield from _whole(knowledge, name, bounds)
@@ -95,6 +105,11 @@ def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
     return None
 
 
+def _obeys_start(knowledge: ListKnowledge, page: Page) -> bool:
+    """Return whether no row was updated before a start that is now; a whole list may be so short, too."""
+    return all((at := updated_at(row)) is None or at >= knowledge.reading.now - SLACK for row in page.rows)
+
+
 def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
     """Return whether an answer holds no row. If its total is not 0, a second answer must agree."""
     if page.total_count and not page.rows:
@@ -105,7 +120,7 @@ def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) ->
 
 def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
     """Read the first page of the whole list, with the configured end if the server accepts it."""
-    past, late = whole_bounds(knowledge.reading, bounds)
+    past, late = whole_bounds(knowledge.reading, bounds, is_past=knowledge.is_past)
     for query in ({name: past, knowledge.names.end: late}, {name: past}):
         whole = yield from knowledge.recall(query)
         if whole is not None:
@@ -116,12 +131,17 @@ def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | N
     return None
 
 
-def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str]]:
-    """Return ranges in the far future: the start alone, and with an end for servers that require start <= end."""
+def _ahead(reading: Reading, name: str, bounds: Bounds, *, is_past: bool) -> Iterator[Mapping[str, str]]:
+    """Return ranges that start in the far future, or now: the start alone, and with an end.
+
+    Some servers require start <= end.
+    """
+    at = latest_bound(reading, bounds) if is_past else probes.far_ahead(reading.now)
     start = {name: format_bound(at, bounds)}
     yield start
     if name in PARTNERS:
-        yield {**start, PARTNERS[name]: format_bound(at + timedelta(days=1), bounds)}
+        end = at if is_past else at + timedelta(days=1)
+        yield {**start, PARTNERS[name]: format_bound(end, bounds)}
 
 
 def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
@@ -155,7 +175,7 @@ def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False)
 def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
     """Return the evidence that an end works, or `None`. Set its name in `knowledge`."""
     form = yield from _form_of_ends(knowledge, start, (name,))
-    _, late = whole_bounds(knowledge.reading, form)
+    _, late = whole_bounds(knowledge.reading, form, is_past=knowledge.is_past)
     wide = yield from knowledge.recall({**start, name: late})
     for early_start, early in _early(knowledge, start):
         if wide is None or not wide.total_count:
@@ -202,14 +222,22 @@ def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Se
 
 
 def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
-    """Return the form of ends: that of the working start, else instants, or days if only days are accepted."""
-    if knowledge.bounds != "none":
-        return knowledge.bounds
-    for form in FORMS:
-        _, late = whole_bounds(knowledge.reading, form)
-        if (yield from knowledge.recall({**start, **dict.fromkeys(names, late)})) is not None:
-            return form
-    return "instant"
+    """Return the form of ends: that of the working start, else instants, or days if only days are accepted.
+
+    Learn whether the server refuses a single end only in the future.
+    """
+    forms = FORMS if knowledge.bounds == "none" else (knowledge.bounds,)
+    for is_past in (knowledge.is_past, True):
+        query: Mapping[str, str] = {}
+        for form in forms:
+            _, late = whole_bounds(knowledge.reading, form, is_past=is_past)
+            query = {**start, **dict.fromkeys(names, late)}
+            if (yield from knowledge.recall(query)) is not None:
+                knowledge.is_past = is_past
+                return form
+        if len(names) > 1 or (yield from knowledge.is_unknown(names[0], query)):
+            break
+    return forms[0]
 
 
 def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:

@@ -56,7 +56,7 @@ def read_updated_windows(
     if strategy.derived_from is not None and reading.cursor:
         doubts += yield from _derived_status(conventions, reading, strategy.derived_from)
     yield steps.Flush()
-    if reading.reconcile != "no" and closed.outcome.certified and (by_id or conventions.reaches_now):
+    if reading.reconcile != "no" and closed.outcome.certified and (by_id or conventions.shows_latest):
         # A row that is missing in a certified tail has vanished, too, and a get by id proves it for any row.
         proves_tail = by_id or tail.certified
         until = reading.now + timedelta(days=1) if proves_tail else closed.covered.through(start) or start
@@ -139,7 +139,7 @@ def _tail(conventions: QueryConventions, reading: Reading, through: datetime) ->
     """Read from a little before the closed bound to a day ahead; the result may be certified or not."""
     window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
     wants_ids = reading.reconcile != "no"
-    purpose = Purpose(WindowKind.TAIL, hidden=not conventions.reaches_now, wants_ids=wants_ids)
+    purpose = Purpose(WindowKind.TAIL, hidden=not conventions.shows_latest, wants_ids=wants_ids)
     return (yield from read_window(conventions, window, purpose))
 
 
@@ -205,12 +205,12 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
     An end is sent if it works. If no end works, the answers may lack rows of the last day and a half. Then the
     list is certified only up to these rows, and a row counts as vanished only if it cannot be got by its id.
     """
-    through = reading.now if conventions.reaches_now else reading.now - UNPROVEN_END
+    through = reading.now if conventions.shows_latest else reading.now - UNPROVEN_END
     requested, claimed = Window(end=reading.now + timedelta(days=1)), Window(end=through)
     whole = yield from read_whole_list(
-        conventions, requested, claimed=WHOLE if conventions.reaches_now else claimed
+        conventions, requested, claimed=WHOLE if conventions.shows_latest else claimed
     )
-    if conventions.reaches_now:
+    if conventions.shows_latest:
         yield from mark_missing(whole, lambda: read_whole_list(conventions, requested))
     elif by_id and reading.reconcile != "no" and whole.certified:
         yield steps.Flush()
@@ -226,7 +226,10 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
 
 def _notes(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> tuple[str, ...]:
     if conventions.end is not Result.IGNORED:
-        return ()
+        if conventions.shows_latest or by_id:
+            return ()
+        refused = "an end in the future is refused, so a row that changes during a read looks like a deleted one"
+        return (f"{reading.endpoint.name}: {refused}; deletions are not marked",)
     hidden = "the end of a range is ignored by the server, so rows of the last day and a half may be hidden"
     note = (
         f"{reading.endpoint.name}: {hidden}; they are read again at each sync, and certified when they are older"
@@ -311,11 +314,12 @@ def _is_shown(conventions: QueryConventions, page: Page) -> steps.Plan[bool | No
 
 def read_hidden(conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows) -> steps.Plan[Outcome]:
     """Read the list of each status. The coverage by windows starts again if the server stops hiding rows."""
-    through = reading.now if conventions.reaches_now else reading.now - UNPROVEN_END
+    through = reading.now if conventions.shows_latest else reading.now - UNPROVEN_END
     if reading.cursor:
         yield WindowsCursor(covered=()).move()
-    whole = yield from read_by_status(conventions, statuses_of(strategy), reading.whole_history)
-    evidence = union_evidence(whole, replace(reading.whole_history, end=through))
+    requested, claimed = reading.whole_history, replace(reading.whole_history, end=through)
+    whole = yield from read_by_status(conventions, statuses_of(strategy), requested, claimed=claimed)
+    evidence = union_evidence(whole, claimed)
     yield steps.MergeRows((), whole.last.read_at, certificate=evidence)
     yield steps.Flush()
     if whole.certified and reading.reconcile != "no":
