@@ -1,4 +1,4 @@
-"""What a command writes: results to standard output, messages to standard error, both to the log file.
+"""The output of a command: results to standard output, messages to standard error, both to the log file.
 
 `rich` is imported by the functions that need it, since `vetl --help` does not.
 """
