@@ -78,7 +78,7 @@ def test_a_platform_that_hands_out_the_same_token_again_is_asked_each_time(stage
 
 
 def test_a_token_may_be_good_only_some_time_after_its_sign_in(stage: Stage) -> None:
-    """The platform has several servers. Each sign-in before that would begin the wait anew."""
+    """The platform has several servers. An early sign-in begins the wait again."""
     born: dict[str, float] = {}
 
     def sign_in(_: ReceivedRequest) -> Reply:
