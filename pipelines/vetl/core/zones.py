@@ -161,8 +161,8 @@ class Times:
         """Return a line about times without an offset until the settings say what they are."""
         if self.setting or not self.lacking:
             return ()
-        remedy = 'run `vetl doctor`, or set [partner] times_without_offset to "utc" or "practice"'
-        return (f"times without an offset ({', '.join(sorted(self.lacking))}) are read as UTC: {remedy}",)
+        names = ", ".join(sorted(self.lacking))
+        return (f"times without an offset ({names}) are read as UTC; set [partner] times_without_offset",)
 
 
 ENOUGH = 5

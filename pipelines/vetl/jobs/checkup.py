@@ -19,16 +19,9 @@ from vetl.core.errors import ConfigurationError, PracticeRefused, VetlError, can
 from vetl.core.list_read import Practice, Progress, ReportProgress, Waiting
 from vetl.core.pages import CallsPage, Changes
 from vetl.core.steps import Learnt, Question, Save
+from vetl.discovery import examination
 from vetl.discovery.calls_and_people import TIMES
-from vetl.discovery.examination import (
-    MOVES,
-    Examination,
-    Examined,
-    Report,
-    check_practice,
-    examine,
-    order_of_stages,
-)
+from vetl.discovery.examination import Examination, Examined, Report
 from vetl.discovery.probes import Finding
 from vetl.endpoints import PHONE_CALLS, REGISTRY, by_name
 from vetl.engine.runner import Order, Run, StepRunner
@@ -224,7 +217,7 @@ async def _examine_practice(run: Run, client: PartnerClient, practice: Practice)
     findings: list[Finding] = []
     try:
         runner = StepRunner(run, practice, PHONE_CALLS)
-        answers: Finding = await runner.drive(check_practice())
+        answers: Finding = await runner.drive(examination.check_practice())
         findings.append(answers)
         if answers.state == "ok":
             findings += await _examine_lists(run, practice)
@@ -238,23 +231,23 @@ async def _examine_lists(run: Run, practice: Practice) -> list[Finding]:
     listed = [item for item in run.order.endpoints if item.strategy.has_list]
     referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
     done = await gather(_examine_list(run, practice, endpoint, ()) for endpoint in listed)
-    clients = [identity for examination in done for identity in examination.clients]
+    clients = [identity for one in done for identity in one.clients]
     done += await gather(_examine_list(run, practice, endpoint, clients) for endpoint in referenced)
-    return [finding for examination in done for finding in examination.findings]
+    return [finding for one in done for finding in one.findings]
 
 
 async def _examine_list(run: Run, practice: Practice, endpoint: Endpoint, clients: Sequence[str]) -> Examination:
     runner = StepRunner(run, practice, endpoint)
     try:
-        examination: Examination = await runner.drive(examine(await runner.reading(), clients))
+        examined: Examination = await runner.drive(examination.examine(await runner.reading(), clients))
     except PracticeRefused:
         raise
     except VetlError as error:
-        examination = Examination([_unanswered(endpoint.name, str(error))])
+        examined = Examination([_unanswered(endpoint.name, str(error))])
     except Exception as error:  # noqa: BLE001 - the rows of one list must never stop the other lists
-        examination = Examination([_unanswered(endpoint.name, unforeseen(error))])
+        examined = Examination([_unanswered(endpoint.name, unforeseen(error))])
     await runner.buffer.flush()
-    return examination
+    return examined
 
 
 def _unanswered(endpoint: str, cause: str) -> Finding:
@@ -370,8 +363,8 @@ def proposed_stages(settings: Settings) -> tuple[str, ...]:
     """Return the order of the booking stages that the read sessions show, or none if `[definitions]` has one."""
     if settings.definitions.booking_stages:
         return ()
-    moves = query(settings.warehouse.path, MOVES).rows
-    return order_of_stages({(here, there): times for here, there, times in moves})
+    moves = query(settings.warehouse.path, examination.MOVES).rows
+    return examination.order_of_stages({(here, there): times for here, there, times in moves})
 
 
 def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:
