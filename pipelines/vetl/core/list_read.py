@@ -30,7 +30,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.pages import Changes, Window
 from vetl.core.text import printable
-from vetl.core.zones import known_zone
+from vetl.core.zones import TimesWithoutOffset, known_zone
 
 Details = Literal["all", "recent", "off"]
 Reconcile = Literal["no", "recent", "full"]
@@ -71,6 +71,7 @@ class Reading:
     details: Details = "recent"
     details_budget: int = 2000
     reconcile: Reconcile = "no"
+    times_without_offset: TimesWithoutOffset | None = None
 
     @property
     def reread_from(self) -> date | None:

@@ -20,7 +20,7 @@ information."""
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A value that `vetl.toml` should have: a query name of a list, or the time zone of the practice."""
+    """A value that `vetl.toml` should have: a query name of a list, or one of the keys in `jobs.checkup`."""
 
     key: str
     value: str
