@@ -12,7 +12,7 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 from vetl.headlines.finding import Headline, facts_of, kept
-from vetl.headlines.series import Days, days_of
+from vetl.headlines.measures import Days, days_of
 from vetl.headlines.surprise import Fact
 from vetl.jobs.headlines import MOST
 

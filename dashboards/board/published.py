@@ -13,9 +13,8 @@ import polars as pl
 import streamlit as st
 from vetl.core.errors import WarehouseError
 from vetl.core.published_file import SCHEMAS
-from vetl.figures.ask import MetricAnswer, MetricQuestion, answered
+from vetl.figures.ask import MetricAnswer, MetricQuestion, Values, answered, side_by_side
 from vetl.figures.catalogue import Metric, metrics_of
-from vetl.figures.side_by_side import Values, side_by_side
 from vetl.publishing.opened import attach_hidden, show
 from vetl.publishing.statements import QueryResult
 from vetl.store.connection import literal

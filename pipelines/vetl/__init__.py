@@ -7,7 +7,7 @@ The packages, in the direction that data flows; each imports only packages above
 - `partner`        the partner interface over HTTP; does not know the warehouse
 - `discovery`      finds out how a server behaves: parameter names, page base, bounds, sort order, time zone
 - `reading`        reads each kind of list until it is proven whole; generators of `core.steps`, no I/O
-- `endpoints`      one short file for each list; the registry, with the records that only webhooks bring
+- `endpoints`      a declaration of each list; the registry, with the lists that only webhooks bring
 - `store`          the private file: records into DuckDB, history, control tables
 - `publishing`     the published file: masks, digests, one rename, and the only way to read it
 - `figures`        questions to the published file: metrics, their rows, what changed

@@ -10,9 +10,8 @@ from threading import Event
 import pytest
 from vetl.cli import progress as shown
 from vetl.cli.commands import ago, in_words, local
-from vetl.cli.output import direct, say
 from vetl.cli.progress import showing_lists, showing_nodes
-from vetl.cli.terminal import TableColumn, print_table
+from vetl.cli.terminal import TableColumn, direct, print_table, say
 from vetl.core.list_read import Progress, Waiting
 from vetl.forgetting.job import Forgetting
 from vetl.run import forgetting_in_words

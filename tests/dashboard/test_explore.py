@@ -11,7 +11,7 @@ from board.pages.explore import SUBJECTS
 from streamlit.testing.v1 import AppTest
 from support.dashboard_pages import Ask, Open, shown as text
 from vetl.figures.ask import MetricQuestion, ask, list_of
-from vetl.figures.side_by_side import rows_of_metric
+from vetl.figures.explanation import rows_of_metric
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,9 @@ from vetl.bundled import dbt_project
 from vetl.cli import app, run, status
 from vetl.jobs.dbt_process import state_folder
 from vetl.jobs.quarantined_rows import quarantined_rows
+from vetl.publishing.copies import parquet_folder
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.marts import table_of
-from vetl.publishing.parquet import parquet_folder
 from vetl.settings import Settings
 
 DAYS = 12

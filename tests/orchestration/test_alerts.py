@@ -8,12 +8,10 @@ import pytest
 from support.hook_receiver import receiving
 from support.mail_server import mail_server
 from support.practice_site import vetl_resource
-from vetl.notices import alerts
-from vetl.notices.alerts import Alert
-from vetl.notices.mail import written
-from vetl.notices.webhook import payload
-from vetl.orchestration.alert_sensors import alert_of, alert_sensors
+from vetl import notices
+from vetl.notices import Alert, payload, written
 from vetl.orchestration.checks import CAUSES
+from vetl.orchestration.schedules import alert_of, alert_sensors
 from vetl.settings.core_sections import AlertSettings, ScheduleSettings
 
 
@@ -101,7 +99,7 @@ def test_pagerduty_gets_one_incident_until_it_is_over(monkeypatch: pytest.Monkey
     def post(address: str, text: str, **about: Any) -> None:
         posted.append(payload(address, text, **about))
 
-    monkeypatch.setattr(alerts, "post_text", post)
+    monkeypatch.setattr(notices, "post_text", post)
     monkeypatch.setenv("VETL_ALERTS__WEBHOOK", "https://events.pagerduty.com/v2/enqueue?routing_key=R0")
     failed, well = alert_sensors(ScheduleSettings(), ())
     with dg.DagsterInstance.ephemeral() as instance:
@@ -124,7 +122,7 @@ def test_of_an_unexpected_exception_only_its_kind_is_sent() -> None:
 def test_an_alert_is_sent_by_e_mail() -> None:
     with mail_server() as mailbox:
         settings = AlertSettings(email_to=("ops@example.com",), smtp_host="127.0.0.1", smtp_port=mailbox.port)
-        alerts.mail(settings, Alert("everything", "4711", ("sync: no connection",)))
+        notices.mail(settings, Alert("everything", "4711", ("sync: no connection",)))
 
     [mail] = mailbox.messages
     assert (mail["Subject"], mail["To"]) == ("vetl: everything failed", "ops@example.com")

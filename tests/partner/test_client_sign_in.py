@@ -77,6 +77,33 @@ def test_a_platform_that_hands_out_the_same_token_again_is_asked_each_time(stage
     assert (page.requests, stage.server.sign_ins) == (3, 3)
 
 
+def test_a_token_may_be_good_only_some_time_after_its_sign_in(stage: Stage) -> None:
+    """The platform has several servers. An early sign-in begins the wait again."""
+    born: dict[str, float] = {}
+
+    def sign_in(_: ReceivedRequest) -> Reply:
+        born[token := f"token-{stage.server.sign_ins}"] = stage.time.seconds
+        return reply_data({"token": token})
+
+    stage.server.sign_in = sign_in
+    stage.server.handler = lambda asked: (
+        reply_page([]) if stage.time.seconds - born[asked.token] >= 1 else reply_error(401)
+    )
+
+    stage.play(many)
+
+    assert stage.server.sign_ins <= 4
+
+
+@pytest.mark.parametrize("scheme", ["Bearer ", "bearer  ", ""])
+def test_a_token_may_come_with_its_scheme(stage: Stage, scheme: str) -> None:
+    stage.server.sign_in_answers(reply_data({"token": f"{scheme}eyJ.x"}))
+
+    stage.play(one)
+
+    assert [asked.headers["authorization"] for asked in stage.server.asked] == ["Bearer eyJ.x"]
+
+
 def test_a_request_follows_at_most_five_fresh_sign_ins(stage: Stage) -> None:
     stage.server.answers(reply_error(401))
 

@@ -44,6 +44,7 @@ class Windows(StrategyMachine):
             start_inclusive=st.booleans(),
             end_inclusive=st.booleans(),
             refuses=st.sampled_from([None, "instants", "days"]),
+            refuses_future=st.sampled_from([None, None, "days", "instants"]),
             names=st.sampled_from(NAMES),
             default_end=st.sampled_from(["none", "midnight"]),
             **more,
@@ -84,7 +85,7 @@ def _before(through: datetime | None) -> claims.Where:
 
 
 class Appointments(Windows):
-    """If no end is known, a row that did not come may be hidden: nothing is deleted.
+    """If no end is known, or none in the future, a row that did not come may be hidden: nothing is deleted.
 
     The same holds if no start is known and an end is taken in days only, which is not found yet.
     """
@@ -93,7 +94,11 @@ class Appointments(Windows):
 
     def check_rest(self) -> None:
         names, in_days = self.source.manners.names, self.source.manners.refuses == "instants"
-        if names.end == "closing" or (names.start == "commencing" and in_days):
+        if (
+            names.end == "closing"
+            or self.source.manners.refuses_future
+            or (names.start == "commencing" and in_days)
+        ):
             assert self.source.rows.items() <= self.store.rows.items()
         else:
             super().check_rest()

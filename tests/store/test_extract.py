@@ -10,8 +10,8 @@ from support.warehouse_with_rows import ask as rows_of
 from vetl.cli import app
 from vetl.core.errors import WarehouseError
 from vetl.figures.ask import MetricQuestion, ask
+from vetl.publishing.copies import extract
 from vetl.publishing.digests import verify
-from vetl.publishing.extract import extract
 
 
 def test_a_file_for_a_group_has_its_practices_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

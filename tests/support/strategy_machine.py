@@ -68,6 +68,8 @@ class StrategyMachine(RuleBasedStateMachine):
     """The most requests that learn how to read a list at rest, under the configured names."""
     STATUS: ClassVar[int] = 12
     """The same for the status, which is learnt when it is needed, and again if a row of a short list is gone."""
+    FUTURE: ClassVar[int] = 60
+    """The same, in addition, if the server refuses bounds in the future."""
     OTHER_NAMES: ClassVar[int] = 60
     """The same, in addition, if the server has other names."""
     REST: ClassVar[timedelta] = timedelta(hours=26)
@@ -228,6 +230,7 @@ class StrategyMachine(RuleBasedStateMachine):
             most = self.most_quiet(ended) * (MISLED if misled else 1) + (0 if base_holds else self.LEARNING)
             undecided = learnt.get("status", {"result": "undecided"})["result"] == "undecided"
             most += self.STATUS if undecided else 0
+            most += self.FUTURE if self.source.manners.refuses_future else 0
             most += self.OTHER_NAMES if self.source.manners.names != QueryNames() else 0
             assert asked.requests <= most, f"{asked} of a list at rest, at most {most}"
 

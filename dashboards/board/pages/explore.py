@@ -8,9 +8,8 @@ from typing import Any
 import polars as pl
 import streamlit as st
 from vetl.core.errors import WrongUse
-from vetl.figures.ask import FRAME, MetricAnswer, MetricQuestion, dimensions_of
+from vetl.figures.ask import FRAME, MetricAnswer, MetricQuestion, Values, dimensions_of
 from vetl.figures.catalogue import Metric
-from vetl.figures.side_by_side import Values
 
 from board import charts
 from board.address import held, hold, pick, pick_at_once, pick_day, refuse

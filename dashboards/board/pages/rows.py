@@ -9,8 +9,7 @@ from vetl.core.errors import VetlError
 from vetl.figures.ask import MetricQuestion
 from vetl.figures.catalogue import Metric
 from vetl.figures.counting import SeveralChosen
-from vetl.figures.explanation import CellQuestion, Explanation, explain
-from vetl.figures.side_by_side import rows_of_metric
+from vetl.figures.explanation import CellQuestion, Explanation, explain, rows_of_metric
 
 from board.address import held, pick, pick_day
 from board.audit import note_people

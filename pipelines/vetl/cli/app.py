@@ -18,7 +18,7 @@ import typer
 from typer.exceptions import TyperException
 
 from vetl.cli import commands
-from vetl.cli.output import configure_logs, direct, say
+from vetl.cli.terminal import configure_logs, direct, say
 from vetl.core.errors import MAKE_ROOM, NO_ROOM, VetlError, WrongUse, unforeseen
 from vetl.core.text import printable
 

@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from vetl.cli.commands import AsJson, Commands
-from vetl.cli.output import mention, say
 from vetl.cli.progress import waiting
-from vetl.cli.terminal import count, print_json, print_line, short, this_command
+from vetl.cli.terminal import count, mention, print_json, print_line, say, short, this_command
 from vetl.jobs.backups import MADE_AGAIN, Backup, back_up, restore as put_back
 from vetl.settings import load_settings
 

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from vetl import bundled
 from vetl.cli.commands import Browse, Commands
-from vetl.cli.output import say
+from vetl.cli.terminal import say
 from vetl.core.errors import ConfigurationError, WarehouseError, cannot_listen, cannot_write
 from vetl.core.list_read import Practice
 from vetl.core.text import is_this_machine

@@ -22,10 +22,9 @@ import typer
 
 from vetl.cli.commands import AsJson, Browse, Commands, lines
 from vetl.cli.dashboard import dashboard, has_dashboard
-from vetl.cli.output import mention
 from vetl.cli.run import run_everything, shown
 from vetl.cli.sandbox import Platform, greeting_of, sandbox_process
-from vetl.cli.terminal import count, print_json, print_table, short, this_command
+from vetl.cli.terminal import count, mention, print_json, print_table, short, this_command
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.core.zones import zone
 from vetl.publishing.statements import query

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from vetl.cli import terminal
 from vetl.cli.commands import AsJson, Commands, Lists, Practices
-from vetl.cli.output import say
 from vetl.cli.progress import showing_lists
-from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table, this_command
+from vetl.cli.terminal import TableColumn, count, say, this_command
 from vetl.core.errors import ConfigurationError
 from vetl.discovery.examination import Report
 from vetl.discovery.probes import State
@@ -55,12 +55,12 @@ def doctor(
     warnings = [*exposed(settings), *settings.warehouse.weak_key(), *clear]
     stages = proposed_stages(settings)
     if as_json:
-        print_json({**report.as_json(), "exposed": warnings, "booking_stages": stages})
+        terminal.print_json({**report.as_json(), "exposed": warnings, "booking_stages": stages})
     else:
         show(report, everything=everything)
         if stages:
             say("sessions pass the stages of online booking in this order; add it to [definitions] in vetl.toml:")
-            print_line(f"booking_stages = {json.dumps(stages)}")
+            terminal.print_line(f"booking_stages = {json.dumps(stages)}")
         for warning in warnings:
             say(f"warning: {warning}")
     return report.exit_code
@@ -79,7 +79,7 @@ FINE = frozenset(("ok", "note"))
 def show(report: Report, *, everything: bool = False) -> None:
     """Print the totals, the findings with a problem (or `everything`), and the remedies."""
     findings = [(practice, finding) for practice in report.practices for finding in practice.findings]
-    print_table(
+    terminal.print_table(
         summary(report),
         (
             "practice",
@@ -116,9 +116,9 @@ def show(report: Report, *, everything: bool = False) -> None:
         say("`vetl doctor --write` corrects vetl.toml")
     hidden = sum(finding.state in FINE for _, finding in findings)
     if hidden == len(findings):
-        print_line(f"All {count(hidden, 'check')} passed. Next: {this_command()} run")
+        terminal.print_line(f"All {count(hidden, 'check')} passed. Next: {this_command()} run")
     elif not everything:
-        print_aside(f"{count(hidden, 'check')} passed; --all shows them")
+        terminal.print_aside(f"{count(hidden, 'check')} passed; --all shows them")
 
 
 def _counted(findings: int, state: State) -> str:

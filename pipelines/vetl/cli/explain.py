@@ -10,20 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from vetl.cli import terminal
 from vetl.cli.commands import AsJson, Commands, OtherFile, Style, Where, day_option
 from vetl.cli.metric import AllEvidence, in_one_line, published_file, show_evidence
-from vetl.cli.output import say
-from vetl.cli.terminal import (
-    Columns,
-    TableColumn,
-    count,
-    print_aside,
-    print_csv,
-    print_items,
-    print_json,
-    print_line,
-    print_table,
-)
+from vetl.cli.terminal import Columns, TableColumn, count, say
 from vetl.core.errors import WarehouseBusy, WrongUse
 from vetl.core.published_file import schema_of
 from vetl.core.text import text
@@ -80,15 +70,15 @@ def explain(
     code = 0 if found.agrees else 1
     if as_json:
         rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-        print_json({"exit_code": code, **asdict(found), "rows": rows, **_documents(reads, moved)})
+        terminal.print_json({"exit_code": code, **asdict(found), "rows": rows, **_documents(reads, moved)})
     elif style == "csv":
-        print_csv(found.columns, found.rows)
+        terminal.print_csv(found.columns, found.rows)
     else:
         _show_explanation(found)
         if evidence:
             _show_evidence(found, reads, moved)
         else:
-            print_aside(in_one_line(found.certificates, found.may_change))
+            terminal.print_aside(in_one_line(found.certificates, found.may_change))
     if code:
         say(f"the rows give {text(found.recounted)}, the mart has {text(found.value)}: the file was changed")
     return code
@@ -97,9 +87,11 @@ def explain(
 def _list_columns(file: Path | None, *, as_json: bool) -> int:
     columns = explainable(published_file(file))
     if as_json:
-        print_json({"exit_code": 0, "columns": [{"mart": mart, "column": name} for mart, name in columns]})
+        terminal.print_json(
+            {"exit_code": 0, "columns": [{"mart": mart, "column": name} for mart, name in columns]}
+        )
     else:
-        print_table("", ("mart", "column"), columns)
+        terminal.print_table("", ("mart", "column"), columns)
     return 0
 
 
@@ -204,8 +196,8 @@ def _ranked(found: Explanation, names: Sequence[str]) -> list[TableColumn]:
 
 
 def _show_explanation(found: Explanation) -> None:
-    print_line(f"{found.mart}.{found.column}: {text(_rounded(found.value))} ({found.unit})")
-    print_aside(found.definition)
+    terminal.print_line(f"{found.mart}.{found.column}: {text(_rounded(found.value))} ({found.unit})")
+    terminal.print_aside(found.definition)
     is_median = found.metric.aggregation == "median"
     first = max(len(found.rows) - _SHOWN, 0) // 2 if is_median else 0
     which = f"{_SHOWN} around the middle" if is_median else f"{_SHOWN}"
@@ -213,22 +205,22 @@ def _show_explanation(found: Explanation) -> None:
     names = _distinguishing(found)
     places = [found.columns.index(name) for name in names]
     rows = [[_rounded(row[place]) for place in places] for row in found.rows[first : first + _SHOWN]]
-    print_table(_titled(found) + hidden, _ranked(found, names), rows)
+    terminal.print_table(_titled(found) + hidden, _ranked(found, names), rows)
 
 
 def _show_evidence(found: Explanation, reads: Sequence[WindowRead], moved: Sequence[MovedRow]) -> None:
     show_evidence(found.certificates)
     if reads:
-        print_items("The windows that were read for this day", WINDOWS, reads)
+        terminal.print_items("The windows that were read for this day", WINDOWS, reads)
     for item in found.revisions:
         said = (
             "no report was possible"
             if item.reported is None
             else f"a report the day after could show {item.reported:,}"
         )
-        print_aside(f"{item.day}: {said}, now {item.now:,}")
+        terminal.print_aside(f"{item.day}: {said}, now {item.now:,}")
     if moved:
         cells = [(row.id, row.reported, row.now) for row in moved[:_SHOWN]]
-        print_table(f"{count(len(moved), 'row')} changed since", ("id", "in the report", "now"), cells)
+        terminal.print_table(f"{count(len(moved), 'row')} changed since", ("id", "in the report", "now"), cells)
     for line in found.may_change or ("nothing that vetl knows of will change it",):
-        print_aside(line)
+        terminal.print_aside(line)

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from vetl.cli.commands import AsJson, Commands, Practice
-from vetl.cli.output import mention, say
 from vetl.cli.run import shown
-from vetl.cli.terminal import count, print_json, print_line
+from vetl.cli.terminal import count, mention, print_json, print_line, say
 from vetl.core.errors import WrongUse
 from vetl.forgetting.job import UNFINISHED, Forgetting, Rehearsal, forget_person, rehearse
 from vetl.run import built_and_published

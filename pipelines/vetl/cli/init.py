@@ -14,8 +14,7 @@ import typer
 
 from vetl import bundled
 from vetl.cli.commands import AsJson, Commands
-from vetl.cli.output import mention
-from vetl.cli.terminal import print_json, short, this_command
+from vetl.cli.terminal import mention, print_json, short, this_command
 from vetl.core.errors import ConfigurationError, cannot_write
 from vetl.core.zones import known_zone
 from vetl.settings.section import http_address

@@ -9,17 +9,9 @@ from typing import Annotated
 import typer
 
 from vetl import settings
+from vetl.cli import terminal
 from vetl.cli.commands import AsJson, Commands, OtherFile, Style, Where, day_option
-from vetl.cli.terminal import (
-    TableColumn,
-    count,
-    print_aside,
-    print_csv,
-    print_json,
-    print_line,
-    print_table,
-    short,
-)
+from vetl.cli.terminal import TableColumn, count, short
 from vetl.core.text import text
 from vetl.figures.ask import MetricAnswer, MetricQuestion, ask, dimensions_of, list_of
 from vetl.figures.catalogue import Metric
@@ -70,9 +62,9 @@ def metric(
     if as_json:
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
         document = {**asdict(answer), "columns": answer.columns, "rows": rows}
-        print_json({"exit_code": 0, "file": str(published), **document})
+        terminal.print_json({"exit_code": 0, "file": str(published), **document})
     elif style == "csv":
-        print_csv(answer.columns, answer.rows)
+        terminal.print_csv(answer.columns, answer.rows)
     else:
         _show_answer(published, question, answer, evidence=evidence)
     return 0
@@ -81,7 +73,7 @@ def metric(
 def _list_metrics(file: Path | None, *, as_json: bool) -> int:
     metrics = list_of(published_file(file))
     if as_json:
-        print_json({"exit_code": 0, "metrics": [asdict(metric) for metric in metrics.values()]})
+        terminal.print_json({"exit_code": 0, "metrics": [asdict(metric) for metric in metrics.values()]})
         return 0
     subjects: dict[tuple[str, tuple[str, ...]], list[Metric]] = {}
     for metric in metrics.values():
@@ -89,7 +81,7 @@ def _list_metrics(file: Path | None, *, as_json: bool) -> int:
     columns = ("metric", "words", TableColumn("unit", 1))
     for (mart, dimensions), some in subjects.items():
         rows = [(metric.name, metric.words, metric.unit) for metric in some]
-        print_table(f"Counted in {mart}, by {', '.join(dimensions)}", columns, rows)
+        terminal.print_table(f"Counted in {mart}, by {', '.join(dimensions)}", columns, rows)
     return 0
 
 
@@ -99,18 +91,18 @@ def _show_answer(file: Path, question: MetricQuestion, answer: MetricAnswer, *, 
     bounds = (f" {word} {day}" for word, day in (("since", question.since), ("until", question.until)) if day)
     named = {"numerator": metric.numerator, "denominator": metric.denominator}
     columns = [named.get(column) or column for column in answer.columns]
-    print_table(f"{metric.words} ({metric.unit}){''.join(bounds)}", columns, rows)
-    print_line(f"{metric.name}: {metric.definition}")
+    terminal.print_table(f"{metric.words} ({metric.unit}){''.join(bounds)}", columns, rows)
+    terminal.print_line(f"{metric.name}: {metric.definition}")
     for note in answer.notes[:_NOTES]:
-        print_aside(note)
+        terminal.print_aside(note)
     if not evidence:
-        print_aside(in_one_line(answer.evidence, answer.doubts))
+        terminal.print_aside(in_one_line(answer.evidence, answer.doubts))
         return
     adding = "" if metric.additive else "; values do not add up"
-    print_aside(f"{short(file)}; {metric.maturity}{adding}")
+    terminal.print_aside(f"{short(file)}; {metric.maturity}{adding}")
     show_evidence(answer.evidence)
     for doubt in answer.doubts:
-        print_aside(doubt)
+        terminal.print_aside(doubt)
 
 
 def in_one_line(evidence: Sequence[Evidence], doubts: Sequence[str]) -> str:
@@ -138,4 +130,6 @@ def show_evidence(evidence: Sequence[Evidence]) -> None:
         )
         held = f", {item.quarantined_rows:,} in quarantine" if item.quarantined_rows else ""
         counts = f"{item.warehouse_count:,} rows in all{held}"
-        print_aside(f"{item.practice_id} {item.endpoint}: synced at {text(item.as_of)}, {through}, {counts}")
+        terminal.print_aside(
+            f"{item.practice_id} {item.endpoint}: synced at {text(item.as_of)}, {through}, {counts}"
+        )

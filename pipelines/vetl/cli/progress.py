@@ -7,23 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Timer
 
+import rich.progress
 from rich.console import Console, RenderableType
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.spinner import Spinner
 from rich.text import Text
 
-from vetl.cli.output import OUTPUT, say
-from vetl.cli.terminal import count
+from vetl.cli.terminal import OUTPUT, count, say
 from vetl.core import list_read
 from vetl.jobs.dbt_process import Advance
 
@@ -123,10 +112,10 @@ def waiting(activity: str) -> Generator[None]:
     if OUTPUT.quiet or not sys.stderr.isatty():
         yield
         return
-    spinner = Progress(
-        SpinnerColumn(),
-        TextColumn(f"{activity}, Ctrl-C ends it"),
-        TimeElapsedColumn(),
+    spinner = rich.progress.Progress(
+        rich.progress.SpinnerColumn(),
+        rich.progress.TextColumn(f"{activity}, Ctrl-C ends it"),
+        rich.progress.TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
         redirect_stdout=False,
@@ -143,16 +132,16 @@ def waiting(activity: str) -> Generator[None]:
         spinner.stop()
 
 
-class _Count(ProgressColumn):
+class _Count(rich.progress.ProgressColumn):
     """`1,200 of 16,000 rows`, or `1,200 rows` until the total is known."""
 
-    def render(self, task: Task) -> Text:
+    def render(self, task: rich.progress.Task) -> Text:
         is_done = task.finished or task.fields["mark"] != " "
         of = "" if task.total is None or is_done else f" of {int(task.total):,}"
         return Text(f"{int(task.completed):,}{of} {task.fields['unit']}")
 
 
-class _Bars(Progress):
+class _Bars(rich.progress.Progress):
     """Bars, with a spinner below them during a wait."""
 
     spinner: Spinner | None = None
@@ -167,19 +156,19 @@ class _Bars(Progress):
 
 def _bars() -> _Bars:
     return _Bars(
-        TextColumn("{task.fields[mark]}"),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
+        rich.progress.TextColumn("{task.fields[mark]}"),
+        rich.progress.TextColumn("{task.description}"),
+        rich.progress.BarColumn(bar_width=20),
         _Count(),
-        TimeRemainingColumn(compact=True),
-        TextColumn("{task.fields[practices]}", style="dim"),
+        rich.progress.TimeRemainingColumn(compact=True),
+        rich.progress.TextColumn("{task.fields[practices]}", style="dim"),
         console=Console(stderr=True),
         transient=True,
     )
 
 
 def _moving(bars: _Bars, tally: Tally) -> list_read.ReportProgress:
-    tasks: dict[str, TaskID] = {}
+    tasks: dict[str, rich.progress.TaskID] = {}
 
     def report(progress: list_read.Progress | list_read.Waiting) -> None:
         if isinstance(progress, list_read.Waiting):

@@ -9,14 +9,15 @@ import typer
 
 from vetl import hooks
 from vetl.cli.commands import AsJson, Commands, local, zone
-from vetl.cli.output import mention, say
-from vetl.cli.terminal import count, print_json, short
-from vetl.cli.views import show_published
+from vetl.cli.status import masked_words_in_words
+from vetl.cli.terminal import count, mention, print_aside, print_json, print_line, say, short
 from vetl.core.errors import WrongUse
 from vetl.jobs.build import publish_marts, roll_back_published
-from vetl.publishing.extract import extract
+from vetl.publishing.copies import extract
 from vetl.publishing.last_publication import release as release_hold
+from vetl.publishing.publication import Published
 from vetl.settings import load_settings
+from vetl.settings.core_sections import WEAK_KEY
 
 app = Commands()
 
@@ -89,3 +90,19 @@ def _publish_for(group: str, target: Path | None, *, as_json: bool) -> int:
     else:
         mention(f"Wrote {count(len(practices), 'practice')}, {count(sum(rows.values()), 'row')}: {short(file)}")
     return 0
+
+
+def show_published(published: Published) -> None:
+    """Print the number of published marts and rows, and the treatment of personal data."""
+    rows = sum(published.tables.values())
+    print_line(f"Published {count(len(published.tables), 'mart')}, {count(rows, 'row')}: {short(published.path)}")
+    if published.masked:
+        print_aside(f"masked: {count(len(published.masked), 'column')} with personal data")
+    if published.clear:
+        say(f"warning: published in clear, by [privacy] of vetl.toml: {', '.join(published.clear)}")
+    if published.weak_key:
+        say(f"warning: {WEAK_KEY}")
+    if published.masked_words:
+        print_aside(masked_words_in_words(published.masked_words))
+    for mart in published.left_out:
+        say(f"warning: {mart} was left out: no model of vetl builds it")

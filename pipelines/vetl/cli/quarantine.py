@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from vetl.cli.commands import AsJson, Commands, Lists, Practices, local, zone
-from vetl.cli.output import mention, say
 from vetl.cli.progress import showing_lists
-from vetl.cli.terminal import Columns, TableColumn, count, print_aside, print_items, print_json
+from vetl.cli.terminal import Columns, TableColumn, count, mention, print_aside, print_items, print_json, say
 from vetl.core.errors import WrongUse
 from vetl.jobs.quarantined_rows import acknowledge as mark_as_known, quarantined_rows, retry as take_in_again
 from vetl.settings import load_settings

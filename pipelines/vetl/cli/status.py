@@ -11,19 +11,9 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
+from vetl.cli import terminal
 from vetl.cli.commands import WHOLE_DAYS, AsJson, Commands, Practices, ago, in_words, local, zone
-from vetl.cli.output import say
-from vetl.cli.terminal import (
-    Columns,
-    Item,
-    TableColumn,
-    count,
-    print_aside,
-    print_items,
-    print_json,
-    print_line,
-    short,
-)
+from vetl.cli.terminal import Columns, Item, TableColumn, count, say, short
 from vetl.core.errors import WrongUse
 from vetl.jobs.status_report import StatusReport, read_status
 from vetl.settings import Settings, load_settings
@@ -72,7 +62,7 @@ def status(
 
         sys.stdout.write(as_metrics(report))
     elif as_json:
-        print_json(report.as_json(summary(report)))
+        terminal.print_json(report.as_json(summary(report)))
     else:
         show(report, problems=problems)
     return report.exit_code
@@ -115,18 +105,18 @@ def show(report: StatusReport, *, problems: bool | None = None, most: int | None
     else:
         _print_some(summary(report), COLUMNS, selected, most)
     if problems and not selected:
-        print_aside("no list has a problem")
+        terminal.print_aside("no list has a problem")
     if lists:
         written = report.snapshot.written_at
         as_of = f"as of {local(written)}; " if written else ""
-        print_aside(f"{as_of}times in {zone()}; {short(report.warehouse)}")
+        terminal.print_aside(f"{as_of}times in {zone()}; {short(report.warehouse)}")
         if any(item.endpoint == "phone_calls" and item.certified_through for item in selected):
-            print_aside(WHOLE_DAYS)
+            terminal.print_aside(WHOLE_DAYS)
     _show_published(report, all_of_it=problems is False)
     for headline in report.headlines:
-        print_line(headline["words"])
+        terminal.print_line(headline["words"])
     for line in (line for part in report.parts for line in part.lines):
-        print_line(line)
+        terminal.print_line(line)
     _show_inbox(report.inbox)
     if problems is not None:
         _say_problems(report, selected, most)
@@ -136,7 +126,7 @@ def _print_practices(title: str, lists: Sequence[ListStatus], most: int | None) 
     """Print a row for each practice, those with the worst state first."""
     groups = [list(group) for _, group in groupby(lists, key=attrgetter("practice_id"))]
     _print_some(title, PRACTICE_COLUMNS, sorted(groups, key=lambda group: _WORST_FIRST.index(_worst(group))), most)
-    print_aside("--problems shows the lists with a problem, --all every list")
+    terminal.print_aside("--problems shows the lists with a problem, --all every list")
 
 
 def _read(lists: Sequence[ListStatus]) -> Sequence[ListStatus]:
@@ -185,9 +175,9 @@ PRACTICE_COLUMNS: Columns[Sequence[ListStatus]] = {
 
 
 def _print_some(title: str, columns: Columns[Item], items: Sequence[Item], most: int | None) -> None:
-    print_items(title, columns, items[:most])
+    terminal.print_items(title, columns, items[:most])
     if most is not None and len(items) > most:
-        print_aside(f"{len(items) - most} more rows do not fit; every problem is listed below")
+        terminal.print_aside(f"{len(items) - most} more rows do not fit; every problem is listed below")
 
 
 def _quarantined(lists: Sequence[ListStatus]) -> list[str]:
@@ -225,10 +215,10 @@ def _show_published(report: StatusReport, *, all_of_it: bool) -> None:
             parts[-1] += f" (not changed since {local(file.made_at)})"
         parts[-1] += f": {short(file.path)}"
     if parts:
-        print_line(", ".join(parts))
+        terminal.print_line(", ".join(parts))
     if report.published and (masked := report.published.masked_words):
         few = f"{count(len(masked), 'column')} published with masked values: --all names them and what shows them"
-        print_aside(masked_words_in_words(masked) if all_of_it else few)
+        terminal.print_aside(masked_words_in_words(masked) if all_of_it else few)
 
 
 def masked_words_in_words(masked: Mapping[str, int]) -> str:
@@ -247,7 +237,7 @@ def _show_inbox(inbox: Mapping[str, Any] | None) -> None:
     parts += [f"the oldest since {local(inbox['oldest'])}"] if inbox["oldest"] else []
     parts += [f"the last came {local(inbox['last_received'])}"] if inbox["last_received"] else []
     parts += [f"{inbox['quarantined']} quarantined"] if inbox.get("quarantined") else []
-    print_line(f"{', '.join(parts)}; {short(inbox['path'])}")
+    terminal.print_line(f"{', '.join(parts)}; {short(inbox['path'])}")
 
 
 def _say_problems(report: StatusReport, lists: Sequence[ListStatus], most: int | None) -> None:

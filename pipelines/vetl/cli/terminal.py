@@ -1,21 +1,105 @@
-"""Print results on standard output. Messages about progress go to standard error."""
+"""The output of a command: results to standard output, messages to standard error, both to the log file.
+
+`rich` is imported by the functions that need it, since `vetl --help` does not.
+"""
 
 import csv
+import json
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import TypeVar
+from typing import Literal, TextIO, TypeVar
 
 from pydantic_core import to_json
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from vetl.cli.output import OUTPUT, keep
-from vetl.core.text import cell, json_text, text
+from vetl.core.errors import WrongUse, cannot_write
+from vetl.core.text import cell, json_text, printable, text
+
+LogFormat = Literal["text", "json"]
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class Output:
+    """The values of `--quiet`, `--log-file` and `--log-format`, as a stream that structlog can write to."""
+
+    quiet: bool = False
+    log_format: LogFormat = "text"
+    file: TextIO | None = None
+
+    def write(self, text: str) -> int:
+        """Write text to standard error, and to the log file with the time before each line."""
+        sys.stderr.write(text)
+        self.keep(text)
+        return len(text)
+
+    def keep(self, text: str) -> None:
+        """Write text to the log file alone."""
+        if self.file and text.strip():
+            stamp = "" if self.log_format == "json" else f"{_now()} "
+            self.file.write(f"{stamp}{text.rstrip()}\n")
+
+    def flush(self) -> None:
+        """Flush standard error and the log file."""
+        sys.stderr.flush()
+        if self.file:
+            self.file.flush()
+
+
+OUTPUT = Output()
+"""The output of this process, which runs one command."""
+
+
+def direct(*, quiet: bool, log_file: Path | None, log_format: LogFormat) -> None:
+    """Set the output options of this process."""
+    if OUTPUT.file:
+        OUTPUT.file.close()
+    OUTPUT.quiet, OUTPUT.log_format, OUTPUT.file = quiet, log_format, None
+    if log_file:
+        try:
+            OUTPUT.file = log_file.open("a", encoding="utf-8", buffering=1)
+        except OSError as error:
+            raise WrongUse(cannot_write(f"--log-file {log_file}", error)) from None
+
+
+def say(line: str, level: str = "info") -> None:
+    """Write a line to standard error and to the log file."""
+    OUTPUT.write(f"{_formatted(line, level)}\n")
+
+
+def mention(line: str) -> None:
+    """Write a line about expected progress; with `--quiet` to the log file alone."""
+    if OUTPUT.quiet:
+        keep(line)
+    else:
+        say(line)
+
+
+def keep(line: str) -> None:
+    """Write a line to the log file alone: a result, which standard output has, or which `--quiet` hides."""
+    OUTPUT.keep(_formatted(line, "info") if line else "")
+
+
+def _formatted(line: str, level: str) -> str:
+    line = printable(line)
+    if OUTPUT.log_format == "json":
+        return json.dumps({"timestamp": _now(), "level": level, "event": line}, ensure_ascii=False)
+    return line
+
+
+def configure_logs(verbosity: int) -> None:
+    """Send the logs of all packages to the same output."""
+    from vetl.jobs import logs  # noqa: PLC0415 - structlog is not needed for `--help`
+
+    logs.configure_logs(verbosity, OUTPUT, as_json=OUTPUT.log_format == "json")  # pyright: ignore[reportArgumentType] - a stream that writes to two
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
 
 Item = TypeVar("Item")
 
@@ -75,15 +159,21 @@ def print_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 def print_line(line: str) -> None:
     """Print a bold line with the result of a command; with `--quiet` only the log file has it."""
     keep(line)
-    if OUTPUT.quiet:
-        return
-    Console(soft_wrap=True, highlight=False).print(Text(line, style="bold"))
+    if not OUTPUT.quiet:
+        _print_styled(line, "bold")
 
 
 def print_aside(line: str) -> None:
     """Print a pale line below a table; print nothing with `--quiet`."""
     if not OUTPUT.quiet:
-        Console(soft_wrap=True, highlight=False).print(Text(line, style="dim"))
+        _print_styled(line, "dim")
+
+
+def _print_styled(line: str, style: str) -> None:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    Console(soft_wrap=True, highlight=False).print(Text(line, style=style))
 
 
 def short(path: Path) -> str:
@@ -113,6 +203,10 @@ def print_table(title: str, columns: Sequence[str | TableColumn], rows: Sequence
     keep(title)
     if OUTPUT.quiet:
         return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
     named = [TableColumn(column) if isinstance(column, str) else column for column in columns]
     cells = [[text(value) for value in row] for row in rows]
     terminal = sys.stdout.isatty()

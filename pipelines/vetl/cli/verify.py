@@ -11,9 +11,8 @@ import typer
 
 from vetl.cli.commands import AsJson, Commands, day_option
 from vetl.cli.metric import published_file
-from vetl.cli.output import say
 from vetl.cli.progress import waiting
-from vetl.cli.terminal import count, print_aside, print_json, print_line, print_table, short
+from vetl.cli.terminal import count, print_aside, print_json, print_line, print_table, say, short
 from vetl.core.errors import WarehouseBusy
 from vetl.publishing.digests import Inputs, verify as recompute, verify_inputs
 from vetl.settings import load_settings

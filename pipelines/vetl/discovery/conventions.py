@@ -7,6 +7,7 @@ whether pages count from zero. `control.capabilities` stores the results of disc
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 from typing import Literal
 
 from vetl.core.endpoint import QueryNames
@@ -19,6 +20,8 @@ from vetl.core.text import utc_seconds
 Bounds = Literal["instant", "widened", "day", "none"]
 """The form and the precision of bounds: instants; instants a day further out, because the server compares whole
 days or its precision is unknown; days a day further out, because it accepts no instant; or no start works."""
+MARGIN_DAYS = 4
+"""Days by which a request may be longer than its window: overlap, a day on each side, and whole days."""
 UNPROVEN_END = timedelta(hours=36)
 """Age of a change that an answer certainly includes if no end is known to work. The contract's default end is the
 current date, perhaps its midnight, in a zone up to 12 hours behind UTC."""
@@ -34,8 +37,8 @@ class QueryConventions:
     more page is read, so that all pages are read in either case. `end_in_days`: the server accepts an end as a day
     only, even if it accepts a start as an instant. `required` parameters have no effect, but the server refuses
     the list without them. `lenient`: totals of this list were wrong, so a page that contradicts its total is not
-    requested again. `saves`: a pass saves rows while it is read, if they take much memory; `sealed_before` is that
-    of `MergeRows`.
+    requested again. `latest`: the server refuses later bounds. `most_days`: it refuses longer ranges. `saves`: a
+    pass saves rows while it is read, if they take much memory; `sealed_before` is that of `MergeRows`.
     """
 
     names: QueryNames
@@ -47,6 +50,8 @@ class QueryConventions:
     end_in_days: bool = False
     required: Mapping[str, str] = field(default_factory=dict[str, str])
     lenient: bool = False
+    latest: datetime | None = None
+    most_days: int | None = None
     saves: bool = False
     sealed_before: datetime | None = None
 
@@ -67,23 +72,29 @@ class QueryConventions:
     def filters(self, window: Window) -> dict[str, str]:
         """Return the query that restricts the list to a window, without a page."""
         query = dict(self.required)
-        if self.bounds != "none" and window.start is not None:
-            query[self.names.start] = self._bound(window.start, -1)
-        if self.end is not Result.IGNORED and window.end is not None:
-            query[self.names.end] = self._bound(window.end, +1)
+        if self.bounds != "none" and window.start is not None and (start := self._bound(window.start, -1)):
+            query[self.names.start] = start
+        if self.end is not Result.IGNORED and window.end is not None and (end := self._bound(window.end, +1)):
+            query[self.names.end] = end
         if window.status is not None:
             query[self.names.status] = window.status
         return query
 
-    def _bound(self, bound: datetime | date, outward: int) -> str:
-        """Format a bound in the form that the server accepts."""
+    def _bound(self, bound: datetime | date, outward: int) -> str | None:
+        """Format a bound in the form that the server accepts.
+
+        Return `None` for a day in the future, if it refuses these: its default end may show more than today does.
+        """
         if not isinstance(bound, datetime):
             return bound.isoformat()
         form = "day" if self.end_in_days and outward > 0 else self.bounds
         # The contract does not show the time zone of a day, nor whether the end is included. A day more on each
         # side costs a few rows that are stored already; a day less would lose rows.
         further = timedelta(days=outward) if form in ("day", "widened") else timedelta()
-        return format_bound(bound + further, form)
+        at = bound + further
+        if self.latest is None or at <= self.latest:
+            return format_bound(at, form)
+        return None if form == "day" else format_bound(self.latest, form)
 
     def closed_bound(self, now: datetime, lag: timedelta) -> datetime:
         """Return the latest instant before which no row of the list can still appear.
@@ -106,6 +117,25 @@ class QueryConventions:
     def reaches_now(self) -> bool:
         """Return whether answers include the latest changes, because an end is known to work and is sent."""
         return self.end is Result.HONOURED
+
+    @property
+    def shows_latest(self) -> bool:
+        """Return whether answers include even a row that is changed during the read."""
+        return self.reaches_now and self.latest is None
+
+    def widest(self, reading: Reading) -> Window:
+        """Return the window of the whole history, or as much of its end as one range may have."""
+        whole = reading.whole_history
+        assert isinstance(whole.start, datetime)
+        assert isinstance(whole.end, datetime)
+        return replace(whole, start=self.parts(whole.start, whole.end)[-1][0])
+
+    def parts(self, start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
+        """Return a span in as few parts as the server accepts, each with the margins of its request."""
+        length = end - start if self.most_days is None else timedelta(days=self.most_days - MARGIN_DAYS)
+        count = max(1, -(-(end - start) // length)) if length else 1
+        bounds = [max(start, end - length * number) for number in range(count, -1, -1)]
+        return list(pairwise(bounds))
 
     @property
     def shortest(self) -> timedelta:
@@ -151,16 +181,31 @@ def format_bound(at: datetime, bounds: Bounds) -> str:
     return at.astimezone(UTC).date().isoformat() if bounds == "day" else utc_seconds(at)
 
 
-def whole_bounds(reading: Reading, bounds: Bounds) -> tuple[str, str]:
-    """Return bounds that include every row: the start of history, and two days after the source's clock."""
+def latest_bound(reading: Reading, bounds: Bounds) -> datetime:
+    """Return the source's clock; for days, the earlier one of its UTC day and its practice-local day."""
+    local = reading.local_now.replace(tzinfo=UTC)
+    return min(reading.now, local) if bounds == "day" else reading.now
+
+
+def whole_range(
+    reading: Reading, bounds: Bounds, *, is_past: bool = False, most_days: int | None = None
+) -> tuple[datetime, datetime]:
+    """Return bounds that include every row: the start of history, and two days after the source's clock.
+
+    The end is the source's clock if the server refuses ends in the future (`is_past`); the range has the latest
+    `most_days` if it refuses longer ones.
+    """
+    late = latest_bound(reading, bounds) if is_past else reading.now + timedelta(days=2)
     past = reading.local_midnight(reading.history_start)
-    return format_bound(past, bounds), format_bound(reading.now + timedelta(days=2), bounds)
+    return past if most_days is None else max(past, late - timedelta(days=most_days - 1)), late
 
 
 def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConventions:
     """Return the query conventions of a list, as far as its capabilities are decided."""
     ignored = capabilities.result("start") is Result.IGNORED
-    start, per_page, page = (capabilities.parameters[key] for key in ("start", "per_page", "page"))
+    start, end, per_page, page = (capabilities.parameters[key] for key in ("start", "end", "per_page", "page"))
+    end_form = end.bounds or start.bounds or "instant"
+    past = reading.local_midnight(reading.history_start)
     return QueryConventions(
         capabilities.names,
         page_size=min(per_page.size or reading.endpoint.page_size, reading.endpoint.page_size),
@@ -168,11 +213,14 @@ def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConvent
         bounds="none" if ignored else start.bounds or _form(start),
         end=capabilities.result("end"),
         status=capabilities.result("status"),
-        end_in_days=capabilities.parameters["end"].bounds == "day",
-        required={start.name: whole_bounds(reading, start.bounds)[0]} if ignored and start.bounds else {},
+        end_in_days=end.bounds == "day",
+        latest=latest_bound(reading, end_form) if end.is_past else None,
+        most_days=start.most_days,
+        required={start.name: format_bound(past, start.bounds)} if ignored and start.bounds else {},
     )
 
 
 def _form(start: Parameter) -> Bounds:
     """Return `widened` for a start that works but whose precision is unknown: it is correct in both cases."""
-    return "instant" if start.result is Result.UNDECIDED else "widened"
+    works = start.result is Result.HONOURED or start.most_days is not None
+    return "widened" if works else "instant"

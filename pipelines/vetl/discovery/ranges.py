@@ -10,19 +10,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from itertools import product
 from typing import Literal
 
-from vetl.core.list_read import Key
+from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page, Row, key_of, updated_at
 from vetl.core.steps import Plan
 from vetl.discovery import probes
-from vetl.discovery.conventions import Bounds, format_bound, whole_bounds
+from vetl.discovery.conventions import Bounds, format_bound, latest_bound, whole_range
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES
 from vetl.discovery.probes import Finding, Findings, ListKnowledge
 
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
 """The usual end of each start."""
+MOST_DAYS = (None, 365, 180, 90, 60, 30, 14, 7)
+"""Usual limits of the length of a range, in days; `None`: no limit."""
 SLACK = timedelta(days=2)
 """A row may be up to two days later than an end and still inside the range, if ends are whole days in any zone."""
 
@@ -52,6 +55,8 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     evidence = (
         f"a far future gives 0 rows, the past more{probes.TWICE if whole.total_count <= probes.SLIGHT else ''}"
     )
+    if knowledge.most_days:
+        evidence += f"; a range of more than {knowledge.most_days} days is refused"
     start = knowledge.name_finding("start", configured.start, evidence)
     return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
 
@@ -72,16 +77,25 @@ def _any_start(knowledge: ListKnowledge, names: Sequence[str]) -> Plan[bool | No
 
 
 def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
-    """Return the first page of the whole list if this start works: a start in the far future empties the list."""
-    for bounds in FORMS:
-        for query in _ahead(name, bounds, probes.far_ahead(knowledge.reading.now)):
+    """Return the first page of the whole list if this start works.
+
+    A start in the far future empties the list; one that is now leaves rows of today, if the server refuses the
+    future.
+    """
+    is_unknown = False
+    for is_past, bounds in product((False, True), FORMS):
+        if is_past and is_unknown:
+            break
+        for query in _ahead(knowledge.reading, name, bounds, is_past=is_past):
             page = yield from knowledge.recall(query)
             if page is None:
                 yield from knowledge.fields_at_fault()  # raises if the list does not exist
-                if (yield from knowledge.is_unknown(name, query)):
+                if is_unknown := (yield from knowledge.is_unknown(name, query)):
                     break  # an end would not help; a day might, if the server has one message for all faults
                 continue
-            if not (yield from _is_empty(knowledge, query, page)):
+            knowledge.is_past = is_past
+            works = _obeys_start(knowledge, page) if is_past else (yield from _is_empty(knowledge, query, page))
+            if not works:
                 knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
                 return None
             whole = yield from _whole(knowledge, name, bounds)
@@ -95,6 +109,11 @@ def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
     return None
 
 
+def _obeys_start(knowledge: ListKnowledge, page: Page) -> bool:
+    """Return whether no row was updated before a start that is now; a whole list may be so short, too."""
+    return all((at := updated_at(row)) is None or at >= knowledge.reading.now - SLACK for row in page.rows)
+
+
 def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) -> Plan[bool]:
     """Return whether an answer holds no row. If its total is not 0, a second answer must agree."""
     if page.total_count and not page.rows:
@@ -104,24 +123,34 @@ def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) ->
 
 
 def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
-    """Read the first page of the whole list, with the configured end if the server accepts it."""
-    past, late = whole_bounds(knowledge.reading, bounds)
-    for query in ({name: past, knowledge.names.end: late}, {name: past}):
-        whole = yield from knowledge.recall(query)
-        if whole is not None:
-            knowledge.names = replace(knowledge.names, start=name)
-            knowledge.bounds = bounds
-            knowledge.whole = query
-            return whole
+    """Read the first page of the whole list, with the configured end if the server accepts it.
+
+    If the server refuses so long a range, read as much of it as it accepts.
+    """
+    for knowledge.most_days in MOST_DAYS:
+        past, late = knowledge.widest(bounds)
+        for query in ({name: past, knowledge.names.end: late}, {name: past}):
+            whole = yield from knowledge.recall(query)
+            if whole is not None:
+                knowledge.names = replace(knowledge.names, start=name)
+                knowledge.bounds = bounds
+                knowledge.whole = query
+                return whole
+    knowledge.most_days = None
     return None
 
 
-def _ahead(name: str, bounds: Bounds, at: datetime) -> Iterator[Mapping[str, str]]:
-    """Return ranges in the far future: the start alone, and with an end for servers that require start <= end."""
+def _ahead(reading: Reading, name: str, bounds: Bounds, *, is_past: bool) -> Iterator[Mapping[str, str]]:
+    """Return ranges that start in the far future, or now: the start alone, and with an end.
+
+    Some servers require start <= end.
+    """
+    at = latest_bound(reading, bounds) if is_past else probes.far_ahead(reading.now)
     start = {name: format_bound(at, bounds)}
     yield start
     if name in PARTNERS:
-        yield {**start, PARTNERS[name]: format_bound(at + timedelta(days=1), bounds)}
+        end = at if is_past else at + timedelta(days=1)
+        yield {**start, PARTNERS[name]: format_bound(end, bounds)}
 
 
 def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False) -> Plan[Finding]:
@@ -155,7 +184,7 @@ def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False)
 def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
     """Return the evidence that an end works, or `None`. Set its name in `knowledge`."""
     form = yield from _form_of_ends(knowledge, start, (name,))
-    _, late = whole_bounds(knowledge.reading, form)
+    _, late = knowledge.widest(form)
     wide = yield from knowledge.recall({**start, name: late})
     for early_start, early in _early(knowledge, start):
         if wide is None or not wide.total_count:
@@ -177,11 +206,16 @@ def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) ->
 
 def _early(knowledge: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
     """Return early ends, each with its start: in the first second of history, and in the days before."""
-    begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
+    begun = _begun(knowledge)
     yield start, begun + timedelta(seconds=1)
     if knowledge.bounds == "day" and start:
         before = {name: format_bound(begun - timedelta(days=4), "day") for name in start}
         yield before, begun - timedelta(days=2)
+
+
+def _begun(knowledge: ListKnowledge) -> datetime:
+    """Return the start of the widest range."""
+    return whole_range(knowledge.reading, "instant", is_past=knowledge.is_past, most_days=knowledge.most_days)[0]
 
 
 def _obeys(page: Page, end: datetime) -> bool:
@@ -191,7 +225,7 @@ def _obeys(page: Page, end: datetime) -> bool:
 
 def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
     """Return whether these ends, sent together and early, remove rows; `None` if the server refuses them once."""
-    begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
+    begun = _begun(knowledge)
     form = yield from _form_of_ends(knowledge, start, names)
     early = format_bound(begun + timedelta(seconds=1), form)
     plain = yield from knowledge.recall(start)
@@ -202,14 +236,22 @@ def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Se
 
 
 def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[Bounds]:
-    """Return the form of ends: that of the working start, else instants, or days if only days are accepted."""
-    if knowledge.bounds != "none":
-        return knowledge.bounds
-    for form in FORMS:
-        _, late = whole_bounds(knowledge.reading, form)
-        if (yield from knowledge.recall({**start, **dict.fromkeys(names, late)})) is not None:
-            return form
-    return "instant"
+    """Return the form of ends: that of the working start, else instants, or days if only days are accepted.
+
+    Learn whether the server refuses a single end only in the future.
+    """
+    forms = FORMS if knowledge.bounds == "none" else (knowledge.bounds,)
+    was_past = knowledge.is_past
+    for knowledge.is_past in (was_past, True):
+        query: Mapping[str, str] = {}
+        for form in forms:
+            query = {**start, **dict.fromkeys(names, knowledge.widest(form)[1])}
+            if (yield from knowledge.recall(query)) is not None:
+                return form
+        if len(names) > 1 or (yield from knowledge.is_unknown(names[0], query)):
+            break
+    knowledge.is_past = was_past
+    return forms[0]
 
 
 def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
@@ -224,7 +266,7 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
     if refused and knowledge.accepted_start is not None:
         name, form = knowledge.accepted_start
         knowledge.names = replace(knowledge.names, start=name)
-        knowledge.whole = knowledge.required = {name: whole_bounds(knowledge.reading, form)[0]}
+        knowledge.whole = knowledge.required = {name: knowledge.widest(form)[0]}
     elif refused:
         return knowledge.finding(
             "start",

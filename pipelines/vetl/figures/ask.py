@@ -3,7 +3,8 @@
 A rate is the sum of its numerators by the sum of its denominators, never a mean of rates. Counts of people are
 read from the marts that keep them, never added up. A median is computed from the rows.
 
-List the metrics of a published file, and describe one of them.
+Answer for many metrics side by side, from one pass over each mart. List the metrics of a published file, and
+describe one of them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -13,16 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import WarehouseError, WrongUse
+from vetl.figures import comparisons
 from vetl.figures.catalogue import Metric, metric_named, metrics_of
-from vetl.figures.comparisons import (
-    Comparison,
-    conditions,
-    parsed,
-    refuse_unknown,
-    refuse_unknown_values,
-    values_of,
-    with_ids,
-)
+from vetl.figures.comparisons import Comparison, conditions, parsed, with_ids
 from vetl.figures.evidence import TIME, Evidence, doubts_of, evidence_of, no_days, part_periods
 from vetl.publishing.marts import table_of
 from vetl.publishing.statements import Read, reading
@@ -89,7 +83,7 @@ def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion
     part = next(iter(parts.values()))
     dimensions = {**FRAME, **part.dimensions}
     for name in question.by:
-        refuse_unknown(name, dimensions, "--by")
+        comparisons.refuse_unknown(name, dimensions, "--by")
     where = with_ids(read, parsed(question.where, tuple(dimensions)))
     refuse_wrong_kind(metric, parts, question.by, where)
     _refuse_days(metric, question, where)
@@ -97,7 +91,7 @@ def answered(read: Read, metrics: Mapping[str, Metric], question: MetricQuestion
         statement, columns = _people(metric, question, where)
     else:
         statement, columns = _counted(metric, parts, question, where, dimensions)
-    without_rows = refuse_unknown_values(read, part.mart, where, dimensions, part.lists)
+    without_rows = comparisons.refuse_unknown_values(read, part.mart, where, dimensions, part.lists)
     rows = read(statement if question.most is None else f"{statement} limit {question.most + 1}").rows
     about_days: list[str] = []
     if not any(row[-3] for row in rows):
@@ -155,7 +149,7 @@ def refuse_wrong_kind(
                 f"{metric.name}: counts each person once, so days, weeks and practices do not add up; ask {ways}"
             )
         for name in (*by, *(one.name for one in where)):
-            refuse_unknown(name, (*_PRACTICE, *periods), metric.name)
+            comparisons.refuse_unknown(name, (*_PRACTICE, *periods), metric.name)
     fixed = {one.name for one in where if one.operator == "="}
     for name in {name for part in parts.values() for name in part.needs}:
         if name not in by and name not in fixed:
@@ -262,6 +256,66 @@ def _chosen(question: MetricQuestion, where: Sequence[Comparison], expressions: 
     return " and ".join(chosen)
 
 
+Values = dict[str, float | None]
+"""The value of each metric."""
+
+
+def side_by_side(
+    read: Read, metrics: Mapping[str, Metric], names: Sequence[str], question: MetricQuestion
+) -> dict[Any, Values]:
+    """Return the values of the metrics by the only dimension of the question; by `None` without one.
+
+    The metric of the question is not read. A metric that cannot be asked so has no value: one of people, of which
+    days do not add up, one without a dimension of the question, and one of now if the question has days.
+    """
+    asked = {name: parts_of(metrics, metrics[name]) for name in names if _fits(metrics, metrics[name], question)}
+    by_mart: dict[tuple[str, bool], dict[str, Metric]] = {}
+    for parts in asked.values():
+        for part in parts.values():
+            by_mart.setdefault((part.mart, part.is_of_now), {})[part.name] = part
+    counts: dict[Any, Values] = {}
+    for (mart, _), parts in by_mart.items():
+        of_mart = next(iter(parts.values()))
+        dimensions = {**FRAME, **of_mart.dimensions}
+        keys = [f"{dimensions[name]} as {quoted(name)}" for name in question.by]
+        inner = ", ".join([*keys, *(f"({one.expression}) as {quoted(one.name)}" for one in parts.values())])
+        outer = ", ".join(
+            [*map(quoted, question.by), *(f"{one.aggregation}({quoted(one.name)})" for one in parts.values())]
+        )
+        chosen = " and ".join([conditions(where_of(read, question, dimensions), dimensions), *within(question)])
+        rows = read(f"select {outer} from (select {inner} from {table_of(mart)} as counted where {chosen})"
+                    f" group by all order by all").rows  # fmt: skip
+        for row in rows:
+            key, values = (row[0], row[1:]) if question.by else (None, row)
+            counts.setdefault(key, {}).update(zip(parts, values, strict=True))
+    return {key: {name: _value(parts, of) for name, parts in asked.items()} for key, of in counts.items()}
+
+
+def _fits(metrics: Mapping[str, Metric], metric: Metric, question: MetricQuestion) -> bool:
+    if metric.aggregation == "people" or (metric.is_of_now and (question.since or question.by)):
+        return False
+    try:
+        where = parsed(question.where, dimensions_of(metrics, metric))
+        refuse_wrong_kind(metric, parts_of(metrics, metric), question.by, where)
+    except WrongUse:
+        return False
+    return set(question.by) <= {*dimensions_of(metrics, metric)}
+
+
+def _value(parts: Mapping[str, Metric], counts: Values) -> float | None:
+    values = [counts.get(part.name) for part in parts.values()]
+    if len(values) == 1:
+        return values[0]
+    return (values[0] or 0) / values[1] if values[1] else None
+
+
+def where_of(read: Read, question: MetricQuestion, dimensions: Mapping[str, str]) -> list[Comparison]:
+    """Return the comparisons of a question; its days are comparisons of the dimension `day`."""
+    where = with_ids(read, parsed(question.where, tuple(dimensions)))
+    ends = ((">=", question.since), ("<=", question.until))
+    return [*where, *(Comparison("day", operator, day.isoformat()) for operator, day in ends if day)]
+
+
 _PERIODS = ("day", "week", "month", "weekday")
 
 
@@ -288,7 +342,7 @@ def describe(file: Path, name: str, practices: Collection[str] | None = None) ->
         part = next(iter(parts_of(metrics, metric).values()))
         expressions = {**FRAME, **part.dimensions}
         named = {
-            one: "" if one in _PERIODS else values_of(read, part.mart, expressions[one])
+            one: "" if one in _PERIODS else comparisons.values_of(read, part.mart, expressions[one])
             for one in dimensions_of(metrics, metric)
         }
         figures = read(
@@ -303,4 +357,4 @@ def refuse_unknown_practices(file: Path, practices: Collection[str]) -> None:
     with reading(file) as read:
         known = [name for (name,) in read("select practice_id from marts.practices order by all").rows]
         for practice in practices:
-            refuse_unknown(practice, known, "--practice")
+            comparisons.refuse_unknown(practice, known, "--practice")

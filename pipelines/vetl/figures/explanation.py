@@ -1,17 +1,17 @@
-"""Explain a cell of a mart: the rows that it counts, the evidence for them, and what may still change it.
+"""Explain a cell of a mart, or a metric: the rows that it counts, their evidence, and what may still change it.
 
 The rows follow from the declarations in the published file (`figures/counting.py`); no count is defined here.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 from vetl.core.errors import WrongUse
 from vetl.core.published_file import schema_of
-from vetl.figures.ask import FRAME
+from vetl.figures.ask import FRAME, MetricQuestion, answered, dimensions_of, parts_of, where_of
 from vetl.figures.catalogue import Metric, metrics_of, refuse_older
 from vetl.figures.comparisons import Comparison, conditions, parsed, refuse_unknown, with_ids
 from vetl.figures.counting import Counted, counted_columns, none_chosen, refuse_mixed, several_chosen
@@ -120,6 +120,60 @@ def explain(file: Path, question: CellQuestion, practices: Collection[str] | Non
             is_final,
             (*not_final, *doubts_of(read, certificates)),
         )
+
+
+def rows_of_metric(file: Path, question: MetricQuestion) -> Explanation:
+    """Return the value of a metric and the rows that it counts, at most `most` of each count.
+
+    If the rows of its mart are counts themselves, these are the rows that they count, if these are declared and
+    have the dimensions of the question.
+    """
+    with reading(file, question.practices) as read:
+        metrics = metrics_of(read, file)
+        answer = answered(read, metrics, replace(question, by=(), most=None))
+        metric = answer.metric
+        if metric.aggregation == "people":
+            raise WrongUse(f"{metric.name}: counts each person once, and has no rows of its own")
+        parts = _behind(read, metrics, metric, question)
+        chosen = {
+            name: conditions(where_of(read, question, {**FRAME, **part.dimensions}), {**FRAME, **part.dimensions})
+            for name, part in parts.items()
+        }
+        rows_of = [(name, metric_rows(read, part, chosen[name], question.most)) for name, part in parts.items()]
+        value, is_final = (answer.rows[0][-3], answer.rows[0][-1]) if answer.rows else (None, False)
+        totals = [value_of_rows(read, part, chosen[name]) for name, part in parts.items()]
+        recounted = totals[0] if len(totals) == 1 else totals[0] / totals[1] if totals[1] else None
+        if value is None and not recounted:
+            recounted = None  # a sum of nothing is nothing, a count of nothing is 0
+        return Explanation(
+            metric.mart,
+            metric.name,
+            value,
+            recounted,
+            metric.definition,
+            metric.unit,
+            metric,
+            *with_their_count(rows_of),
+            answer.evidence,
+            [],
+            bool(is_final),
+            (*answer.notes, *answer.doubts),
+        )
+
+
+def _behind(
+    read: Read, metrics: Mapping[str, Metric], metric: Metric, question: MetricQuestion
+) -> Mapping[str, Metric]:
+    parts = parts_of(metrics, metric)
+    columns = counted_columns(read, metric.mart or next(iter(parts.values())).mart, metrics, columns_of(read))
+    named = {one.name for one in parsed(question.where, dimensions_of(metrics, metric))}
+    found: dict[str, Metric] = {}
+    for name, part in parts.items():
+        how = columns.counted.get(part.expression)
+        if how is None or "value" not in how.parts or not named <= how.dimensions.keys():
+            return parts
+        found[name] = how.parts["value"]
+    return found
 
 
 def explainable(file: Path, name: str | None = None) -> list[tuple[str, str]]:

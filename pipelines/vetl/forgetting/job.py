@@ -18,8 +18,8 @@ from vetl.core.errors import VetlError, WarehouseError, WrongUse, cannot_write
 from vetl.forgetting.search import remove_leftovers, residue
 from vetl.jobs.backups import derived_folders, kept_files
 from vetl.jobs.drain import run_drain
+from vetl.publishing.copies import write_parquet
 from vetl.publishing.last_publication import release
-from vetl.publishing.parquet import write_parquet
 from vetl.publishing.retention import kept, remove_kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings

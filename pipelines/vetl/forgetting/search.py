@@ -13,7 +13,7 @@ from vetl import hooks
 from vetl.core.errors import WarehouseError
 from vetl.jobs.backups import searched_files
 from vetl.publishing.contacts import contacts_file
-from vetl.publishing.parquet import parquet_folder
+from vetl.publishing.copies import parquet_folder
 from vetl.publishing.retention import kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings

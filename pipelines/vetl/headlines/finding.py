@@ -10,8 +10,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from vetl.headlines.measures import BY_WEEKDAY, MEASURES
-from vetl.headlines.series import Days
+from vetl.headlines.measures import BY_WEEKDAY, MEASURES, Days
 from vetl.headlines.shapes import hours_of, shift_of, weekdays_of
 from vetl.headlines.surprise import Fact
 

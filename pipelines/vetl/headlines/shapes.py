@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vetl.headlines import surprise
-from vetl.headlines.measures import MEASURES, Measure
-from vetl.headlines.series import HOURS, Days, Key
+from vetl.headlines.measures import HOURS, MEASURES, Days, Key, Measure
 from vetl.headlines.surprise import FAR, FEWEST, STILL, WEEK, Fact, Numbers, count_spread, day_spread, drawn
 
 _FAR_OF_COUNTS = 4.5

@@ -25,7 +25,7 @@ from vetl import hooks
 from vetl.core.errors import BackupError, WrongUse, cannot_write
 from vetl.jobs.dbt_process import state_folder
 from vetl.publishing.contacts import contacts_file
-from vetl.publishing.parquet import parquet_folder, write_parquet
+from vetl.publishing.copies import parquet_folder, write_parquet
 from vetl.publishing.retention import kept
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings

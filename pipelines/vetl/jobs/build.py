@@ -18,9 +18,9 @@ from vetl.endpoints import REGISTRY
 from vetl.jobs import dbt_process
 from vetl.jobs.headlines import find_headlines
 from vetl.publishing.contacts import remove_contacts, write_contacts
+from vetl.publishing.copies import remove_parquet, write_parquet
 from vetl.publishing.descriptions import personal_columns
 from vetl.publishing.last_publication import Hold, hold, read_hold
-from vetl.publishing.parquet import remove_parquet, write_parquet
 from vetl.publishing.publication import Published, publish as publish_file
 from vetl.publishing.retention import roll_back
 from vetl.settings import Settings

@@ -19,15 +19,9 @@ from vetl.core.errors import ConfigurationError, PracticeRefused, VetlError, can
 from vetl.core.list_read import Practice, Progress, ReportProgress, Waiting
 from vetl.core.pages import CallsPage, Changes
 from vetl.core.steps import Learnt, Question, Save
-from vetl.discovery.examination import (
-    MOVES,
-    Examination,
-    Examined,
-    Report,
-    check_practice,
-    examine,
-    order_of_stages,
-)
+from vetl.discovery import examination
+from vetl.discovery.calls_and_people import TIMES
+from vetl.discovery.examination import Examination, Examined, Report
 from vetl.discovery.probes import Finding
 from vetl.endpoints import PHONE_CALLS, REGISTRY, by_name
 from vetl.engine.runner import Order, Run, StepRunner
@@ -43,8 +37,8 @@ from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.phone_calls.json_calls import read_values
 from vetl.store.warehouse import Place, new_run_id, opened
 
-TIME_ZONE = "time_zone"
-_NAMES = {"time zone": TIME_ZONE}
+TIME_ZONE, TIMES_WITHOUT_OFFSET = "time_zone", "times_without_offset"
+_NAMES = {"time zone": TIME_ZONE, TIMES: TIMES_WITHOUT_OFFSET}
 """The keys of the checks that have another name; the check of a query parameter has its name."""
 
 
@@ -55,17 +49,22 @@ Corrections = Sequence[tuple[str, Finding]]
 def corrected(settings: Settings, corrections: Corrections) -> Settings:
     """Return the settings with these corrections."""
     zones: dict[str, str] = {}
+    partner: dict[str, Any] = {}
     names = {endpoint: dict(of_list) for endpoint, of_list in settings.partner.parameters.items()}
     for practice_id, finding in _decided(corrections).values():
         correction = finding.correction
         assert correction is not None
         if correction.key == TIME_ZONE:
             zones[practice_id] = correction.value
+        elif correction.key == TIMES_WITHOUT_OFFSET:
+            partner[correction.key] = correction.value
         else:
             names.setdefault(finding.endpoint, {})[cast("QueryName", correction.key)] = correction.value
     practices = tuple(replace(item, time_zone=zones.get(item.id, item.time_zone)) for item in settings.practices)
-    partner = settings.partner.model_copy(update={"parameters": names})
-    return settings.model_copy(update={"practices": practices, "partner": partner})
+    partner["parameters"] = names
+    return settings.model_copy(
+        update={"practices": practices, "partner": settings.partner.model_copy(update=partner)}
+    )
 
 
 def proven(corrections: Corrections, report: Report) -> Corrections:
@@ -119,6 +118,8 @@ def _key_of(item: tuple[str, Finding]) -> str:
 
 
 def _key(practice_id: str, endpoint: str, name: str) -> str:
+    if name == TIMES_WITHOUT_OFFSET:
+        return f"partner.{name}"
     return f"practices.{practice_id}.{name}" if name == TIME_ZONE else f"partner.parameters.{endpoint}.{name}"
 
 
@@ -127,6 +128,8 @@ def _correct(document: MutableMapping[str, Any], config: Path, practice_id: str,
     assert correction is not None
     if correction.key == TIME_ZONE:
         _practice(document, config, practice_id)[TIME_ZONE] = correction.value
+    elif correction.key == TIMES_WITHOUT_OFFSET:
+        _table(document, "partner")[correction.key] = correction.value
     else:
         _table(document, "partner", "parameters", finding.endpoint)[correction.key] = correction.value
 
@@ -214,7 +217,7 @@ async def _examine_practice(run: Run, client: PartnerClient, practice: Practice)
     findings: list[Finding] = []
     try:
         runner = StepRunner(run, practice, PHONE_CALLS)
-        answers: Finding = await runner.drive(check_practice())
+        answers: Finding = await runner.drive(examination.check_practice())
         findings.append(answers)
         if answers.state == "ok":
             findings += await _examine_lists(run, practice)
@@ -228,23 +231,23 @@ async def _examine_lists(run: Run, practice: Practice) -> list[Finding]:
     listed = [item for item in run.order.endpoints if item.strategy.has_list]
     referenced = [item for item in run.order.endpoints if not item.strategy.has_list]
     done = await gather(_examine_list(run, practice, endpoint, ()) for endpoint in listed)
-    clients = [identity for examination in done for identity in examination.clients]
+    clients = [identity for one in done for identity in one.clients]
     done += await gather(_examine_list(run, practice, endpoint, clients) for endpoint in referenced)
-    return [finding for examination in done for finding in examination.findings]
+    return [finding for one in done for finding in one.findings]
 
 
 async def _examine_list(run: Run, practice: Practice, endpoint: Endpoint, clients: Sequence[str]) -> Examination:
     runner = StepRunner(run, practice, endpoint)
     try:
-        examination: Examination = await runner.drive(examine(await runner.reading(), clients))
+        examined: Examination = await runner.drive(examination.examine(await runner.reading(), clients))
     except PracticeRefused:
         raise
     except VetlError as error:
-        examination = Examination([_unanswered(endpoint.name, str(error))])
+        examined = Examination([_unanswered(endpoint.name, str(error))])
     except Exception as error:  # noqa: BLE001 - the rows of one list must never stop the other lists
-        examination = Examination([_unanswered(endpoint.name, unforeseen(error))])
+        examined = Examination([_unanswered(endpoint.name, unforeseen(error))])
     await runner.buffer.flush()
-    return examination
+    return examined
 
 
 def _unanswered(endpoint: str, cause: str) -> Finding:
@@ -298,6 +301,7 @@ def _checked(
         practices=chosen_practices(settings.practices, practices),
         endpoints=chosen_endpoints(endpoints),
         names=settings.partner.query_names(REGISTRY),
+        times_without_offset=settings.partner.times_without_offset,
     )
     notes = Notes()
     report = asyncio.run(_examine(partner_client(settings), order, notes, run_id, progress))
@@ -359,8 +363,8 @@ def proposed_stages(settings: Settings) -> tuple[str, ...]:
     """Return the order of the booking stages that the read sessions show, or none if `[definitions]` has one."""
     if settings.definitions.booking_stages:
         return ()
-    moves = query(settings.warehouse.path, MOVES).rows
-    return order_of_stages({(here, there): times for here, there, times in moves})
+    moves = query(settings.warehouse.path, examination.MOVES).rows
+    return examination.order_of_stages({(here, there): times for here, there, times in moves})
 
 
 def _waiting_only(progress: ReportProgress, report: Progress | Waiting) -> None:

@@ -7,8 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from vetl.headlines.finding import Headline, facts_of, kept
-from vetl.headlines.measures import made_of, words_of
-from vetl.headlines.series import days_of
+from vetl.headlines.measures import days_of, made_of, words_of
 from vetl.headlines.surprise import Fact
 from vetl.store.connection import attached
 from vetl.store.control import facts as store

@@ -6,13 +6,12 @@ from os import PathLike, fspath
 import dagster as dg
 
 from vetl import hooks
-from vetl.notices.alerts import Channel
-from vetl.orchestration.alert_sensors import alert_sensors
+from vetl.notices import Channel
+from vetl.orchestration import schedules
 from vetl.orchestration.checks import check_lists, check_published
 from vetl.orchestration.dbt import DbtAssets, built_assets
 from vetl.orchestration.lists import list_assets, received_tables
 from vetl.orchestration.resources import DRAIN, VetlResource
-from vetl.orchestration.schedules import backfill_sensor, inbox_sensors, jobs, practices_sensor, schedules
 
 
 def vetl_definitions(
@@ -31,17 +30,17 @@ def vetl_definitions(
     more = hooks.definitions(settings, vetl)
     added = [check for one in more for check in one.asset_checks or ()]
     published_checks = check_published()  # after the addons, which may add to them
-    own_jobs = jobs(lists, received, models, [published_checks, *added])
+    own_jobs = schedules.jobs(lists, received, models, [published_checks, *added])
     own = dg.Definitions(
         assets=[lists, received, *dbt.others, models],
         asset_checks=[check_lists, published_checks],
         jobs=own_jobs,
-        schedules=schedules(settings.schedule),
+        schedules=schedules.schedules(settings.schedule),
         sensors=[
-            practices_sensor,
-            backfill_sensor(next(job for job in own_jobs if job.name == DRAIN)),
-            *inbox_sensors(settings.schedule),
-            *alert_sensors(settings.schedule, channels),
+            schedules.practices_sensor,
+            schedules.backfill_sensor(next(job for job in own_jobs if job.name == DRAIN)),
+            *schedules.inbox_sensors(settings.schedule),
+            *schedules.alert_sensors(settings.schedule, channels),
         ],
         resources={"vetl": vetl},
     )

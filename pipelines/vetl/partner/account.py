@@ -136,9 +136,10 @@ class Session:
         accepted: AcceptedCredentials,
         exchange: Callable[[Request, int], Awaitable[Answer]],
         budget: Callable[[], RetryBudget],
+        sleep: Callable[[float], Awaitable[object]],
     ) -> None:
         self._account, self._accepted = account, accepted
-        self._exchange, self._budget = exchange, budget
+        self._exchange, self._budget, self._sleep = exchange, budget, sleep
         self.report: Callable[[Waiting], None] = lambda _waiting: None
         self._token: Token | None = None
         self._running: asyncio.Task[Token] | None = None
@@ -157,10 +158,14 @@ class Session:
         if self._token is rejected:
             self._token = None
 
-    async def renew(self, rejected: Token) -> Token:
-        """Return a token newer than `rejected`; only the first request that needs it signs in."""
+    async def renew(self, rejected: Token, rest: float = 0) -> Token:
+        """Return a token newer than `rejected`; only the first request that needs it signs in.
+
+        No request gets the new token before it is `rest` seconds old.
+        """
+        # A platform with several servers may know a token a moment later, so the pause comes after the sign-in.
         self.forget(rejected)
-        return await self.token()
+        return self._token or await self._fresh(rest)
 
     async def sign_in(self) -> Token:
         """Sign in now, even if there is a token or an earlier refusal."""
@@ -174,17 +179,20 @@ class Session:
             with suppress(asyncio.CancelledError, Exception):
                 await self._running
 
-    async def _fresh(self) -> Token:
+    async def _fresh(self, rest: float = 0) -> Token:
         if self._refused is not None:
             raise SignInRefused(str(self._refused))
         if self._running is None:
-            self._running = asyncio.create_task(self._run())
+            self._running = asyncio.create_task(self._run(rest))
             self._running.add_done_callback(_retrieve)
         return await asyncio.shield(self._running)
 
-    async def _run(self) -> Token:
+    async def _run(self, rest: float) -> Token:
         try:
-            self._token = await self._signed_in()
+            token = await self._signed_in()
+            if rest:
+                await self._sleep(rest)
+            self._token = token
         except SignInRefused as error:
             self._refused = error
             raise

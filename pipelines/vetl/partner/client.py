@@ -94,7 +94,9 @@ class PartnerClient:
         self._deadline = Deadline(retry_policy or RetryPolicy(), self._timing)
         self._limiters = Limiters(limits, self._timing)
         budget = partial(RetryBudget, SIGN_IN, self._deadline)
-        self._session = Session(account, accepted or AcceptedCredentials(), self._exchange_sign_in, budget)
+        self._session = Session(
+            account, accepted or AcceptedCredentials(), self._exchange_sign_in, budget, self._timing.sleep
+        )
         self._common_headers = {"User-Agent": user_agent(), "Accept-Encoding": "gzip", "Cache-Control": "no-cache"}
         self._repairs_told: set[str] = set()
 
@@ -292,9 +294,7 @@ class PartnerClient:
                 " are the credentials valid for it?",
                 status=401,
             ) from None
-        if pause:
-            await self._timing.sleep(pause)
-        return await self._session.renew(token)
+        return await self._session.renew(token, pause)
 
     async def _exchange_sign_in(self, request: Request, attempt: int) -> Answer:
         self._deadline.check(SIGN_IN)

@@ -281,7 +281,10 @@ class RetryPolicy:
         return chance * min(self.longest_wait, self.first_wait * 2 ** min(failures - 1, 10))
 
     def pause(self, refusals: int, chance: float) -> float:
-        """Return the pause after the n-th refusal in a row; half of it is fixed, as a quota refills with time."""
+        """Return the pause after the n-th refusal in a row; half of it is fixed.
+
+        A quota refills with time, and a token may be valid only some time after its sign-in.
+        """
         return self.backoff(refusals, (1 + chance) / 2)
 
 
@@ -359,7 +362,7 @@ class RetryBudget:
             in_vain = sum(not practices for practices in self._rejected)
             if in_vain > policy.replays or self.rejected > policy.replays_of_used_up:
                 return None
-            return policy.backoff(in_vain - 1, chance) if in_vain > 1 else 0.0
+            return policy.pause(in_vain - 1, chance) if in_vain > 1 else 0.0
         if isinstance(error, errors.RateLimited):
             self._seen[errors.RateLimited] += 1
             refusals = self._seen[errors.RateLimited]

@@ -8,6 +8,7 @@ other than 2xx (contract: Errors).
 
 import csv
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -264,6 +265,8 @@ _MOVED_FOR_GOOD = frozenset({301, 308})
 _SIGN_IN_REFUSED = frozenset({400, 401, 403, 422})
 
 _FIELDS_SHOWN = 5
+_SCHEME = re.compile(r"\s*bearer\s+", re.IGNORECASE)
+"""What some platforms write before a token, because a request needs both."""
 
 
 def accepted(answer: Answer) -> bool:
@@ -316,6 +319,8 @@ def token_of(answer: Answer) -> str:
         raise _sign_in_refused(answer)
     data = payload(answer, document)
     value = data.get("token") if isinstance(data, dict) else None
+    if isinstance(value, str):
+        value = _SCHEME.sub("", value)
     if not isinstance(value, str) or not value or not all("!" <= char <= "~" for char in value):
         raise errors.ContractBroken(f"{answer.label}: a success without a usable `data.token`")
     return value

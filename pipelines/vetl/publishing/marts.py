@@ -6,18 +6,9 @@ from typing import Any
 
 import duckdb
 
+from vetl.core import published_file
 from vetl.core.errors import WarehouseError
-from vetl.core.published_file import (
-    CODE,
-    JOINED,
-    PHRASES,
-    SCHEMAS,
-    SharedWords,
-    Treatment,
-    Treatments,
-    has_source_words,
-    schema_of,
-)
+from vetl.core.published_file import SCHEMAS, SharedWords, Treatment, Treatments, has_source_words, schema_of
 from vetl.store.connection import literal, quoted, transaction
 
 Columns = Mapping[str, str]
@@ -32,7 +23,7 @@ _MASKED = "masked "
 """The prefix of values that are published instead of a value that may name a person."""
 
 
-_PHRASE = f"^({'|'.join(PHRASES)})"
+_PHRASE = f"^({'|'.join(published_file.PHRASES)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +85,7 @@ class Masking:
         word = name
         if column in {"result", "reason"}:  # in other columns the pattern would cost 0.7 s for ten million rows
             word = f"regexp_replace({name}, {literal(_PHRASE)}, '')"
-        code = f" or regexp_full_match({name}, {literal(CODE)})" if column == "error_code" else ""
+        code = f" or regexp_full_match({name}, {literal(published_file.CODE)})" if column == "error_code" else ""
         return (
             f"case when {name} is null or {name} = '' or lower({word}) in (from {SHOWN}){code} then {name}"
             f" else {literal(_MASKED)} || left(sha256($salt || {name}), 12) end"
@@ -114,7 +105,7 @@ class Masking:
 
 def _scope(mart: str, column: str) -> str:
     """Return the name by which the hashes of a column differ from those of other columns."""
-    return JOINED.get(f"{mart}.{column}", f"{mart}.{column}")
+    return published_file.JOINED.get(f"{mart}.{column}", f"{mart}.{column}")
 
 
 def masked_words(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

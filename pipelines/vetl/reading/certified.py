@@ -95,8 +95,8 @@ class Purpose:
     `kind` is the kind in `control.windows`. A changed row from before `sealed_before` came late. No row with a
     change before `settled` can still appear. `on_certified` moves the cursor behind each certified part, so that
     the next run resumes there if this run ends early. `hidden`: the answers may lack rows of the window, because
-    no end is known to work, so that the window cannot be certified. `wants_ids`: the outcome contains all ids that
-    came.
+    no end in the future is known to work, so that the window cannot be certified. `wants_ids`: the outcome
+    contains all ids that came.
     """
 
     kind: WindowKind

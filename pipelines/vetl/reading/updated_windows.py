@@ -56,7 +56,7 @@ def read_updated_windows(
     if strategy.derived_from is not None and reading.cursor:
         doubts += yield from _derived_status(conventions, reading, strategy.derived_from)
     yield steps.Flush()
-    if reading.reconcile != "no" and closed.outcome.certified and (by_id or conventions.reaches_now):
+    if reading.reconcile != "no" and closed.outcome.certified and (by_id or conventions.shows_latest):
         # A row that is missing in a certified tail has vanished, too, and a get by id proves it for any row.
         proves_tail = by_id or tail.certified
         until = reading.now + timedelta(days=1) if proves_tail else closed.covered.through(start) or start
@@ -93,10 +93,16 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
         due = due.add(reading.local_midnight(first), min(end, through))
     sealed = covered.through(start)
     closed = _Closed(covered, covered)
-    for gap in due.spans:
+    for part in (part for gap in due.spans for part in conventions.parts(*gap)):
         settled, wants_ids = through - reading.margins.overlap, reading.reconcile != "no"
         purpose = Purpose(WindowKind.CLOSED, sealed, settled, wants_ids=wants_ids)
-        closed = yield from _close(conventions, gap, reading.margins.overlap, purpose, closed)
+        try:
+            closed = yield from _close(conventions, part, reading.margins.overlap, purpose, closed)
+        except RequestRefused as refusal:
+            if conventions.most_days is None:
+                raise
+            refused = f"{part[0]:%Y-%m-%d} to {part[1]:%Y-%m-%d}: {refusal}; may history_start be later?"
+            closed = replace(closed, outcome=closed.outcome + WindowOutcome(doubts=(refused,)))
     yield steps.Flush()
     return closed
 
@@ -139,7 +145,7 @@ def _tail(conventions: QueryConventions, reading: Reading, through: datetime) ->
     """Read from a little before the closed bound to a day ahead; the result may be certified or not."""
     window = Window(through - reading.margins.overlap, reading.now + timedelta(days=1))
     wants_ids = reading.reconcile != "no"
-    purpose = Purpose(WindowKind.TAIL, hidden=not conventions.reaches_now, wants_ids=wants_ids)
+    purpose = Purpose(WindowKind.TAIL, hidden=not conventions.shows_latest, wants_ids=wants_ids)
     return (yield from read_window(conventions, window, purpose))
 
 
@@ -164,8 +170,10 @@ def _vanished(
     if gone and by_id:
         yield from get_by_id(reading.endpoint.name, gone, reading.now, unlisted=True)
     elif gone:
-        again = Purpose(WindowKind.SECOND_LOOK, wants_ids=True)
-        outcome = yield from read_window(conventions, Window(start - reading.margins.overlap, through), again)
+        outcome = WindowOutcome()
+        for first, last in conventions.parts(start, through):
+            again = Purpose(WindowKind.SECOND_LOOK, wants_ids=True)
+            outcome += yield from read_window(conventions, Window(first - reading.margins.overlap, last), again)
         outcome += yield from _tail(conventions, reading, through)
         if outcome.certified:
             yield steps.MissingRecords([item for item in gone if item not in outcome.ids], reading.now)
@@ -185,7 +193,7 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     if not open_here:
         return []
     conventions = yield from find_status(reading, conventions)
-    window = replace(reading.whole_history, status=status)
+    window = replace(conventions.widest(reading), status=status)
     listed: set[str] = set()
     try:
         total = (yield from steps.do(conventions.count(window))).total_count
@@ -205,12 +213,12 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
     An end is sent if it works. If no end works, the answers may lack rows of the last day and a half. Then the
     list is certified only up to these rows, and a row counts as vanished only if it cannot be got by its id.
     """
-    through = reading.now if conventions.reaches_now else reading.now - UNPROVEN_END
+    through = reading.now if conventions.shows_latest else reading.now - UNPROVEN_END
     requested, claimed = Window(end=reading.now + timedelta(days=1)), Window(end=through)
     whole = yield from read_whole_list(
-        conventions, requested, claimed=WHOLE if conventions.reaches_now else claimed
+        conventions, requested, claimed=WHOLE if conventions.shows_latest else claimed
     )
-    if conventions.reaches_now:
+    if conventions.shows_latest:
         yield from mark_missing(whole, lambda: read_whole_list(conventions, requested))
     elif by_id and reading.reconcile != "no" and whole.certified:
         yield steps.Flush()
@@ -219,14 +227,18 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
         gone = [identity for identity in here if identity not in seen_ids]
         yield from get_by_id(reading.endpoint.name, gone, reading.now, unlisted=True)
     yield steps.Flush()
-    note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
+    ignored = "the date range is ignored by the server, the whole list is read each time"
+    note = f"{reading.endpoint.name}: {ignored}; if it has recent rows only, older ones are missing"
     notes = (note, *_notes(conventions, reading, by_id=by_id))
     return Outcome(whole.certified, through if whole.certified else None, whole.reason, notes)
 
 
 def _notes(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> tuple[str, ...]:
     if conventions.end is not Result.IGNORED:
-        return ()
+        if conventions.latest is None or by_id:
+            return ()
+        refused = "an end in the future is refused, so a row that changes during a read looks like a deleted one"
+        return (f"{reading.endpoint.name}: {refused}; deletions are not marked",)
     hidden = "the end of a range is ignored by the server, so rows of the last day and a half may be hidden"
     note = (
         f"{reading.endpoint.name}: {hidden}; they are read again at each sync, and certified when they are older"
@@ -277,8 +289,8 @@ def _count_by_status(
     """Return a smallest page of each status and of the whole list; `None` if the filter has no effect."""
     pages: dict[str, Page] = {}
     for status in reversed(statuses_of(strategy)):  # so that a row that changes its status counts once
-        pages[status] = yield from steps.do(conventions.count(replace(reading.whole_history, status=status)))
-    whole = yield from steps.do(conventions.count(reading.whole_history))
+        pages[status] = yield from steps.do(conventions.count(replace(conventions.widest(reading), status=status)))
+    whole = yield from steps.do(conventions.count(conventions.widest(reading)))
     if whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}:
         return None
     return {**pages, ANY_STATUS: whole}
@@ -311,11 +323,12 @@ def _is_shown(conventions: QueryConventions, page: Page) -> steps.Plan[bool | No
 
 def read_hidden(conventions: QueryConventions, reading: Reading, strategy: UpdatedWindows) -> steps.Plan[Outcome]:
     """Read the list of each status. The coverage by windows starts again if the server stops hiding rows."""
-    through = reading.now if conventions.reaches_now else reading.now - UNPROVEN_END
+    through = reading.now if conventions.shows_latest else reading.now - UNPROVEN_END
     if reading.cursor:
         yield WindowsCursor(covered=()).move()
-    whole = yield from read_by_status(conventions, statuses_of(strategy), reading.whole_history)
-    evidence = union_evidence(whole, replace(reading.whole_history, end=through))
+    requested, claimed = reading.whole_history, replace(reading.whole_history, end=through)
+    whole = yield from read_by_status(conventions, statuses_of(strategy), requested, claimed=claimed)
+    evidence = union_evidence(whole, claimed)
     yield steps.MergeRows((), whole.last.read_at, certificate=evidence)
     yield steps.Flush()
     if whole.certified and reading.reconcile != "no":

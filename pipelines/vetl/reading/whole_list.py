@@ -97,17 +97,17 @@ def _united_passes(passes: Sequence[Pass]) -> int:
 
 
 def read_by_status(
-    conventions: QueryConventions, statuses: Sequence[str], within: Window = WHOLE
+    conventions: QueryConventions, statuses: Sequence[str], requested: Window = WHOLE, *, claimed: Window = WHOLE
 ) -> Plan[WholeList]:
-    """Read the whole list of each status in turn.
+    """Read the whole list of each status in turn; the windows are those of `read_whole_list`.
 
     A row that changes its status meanwhile may come twice, or not at all if its new status was read before.
     """
     passes: list[Pass] = []
     doubts: list[str] = []
     for status in statuses:
-        window = replace(within, status=status)
-        whole = yield from read_whole_list(conventions, window, claimed=window)
+        windows = replace(requested, status=status), replace(claimed, status=status)
+        whole = yield from read_whole_list(conventions, windows[0], claimed=windows[1])
         passes += whole.passes
         doubts += [] if whole.certified else [f"{status}: {whole.reason}"]
     return WholeList(passes, not doubts, doubts[0] if doubts else BY_STATUS)

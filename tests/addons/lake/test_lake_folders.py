@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 from support import forked
 from support.lakes import lake_settings, rows_of, table_of
 from support.warehouse_with_rows import Filled
-from vetl.addons.lake import export
+from vetl.addons.lake import delta
 from vetl.addons.lake.delta import Lake
 from vetl.addons.lake.job import run_export
 from vetl.settings import Settings
@@ -156,7 +156,7 @@ def test_killed_before_each_write_the_next_export_goes_on(tmp_path: Path) -> Non
 def test_many_practices_are_several_commits_and_each_practice_is_in_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(delta, "ROWS_AT_ONCE", 100)
     settings = folder_of(tmp_path / "lake", 0, practices=6, calls=40)
 
     run_export(settings)

@@ -63,7 +63,7 @@ def test_a_server_whose_certificate_is_trusted_gets_the_letter_encrypted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
-    monkeypatch.setattr("vetl.notices.mail.is_this_machine", str.isdecimal)  # as if it were elsewhere
+    monkeypatch.setattr("vetl.notices.is_this_machine", str.isdecimal)  # as if it were elsewhere
 
     done = report(over(settings, secure.port, tmp_path))
 
@@ -92,7 +92,7 @@ def test_on_the_port_of_smtps_the_connection_begins_with_tls(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
     with mail_server(ssl_context=tls) as mailbox:
-        monkeypatch.setattr("vetl.notices.mail._TLS_FROM_THE_START", mailbox.port)
+        monkeypatch.setattr("vetl.notices._TLS_FROM_THE_START", mailbox.port)
         signed = over(settings, mailbox.port, tmp_path)
         done = report(changed(signed, alerts={"smtp_username": None, "smtp_password": None}))
 

@@ -17,7 +17,7 @@ from vetl.addons.letters.settings import Reader, ReportSettings
 from vetl.addons.watch.notice_ledger import NoticeLedger, StoredEpisode
 from vetl.addons.watch.settings import WatchSettings
 from vetl.core.errors import ConfigurationError
-from vetl.notices.webhook import payload
+from vetl.notices import payload
 from vetl.settings import Settings
 
 
@@ -145,7 +145,7 @@ def test_a_letter_that_was_refused_is_sent_by_the_next_run_and_others_once(
 def test_a_server_elsewhere_must_offer_tls(
     reporting: Settings, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vetl.notices.mail.is_this_machine", str.isdecimal)
+    monkeypatch.setattr("vetl.notices.is_this_machine", str.isdecimal)
 
     [mail, _] = report(reporting, ["One"]).deliveries
 

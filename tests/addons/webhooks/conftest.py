@@ -9,8 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from support.deliveries import SECRET, body_of, signed
-from vetl.addons.webhooks.receiver import Bounds, GroupCommit, application
-from vetl.addons.webhooks.trust import Trust
+from vetl.addons.webhooks.receiver import Bounds, GroupCommit, Trust, application
 from vetl.partner.webhooks import Secret
 from vetl.receiving.inbox import Inbox, WaitingDelivery
 

@@ -21,9 +21,8 @@ from structlog.testing import capture_logs
 from support.deliveries import SECRET, body_of, message, outreach, reminder, signed
 from support.receiver_process import ROOT, ReceiverProcess, served
 from vetl.addons.webhooks.job import trust_of
-from vetl.addons.webhooks.receiver import Bounds, GroupCommit, application
+from vetl.addons.webhooks.receiver import Bounds, GroupCommit, Trust, application
 from vetl.addons.webhooks.settings import ReceiverSettings
-from vetl.addons.webhooks.trust import Trust
 from vetl.partner.webhooks import Secret, secrets_from, signature
 from vetl.receiving.inbox import Inbox
 

@@ -13,8 +13,7 @@ from vetl.addons.act.job import apply_acts, plan_acts
 from vetl.addons.act.ledger import ActStatus, act_status
 from vetl.addons.act.settings import ActSettings
 from vetl.cli.commands import AsJson, Commands, Practices, local, zone
-from vetl.cli.output import mention, say
-from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_line, print_table
+from vetl.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_line, print_table, say
 from vetl.settings import load_settings
 
 PLAN_COLUMNS = ("practice", "kind", "title", TableColumn("client", 2), TableColumn("episode", 1))

@@ -9,22 +9,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from vetl.addons.act.acts import (
-    KINDS,
-    OPEN,
-    UNASKED,
-    Act,
-    ActState,
-    BookingRequest,
-    HeldBack,
-    LedgerEntry,
-    code_of,
-    codes_of,
-    is_message,
-    marked,
-    reference_time,
-    share_of,
-)
+from vetl.addons.act import acts
+from vetl.addons.act.acts import KINDS, OPEN, UNASKED, Act, ActState, BookingRequest, HeldBack, LedgerEntry
 from vetl.addons.act.settings import ActSettings
 from vetl.core.zones import zone
 
@@ -84,7 +70,7 @@ class ActPlan:
 def make_plan(requests: Iterable[BookingRequest], rules: ActSettings, facts: ActFacts) -> ActPlan:
     """Return the plan: the most urgent requests of each practice first, as many as the caps allow."""
     known = _Known(facts)
-    acts: list[Act] = []
+    planned: list[Act] = []
     held_back: list[HeldBack] = []
     counts = Counter(facts.made_today)
     for request in sorted(requests, key=lambda item: (item.urgency, item.practice_id, item.episode_id)):
@@ -94,24 +80,27 @@ def make_plan(requests: Iterable[BookingRequest], rules: ActSettings, facts: Act
             counts[request.practice_id] >= rules.per_practice_per_day or counts.total() >= rules.per_day
         ):
             reason = "above_cap"
-        if reason is None and share_of(act.practice_id, act.kind, act.episode_id) < rules.holdout_percent / 100:
+        if (
+            reason is None
+            and acts.share_of(act.practice_id, act.kind, act.episode_id) < rules.holdout_percent / 100
+        ):
             # After the cap, so that the holdout is as urgent as the requests that it is compared with.
             reason = "holdout"
         if reason is None:
             counts[request.practice_id] += 1
-            acts.append(act)
+            planned.append(act)
         else:
             held_back.append(HeldBack(request.practice_id, request.episode_id, reason))
     cancellations = tuple(entry.act for entry in facts.entries if _is_to_cancel(entry, rules, facts))
-    return ActPlan(tuple(acts), tuple(held_back), cancellations, tuple(facts.certificates))
+    return ActPlan(tuple(planned), tuple(held_back), cancellations, tuple(facts.certificates))
 
 
 def act_for(request: BookingRequest, rules: ActSettings) -> Act:
     """Return the act for a booking request: its words, its code and its reference time."""
     fields = {name: _short(value) for name, value in request.fields.items()}
     kind = rules.kind_for(request.practice_id)
-    code = code_of(request.practice_id, kind, request.episode_id)
-    is_text = is_message(kind)
+    code = acts.code_of(request.practice_id, kind, request.episode_id)
+    is_text = acts.is_message(kind)
     template = rules.templates.text if is_text else rules.templates.call_back
     words = template.description.format_map(fields)
     return Act(
@@ -120,9 +109,9 @@ def act_for(request: BookingRequest, rules: ActSettings) -> Act:
         kind=kind,
         code=code,
         title="" if is_text else rules.templates.call_back.title.format_map(fields),
-        description=words if is_text else marked(words, code),
+        description=words if is_text else acts.marked(words, code),
         client_id=request.client_id,
-        reference_time_at=reference_time(request.last_at, code),
+        reference_time_at=acts.reference_time(request.last_at, code),
         contacts=request.contacts,
         phone_number=request.phone_number if is_text and request.client_id is None else None,
     )
@@ -153,7 +142,7 @@ class _Known:
     @staticmethod
     def codes(request: BookingRequest) -> list[str]:
         names = (request.episode_id, *request.contacts)
-        return sorted({code for kind in KINDS for code in codes_of(request.practice_id, kind, names)})
+        return sorted({code for kind in KINDS for code in acts.codes_of(request.practice_id, kind, names)})
 
 
 def _reason(request: BookingRequest, rules: ActSettings, known: _Known) -> str | None:
@@ -168,7 +157,7 @@ def _reason(request: BookingRequest, rules: ActSettings, known: _Known) -> str |
         return "has_task"
     if request.practice_id in known.facts.unfit:
         return known.facts.unfit[request.practice_id]
-    can_dial = is_text_number if is_message(rules.kind_for(request.practice_id)) else is_number
+    can_dial = is_text_number if acts.is_message(rules.kind_for(request.practice_id)) else is_number
     if request.client_id is None and not can_dial(request.phone_number):
         return "unreachable"
     return None
@@ -189,7 +178,7 @@ def _is_to_cancel(entry: LedgerEntry, rules: ActSettings, facts: ActFacts) -> bo
     act = entry.act
     is_there = entry.state in (ActState.MADE, ActState.CANCELING) and entry.task_id is not None
     is_booked = any((act.practice_id, contact) in facts.booked for contact in act.contacts)
-    return is_there and is_booked and act.practice_id in rules.practices and not is_message(act.kind)
+    return is_there and is_booked and act.practice_id in rules.practices and not acts.is_message(act.kind)
 
 
 def _short(value: str) -> str:

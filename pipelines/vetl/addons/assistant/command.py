@@ -13,7 +13,7 @@ from vetl.addons.assistant.settings import AssistantSettings
 from vetl.cli.commands import Commands, OtherFile
 from vetl.cli.dashboard import refuse_taken
 from vetl.cli.metric import published_file
-from vetl.cli.output import say
+from vetl.cli.terminal import say
 from vetl.core.errors import ConfigurationError, WrongUse
 from vetl.figures.ask import list_of, refuse_unknown_practices
 from vetl.settings import Settings, load_settings

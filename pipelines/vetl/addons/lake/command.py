@@ -5,8 +5,9 @@ from dataclasses import asdict
 from vetl.addons.lake.job import line_of, run_export
 from vetl.cli.commands import AsJson, Commands
 from vetl.cli.progress import showing_nodes, waiting
+from vetl.cli.publish import show_published
+from vetl.cli.run import show_build
 from vetl.cli.terminal import print_json, print_line
-from vetl.cli.views import show_build, show_published
 from vetl.settings import load_settings
 
 app = Commands()

@@ -26,7 +26,7 @@ from vetl.store.person import Person
 from vetl.store.warehouse import existing, opened, writing
 
 if TYPE_CHECKING:
-    from vetl.addons.lake.export import Exported
+    from vetl.addons.lake.delta import Exported
 
 NOTE = "lake"
 
@@ -46,8 +46,7 @@ def run_export(settings: Settings, *, forgets: bool = False) -> "Exported":
     written.
     """
     require_delta()
-    from vetl.addons.lake.delta import Lake
-    from vetl.addons.lake.export import Export
+    from vetl.addons.lake.delta import Export, Lake
 
     section, warehouse, lake = LakeSettings.of(settings), settings.warehouse, Lake.of(settings)
     has_raw = section.raw or (forgets and lake.opened("raw.clients") is not None)
@@ -149,8 +148,7 @@ class LakeFiles(AddonFiles):
         """Yield the tables with rows that mention the person, and files that no version of a table has."""
         if not self._is_there():
             return
-        from vetl.addons.lake.delta import Lake
-        from vetl.addons.lake.export import names_of
+        from vetl.addons.lake.delta import Lake, names_of
 
         lake, practice = Lake.of(self._settings), person.practice_id
         for name in names_of(lake):

@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 import duckdb
 from deltalake import DeltaTable
 
-from vetl.addons.lake.delta import Lake, LakeError, sql_types
-from vetl.addons.lake.export import names_of
+from vetl.addons.lake.delta import Lake, LakeError, names_of, sql_types
 from vetl.addons.lake.settings import SparkSettings
 from vetl.core.errors import BuildFailed, ConfigurationError
 from vetl.core.published_file import SCHEMAS as PUBLISHED

@@ -8,8 +8,7 @@ import typer
 
 from vetl.addons.letters.job import preview, report as send_letters
 from vetl.cli.commands import AsJson, Commands
-from vetl.cli.output import say
-from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, short
+from vetl.cli.terminal import TableColumn, print_aside, print_json, print_line, print_table, say, short
 from vetl.settings import load_settings
 
 COLUMNS = ("reader", "by", "week", "state", TableColumn("note", 1))

@@ -18,8 +18,7 @@ from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode,
 from vetl.addons.watch.settings import WatchSettings
 from vetl.core.errors import ConfigurationError, LedgerError, NotDelivered, WrongUse, cannot_write
 from vetl.hooks import AddonFiles
-from vetl.notices.mail import send_mail, written
-from vetl.notices.webhook import post_text
+from vetl.notices import post_text, send_mail, written
 from vetl.settings import Settings
 from vetl.settings.core_sections import AlertSettings
 from vetl.store.drafts import draft_for

@@ -7,8 +7,7 @@ from vetl.addons.watch.job import judge, unknown_notices
 from vetl.addons.watch.settings import WatchSettings
 from vetl.addons.watch.watching import Watched, amount
 from vetl.cli.commands import AsJson, Commands
-from vetl.cli.output import mention, say
-from vetl.cli.terminal import TableColumn, count, print_aside, print_json, print_table
+from vetl.cli.terminal import TableColumn, count, mention, print_aside, print_json, print_table, say
 from vetl.settings import load_settings
 
 COLUMNS = (TableColumn("threshold", 2), "practice", "state", "last closed", TableColumn("value", 1))

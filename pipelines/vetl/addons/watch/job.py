@@ -15,8 +15,7 @@ from vetl.core.list_read import Practice
 from vetl.core.text import some_of
 from vetl.figures.periods import Series, series
 from vetl.hooks import AddonFiles, StatusPart
-from vetl.notices.mail import send_mail, written
-from vetl.notices.webhook import post_text
+from vetl.notices import post_text, send_mail, written
 from vetl.publishing.statements import query
 from vetl.settings import Settings
 from vetl.settings.core_sections import AlertSettings

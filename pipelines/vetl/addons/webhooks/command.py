@@ -6,8 +6,7 @@ import typer
 
 from vetl.addons.webhooks.job import serve as serve_receiver
 from vetl.cli.commands import AsJson, Commands
-from vetl.cli.output import say
-from vetl.cli.terminal import print_json
+from vetl.cli.terminal import print_json, say
 from vetl.settings import load_settings
 
 app = Commands()
@@ -55,7 +54,7 @@ def drain(
 ) -> int:
     """Move received webhooks into the warehouse."""
     # Deliveries stay in the inbox until the first sync has created the warehouse.
-    from vetl.cli.views import show_drain
+    from vetl.cli.run import show_drain
     from vetl.jobs.drain import run_drain
     from vetl.store.warehouse import existing
 

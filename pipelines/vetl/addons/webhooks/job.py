@@ -1,15 +1,15 @@
-"""The process of the receiver: a socket, uvicorn, and the application."""
+"""The process of the receiver: its secrets, a socket, uvicorn, and the application."""
 
 import socket
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import structlog
 import uvicorn
 from starlette.applications import Starlette
 
-from vetl.addons.webhooks.receiver import GroupCommit, application
+from vetl.addons.webhooks.receiver import GroupCommit, Trust, application
 from vetl.addons.webhooks.settings import ReceiverSettings
-from vetl.addons.webhooks.trust import Rotation, Trust
 from vetl.core.errors import ConfigurationError, cannot_listen
 from vetl.core.text import is_this_machine
 from vetl.partner.webhooks import secrets_from
@@ -71,6 +71,38 @@ def trust_of(webhooks: ReceiverSettings, *, unsigned: bool) -> Trust:
             " .env, or start with --accept-unsigned if the platform signs nothing"
         )
     return Trust(secrets, unsigned)
+
+
+class Rotation:
+    """The secrets now; if changed settings cannot be read or have no secret, a line is logged and they stay."""
+
+    def __init__(self, read: Callable[[], Trust], files: Sequence[Path]) -> None:
+        self._read, self._files = read, files
+        self._seen = [*map(_stamp, files)]
+        self._trust = read()
+
+    def __call__(self) -> Trust:
+        """Return the secrets as they are saved now."""
+        if (stamps := [*map(_stamp, self._files)]) != self._seen:
+            self._seen = stamps
+            self._read_again()
+        return self._trust
+
+    def _read_again(self) -> None:
+        try:
+            self._trust = self._read()
+        except ConfigurationError as error:
+            _log.error("secrets_not_read", cause=str(error))
+        else:
+            _log.info("secrets_read", active=len(self._trust.secrets))
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _warn(trust: Trust, host: str, practices: set[str]) -> None:

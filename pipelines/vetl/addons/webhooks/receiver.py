@@ -2,6 +2,9 @@
 
 All deliveries that arrive during one commit go into the next one. So one fsync serves many senders, and each is
 still acknowledged after its own commit.
+
+A delivery is genuine by its signature alone, with the secrets that are active now. It may be hours late (contract:
+the hourly reconciliation) and may come from any address, so neither its time nor its source matters.
 """
 
 import asyncio
@@ -24,9 +27,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from vetl.addons.webhooks.trust import Refused, Trust
 from vetl.core.errors import InboxError
-from vetl.partner.webhooks import SIGNATURE_HEADER, Channel, Signing
+from vetl.partner import webhooks
+from vetl.partner.webhooks import SIGNATURE_HEADER, Channel, Delivery, Secret, Signing
 from vetl.receiving.inbox import Backlog, Entry, Inbox
 
 T = TypeVar("T")
@@ -40,6 +43,50 @@ CAPACITY = 10_000
 
 CAPACITY_BYTES = 64 * 1_048_576
 """Most bytes of waiting bodies, needed if unsigned deliveries are accepted (`--accept-unsigned`)."""
+
+
+class Refused(Exception):
+    """The delivery is not genuine; the message is the reason and contains nothing of the body."""
+
+    def __init__(self, reason: str, status: int = 401) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """The active secrets; `unsigned` accepts deliveries without a signature for practices without a secret."""
+
+    secrets: tuple[Secret, ...]
+    unsigned: bool = False
+
+    def admit(
+        self, channel: Channel, body: bytes, signing: Signing, signature: str | None
+    ) -> tuple[str, Delivery]:
+        """Return the practice of a delivery, empty if it is unknown, and the delivery.
+
+        `signing` has hashed the whole body. The body is not parsed before its signature is verified. Raise
+        `Refused` if the delivery is not signed, not by an active secret, or by that of another practice.
+        """
+        if signature is None:
+            return self._unsigned(channel, body)
+        signed_by = signing.signers(signature)
+        if not signed_by:
+            raise Refused("the signature is not of an active secret")
+        delivery = webhooks.parse_delivery(channel, body)
+        if not webhooks.may_speak_for(signed_by, delivery.practice_id):
+            raise Refused("signed for another practice", 403)
+        return webhooks.practice_of(signed_by, delivery) or "", delivery
+
+    def _unsigned(self, channel: Channel, body: bytes) -> tuple[str, Delivery]:
+        if not self.unsigned:
+            raise Refused("not signed")
+        delivery = webhooks.parse_delivery(channel, body)
+        if delivery.problem:
+            raise Refused("neither signed nor understood")
+        if any(item.practice_id in (None, delivery.practice_id) for item in self.secrets):
+            raise Refused("not signed, though there is a secret for the practice")
+        return delivery.practice_id or "", delivery
 
 
 class Full(Exception):

@@ -98,7 +98,7 @@ work as (
 
 @dataclass(frozen=True, slots=True)
 class CountedMarts:
-    """The counts of the marts, see `vetl.headlines.series.Counts`, with the names and days of the practices.
+    """The counts of the marts, see `vetl.headlines.measures.Counts`, with the names and days of the practices.
 
     `certified` has the last day of each practice and list that ended before its certificate.
     """
