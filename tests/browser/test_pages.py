@@ -1,6 +1,7 @@
 """Every page in the browser: complete, accessible, on a phone, in the dark, on paper, and after a publication."""
 
 from pathlib import Path
+from typing import Any
 
 import board.pages
 import duckdb
@@ -78,7 +79,7 @@ def test_a_page_in_the_dark_on_a_phone(visit: Visit, path: str) -> None:
     assert faint_words(page, path) == too_small_to_read(page) == []
 
 
-def too_small_to_read(page: Page) -> list[dict[str, float]]:
+def too_small_to_read(page: Page) -> list[Any]:
     """Return the sizes of small charts: a legend of four lines left 40 pixels, and long names as few.
 
     The line in a figure has no axis to read.
