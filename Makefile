@@ -73,10 +73,9 @@ $(STAMP): $(RUN) requirements.lock requirements.built.lock
 	@touch $(STAMP)
 
 ci: setup  #- What must hold before anything lands
-# The longest begins first. Beside it, one at a time, is what waits much: for the network, a process, its only thread.
-# What a target prints comes at its end.
-	$(MAKE) --jobs 3 --output-sync=target \
-	  test deployment build/env/spark/.installed types sql lint rules test-deploy chromium java test-spark test-postgres test-browser
+# Beside each other, the longest first, because each waits much: for the network, a process, its only thread. What a
+# target prints comes at its end.
+	$(MAKE) --jobs 3 --output-sync=target lint test test-spark test-browser test-deploy types sql test-postgres rules
 
 lint:
 	$(BIN)/ruff check .

@@ -165,7 +165,9 @@ NO_IO = ("socket", "ssl", "http", "urllib", "subprocess", "asyncio", "sqlite3", 
 
 
 def modules(part: Path) -> list[Path]:
-    return sorted(part.rglob("*.py")) if part.is_dir() else [part.with_suffix(".py")]
+    """Return the modules of a package, or the one; a folder that became one is left behind with its cache."""
+    one = part.with_suffix(".py")
+    return [one] if one.is_file() else sorted(part.rglob("*.py"))
 
 
 @cache

@@ -8,10 +8,14 @@ from vetl_sandbox.switches import Switches, TimestampFormat
 
 
 def stamp(at: datetime, form: TimestampFormat = "milliseconds", zone: tzinfo = UTC) -> str:
-    """Return an instant in one of the switched formats; only `practice` uses `zone`."""
+    """Return an instant in one of the switched formats; the practice-local ones use `zone`."""
     match form:
         case "practice":
             return at.astimezone(zone).isoformat(timespec="milliseconds")
+        case "practice_without_offset":
+            return at.astimezone(zone).replace(tzinfo=None).isoformat(timespec="milliseconds")
+        case "without_offset":
+            return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
         case "offset":
             return at.astimezone(UTC).isoformat(timespec="milliseconds")
         case _:

@@ -8,7 +8,9 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 Order = Literal["created_desc", "created_asc", "updated_desc", "updated_asc", "unordered", "random"]
-TimestampFormat = Literal["milliseconds", "seconds", "microseconds", "offset", "practice"]
+TimestampFormat = Literal[
+    "milliseconds", "seconds", "microseconds", "offset", "practice", "without_offset", "practice_without_offset"
+]
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Switches:
     missing_practice_status: Literal[400, 401, 403] = 400
     """Answer to a request without `X-Client-Id`."""
     timestamps: TimestampFormat = "milliseconds"
-    """`2026-01-05T14:03:07.250Z`, without fraction, with six digits, `+00:00`, or the practice's offset."""
+    """`2026-01-05T14:03:07.250Z`, without fraction, with six digits, `+00:00`, the practice's offset, or none."""
     session_expiry_minutes: float = 30
     """How long after its last activity a session without appointment is abandoned."""
     appointments_withdrawn: Literal[404, 410, 501] | None = None

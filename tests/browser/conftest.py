@@ -1,5 +1,6 @@
 """The dashboard in a real browser (`make test-browser`), over a real published file."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,23 +37,40 @@ def dashboard(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield running
 
 
+@pytest.fixture(scope="session")
+def known() -> dict[str, BrowserContext]:
+    """Provide browsers by their settings: each loads and compiles Streamlit once, for all tests that only read."""
+    return {}
+
+
 @pytest.fixture
-def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Visit]:
-    """Provide a function that opens an address in a new browser; in the end no other host was contacted."""
-    contexts: list[BrowserContext] = []
+def visit(browser: Browser, dashboard: Dashboard, known: dict[str, BrowserContext]) -> Iterator[Visit]:
+    """Provide a function that opens an address; in the end no other host was contacted.
+
+    A dashboard of a test gets a new browser, because cookies are for all ports of a host.
+    """
+    opened: list[BrowserContext | Page] = []
     asked: list[tuple[Dashboard, str]] = []
 
+    def started(**settings: Any) -> BrowserContext:
+        context = browser.new_context(**settings)
+        context.clock.install()  # it runs as usual; a test may move it forward
+        context.set_default_timeout(60_000)
+        return context
+
     def open_page(path: str, *, at: Dashboard = dashboard, **settings: Any) -> Page:
-        usual: dict[str, Any] = {"locale": "en-US", "viewport": {"width": 1280, "height": 900}}
-        contexts.append(browser.new_context(**{**usual, **settings}))
-        page = contexts[-1].new_page()
-        page.clock.install()  # it runs as usual; a test may move it forward
-        page.set_default_timeout(60_000)
+        given = {"locale": "en-US", "viewport": {"width": 1280, "height": 900}, **settings}
+        key = json.dumps(given)
+        if at is dashboard and key not in known:
+            known[key] = started(**given)
+        context = known[key] if at is dashboard else started(**given)
+        page = context.new_page()
+        opened.append(page if at is dashboard else context)
         page.on("request", lambda request: asked.append((at, request.url)))
         page.goto(at.address + path)
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for one in opened:
+        one.close()
     assert [url for at, url in asked if not at.serves(url)] == []

@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from support.lists import PAGED
 from support.platform_and_settings import Clinic, findings_by_check
+from vetl.cli.app import execute
 
 Expected = dict[tuple[str, str], tuple[str, str]]
 
@@ -139,3 +141,52 @@ def test_every_open_point_of_the_contract_is_found_written_and_used_by_a_sync(cl
     result = clinic.sync(*lists)
     assert result.exit_code == 0, result
     assert clinic.differences(*there) == []
+
+
+def test_practice_local_times_without_an_offset_are_found_and_the_zone_stays(clinic: Clinic) -> None:
+    """They differ from the CSV as those of a practice in UTC: that zone was written, and all was certified."""
+    clinic.platform.set(timestamps="practice_without_offset")
+    assert clinic.sync().exit_code == 3
+    before = clinic.config.read_text()
+
+    report = clinic.doctor(write=True)
+
+    assert report.written == ("partner.times_without_offset",)
+    line = 'times_without_offset = "practice"\n'
+    assert clinic.config.read_text().replace(line, "").split() == before.split()
+    assert execute(["reconcile", "--full"]) == 0
+    result = clinic.sync()
+    assert result.exit_code == 0
+    assert not [note for item in result.results for note in item.notes if "without an offset" in note]
+    clinic.platform.set(timestamps="milliseconds")
+    assert clinic.differences() == []
+    assert clinic.doctor("phone_calls").exit_code == 0
+
+
+def test_times_in_utc_without_an_offset_are_read_with_a_note_until_the_settings_say_so(clinic: Clinic) -> None:
+    clinic.platform.set(timestamps="without_offset")
+
+    report = clinic.doctor("phone_calls", write=True)
+    noted = clinic.sync()
+    config = clinic.config.read_text().replace("[partner]\n", '[partner]\ntimes_without_offset = "utc"\n')
+    clinic.config.write_text(config)
+    quiet = clinic.sync()
+
+    finding = findings_by_check(report)["phone_calls", "times without an offset"]
+    assert (report.written, finding.state, finding.found) == ((), "note", "utc")
+    assert (noted.exit_code, quiet.exit_code) == (0, 0)
+    said = {item.endpoint for item in noted.results for note in item.notes if "are read as UTC" in note}
+    assert said == set(PAGED)
+    assert not [note for item in quiet.results for note in item.notes if "offset" in note]
+    clinic.platform.set(timestamps="milliseconds")
+    assert clinic.differences() == []
+
+
+def test_a_wrong_reading_of_times_without_an_offset_is_put_back(clinic: Clinic) -> None:
+    clinic.platform.set(timestamps="without_offset")
+    config = clinic.config.read_text().replace("[partner]\n", '[partner]\ntimes_without_offset = "practice"\n')
+    clinic.config.write_text(config)
+
+    assert clinic.sync("phone_calls").exit_code == 3
+    assert clinic.doctor("phone_calls", write=True).written == ("partner.times_without_offset",)
+    assert clinic.config.read_text() == config.replace('"practice"', '"utc"')

@@ -20,17 +20,18 @@ from vetl.core.errors import RequestRefused, Unreachable, VetlError
 from vetl.core.list_read import Reading
 from vetl.core.pages import Page
 from vetl.core.steps import ReadPage
-from vetl.core.zones import Pair, contradiction, fits, pairs
+from vetl.core.zones import Pair, TimesWithoutOffset, contradiction, fits, pairs
 from vetl.discovery.calls_and_people import (
     USUAL,
     check_clients,
     check_patients,
+    check_times,
     check_zone,
     distinguishing_day,
     zones_that_fit,
 )
 from vetl.discovery.discover import discover
-from vetl.discovery.probes import Finding, Findings
+from vetl.discovery.probes import Correction, Finding, Findings
 from vetl.endpoints import BOOKING_SESSIONS
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -296,6 +297,35 @@ def test_calls_of_one_half_of_the_year_decide_nothing_and_the_zones_to_choose_fr
     advice = contradiction("America/New_York", winter)
     assert advice is not None
     assert not [zone for zone in USUAL if zone in advice and zone != "America/New_York"]
+
+
+@pytest.mark.parametrize(
+    ("zone", "written_in", "setting", "state", "found", "correction"),
+    [
+        ("America/New_York", "America/New_York", None, "contradicts", "practice", "practice"),
+        ("America/New_York", "America/New_York", "utc", "contradicts", "practice", "practice"),
+        ("America/New_York", "America/New_York", "practice", "ok", "practice", None),
+        ("America/New_York", "UTC", None, "note", "utc", None),
+        ("America/New_York", "UTC", "utc", "ok", "utc", None),
+        ("America/New_York", "UTC", "practice", "contradicts", "utc", "utc"),
+        ("America/New_York", "America/Denver", None, "contradicts", "neither fits", None),
+        ("Atlantic/Reykjavik", "UTC", None, "unknown", "", None),
+    ],
+)
+def test_calls_show_what_a_time_without_an_offset_is_and_no_zone(
+    zone: str, written_in: str, setting: TimesWithoutOffset | None, state: str, found: str, correction: str | None
+) -> None:
+    """Practice-local times differ from the CSV as those of a practice in UTC: doctor wrote that zone."""
+    read_in = ZoneInfo(zone) if setting == "practice" else UTC
+    shown = [
+        (at.astimezone(ZoneInfo(written_in)).replace(tzinfo=read_in), local)
+        for at, local in calls(zone, WINTER, SUMMER)
+    ]
+
+    finding = check_times("phone_calls", zone, setting, shown)
+
+    assert (finding.state, finding.found) == (state, found)
+    assert finding.correction == (Correction("times_without_offset", correction) if correction else None)
 
 
 @pytest.mark.parametrize("count", [0, 4])

@@ -14,7 +14,7 @@ from support.expected import EXPECTED, assert_mart_is_true
 from support.expected_inputs import known_from
 from support.lists import RANGED, TABLES
 from support.mart_inputs import Known
-from support.month_of_events import play_month
+from support.month_of_events import month_once
 from support.random_rows import Row
 from support.story import Chapter
 from support.zones import midnight, on_the_wall
@@ -26,9 +26,9 @@ SETTLED = timedelta(seconds=60)
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+def story() -> Story:
     """Provide the last chapter of the story, with the inputs of its marts."""
-    chapter = play_month(tmp_path_factory.mktemp("story"))
+    chapter, _ = month_once()
     return chapter, known_from(chapter)
 
 

@@ -192,6 +192,49 @@ def test_a_server_that_accepts_no_bound_in_the_future_is_read_by_what_changed(en
 
 
 @LISTS
+@pytest.mark.parametrize("most_days", [7, 10, 31, 92])
+@pytest.mark.parametrize("bounds", ["instant", "day"])
+@pytest.mark.parametrize("refuses", [None, "instants"])
+@pytest.mark.parametrize("rows", [3, 300])
+def test_a_server_that_limits_the_length_of_a_range_is_read_part_by_part(
+    endpoint: Endpoint,
+    most_days: int,
+    bounds: Literal["instant", "day"],
+    refuses: Literal["instants"] | None,
+    rows: int,
+) -> None:
+    manners = Manners(most_days=most_days, bounds=bounds, refuses=refuses, largest_page=25)
+    source, store = ModelSource(Random(5), manners), ModelStore()
+    source.fill(
+        rows, datetime(2025, 6, 1, 9, tzinfo=UTC), (START - datetime(2025, 6, 2, tzinfo=UTC)) / rows, "completed"
+    )
+    since = date(2025, 6, 1)
+    before = 0
+    for _ in range(3):  # the second one may decide what the first could not, without a recent row
+        before = source.requests
+        sync_whole(endpoint, source, store, history_start=since)
+        source.now += timedelta(hours=1)
+        source.add(status="completed")
+    assert source.requests - before < 20
+    source.remove(next(iter(source.rows)))
+
+    sync_whole(endpoint, source, store, history_start=since, reconcile="full")
+
+
+@LISTS
+def test_the_part_of_history_that_a_server_refuses_is_named(endpoint: Endpoint) -> None:
+    source, store = filled(2, Manners(most_days=31, oldest_days=40), 60)
+
+    outcome = sync(endpoint, source, store, history_start=date(2025, 12, 1))
+
+    assert not outcome.certified
+    assert "2025-12-01 to 2025-12-13: " in outcome.reason
+    assert "too old; may history_start be later?" in outcome.reason
+    assert store.rows == source.rows
+    sync_whole(endpoint, source, store, history_start=date(2026, 2, 15))
+
+
+@LISTS
 @pytest.mark.parametrize("reconcile", ["recent", "full"])
 def test_a_row_that_was_never_changed_and_is_deleted_is_found(endpoint: Endpoint, reconcile: Reconcile) -> None:
     """It may have no `updated_at`, and be in the range of its creation."""

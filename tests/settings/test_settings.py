@@ -248,6 +248,7 @@ def test_the_example_is_valid_names_every_key_and_says_the_defaults() -> None:
 WITHOUT_DEFAULT = {
     "lake.path",
     "base_url", "requests_per_minute", "requests_per_minute_total", "memory_limit", "temp_directory", "parameters",
+    "times_without_offset",
     "user_header", "email_to", "smtp_username", "master", "thresholds", "users", "recipients", "link",
     "folder",
 }  # fmt: skip

@@ -17,6 +17,8 @@ from vetl.settings import Settings
 
 _DEFAULTS = {
     "spark.driver.memory": "2g",
+    # One collector and one compiler: statements over few rows end before better code would pay.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",

@@ -154,35 +154,38 @@ def remains_of(folder: Path, person: Mapping[str, str]) -> list[str]:
     """
     values = {name: person[name] for name in ("name", "email", "phone")} | {"digits": person["phone"][-10:]}
     ids, remains = [person["id"], person["remote_id"]], list[str]()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        content = file.read_bytes()
-        name = str(file.relative_to(folder))
-        forms = [(key, form) for key, text in values.items() for form in {text, json.dumps(text)[1:-1]}]
-        remains += [f"{name}: {key}" for key, form in forms if form.encode() in content]
-        remains += [f"{name}: {place}" for place in _in_values(file, content, list(values.values()), ids)]
+    with duckdb.connect() as connection:
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+            content = file.read_bytes()
+            name = str(file.relative_to(folder))
+            forms = [(key, form) for key, text in values.items() for form in {text, json.dumps(text)[1:-1]}]
+            remains += [f"{name}: {key}" for key, form in forms if form.encode() in content]
+            places = _in_values(connection, file, content, list(values.values()), ids)
+            remains += [f"{name}: {place}" for place in places]
     return remains
 
 
-def _in_values(file: Path, content: bytes, texts: list[str], ids: list[str]) -> Iterator[str]:
+def _in_values(
+    connection: duckdb.DuckDBPyConnection, file: Path, content: bytes, texts: list[str], ids: list[str]
+) -> Iterator[str]:
     if content[8:12] == b"DUCK":
-        with closing(duckdb.connect()) as connection:
-            connection.execute(f"attach '{file}' as held (read_only)")
-            tables = connection.execute(
-                "select 'held.' || schema_name || '.' || table_name, list(column_name) from duckdb_columns()"
-                " join duckdb_tables() using (database_name, schema_name, table_name)"
-                " where database_name = 'held' and data_type in ('VARCHAR', 'JSON') group by all"
-            ).fetchall()
-            yield from (table for table, columns in tables if _holds(connection, table, columns, texts, ids))
+        connection.execute(f"attach '{file}' as held (read_only)")
+        tables = connection.execute(
+            "select 'held.' || schema_name || '.' || table_name, list(column_name) from duckdb_columns()"
+            " join duckdb_tables() using (database_name, schema_name, table_name)"
+            " where database_name = 'held' and data_type in ('VARCHAR', 'JSON') group by all"
+        ).fetchall()
+        yield from (table for table, columns in tables if _holds(connection, table, columns, texts, ids))
+        connection.execute("detach held")
     if content[:4] == b"PAR1":
-        with closing(duckdb.connect()) as connection:
-            source = f"read_parquet('{file}', hive_partitioning = false)"
-            described = connection.execute(f"describe from {source}").fetchall()
-            columns = [name for name, kind, *_ in described if kind in TEXTS]
-            if columns and _holds(connection, source, columns, texts, ids):
-                yield "a row"
+        source = f"read_parquet('{file}', hive_partitioning = false)"
+        described = connection.execute(f"describe from {source}").fetchall()
+        columns = [name for name, kind, *_ in described if kind in TEXTS]
+        if columns and _holds(connection, source, columns, texts, ids):
+            yield "a row"
     if content[:6] == b"SQLite" and file.name.startswith("inbox"):
-        with closing(sqlite3.connect(file)) as connection:
-            bodies = [json.loads(body) for (body,) in connection.execute("select body from deliveries")]
+        with closing(sqlite3.connect(file)) as inbox:
+            bodies = [json.loads(body) for (body,) in inbox.execute("select body from deliveries")]
             yield from ("client_id" for body in bodies if body.get("client_id") in ids)
 
 

@@ -41,6 +41,10 @@ class Manners:
     """The form of a bound that is refused."""
     refuses_future: Literal["days", "instants"] | None = None
     """The bounds in the future that are refused: days after today, or instants after now, too."""
+    most_days: int | None = None
+    """The days of the longest range that is accepted; without a start the list has the latest of them."""
+    oldest_days: int | None = None
+    """The age in days from which a start is refused."""
     status_ignored: bool = False
     default_status: str | None = None
     """The status of the rows that a list without a status has; `None`: all rows."""
@@ -175,6 +179,7 @@ class ModelSource:
         rows: list[Row] = list(self.rows.values())
         if (start := query.get(names.start)) is None and manners.start != "optional":
             raise RequestRefused(f"{names.start} is missing", status=400, fields=((names.start, "is missing"),))
+        rows = self._in_reach(query, rows)
         if start is not None and self._bound(str(start)) and manners.start != "required, ignored":
             edge = self._start(str(start))
             rows = [row for row in rows if _at(row) > edge or (_at(row) == edge and manners.start_inclusive)]
@@ -191,6 +196,20 @@ class ModelSource:
         if manners.order == "shuffled":
             return self.rng.sample(rows, len(rows))
         return _ordered(rows, manners.order)
+
+    def _in_reach(self, query: Query, rows: list[Row]) -> list[Row]:
+        """Return the rows of the longest range; raise `RequestRefused` if it is longer or starts earlier."""
+        manners, start = self.manners, query.get(self.manners.names.start)
+        if manners.most_days is None:
+            return rows
+        end = query.get(manners.names.end)
+        first = self.now - timedelta(days=manners.oldest_days or 10_000)
+        if start is not None and self._start(str(start)) < first:
+            raise RequestRefused("too old", status=400)
+        first = (self._end(str(end)) if end else self.now) - timedelta(days=manners.most_days)
+        if start is not None and self._start(str(start)) < first:
+            raise RequestRefused("the range is too long", status=400)
+        return [row for row in rows if _at(row) >= first]
 
     def _bound(self, text: str) -> datetime | date:
         bound = instant(text)

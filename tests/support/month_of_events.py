@@ -12,6 +12,7 @@ import vetl_sandbox
 from support.acting_month import act, acting, call_back_list_of, work
 from support.dbt_build import BOOKING_STAGES
 from support.mart_builds import build_marts_untested
+from support.run_once import shared_result
 from support.story import MOVING, START, Chapter, Follower, following
 from vetl.cli.demo import receiver
 from vetl.cli.sandbox import Platform
@@ -64,6 +65,15 @@ GROUPS = {
 PRACTICES = (*GROUPS, "loc-005")
 """New York, London, Sydney, Phoenix, St John's, one that cannot be read, and Los Angeles, without a group."""
 KNOWN = tuple(name for name in PRACTICES if name.startswith("loc-"))
+
+
+def month_once() -> tuple[Chapter, Path]:
+    """Return the story's end, and its warehouse, which no test may change."""
+    return shared_result(f"month-{SEED}", _kept)
+
+
+def _kept(folder: Path) -> tuple[Chapter, Path]:
+    return play_month(folder), folder / "vetl.duckdb"
 
 
 def play_month(folder: Path) -> Chapter:

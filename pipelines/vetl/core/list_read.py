@@ -30,7 +30,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.pages import Changes, Window
 from vetl.core.text import printable
-from vetl.core.zones import known_zone
+from vetl.core.zones import TimesWithoutOffset, known_zone
 
 Details = Literal["all", "recent", "off"]
 Reconcile = Literal["no", "recent", "full"]
@@ -71,6 +71,7 @@ class Reading:
     details: Details = "recent"
     details_budget: int = 2000
     reconcile: Reconcile = "no"
+    times_without_offset: TimesWithoutOffset | None = None
 
     @property
     def reread_from(self) -> date | None:
@@ -139,7 +140,8 @@ class Parameter(BaseModel):
     `base` is the number of the first page, `size` the rows of the largest page. `bounds` is the form and the
     precision of a start and an end (`vetl.discovery.conventions.Bounds`), stored with the start. If the start is
     ignored, `bounds` is the form in which the server requires it; for an end beside such a start, the form in
-    which it accepts the end. `is_past`: the server refuses an end in the future.
+    which it accepts the end. `is_past`: the server refuses an end in the future. `most_days`: it refuses a longer
+    range from this start.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -151,6 +153,7 @@ class Parameter(BaseModel):
     size: int | None = None
     bounds: Literal["instant", "widened", "day"] | None = None
     is_past: bool = False
+    most_days: int | None = None
 
 
 class Capabilities(BaseModel):

@@ -5,21 +5,24 @@ The newer one decides: importing this module makes `zoneinfo` read it, for vetl 
 polars and DuckDB have databases of their own. polars never converts (`store.instants`).
 DuckDB converts in the marts, and `store.instants` compares its rules with these.
 
-Also the comparison of calls in JSON and CSV with the rules of a zone.
+Also times without an offset, and the comparison of calls in JSON and CSV with the rules of a zone.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal, Self
 from zoneinfo import TZPATH, ZoneInfo, reset_tzpath
 
-from vetl.core.pages import instant
+from vetl.core.endpoint import Endpoint, Kind
+from vetl.core.pages import Row, instant
 
 _NO_PLACE = ("Factory", "localtime", "posixrules")
 """Names in a database that are no zone: which rules they have depends on the machine."""
@@ -97,6 +100,69 @@ def offset_of_utc_day(name: str, day: date) -> timedelta | None:
 def _only(offsets: Sequence[timedelta | None]) -> timedelta | None:
     first, last = offsets
     return first if first == last else None
+
+
+TimesWithoutOffset = Literal["utc", "practice"]
+"""What a time without an offset is: UTC, or practice-local. The contract says ISO 8601, which leaves it open."""
+
+_WITHOUT_OFFSET = re.compile(r"\s*\d{4}-?\d\d-?\d\d([T ][\d:.,]+)?\s*", re.IGNORECASE)
+_END_OF_DAY = re.compile(r"(?<=[T ])24(?=(:?00){0,2}([.,]0+)?([Z+-]|$))")
+
+
+def lacks_offset(value: object) -> bool:
+    """Return whether a value is a time, or a day, without an offset."""
+    return isinstance(value, str) and value[-1:] not in "Zz" and _WITHOUT_OFFSET.fullmatch(value) is not None
+
+
+def parse(text: str, without_offset: tzinfo = UTC) -> datetime | None:
+    """Parse one instant into an aware time in UTC; return `None` if the text is no time."""
+    upper = text.strip().upper()
+    midnight = _END_OF_DAY.sub("00", upper)
+    try:
+        value = datetime.fromisoformat(midnight)
+        value = value if midnight == upper else value + timedelta(days=1)
+        return (value.replace(tzinfo=without_offset) if value.tzinfo is None else value).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+@dataclass(slots=True)
+class Times:
+    """The times in the rows of one list of a practice, by `[partner] times_without_offset`.
+
+    Practice-local times get their offset when a row arrives, so that windows, cursors and the store read the same
+    instant. `lacking` are the columns in which a time had none.
+    """
+
+    columns: tuple[str, ...]
+    setting: TimesWithoutOffset | None
+    time_zone: str
+    lacking: set[str] = field(default_factory=set[str])
+
+    @classmethod
+    def of(cls, endpoint: Endpoint, setting: TimesWithoutOffset | None, time_zone: str) -> Self:
+        """Return the times of a list."""
+        instants = (column.name for column in endpoint.columns() if column.kind is Kind.INSTANT)
+        return cls(tuple(instants), setting, time_zone)
+
+    def read(self, row: Row) -> Row:
+        """Return the row; practice-local times have their offset."""
+        lacking = [name for name in self.columns if lacks_offset(row.get(name))]
+        if not lacking:
+            return row
+        self.lacking.update(lacking)
+        if self.setting != "practice":
+            return row
+        local = zone(self.time_zone)
+        return {**row, **{name: at.isoformat() for name in lacking if (at := parse(row[name], local))}}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return a line about times without an offset until the settings say what they are."""
+        if self.setting or not self.lacking:
+            return ()
+        names = ", ".join(sorted(self.lacking))
+        return (f"times without an offset ({names}) are read as UTC; set [partner] times_without_offset",)
 
 
 ENOUGH = 5

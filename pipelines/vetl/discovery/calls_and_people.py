@@ -5,11 +5,23 @@ Calls prove the time zone of the practice: JSON `created_at` beside the local mi
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 
 from vetl.core.errors import RequestRefused, VetlError
 from vetl.core.pages import CallsPage, Page, Row, key_of
 from vetl.core.steps import GetRecords, Plan, ReadCalls, ReadPage, do
-from vetl.core.zones import ENOUGH, Pair, differences, fits, names, offset_at, pairs
+from vetl.core.zones import (
+    ENOUGH,
+    Pair,
+    TimesWithoutOffset,
+    differences,
+    fits,
+    lacks_offset,
+    names,
+    offset_at,
+    pairs,
+    zone,
+)
 from vetl.discovery.probes import Correction, Finding, Findings, ListKnowledge
 
 SHOWN = 5
@@ -26,6 +38,7 @@ USUAL = (
     "Europe/Berlin", "Australia/Sydney",
 )  # fmt: skip
 """Preferred zones, if several fit."""
+TIMES = "times without an offset"
 
 
 def zones_that_fit(calls: Sequence[Pair], configured: str = "") -> list[str]:
@@ -83,6 +96,42 @@ def check_zone(endpoint: str, configured: str, calls: Sequence[Pair]) -> Finding
     return Finding(endpoint, "time zone", "contradicts", zones[0], evidence, remedy, correction)
 
 
+def check_times(
+    endpoint: str, configured: str, setting: TimesWithoutOffset | None, calls: Sequence[Pair]
+) -> Finding:
+    """Return a finding that confirms or corrects how times without an offset are read.
+
+    They show no zone: practice-local times differ from the CSV as those of a practice in UTC would.
+    """
+    written_in = zone(configured) if setting == "practice" else UTC
+    walls = [(at.astimezone(written_in).replace(tzinfo=None), local) for at, local in calls]
+    as_utc = [(wall.replace(tzinfo=UTC), local) for wall, local in walls]
+    found = partial(Finding, endpoint, TIMES)
+    match all(wall == local for wall, local in walls), fits(configured, as_utc):
+        case True, True:
+            return found("unknown", "", f"{len(calls)} calls have no offset, and {configured} had the time of UTC")
+        case True, False:
+            value, evidence = (
+                "practice",
+                f"{len(calls)} calls have no offset in JSON, and their CSV the same minute",
+            )
+        case False, True:
+            value, evidence = "utc", f"{differences(as_utc)}, as {configured} does, and have no offset"
+        case _:
+            remedy = (
+                "ask the platform in which zone its times without an offset are, and which zone the practice keeps"
+            )
+            evidence = f"{differences(as_utc)}, {configured} does not, and they have no offset"
+            return found("contradicts", "neither fits", evidence, remedy)
+    remedy = f'set times_without_offset = "{value}" in [partner]'
+    if value == setting:
+        return found("ok", value, evidence)
+    if value == "utc" and setting is None:
+        return found("note", value, evidence, remedy)
+    remedy = f"{remedy}, then run `vetl reconcile --full`: stored times are wrong until then"
+    return found("contradicts", value, evidence, remedy, Correction("times_without_offset", value))
+
+
 def _choices(zones: Sequence[str], first: datetime, last: datetime) -> tuple[list[str], date | None]:
     """Return one zone of each group that had the same time in the year, and a day on which two groups differ."""
     start = min(first, last - YEAR)
@@ -109,7 +158,7 @@ def check_calls(knowledge: ListKnowledge, rows: Sequence[Row]) -> Findings:
         *(yield from _strictness(knowledge)),
         (yield from _filter(knowledge, "intent filter", INTENT_NAMES, "booking_intent", ("true", "false"))),
         (yield from _filter(knowledge, "client filter", CLIENT_NAMES, "client_id", clients_in(rows)[:2])),
-        (yield from _zone(knowledge)),
+        *(yield from _zone(knowledge, without_offset=any(lacks_offset(row.get("created_at")) for row in rows))),
     ]
 
 
@@ -187,12 +236,12 @@ def _filter(
     return knowledge.finding(check, "unknown", "", "no name tried is honoured; vetl does not need it")
 
 
-def _zone(knowledge: ListKnowledge) -> Plan[Finding]:
+def _zone(knowledge: ListKnowledge, *, without_offset: bool) -> Findings:
     """Compare calls of the last days, and of days on which the zones that still fit differ."""
     latest = yield from _latest_day(knowledge)
     configured = knowledge.reading.time_zone.key
     if latest is None:
-        return check_zone(knowledge.endpoint, configured, [])
+        return [check_zone(knowledge.endpoint, configured, [])]
     calls = yield from _pairs(knowledge, latest - SPAN, latest)
     seen: set[date] = set()
     for _ in range(ZONE_LOOKS):
@@ -202,7 +251,10 @@ def _zone(knowledge: ListKnowledge) -> Plan[Finding]:
             break
         seen.add(day)
         calls += yield from _pairs(knowledge, day - BESIDE, day + BESIDE)
-    return check_zone(knowledge.endpoint, configured, calls)
+    setting = knowledge.reading.times_without_offset
+    if len(calls) >= ENOUGH and (without_offset or setting == "practice"):
+        return [check_times(knowledge.endpoint, configured, setting, calls)]
+    return [check_zone(knowledge.endpoint, configured, calls)]
 
 
 def _pairs(knowledge: ListKnowledge, first: date, last: date) -> Plan[list[Pair]]:

@@ -7,6 +7,7 @@ whether pages count from zero. `control.capabilities` stores the results of disc
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 from typing import Literal
 
 from vetl.core.endpoint import QueryNames
@@ -19,6 +20,8 @@ from vetl.core.text import utc_seconds
 Bounds = Literal["instant", "widened", "day", "none"]
 """The form and the precision of bounds: instants; instants a day further out, because the server compares whole
 days or its precision is unknown; days a day further out, because it accepts no instant; or no start works."""
+MARGIN_DAYS = 4
+"""Days by which a request may be longer than its window: overlap, a day on each side, and whole days."""
 UNPROVEN_END = timedelta(hours=36)
 """Age of a change that an answer certainly includes if no end is known to work. The contract's default end is the
 current date, perhaps its midnight, in a zone up to 12 hours behind UTC."""
@@ -34,8 +37,8 @@ class QueryConventions:
     more page is read, so that all pages are read in either case. `end_in_days`: the server accepts an end as a day
     only, even if it accepts a start as an instant. `required` parameters have no effect, but the server refuses
     the list without them. `lenient`: totals of this list were wrong, so a page that contradicts its total is not
-    requested again. `latest`: the server refuses later bounds. `saves`: a pass saves rows while it is read, if
-    they take much memory; `sealed_before` is that of `MergeRows`.
+    requested again. `latest`: the server refuses later bounds. `most_days`: it refuses longer ranges. `saves`: a
+    pass saves rows while it is read, if they take much memory; `sealed_before` is that of `MergeRows`.
     """
 
     names: QueryNames
@@ -48,6 +51,7 @@ class QueryConventions:
     required: Mapping[str, str] = field(default_factory=dict[str, str])
     lenient: bool = False
     latest: datetime | None = None
+    most_days: int | None = None
     saves: bool = False
     sealed_before: datetime | None = None
 
@@ -119,6 +123,20 @@ class QueryConventions:
         """Return whether answers include even a row that is changed during the read."""
         return self.reaches_now and self.latest is None
 
+    def widest(self, reading: Reading) -> Window:
+        """Return the window of the whole history, or as much of its end as one range may have."""
+        whole = reading.whole_history
+        assert isinstance(whole.start, datetime)
+        assert isinstance(whole.end, datetime)
+        return replace(whole, start=self.parts(whole.start, whole.end)[-1][0])
+
+    def parts(self, start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
+        """Return a span in as few parts as the server accepts, each with the margins of its request."""
+        length = end - start if self.most_days is None else timedelta(days=self.most_days - MARGIN_DAYS)
+        count = max(1, -(-(end - start) // length)) if length else 1
+        bounds = [max(start, end - length * number) for number in range(count, -1, -1)]
+        return list(pairwise(bounds))
+
     @property
     def shortest(self) -> timedelta:
         """Return the shortest window that the date filter can select."""
@@ -169,14 +187,17 @@ def latest_bound(reading: Reading, bounds: Bounds) -> datetime:
     return min(reading.now, local) if bounds == "day" else reading.now
 
 
-def whole_bounds(reading: Reading, bounds: Bounds, *, is_past: bool = False) -> tuple[str, str]:
+def whole_range(
+    reading: Reading, bounds: Bounds, *, is_past: bool = False, most_days: int | None = None
+) -> tuple[datetime, datetime]:
     """Return bounds that include every row: the start of history, and two days after the source's clock.
 
-    The end is the source's clock if the server refuses ends in the future (`is_past`).
+    The end is the source's clock if the server refuses ends in the future (`is_past`); the range has the latest
+    `most_days` if it refuses longer ones.
     """
-    past = reading.local_midnight(reading.history_start)
     late = latest_bound(reading, bounds) if is_past else reading.now + timedelta(days=2)
-    return format_bound(past, bounds), format_bound(late, bounds)
+    past = reading.local_midnight(reading.history_start)
+    return past if most_days is None else max(past, late - timedelta(days=most_days - 1)), late
 
 
 def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConventions:
@@ -184,6 +205,7 @@ def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConvent
     ignored = capabilities.result("start") is Result.IGNORED
     start, end, per_page, page = (capabilities.parameters[key] for key in ("start", "end", "per_page", "page"))
     end_form = end.bounds or start.bounds or "instant"
+    past = reading.local_midnight(reading.history_start)
     return QueryConventions(
         capabilities.names,
         page_size=min(per_page.size or reading.endpoint.page_size, reading.endpoint.page_size),
@@ -193,10 +215,12 @@ def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConvent
         status=capabilities.result("status"),
         end_in_days=end.bounds == "day",
         latest=latest_bound(reading, end_form) if end.is_past else None,
-        required={start.name: whole_bounds(reading, start.bounds)[0]} if ignored and start.bounds else {},
+        most_days=start.most_days,
+        required={start.name: format_bound(past, start.bounds)} if ignored and start.bounds else {},
     )
 
 
 def _form(start: Parameter) -> Bounds:
     """Return `widened` for a start that works but whose precision is unknown: it is correct in both cases."""
-    return "instant" if start.result is Result.UNDECIDED else "widened"
+    works = start.result is Result.HONOURED or start.most_days is not None
+    return "widened" if works else "instant"

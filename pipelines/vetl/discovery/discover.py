@@ -13,7 +13,7 @@ from vetl.core.errors import ConfigurationError
 from vetl.core.list_read import KEYS, Capabilities, Key, Parameter, Reading, Result
 from vetl.core.pages import Page, Window
 from vetl.core.steps import Learnt, Plan, ReadPage
-from vetl.discovery.conventions import QueryConventions, conventions_of, whole_bounds
+from vetl.discovery.conventions import QueryConventions, conventions_of
 from vetl.discovery.first_look import FirstLook, Pages, first_look
 from vetl.discovery.identity import Identity
 from vetl.discovery.page_parameters import check_numbers, check_size
@@ -73,7 +73,7 @@ def find_status(reading: Reading, conventions: QueryConventions) -> Plan[QueryCo
     """Return the conventions with the status filter decided; check the filter if it is undecided."""
     if conventions.status is not Result.UNDECIDED:
         return conventions
-    everything = reading.whole_history if reading.endpoint.strategy.has_range else Window()
+    everything = conventions.widest(reading) if reading.endpoint.strategy.has_range else Window()
     knowledge = ListKnowledge(reading, conventions.names, whole=conventions.filters(everything), thorough=False)
     knowledge.smallest = {conventions.names.per_page: "1"}
     before = Capabilities.of({}, reading.names)
@@ -168,7 +168,8 @@ def restore_knowledge(reading: Reading, before: Capabilities) -> ListKnowledge:
         reading, before.names, proven=proven, bounds=conventions.bounds, thorough=False, ignored=ignored
     )
     knowledge.is_past = before.parameters["end"].is_past
-    start, end = whole_bounds(reading, conventions.bounds, is_past=knowledge.is_past)
+    knowledge.most_days = conventions.most_days
+    start, end = knowledge.widest(conventions.bounds)
     ranged = {"start": start, "end": end} if reading.endpoint.strategy.has_range else {}
     knowledge.whole = {getattr(before.names, key): value for key, value in ranged.items() if key in proven}
     knowledge.page_base = before.parameters["page"].base
@@ -211,6 +212,7 @@ def _parameter(knowledge: ListKnowledge, before: Capabilities, key: Key, finding
         size=knowledge.page_size if key == "per_page" else None,
         bounds=_bounds(knowledge, key),
         is_past=key == "end" and knowledge.is_past,
+        most_days=knowledge.most_days if key == "start" else None,
     )
 
 

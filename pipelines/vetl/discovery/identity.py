@@ -121,7 +121,7 @@ def look_first(reading: Reading, capabilities: Capabilities, seen: Identity) -> 
     if seen.verdict != "unknown" or (reading.cursor and not were_changing(reading.capabilities)):
         return seen
     try:
-        return (yield from look(conventions_of(reading, capabilities), _all_of(reading)))
+        return (yield from _look(reading, capabilities))
     except RequestRefused:
         return seen
 
@@ -132,7 +132,7 @@ def look_last(reading: Reading, outcome: Outcome) -> Plan[Outcome]:
         return outcome
     # A full reconcile ignores stored capabilities, but by now this sync has stored its own.
     capabilities = Capabilities.of(reading.capabilities, reading.names)
-    ids = yield from look(conventions_of(reading, capabilities), _all_of(reading))
+    ids = yield from _look(reading, capabilities)
     yield Flush()
     return unstable_outcome(ids, outcome.notes) if ids.verdict == "changing" else outcome
 
@@ -155,5 +155,7 @@ def from_scratch(reading: Reading) -> Reading:
     return replace(reading, cursor={}, capabilities={}, reconcile="full")
 
 
-def _all_of(reading: Reading) -> Window:
-    return reading.whole_history if reading.endpoint.strategy.has_range else Window()
+def _look(reading: Reading, capabilities: Capabilities) -> Plan[Identity]:
+    conventions = conventions_of(reading, capabilities)
+    window = conventions.widest(reading) if reading.endpoint.strategy.has_range else Window()
+    return (yield from look(conventions, window))

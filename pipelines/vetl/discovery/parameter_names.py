@@ -16,7 +16,6 @@ from functools import partial
 from vetl.core.pages import Page
 from vetl.core.steps import Plan
 from vetl.discovery import probes
-from vetl.discovery.conventions import whole_bounds
 from vetl.discovery.probes import Finding, Findings, ListKnowledge
 
 DATE_RANGE_NAMES = (
@@ -75,7 +74,7 @@ def choose_accepted_names(
 
 def _values(knowledge: ListKnowledge, statuses: Sequence[str]) -> dict[str, Sequence[str]]:
     """Return trial values of each parameter. A server may refuse page 1 as beyond the end, page 0 as too low."""
-    _, late = whole_bounds(knowledge.reading, knowledge.bounds, is_past=knowledge.is_past)
+    _, late = knowledge.widest(knowledge.bounds)
     end = (late,) if knowledge.whole else ()
     return {"end": end, "per_page": ("1",), "page": ("1", "0"), "status": statuses[:1]}
 

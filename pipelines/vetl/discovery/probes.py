@@ -10,7 +10,7 @@ from vetl.core.errors import NotFound, RequestRefused
 from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page
 from vetl.core.steps import Plan, ReadPage, do
-from vetl.discovery.conventions import Bounds
+from vetl.discovery.conventions import Bounds, format_bound, whole_range
 
 State = Literal["ok", "contradicts", "ignored", "refused", "unknown", "note"]
 """ok: as configured; contradicts: the server differs from the configuration; ignored: the server has no working
@@ -20,7 +20,7 @@ information."""
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A value that `vetl.toml` should have: a query name of a list, or the time zone of the practice."""
+    """A value that `vetl.toml` should have: a query name of a list, or one of the keys in `jobs.checkup`."""
 
     key: str
     value: str
@@ -72,6 +72,8 @@ class ListKnowledge:
     bounds: Bounds = "none"
     is_past: bool = False
     """The server refuses bounds in the future."""
+    most_days: int | None = None
+    """The server refuses a longer range."""
     required: dict[str, str] = field(default_factory=dict[str, str])
     """A start that has no effect, but without which the server refuses the list."""
     accepted_start: tuple[str, Literal["instant", "day"]] | None = None
@@ -93,6 +95,11 @@ class ListKnowledge:
     def endpoint(self) -> str:
         """Return the name of the list."""
         return self.reading.endpoint.name
+
+    def widest(self, form: Bounds) -> tuple[str, str]:
+        """Return the bounds of the widest range that the server accepts, in this form."""
+        past, late = whole_range(self.reading, form, is_past=self.is_past, most_days=self.most_days)
+        return format_bound(past, form), format_bound(late, form)
 
     def finding(
         self,

@@ -17,13 +17,15 @@ from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page, Row, key_of, updated_at
 from vetl.core.steps import Plan
 from vetl.discovery import probes
-from vetl.discovery.conventions import Bounds, format_bound, latest_bound, whole_bounds
+from vetl.discovery.conventions import Bounds, format_bound, latest_bound, whole_range
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES
 from vetl.discovery.probes import Finding, Findings, ListKnowledge
 
 FORMS: tuple[Literal["instant", "day"], ...] = ("instant", "day")
 PARTNERS = dict(DATE_RANGE_NAMES) | {"start_date": "end_date"}
 """The usual end of each start."""
+MOST_DAYS = (None, 365, 180, 90, 60, 30, 14, 7)
+"""Usual limits of the length of a range, in days; `None`: no limit."""
 SLACK = timedelta(days=2)
 """A row may be up to two days later than an end and still inside the range, if ends are whole days in any zone."""
 
@@ -53,6 +55,8 @@ def check_range(knowledge: ListKnowledge, *, fixed: bool = False) -> Findings:
     evidence = (
         f"a far future gives 0 rows, the past more{probes.TWICE if whole.total_count <= probes.SLIGHT else ''}"
     )
+    if knowledge.most_days:
+        evidence += f"; a range of more than {knowledge.most_days} days is refused"
     start = knowledge.name_finding("start", configured.start, evidence)
     return [start, (yield from check_end(knowledge, configured.end, fixed=fixed))]
 
@@ -119,15 +123,20 @@ def _is_empty(knowledge: ListKnowledge, query: Mapping[str, str], page: Page) ->
 
 
 def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | None]:
-    """Read the first page of the whole list, with the configured end if the server accepts it."""
-    past, late = whole_bounds(knowledge.reading, bounds, is_past=knowledge.is_past)
-    for query in ({name: past, knowledge.names.end: late}, {name: past}):
-        whole = yield from knowledge.recall(query)
-        if whole is not None:
-            knowledge.names = replace(knowledge.names, start=name)
-            knowledge.bounds = bounds
-            knowledge.whole = query
-            return whole
+    """Read the first page of the whole list, with the configured end if the server accepts it.
+
+    If the server refuses so long a range, read as much of it as it accepts.
+    """
+    for knowledge.most_days in MOST_DAYS:
+        past, late = knowledge.widest(bounds)
+        for query in ({name: past, knowledge.names.end: late}, {name: past}):
+            whole = yield from knowledge.recall(query)
+            if whole is not None:
+                knowledge.names = replace(knowledge.names, start=name)
+                knowledge.bounds = bounds
+                knowledge.whole = query
+                return whole
+    knowledge.most_days = None
     return None
 
 
@@ -175,7 +184,7 @@ def check_end(knowledge: ListKnowledge, configured: str, *, fixed: bool = False)
 def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) -> Plan[str | None]:
     """Return the evidence that an end works, or `None`. Set its name in `knowledge`."""
     form = yield from _form_of_ends(knowledge, start, (name,))
-    _, late = whole_bounds(knowledge.reading, form, is_past=knowledge.is_past)
+    _, late = knowledge.widest(form)
     wide = yield from knowledge.recall({**start, name: late})
     for early_start, early in _early(knowledge, start):
         if wide is None or not wide.total_count:
@@ -197,11 +206,16 @@ def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) ->
 
 def _early(knowledge: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
     """Return early ends, each with its start: in the first second of history, and in the days before."""
-    begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
+    begun = _begun(knowledge)
     yield start, begun + timedelta(seconds=1)
     if knowledge.bounds == "day" and start:
         before = {name: format_bound(begun - timedelta(days=4), "day") for name in start}
         yield before, begun - timedelta(days=2)
+
+
+def _begun(knowledge: ListKnowledge) -> datetime:
+    """Return the start of the widest range."""
+    return whole_range(knowledge.reading, "instant", is_past=knowledge.is_past, most_days=knowledge.most_days)[0]
 
 
 def _obeys(page: Page, end: datetime) -> bool:
@@ -211,7 +225,7 @@ def _obeys(page: Page, end: datetime) -> bool:
 
 def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
     """Return whether these ends, sent together and early, remove rows; `None` if the server refuses them once."""
-    begun = knowledge.reading.local_midnight(knowledge.reading.history_start)
+    begun = _begun(knowledge)
     form = yield from _form_of_ends(knowledge, start, names)
     early = format_bound(begun + timedelta(seconds=1), form)
     plain = yield from knowledge.recall(start)
@@ -227,16 +241,16 @@ def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Seq
     Learn whether the server refuses a single end only in the future.
     """
     forms = FORMS if knowledge.bounds == "none" else (knowledge.bounds,)
-    for is_past in (knowledge.is_past, True):
+    was_past = knowledge.is_past
+    for knowledge.is_past in (was_past, True):
         query: Mapping[str, str] = {}
         for form in forms:
-            _, late = whole_bounds(knowledge.reading, form, is_past=is_past)
-            query = {**start, **dict.fromkeys(names, late)}
+            query = {**start, **dict.fromkeys(names, knowledge.widest(form)[1])}
             if (yield from knowledge.recall(query)) is not None:
-                knowledge.is_past = is_past
                 return form
         if len(names) > 1 or (yield from knowledge.is_unknown(names[0], query)):
             break
+    knowledge.is_past = was_past
     return forms[0]
 
 
@@ -252,7 +266,7 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
     if refused and knowledge.accepted_start is not None:
         name, form = knowledge.accepted_start
         knowledge.names = replace(knowledge.names, start=name)
-        knowledge.whole = knowledge.required = {name: whole_bounds(knowledge.reading, form)[0]}
+        knowledge.whole = knowledge.required = {name: knowledge.widest(form)[0]}
     elif refused:
         return knowledge.finding(
             "start",

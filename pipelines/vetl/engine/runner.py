@@ -29,7 +29,7 @@ from vetl.core.list_read import (
     SyncResult,
 )
 from vetl.core.pages import CallsPage, Page, Row
-from vetl.core.zones import zone
+from vetl.core.zones import Times, TimesWithoutOffset, zone
 from vetl.discovery import identity
 from vetl.discovery.conventions import check_page
 from vetl.discovery.discover import ask_for_practice
@@ -85,6 +85,7 @@ class Order:
     details: Details = "recent"
     details_budget: int = 2000
     reconcile: Reconcile = "no"
+    times_without_offset: TimesWithoutOffset | None = None
 
 
 @dataclass(slots=True)
@@ -124,6 +125,7 @@ class StepRunner:
         self._rows_read = 0
         self._oldest = datetime.max.replace(tzinfo=UTC)
         self._expected = ExpectedRows()
+        self._times = Times.of(endpoint, run.order.times_without_offset, practice.time_zone)
         self.buffer = WriteBuffer(
             partial(run.writer.commit, practice.id, endpoint),
             partial(run.store.prepared, practice.id, endpoint),
@@ -155,6 +157,7 @@ class StepRunner:
             details=run.order.details,
             details_budget=run.order.details_budget,
             reconcile=run.order.reconcile,
+            times_without_offset=run.order.times_without_offset,
         )
 
     async def drive(self, running: steps.Plan[A]) -> A:
@@ -203,7 +206,7 @@ class StepRunner:
         check = partial(check_page, step)
         page = await self._run.source.page(self._practice.id, self._path, step.query, check=check)
         self._note(step, page)
-        return page
+        return replace(page, rows=tuple(map(self._times.read, page.rows)))
 
     async def _read_calls(self, step: steps.ReadCalls) -> CallsPage:
         parse = partial(self._run.parse_calls, lenient=step.lenient, days=step.days)
@@ -221,7 +224,10 @@ class StepRunner:
         answers = await self._run.source.records(self._practice.id, self._path, step.ids)
         if not all(isinstance(answer, errors.VetlError) for answer in answers.values()):
             self._run.answered.add(self._practice.id)
-        return answers
+        return {
+            identity: self._times.read(answer) if isinstance(answer, Mapping) else answer
+            for identity, answer in answers.items()
+        }
 
     async def _side_by_side(self, step: steps.SideBySide[A]) -> list[A]:
         turn = asyncio.Semaphore(step.at_once)
@@ -290,7 +296,7 @@ class StepRunner:
             retries=traffic.retries,
             bytes=traffic.bytes,
             certified_through=through,
-            notes=(*notes, *changes.drift),
+            notes=(*notes, *self._times.notes, *changes.drift),
             retryable=retryable,
         )
 

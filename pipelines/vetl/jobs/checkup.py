@@ -20,6 +20,7 @@ from vetl.core.list_read import Practice, Progress, ReportProgress, Waiting
 from vetl.core.pages import CallsPage, Changes
 from vetl.core.steps import Learnt, Question, Save
 from vetl.discovery import examination
+from vetl.discovery.calls_and_people import TIMES
 from vetl.discovery.examination import Examination, Examined, Report
 from vetl.discovery.probes import Finding
 from vetl.endpoints import PHONE_CALLS, REGISTRY, by_name
@@ -36,8 +37,8 @@ from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.phone_calls.json_calls import read_values
 from vetl.store.warehouse import Place, new_run_id, opened
 
-TIME_ZONE = "time_zone"
-_NAMES = {"time zone": TIME_ZONE}
+TIME_ZONE, TIMES_WITHOUT_OFFSET = "time_zone", "times_without_offset"
+_NAMES = {"time zone": TIME_ZONE, TIMES: TIMES_WITHOUT_OFFSET}
 """The keys of the checks that have another name; the check of a query parameter has its name."""
 
 
@@ -48,17 +49,22 @@ Corrections = Sequence[tuple[str, Finding]]
 def corrected(settings: Settings, corrections: Corrections) -> Settings:
     """Return the settings with these corrections."""
     zones: dict[str, str] = {}
+    partner: dict[str, Any] = {}
     names = {endpoint: dict(of_list) for endpoint, of_list in settings.partner.parameters.items()}
     for practice_id, finding in _decided(corrections).values():
         correction = finding.correction
         assert correction is not None
         if correction.key == TIME_ZONE:
             zones[practice_id] = correction.value
+        elif correction.key == TIMES_WITHOUT_OFFSET:
+            partner[correction.key] = correction.value
         else:
             names.setdefault(finding.endpoint, {})[cast("QueryName", correction.key)] = correction.value
     practices = tuple(replace(item, time_zone=zones.get(item.id, item.time_zone)) for item in settings.practices)
-    partner = settings.partner.model_copy(update={"parameters": names})
-    return settings.model_copy(update={"practices": practices, "partner": partner})
+    partner["parameters"] = names
+    return settings.model_copy(
+        update={"practices": practices, "partner": settings.partner.model_copy(update=partner)}
+    )
 
 
 def proven(corrections: Corrections, report: Report) -> Corrections:
@@ -112,6 +118,8 @@ def _key_of(item: tuple[str, Finding]) -> str:
 
 
 def _key(practice_id: str, endpoint: str, name: str) -> str:
+    if name == TIMES_WITHOUT_OFFSET:
+        return f"partner.{name}"
     return f"practices.{practice_id}.{name}" if name == TIME_ZONE else f"partner.parameters.{endpoint}.{name}"
 
 
@@ -120,6 +128,8 @@ def _correct(document: MutableMapping[str, Any], config: Path, practice_id: str,
     assert correction is not None
     if correction.key == TIME_ZONE:
         _practice(document, config, practice_id)[TIME_ZONE] = correction.value
+    elif correction.key == TIMES_WITHOUT_OFFSET:
+        _table(document, "partner")[correction.key] = correction.value
     else:
         _table(document, "partner", "parameters", finding.endpoint)[correction.key] = correction.value
 
@@ -291,6 +301,7 @@ def _checked(
         practices=chosen_practices(settings.practices, practices),
         endpoints=chosen_endpoints(endpoints),
         names=settings.partner.query_names(REGISTRY),
+        times_without_offset=settings.partner.times_without_offset,
     )
     notes = Notes()
     report = asyncio.run(_examine(partner_client(settings), order, notes, run_id, progress))

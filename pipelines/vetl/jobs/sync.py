@@ -60,6 +60,7 @@ def run_sync(
         details=settings.phone_calls.details,
         details_budget=settings.phone_calls.details_budget,
         reconcile=reconcile,
+        times_without_offset=settings.partner.times_without_offset,
     )
     with writing(settings.warehouse), _fewer_collections():
         return asyncio.run(

@@ -93,10 +93,16 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
         due = due.add(reading.local_midnight(first), min(end, through))
     sealed = covered.through(start)
     closed = _Closed(covered, covered)
-    for gap in due.spans:
+    for part in (part for gap in due.spans for part in conventions.parts(*gap)):
         settled, wants_ids = through - reading.margins.overlap, reading.reconcile != "no"
         purpose = Purpose(WindowKind.CLOSED, sealed, settled, wants_ids=wants_ids)
-        closed = yield from _close(conventions, gap, reading.margins.overlap, purpose, closed)
+        try:
+            closed = yield from _close(conventions, part, reading.margins.overlap, purpose, closed)
+        except RequestRefused as refusal:
+            if conventions.most_days is None:
+                raise
+            refused = f"{part[0]:%Y-%m-%d} to {part[1]:%Y-%m-%d}: {refusal}; may history_start be later?"
+            closed = replace(closed, outcome=closed.outcome + WindowOutcome(doubts=(refused,)))
     yield steps.Flush()
     return closed
 
@@ -164,8 +170,10 @@ def _vanished(
     if gone and by_id:
         yield from get_by_id(reading.endpoint.name, gone, reading.now, unlisted=True)
     elif gone:
-        again = Purpose(WindowKind.SECOND_LOOK, wants_ids=True)
-        outcome = yield from read_window(conventions, Window(start - reading.margins.overlap, through), again)
+        outcome = WindowOutcome()
+        for first, last in conventions.parts(start, through):
+            again = Purpose(WindowKind.SECOND_LOOK, wants_ids=True)
+            outcome += yield from read_window(conventions, Window(first - reading.margins.overlap, last), again)
         outcome += yield from _tail(conventions, reading, through)
         if outcome.certified:
             yield steps.MissingRecords([item for item in gone if item not in outcome.ids], reading.now)
@@ -185,7 +193,7 @@ def _derived_status(conventions: QueryConventions, reading: Reading, status: str
     if not open_here:
         return []
     conventions = yield from find_status(reading, conventions)
-    window = replace(reading.whole_history, status=status)
+    window = replace(conventions.widest(reading), status=status)
     listed: set[str] = set()
     try:
         total = (yield from steps.do(conventions.count(window))).total_count
@@ -219,14 +227,15 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
         gone = [identity for identity in here if identity not in seen_ids]
         yield from get_by_id(reading.endpoint.name, gone, reading.now, unlisted=True)
     yield steps.Flush()
-    note = f"{reading.endpoint.name}: the date range is ignored by the server, the whole list is read each time"
+    ignored = "the date range is ignored by the server, the whole list is read each time"
+    note = f"{reading.endpoint.name}: {ignored}; if it has recent rows only, older ones are missing"
     notes = (note, *_notes(conventions, reading, by_id=by_id))
     return Outcome(whole.certified, through if whole.certified else None, whole.reason, notes)
 
 
 def _notes(conventions: QueryConventions, reading: Reading, *, by_id: bool) -> tuple[str, ...]:
     if conventions.end is not Result.IGNORED:
-        if conventions.shows_latest or by_id:
+        if conventions.latest is None or by_id:
             return ()
         refused = "an end in the future is refused, so a row that changes during a read looks like a deleted one"
         return (f"{reading.endpoint.name}: {refused}; deletions are not marked",)
@@ -280,8 +289,8 @@ def _count_by_status(
     """Return a smallest page of each status and of the whole list; `None` if the filter has no effect."""
     pages: dict[str, Page] = {}
     for status in reversed(statuses_of(strategy)):  # so that a row that changes its status counts once
-        pages[status] = yield from steps.do(conventions.count(replace(reading.whole_history, status=status)))
-    whole = yield from steps.do(conventions.count(reading.whole_history))
+        pages[status] = yield from steps.do(conventions.count(replace(conventions.widest(reading), status=status)))
+    whole = yield from steps.do(conventions.count(conventions.widest(reading)))
     if whole.total_count and {page.total_count for page in pages.values()} == {whole.total_count}:
         return None
     return {**pages, ANY_STATUS: whole}

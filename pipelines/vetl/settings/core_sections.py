@@ -21,7 +21,7 @@ from vetl.core.endpoint import Endpoint, QueryNames
 from vetl.core.errors import ConfigurationError
 from vetl.core.published_file import CLASSES, KEY_CHARACTERS, PersonalClass, SharedWords, Treatment, is_weak_key
 from vetl.core.text import is_this_machine, nearest
-from vetl.core.zones import known_zone, zone
+from vetl.core.zones import TimesWithoutOffset, known_zone, zone
 from vetl.settings import section as checked
 from vetl.settings.section import Section
 
@@ -44,6 +44,7 @@ class PartnerSettings(Section):
     max_wait_seconds: checked.Real = Field(default=300, ge=0, allow_inf_nan=False)
     max_run_seconds: checked.Real = Field(default=7200, gt=0, allow_inf_nan=False)
     allow_plain_http: bool = False
+    times_without_offset: TimesWithoutOffset | None = None
     parameters: dict[str, dict[QueryName, checked.ParameterName]] = Field(
         default_factory=dict[str, dict[QueryName, checked.ParameterName]]
     )

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from vetl.core.endpoint import Column, Kind, is_exact
 from vetl.core.errors import BadRecord
 from vetl.core.pages import Row
+from vetl.core.zones import parse
 from vetl.store import instants
 from vetl.store.control.bad_rows import LONG_ROW, BadRow
 from vetl.store.tables import canonical_json
@@ -70,7 +71,7 @@ def _prepared(row: Mapping[str, Any], columns: Sequence[Column]) -> dict[str, An
         if value == "" and column.kind is not Kind.TEXT:
             prepared[column.name] = None
         elif column.kind is Kind.INSTANT and isinstance(value, str):
-            prepared[column.name] = instants.parse(value) or value
+            prepared[column.name] = parse(value) or value
     return prepared
 
 

@@ -4,7 +4,6 @@ A time without an offset is UTC; digits beyond the microsecond are cut. `differe
 time zones with those of `core.zones`; the marts convert by DuckDB's, and correct the times that differ.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
@@ -15,7 +14,7 @@ import duckdb
 import polars as pl
 
 from vetl.core import zones
-from vetl.core.zones import VERSION, offset_at
+from vetl.core.zones import VERSION, offset_at, parse
 
 INSTANT = pl.Datetime("us", "UTC")
 
@@ -28,7 +27,6 @@ _FIRST, _LAST = (
     (moment - _EPOCH) // timedelta(microseconds=1)
     for moment in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
 )
-_END_OF_DAY = re.compile(r"(?<=[T ])24(?=(:?00){0,2}([.,]0+)?([Z+-]|$))")
 
 
 def parse_column(texts: pl.Series) -> pl.Series:
@@ -60,18 +58,6 @@ def within_the_calendar(parsed: pl.Series, margin: timedelta = timedelta()) -> p
     micros, room = parsed.to_physical(), margin // timedelta(microseconds=1)
     outside = (micros < _FIRST + room) | (micros > _LAST - room)
     return parsed.set(outside, None) if outside.any() else parsed
-
-
-def parse(text: str) -> datetime | None:
-    """Parse one instant into an aware time in UTC; return `None` if the text is no time."""
-    upper = text.strip().upper()
-    midnight = _END_OF_DAY.sub("00", upper)
-    try:
-        value = datetime.fromisoformat(midnight)
-        aware = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-        return aware if midnight == upper else aware + timedelta(days=1)
-    except (ValueError, OverflowError):
-        return None
 
 
 _OFFSETS = """

@@ -21,6 +21,7 @@ _FORMATS: Final = {
     "seconds": "%Y-%m-%dT%H:%M:%SZ",
     "microseconds": "%Y-%m-%dT%H:%M:%S%.6fZ",
     "offset": "%Y-%m-%dT%H:%M:%S%.3f+00:00",
+    "without_offset": "%Y-%m-%dT%H:%M:%S%.3f",
 }
 LONGEST_NUMBER: Final = 18
 _WITH_INTEGER_IDS: Final = {"client_id", "patient_id", "appointment_id"}
@@ -94,7 +95,7 @@ class Resource:
 def _times(frame: pl.DataFrame, scene: Scene) -> list[pl.Series] | pl.Expr:
     """Return the instants as text; Python's rules of zones make local times."""
     form = scene.switches.timestamps
-    if form != "practice":
+    if form in _FORMATS:
         return pl.col(INSTANT).dt.strftime(_FORMATS[form])
     return [
         pl.Series(times.name, [at and stamp(at, form, scene.practice.zone) for at in times], dtype=pl.String)

@@ -20,7 +20,7 @@ from vetl.addons.lake.delta import Lake
 from vetl.addons.lake.job import run_export
 from vetl.settings import Settings
 
-WRITERS, ROUNDS = 8, 3
+WRITERS, ROUNDS = 4, 2
 CALLS = "raw.phone_calls"
 
 
@@ -73,7 +73,7 @@ def outcomes(table: DeltaTable) -> dict[str, set[tuple[str, int]]]:
     return found
 
 
-def test_eight_writers_that_are_killed_lose_nothing_and_show_no_halves(tmp_path: Path) -> None:
+def test_writers_that_are_killed_lose_nothing_and_show_no_halves(tmp_path: Path) -> None:
     random = Random(7)
     folders = [folder_of(tmp_path / "lake", number, practices=2, calls=300) for number in range(WRITERS)]
     run_export(folders[0])

@@ -288,7 +288,12 @@ async def _read_tasks(
 ) -> TasksRead:
     """Read all tasks of a practice as a sync reads a list; rows and certificates go into the private file."""
     practice = next(item for item in settings.practices if item.id == practice_id)
-    order = Order(practices=[practice], endpoints=[STAFF_TASKS], names=settings.partner.query_names(REGISTRY))
+    order = Order(
+        practices=[practice],
+        endpoints=[STAFF_TASKS],
+        names=settings.partner.query_names(REGISTRY),
+        times_without_offset=settings.partner.times_without_offset,
+    )
     run = Run(run_id, order, client, warehouse, parse_calls, clock, lambda _: None)
     runner = StepRunner(run, practice, STAFF_TASKS)
     reading = await runner.reading()
