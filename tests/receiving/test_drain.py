@@ -298,7 +298,7 @@ class Platform(PartnerClient):
         self.rows = rows
         self.asked: list[str] = []
 
-    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
+    async def record(self, practice_id: str, path: str, record_id: str, **_: Any) -> Row | None:
         assert practice_id == "loc-001"
         self.asked.append(f"{path}/{record_id}")
         answer = self.rows.get(record_id)
