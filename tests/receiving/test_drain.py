@@ -21,6 +21,7 @@ from vetl.addons.lake.job import run_export
 from vetl.core.errors import InboxError, PracticeRefused, RequestRefused, Unreachable, VetlError
 from vetl.core.list_read import problem_of_id
 from vetl.core.pages import Row
+from vetl.core.zones import TimesWithoutOffset
 from vetl.endpoints import REGISTRY
 from vetl.partner.client import PartnerClient
 from vetl.partner.webhooks import MESSAGE_ORDER, Channel, message as message_of, parse_delivery, rank, row
@@ -57,6 +58,27 @@ def test_every_table_has_the_fields_of_its_webhook_and_the_body_as_it_came(side:
         " from raw.service_reminder_events"
     ) == [("g-1", "RAB", "9", "incomplete")]
     assert side.rows("select id, status, _extra from raw.messages") == [("m-1", "failed", '{"later_field":[1]}')]
+
+
+@pytest.mark.parametrize(
+    ("setting", "at", "drift"),
+    [
+        ("practice", datetime(2026, 3, 1, 17, tzinfo=UTC), ()),
+        ("utc", datetime(2026, 3, 1, 12, tzinfo=UTC), ()),
+        (None, datetime(2026, 3, 1, 12, tzinfo=UTC), ("message_events", "messages")),
+    ],
+)
+def test_times_of_webhooks_without_an_offset_are_read_as_the_settings_say(
+    side: Side, setting: TimesWithoutOffset | None, at: datetime, drift: tuple[str, ...]
+) -> None:
+    side.warehouse.times_without_offset = setting
+    side.receive(("messages", message("m-1", "delivered", delivered_at="2026-03-01T12:00:00")))
+
+    changes = side.drain()
+
+    assert side.rows("select delivered_at from raw.message_events") == [(at,)]
+    assert side.rows("select delivered_at from raw.messages") == [(at,)]
+    assert tuple(note.partition(":")[0] for note in changes.drift if "delivered_at" in note) == drift
 
 
 def test_a_drain_that_stops_before_it_marks_the_inbox_counts_nothing_twice(
@@ -276,7 +298,7 @@ class Platform(PartnerClient):
         self.rows = rows
         self.asked: list[str] = []
 
-    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
+    async def record(self, practice_id: str, path: str, record_id: str, **_: Any) -> Row | None:
         assert practice_id == "loc-001"
         self.asked.append(f"{path}/{record_id}")
         answer = self.rows.get(record_id)

@@ -23,6 +23,7 @@ VetlError
 │   ├── RateLimited          429, possibly with the time to wait
 │   ├── TokenRejected        401: sign in again, then repeat the request
 │   └── TornAnswer           an answer that is not complete: cut off, HTML with a 200
+│       ├── Withheld         ... or neither the answer nor an error: `success: false`, a redirect
 │       └── WrongTotal       ... or whose rows are fewer or more than its own total says
 └── BadRecord                one row that does not fit its model; the other rows are stored
 
@@ -229,6 +230,13 @@ class TornAnswer(Transient):
 
 class TooLarge(TornAnswer):
     """An answer with more bytes than vetl reads. It is not repeated; fewer days may have a smaller answer."""
+
+
+class Withheld(TornAnswer):
+    """Neither the answer nor an error: `success: false` in spite of the status, or a redirect.
+
+    It may pass, or be the answer to an id that the platform does not have.
+    """
 
 
 class WrongTotal(TornAnswer):

@@ -43,6 +43,7 @@ def run_drain(settings: Settings, *, catch_up: bool = True, messages: Sequence[s
     run_id = new_run_id(started)
     with Inbox.open(settings.webhooks.inbox) as inbox, opened(settings.warehouse) as warehouse:
         warehouse.set_practices(settings.practices)
+        warehouse.times_without_offset = settings.partner.times_without_offset
         warehouse.start_run(run_id, started, "webhooks drain")
         result = DrainResult(exit_code=1)
         try:

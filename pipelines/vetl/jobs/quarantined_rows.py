@@ -76,6 +76,7 @@ def retry(settings: Settings, progress: ReportProgress) -> Retried:
 
 def _retried(settings: Settings, progress: ReportProgress) -> Retried:
     with opened(settings.warehouse) as warehouse:
+        warehouse.times_without_offset = settings.partner.times_without_offset
         rows = warehouse.quarantined_rows()
         before = [row for row in rows if row.payload != GONE]
         changes = _take_in(warehouse, before) + _take_in_deliveries(warehouse, before)
@@ -102,7 +103,8 @@ def _take_in(warehouse: Warehouse, quarantined: list[QuarantinedRow]) -> Changes
     run_id = new_run_id(datetime.now(UTC))
     changes = Changes()
     for (practice_id, name), group in groupby(rows, key=lambda row: (row.practice_id, row.endpoint)):
-        saves = [MergeRows([json.loads(row.payload)], row.last_seen) for row in group]
+        times = warehouse.times(practice_id, lists[name])
+        saves = [MergeRows([times.read(json.loads(row.payload))], row.last_seen) for row in group]
         changes += warehouse.commit(run_id, practice_id, lists[name], saves)
     return changes
 

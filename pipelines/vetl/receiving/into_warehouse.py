@@ -162,8 +162,9 @@ class CatchUp:
     async def _get(self, practice_id: str, endpoint: Endpoint, ids: Sequence[str]) -> Answers:
         """Get these ids; raise if the sign-in or the practice is refused, or there are too many requests."""
         found = await self.source.records(practice_id, endpoint.path_of(practice_id), ids)
+        times = self.warehouse.times(practice_id, endpoint)
         return Answers(
-            rows=[row for row in found.values() if isinstance(row, Mapping)],
+            rows=[times.read(row) for row in found.values() if isinstance(row, Mapping)],
             unknown=[identity for identity, row in found.items() if row is None],
             failed={identity: row for identity, row in found.items() if isinstance(row, VetlError)},
         )

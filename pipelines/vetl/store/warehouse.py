@@ -23,6 +23,7 @@ from vetl.core.errors import ConfigurationError, WarehouseError
 from vetl.core.list_read import Practice
 from vetl.core.pages import Changes
 from vetl.core.steps import Save
+from vetl.core.zones import Times, TimesWithoutOffset
 from vetl.endpoints import RECEIVED, REGISTRY
 from vetl.store import writer_lock
 from vetl.store.connection import MEMORY_FOR_ROWS, as_vetl_errors, attach, limit_memory, transaction
@@ -130,6 +131,8 @@ class Warehouse:
         """The raw tables by the names of their lists."""
         self.pseudonyms = Pseudonyms.load(connection)
         """The pseudonyms under which new rows of forgotten people are stored."""
+        self.times_without_offset: TimesWithoutOffset | None = None
+        """The setting, for rows that no sync reads."""
 
     @classmethod
     def open(
@@ -181,6 +184,10 @@ class Warehouse:
             record_practices(self._connection, configured, tuple(self.tables.values()))
         self._status.practices_changed()
         self._zones = zones(self._connection)
+
+    def times(self, practice_id: str, endpoint: Endpoint) -> Times:
+        """Return the reader of times for rows of a list that no sync reads."""
+        return Times.of(endpoint, self.times_without_offset, self._zones.get(practice_id, "UTC"))
 
     def start_run(self, run_id: str, started_at: datetime, command: str) -> None:
         """Record that a command begins to read the source."""
