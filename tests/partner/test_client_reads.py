@@ -5,6 +5,7 @@ Wrong addresses: nobody answers, a proxy answers, or a host that must not get a 
 
 import asyncio
 import ssl
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,9 +25,10 @@ from support.scripted_server import (
     one,
     reply_data,
     reply_error,
+    reply_json,
     reply_page,
 )
-from vetl.core.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer, Unreachable
+from vetl.core.errors import ConfigurationError, ContractBroken, NotFound, TornAnswer, Unreachable, Withheld
 from vetl.core.pages import CallsPage, Page, Row
 from vetl.partner.answers import http_date
 from vetl.partner.client import Account, Limits, PartnerClient
@@ -93,6 +95,33 @@ def test_a_record_is_missing_only_if_two_requests_do_not_find_it(stage: Stage, s
 
     assert [stage.play(scene) for _ in range(2)] == [{"c-1": {"id": "c-1"}}, {"c-1": None}]
     assert len(stage.server.asked) == 4
+
+
+REFUSED = reply_json({"success": False, "data": None, "message": "no such client"})
+
+
+@pytest.mark.parametrize("answer", [REFUSED, *(reply_error(status) for status in (301, 302, 308))])
+def test_a_withheld_record_costs_three_requests_and_keeps_no_other_from_being_read(
+    stage: Stage, answer: Reply
+) -> None:
+    """A client that is gone, or merged into another, may be answered so; one such answer proves nothing."""
+    ids = [f"c-{number}" for number in range(40)]
+    asked = Counter[str]()
+
+    def handler(request: ReceivedRequest) -> Reply:
+        asked[identity := request.path.rpartition("/")[2]] += 1
+        is_odd = identity.endswith(("1", "2")) and not (identity == "c-2" and asked[identity] == 2)
+        return answer if is_odd else reply_data({"id": identity})
+
+    stage.server.handler = handler
+
+    answers = stage.play(lambda client: client.records(PRACTICE, "clients", ids))
+
+    withheld = {identity for identity, row in answers.items() if isinstance(row, Withheld)}
+    assert withheld == {identity for identity in ids if identity.endswith(("1", "2"))} - {"c-2"}
+    assert answers.keys() == set(ids)
+    assert {asked[identity] for identity in withheld} == {3}
+    assert stage.time.slept == [1]
 
 
 @pytest.mark.parametrize("status", [404, 410, 501])

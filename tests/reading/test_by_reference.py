@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from support import certificate_claims as claims, model_driver
 from support.model_driver import Driver, Killed, reading_of
 from support.model_store import Mentions, People
-from vetl.core.errors import Unreachable
+from vetl.core.errors import Unreachable, Withheld
 from vetl.core.list_read import Margins, Outcome, Reconcile
 from vetl.endpoints import CLIENTS
 from vetl.reading import read_list
@@ -72,18 +72,65 @@ def test_ids_of_which_none_is_found_are_not_missing() -> None:
     assert store.missing == {"b", "c"}
 
 
-@pytest.mark.parametrize("answer", [{"id": "b-17", "name": "b"}, {"name": "b"}])
-def test_a_row_of_another_id_than_was_asked_for_is_not_taken_in_and_the_list_is_uncertain(
-    answer: dict[str, str],
-) -> None:
+def test_an_id_that_was_merged_into_another_is_missing() -> None:
+    """The platform answers it with the other's row. Two answers may be mixed up once on their way."""
+    source, store = People("a", "b", "c"), Mentions("a", "b", "c")
+    source.answers = {"b": [source.rows["a"], source.rows["a"]], "c": [source.rows["a"]]}
+
+    assert sync(source, store).certified
+
+    assert (set(store.rows), store.missing) == ({"a", "c"}, {"b"})
+
+
+def test_ids_that_all_come_back_as_others_are_not_missing() -> None:
+    """The ids that other rows mention may be of another kind than those of this list."""
     source, store = People("a", "b"), Mentions("a", "b")
-    source.answers = {"b": [answer]}
+    assert sync(source, store).certified
+    source.answers = {identity: [{"id": f"{identity}-17"}] * 4 for identity in source.rows}
+
+    outcome = sync(source, store, reconcile="full")
+
+    assert outcome.reason == "clients: 2 of 2 rows came back without the id that was requested"
+    assert (set(store.rows), store.missing) == ({"a", "b"}, set())
+
+
+def test_a_row_without_an_id_is_not_taken_in_and_the_list_is_uncertain() -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    source.answers = {"b": [{"name": "b"}, {"name": "b"}]}
 
     outcome = sync(source, store)
 
     assert not outcome.certified
     assert outcome.reason == "clients: 1 of 2 rows came back without the id that was requested"
-    assert set(store.rows) == {"a"}
+    assert (set(store.rows), store.missing) == ({"a"}, set())
+
+
+def not_given() -> Withheld:
+    return Withheld("GET clients/b: status 200, but `success` is false: no such client")
+
+
+def test_an_id_whose_answer_is_withheld_is_missing_if_another_is_found_after_it() -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    source.answers = {"b": [not_given()]}
+
+    assert sync(source, store).certified
+
+    assert (set(store.rows), store.missing) == ({"a"}, {"b"})
+
+
+def test_no_id_is_missing_if_the_platform_begins_to_withhold_every_answer() -> None:
+    source, store = People("a", "b"), Mentions("a", "b")
+    source.answers = {"a": [source.rows["a"], not_given()], "b": [not_given()]}
+
+    with pytest.raises(Withheld, match="no such client; 1 of 2 ids could not be read"):
+        sync(source, store)
+
+    store.mention("c")
+    source.answers = {identity: [not_given()] for identity in "abc"}
+    with pytest.raises(Withheld, match="no such client; 2 of 2 ids could not be read"):
+        sync(source, store)
+
+    assert (set(store.rows), store.missing) == ({"a"}, set())
 
 
 def test_an_id_that_always_fails_keeps_no_other_row_from_the_store() -> None:

@@ -213,3 +213,22 @@ def test_a_total_that_was_caught_lying_once_may_be_right_the_next_time() -> None
     source.manners = replace(source.manners, total="true")
 
     sync_whole(BOOKING_SESSIONS, source, store)
+
+
+@pytest.mark.parametrize("unknown", [2, 3, 9])
+@pytest.mark.parametrize(
+    ("endpoint", "hidden"),
+    [(BOOKING_SESSIONS, "abandoned"), (STAFF_TASKS, "canceled"), (AI_OUTBOUND, "suppressed")],
+)
+def test_rows_of_an_unknown_status_are_read_beside_those_of_a_hidden_one(
+    endpoint: Endpoint, hidden: str, unknown: int
+) -> None:
+    source = ModelSource(Random(3), Manners(hidden_status=hidden, order="created_desc"))
+    store = ModelStore()
+    statuses = (hidden, *STATUSES[endpoint.name][:2], *["snoozed"] * unknown)
+    source.fill(60, START - timedelta(days=12), timedelta(hours=4), *statuses)
+    for reconcile in ("no", "no", "full"):
+        sync_whole(endpoint, source, store, reconcile=reconcile)
+        source.now += timedelta(hours=1)
+        source.add(status="snoozed")
+        source.now += timedelta(days=1)

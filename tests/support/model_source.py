@@ -48,6 +48,8 @@ class Manners:
     status_ignored: bool = False
     default_status: str | None = None
     """The status of the rows that a list without a status has; `None`: all rows."""
+    hidden_status: str | None = None
+    """The status of the rows that a list without a status lacks."""
     echoes: bool = True
     total: Literal["true", "too high", "too low", "capped", "unfiltered", "huge"] = "true"
     beyond: Literal["empty", "repeats", "invents"] = "empty"
@@ -193,6 +195,8 @@ class ModelSource:
             rows = [row for row in rows if row.get("status") == status]
         elif status is None and manners.default_status:
             rows = [row for row in rows if row.get("status") == manners.default_status]
+        elif status is None and manners.hidden_status:
+            rows = [row for row in rows if row.get("status") != manners.hidden_status]
         if manners.order == "shuffled":
             return self.rng.sample(rows, len(rows))
         return _ordered(rows, manners.order)

@@ -23,6 +23,7 @@ VetlError
 │   ├── RateLimited          429, possibly with the time to wait
 │   ├── TokenRejected        401: sign in again, then repeat the request
 │   └── TornAnswer           an answer that is not complete: cut off, HTML with a 200
+│       ├── Withheld         ... or neither the answer nor an error: `success: false`, a redirect
 │       └── WrongTotal       ... or whose rows are fewer or more than its own total says
 └── BadRecord                one row that does not fit its model; the other rows are stored
 
@@ -207,6 +208,10 @@ class Unreachable(Transient):
     """No connection, a time-out, or a 5xx status."""
 
 
+class TooSlow(Unreachable):
+    """504: a gateway gave up waiting for the platform. Fewer days may be answered in time."""
+
+
 class Untrusted(Unreachable):
     """No authority of this machine vouches for the platform's certificate; an attempt soon after cannot help."""
 
@@ -229,6 +234,13 @@ class TornAnswer(Transient):
 
 class TooLarge(TornAnswer):
     """An answer with more bytes than vetl reads. It is not repeated; fewer days may have a smaller answer."""
+
+
+class Withheld(TornAnswer):
+    """Neither the answer nor an error: `success: false` in spite of the status, or a redirect.
+
+    It may pass, or be the answer to an id that the platform does not have.
+    """
 
 
 class WrongTotal(TornAnswer):

@@ -42,6 +42,8 @@ AT_ONCE = 16
 
 UNKNOWN_ID = (400, 404, 410, 422)
 """Statuses with which a server may answer a request for an unknown id. The contract does not show which one."""
+REST_OF_WITHHELD = 1.0
+"""Seconds before the third request for the ids whose answer was withheld twice."""
 ONE_ID_ALONE = (errors.Unreachable, errors.TornAnswer, errors.ContractBroken, errors.RequestRefused)
 """Errors that may be about a single id: a platform may fail on one broken record each time."""
 SOME_FAILURES = 3
@@ -150,8 +152,13 @@ class PartnerClient:
 
         return await self._send(practice_id, protocol.calls_request(query), decipher)
 
-    async def record(self, practice_id: str, path: str, record_id: str) -> Row | None:
-        """Return one record by id, `None` if the platform does not have it (404, 410, or no `data`)."""
+    async def record(
+        self, practice_id: str, path: str, record_id: str, *, final: tuple[type[errors.VetlError], ...] = ()
+    ) -> Row | None:
+        """Return one record by id, `None` if the platform does not have it (404, 410, or no `data`).
+
+        Errors of the types `final` are raised without another attempt.
+        """
         if record_id in UNADDRESSABLE:
             return None
 
@@ -160,7 +167,7 @@ class PartnerClient:
             return protocol.record(answer, document) if protocol.payload(answer, document) else None
 
         try:
-            return await self._send(practice_id, protocol.record_request(path, record_id), decipher)
+            return await self._send(practice_id, protocol.record_request(path, record_id), decipher, final=final)
         except errors.NotFound as error:
             if error.status in (404, 410):
                 return None
@@ -171,8 +178,9 @@ class PartnerClient:
     ) -> dict[str, Row | errors.VetlError | None]:
         """Return the answer for each id: its row, `None` if there is no such row, or the error of its request.
 
-        An id without a row is requested twice, because one stray 404 of a gateway must not delete a row. If too
-        many requests fail, the other ids are not requested and have no answer.
+        An id without a row is requested twice, because one stray 404 of a gateway must not delete a row; one whose
+        answer is `Withheld` three times, as a reader has to find out what that means. If too many requests fail,
+        the other ids are not requested and have no answer.
         """
         turn = asyncio.Semaphore(AT_ONCE)
         answers: dict[str, Row | errors.VetlError | None] = {}
@@ -184,17 +192,20 @@ class PartnerClient:
                 if failures > SOME_FAILURES + (len(answers) - failures) // 10:
                     return
                 try:
-                    answers[identity] = await self.record(practice_id, path, identity)
+                    row = await self.record(practice_id, path, identity, final=(errors.Withheld,))
                 except ONE_ID_ALONE as error:
-                    unknown = isinstance(error, errors.RequestRefused) and error.status in UNKNOWN_ID
-                    failures += not unknown
-                    answers[identity] = None if unknown else error
+                    row = _about_one_id(error)
+                failures += isinstance(row, errors.VetlError) and not isinstance(row, errors.Withheld)
+                answers[identity] = row
 
         await gather(get(identity) for identity in ids)
-        absent = [identity for identity, row in answers.items() if row is None]
-        for identity in absent:
-            del answers[identity]
-        await gather(get(identity) for identity in absent)
+        for rest, kinds in ((0.0, (type(None), errors.Withheld)), (REST_OF_WITHHELD, (errors.Withheld,))):
+            again = [identity for identity, row in answers.items() if isinstance(row, kinds)]
+            for identity in again:
+                del answers[identity]
+            if again and rest:
+                await self._timing.sleep(rest)
+            await gather(get(identity) for identity in again)
         return answers
 
     async def write(
@@ -224,9 +235,15 @@ class PartnerClient:
         return await self._send(practice_id, request, read, limiter)
 
     async def _send(
-        self, practice_id: str, request: Request, decipher: Decipher[T], own_limiter: RateLimiter | None = None
+        self,
+        practice_id: str,
+        request: Request,
+        decipher: Decipher[T],
+        own_limiter: RateLimiter | None = None,
+        *,
+        final: tuple[type[errors.VetlError], ...] = (),
     ) -> T:
-        """Send the request until `decipher` accepts an answer or the attempts are used up."""
+        """Send the request until `decipher` accepts an answer, the attempts are used up or an error is `final`."""
         limiter = own_limiter or self._limiters.of(practice_id)
         budget = RetryBudget(f"{request.method} {request.name} for practice {practice_id}", self._deadline)
         while True:
@@ -242,6 +259,8 @@ class PartnerClient:
                     if isinstance(error, errors.TokenRejected):
                         self._session.forget(token)
                     error.add_note("; the change may have been made, so check before you send it again")
+                    raise
+                if isinstance(error, final):
                     raise
                 await self._before_the_next(error, practice_id, budget, limiter, token)
 
@@ -349,6 +368,15 @@ class PartnerClient:
         for counters in all_counters:
             counters.requests += 1
             counters.retries += attempt > 1
+
+
+def _about_one_id(error: errors.VetlError) -> errors.VetlError | None:
+    """Return the answer for an id from the error of its request; `None` if the platform does not have the id."""
+    if isinstance(error, errors.RequestRefused) and error.status in UNKNOWN_ID:
+        return None
+    if isinstance(error, errors.RequestRefused) and error.status < HTTPStatus.BAD_REQUEST:
+        return errors.Withheld(str(error))  # the record of one id may have moved, and not the platform
+    return error
 
 
 async def gather(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

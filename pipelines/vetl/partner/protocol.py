@@ -207,7 +207,7 @@ def whole(page: CsvAnswer) -> CsvAnswer:
 def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSON value
     """Return `data` of the envelope `{success, data, message}`; if `success` is missing, the status counts.
 
-    Raise `TornAnswer` if `success` is false in spite of the status; for a read this is temporary; `ContractBroken`
+    Raise `Withheld` if `success` is false in spite of the status; for a list this is temporary; `ContractBroken`
     if there is no such envelope.
     """
     envelope = document.value
@@ -215,7 +215,7 @@ def payload(answer: Answer, document: Decoded) -> Any:  # noqa: ANN401 - any JSO
         _broken(answer, "the JSON is not an envelope with `success` and `data`")
     if is_failure(envelope):
         message = redact(envelope.get("message"), answer.secrets) or "no reason given"
-        raise errors.TornAnswer(f"{answer.label}: status {answer.status}, but `success` is false: {message}")
+        raise errors.Withheld(f"{answer.label}: status {answer.status}, but `success` is false: {message}")
     if "data" not in envelope:
         _broken(answer, "the envelope has no `data`")
     return envelope["data"]
@@ -288,13 +288,14 @@ def refusal(answer: Answer) -> errors.VetlError:
     if status in _LOST:
         return errors.NotFound(text, status=status)
     if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return errors.Unreachable(text, retry_after=wait)
+        unreachable = errors.TooSlow if status == HTTPStatus.GATEWAY_TIMEOUT else errors.Unreachable
+        return unreachable(text, retry_after=wait)
     if status == HTTPStatus.FORBIDDEN:
         return errors.PracticeRefused(f"{text}; are the credentials valid for this practice?", status=status)
     if status in _MOVED_FOR_GOOD:
         return errors.RequestRefused(f"{text}; is partner.base_url the platform's address?", status=status)
     if status < HTTPStatus.BAD_REQUEST:
-        return errors.TornAnswer(f"{text}: not followed, no redirect or such is in the contract")
+        return errors.Withheld(f"{text}: not followed, no redirect or such is in the contract")
     return errors.RequestRefused(text, status=status, fields=fields)
 
 

@@ -29,7 +29,8 @@ Contract (Clients and patients): the client list requires a search term and ends
 requires a client.
 
 Requests of a sync: one for each id that is not stored or is older than the refresh age, and a second one if the
-source does not have the id, for at most as many ids as the budget. Without such ids there is none.
+source does not have the id, for at most as many ids as the budget. Without such ids there is none. If an answer is
+withheld or has another id: one or two more for it, and three.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +40,7 @@ from itertools import pairwise
 
 from vetl.core import steps
 from vetl.core.endpoint import ByReference, FullScan, NewestFirst
-from vetl.core.errors import RequestRefused, VetlError
+from vetl.core.errors import RequestRefused, VetlError, Withheld
 from vetl.core.list_read import Outcome, Reading
 from vetl.core.pages import Certificate, Page, Row, Window, WindowKind, instant, key_of, updated_at
 from vetl.discovery.conventions import QueryConventions, contradiction
@@ -60,37 +61,70 @@ def get_by_id(
     Return lines about doubts. A row without the requested id is not stored. A platform that does not offer the
     request, or not to this account, may answer it with 404, as for an unknown id (the contract does not show
     these statuses): so ids count as missing only if another one is found, or if a certified read of the list
-    lacks them, too (`unlisted`). Raise `VetlError` if a few ids could not be read; all other rows are stored.
+    lacks them, too (`unlisted`). An id whose answer is withheld, or twice has the same other id (with which the
+    platform merged it), counts as missing only if another one is found after it, because the platform may fail.
+    Raise `VetlError` if a few ids could not be read; all other rows are stored.
     """
     answers = yield from steps.do(steps.GetRecords(ids))
-    failed = [row for row in answers.values() if isinstance(row, VetlError)]
-    rows = {identity: row for identity, row in answers.items() if isinstance(row, Mapping)}
-    strangers = [identity for identity, row in rows.items() if str(row.get("id")) != identity]
-    yield steps.MergeRows([row for identity, row in rows.items() if identity not in strangers], read_at)
-    missing = [identity for identity, row in answers.items() if row is None]
-    doubts: list[str] = []
-    if strangers:
-        doubts.append(f"{name}: {len(strangers)} of {len(ids)} rows came back without the id that was requested")
-    if missing and not unlisted and not rows and not (yield from _finds_others(missing)):
-        doubts.append(f"{name}: no row is found by its id ({len(missing)} requested); may this account read them?")
-    elif missing:
-        yield steps.MissingRecords(missing, read_at)
+    first = _of_other_ids(answers)
+    if first:  # two answers may have been mixed up on their way
+        answers = {**answers, **(yield from steps.do(steps.GetRecords(list(first))))}
+    others = _of_other_ids(answers)
+    rows = _of_own_ids(answers)
+    yield steps.MergeRows(list(rows.values()), read_at)
+    missing = [key for key, row in answers.items() if row is None]
+    odd = [key for key, row in answers.items() if isinstance(row, Withheld)]
+    odd += [key for key, now in others.items() if now and now == first.get(key)]
+    gone = yield from _confirmed(missing, odd, list(rows), unlisted=unlisted)
+    if gone:
+        yield steps.MissingRecords(gone, read_at)
+    failed = [row for key, row in answers.items() if isinstance(row, VetlError) and key not in gone]
     if failed:
         yield steps.Flush()
-        unread = len(ids) - len(rows) - len(missing)
+        unread = len(set(ids).difference(rows, others, missing, gone))
         failed[0].add_note(f"; {unread} of {len(ids)} ids could not be read, the others are stored")
         raise failed[0]
+    doubts: list[str] = []
+    strangers = len(others.keys() - set(gone))
+    if strangers:
+        doubts.append(f"{name}: {strangers} of {len(ids)} rows came back without the id that was requested")
+    if missing and not gone:
+        doubts.append(f"{name}: no row is found by its id ({len(missing)} requested); may this account read them?")
     return doubts
 
 
-def _finds_others(missing: Sequence[str]) -> steps.Plan[bool]:
-    """Return whether the source finds a stored row by its id; true without one, if only a few ids are missing."""
-    here = yield from steps.do(steps.IdsHere())
-    others = sorted(set(here).difference(missing))[-ENOUGH:]
+Answers = Mapping[str, Row | VetlError | None]
+
+
+def _of_own_ids(answers: Answers) -> dict[str, Row]:
+    """Return the rows that have the id that was requested."""
+    return {key: row for key, row in answers.items() if isinstance(row, Mapping) and str(row.get("id")) == key}
+
+
+def _of_other_ids(answers: Answers) -> dict[str, object]:
+    """Return the ids whose row has another id, each with that other id."""
+    own = _of_own_ids(answers)
+    return {key: row.get("id") for key, row in answers.items() if isinstance(row, Mapping) and key not in own}
+
+
+def _confirmed(
+    missing: Sequence[str], odd: Sequence[str], found: Sequence[str], *, unlisted: bool
+) -> steps.Plan[Sequence[str]]:
+    """Return the ids that count as missing, by the rules of `get_by_id`, all or none.
+
+    `odd`: ids that were not found in another way than by an answer for unknown ids.
+    """
+    if (unlisted or found) and not odd:
+        return missing
+    if not missing and not odd:
+        return []
+    gone = [*missing, *odd]
+    here = found or (yield from steps.do(steps.IdsHere()))
+    others = sorted(set(here).difference(gone))[-ENOUGH:]
     if not others:
-        return len(missing) < ENOUGH
+        return missing if not odd and len(missing) < ENOUGH else []
     answers = yield from steps.do(steps.GetRecords(others))
-    return any(isinstance(row, Mapping) for row in answers.values())
+    return gone if _of_own_ids(answers) else []
 
 
 IDS_AT_ONCE = 500

@@ -15,8 +15,8 @@ may show some of them only. Then the list of each status is read whole in each s
 leave by themselves first, so that a row which leaves it meanwhile is in a list that is read later.
 
 Requests for that: four at the first sync, until each final status has rows, at each reconcile, and as long as rows
-may be hidden; the pages around a row of each status if their totals add up to more than the list. If rows are
-hidden, or these pages prove nothing, the pages of the list of each status.
+may be hidden; the pages around a row of each status if their totals do not add up to the list's. If rows are
+hidden, or these pages prove nothing, the pages of the list and of the list of each status.
 """
 
 from collections.abc import Mapping
@@ -301,7 +301,7 @@ def _verdict(
 ) -> steps.Plan[str | None]:
     """Return whether the whole list hides rows; `None` if it is not known, because a status has no row yet."""
     by_status = [page for status, page in pages.items() if status != ANY_STATUS]
-    if sum(page.total_count for page in by_status) <= pages[ANY_STATUS].total_count:
+    if sum(page.total_count for page in by_status) == pages[ANY_STATUS].total_count:
         return SHOWS if all(pages[status].total_count for status in strategy.final) else None
     readers = [_is_shown(conventions, page) for page in by_status if page.total_count]
     are_shown = yield from steps.do(steps.SideBySide(readers))

@@ -22,6 +22,8 @@ from vetl.reading.paging import Pass, certificate, read_pass, uncertified, unite
 
 WHOLE = Window()
 PAGES_OF_A_MOVING_LIST = 20
+WITHOUT_STATUS = "without a status"
+"""The status in the certificate of a list that has rows of some statuses only."""
 BY_STATUS = "the list of each status; without a status the server hides rows"
 
 
@@ -97,14 +99,25 @@ def _united_passes(passes: Sequence[Pass]) -> int:
 
 
 def read_by_status(
-    conventions: QueryConventions, statuses: Sequence[str], requested: Window = WHOLE, *, claimed: Window = WHOLE
+    conventions: QueryConventions,
+    statuses: Sequence[str],
+    requested: Window = WHOLE,
+    *,
+    claimed: Window = WHOLE,
+    plain: WholeList | None = None,
 ) -> Plan[WholeList]:
-    """Read the whole list of each status in turn; the windows are those of `read_whole_list`.
+    """Read the list without a status, unless it is `plain`, then the whole list of each status in turn.
+
+    Only the list without one has the rows of a status that the contract does not show. The windows are those of
+    `read_whole_list`.
 
     A row that changes its status meanwhile may come twice, or not at all if its new status was read before.
     """
-    passes: list[Pass] = []
-    doubts: list[str] = []
+    if plain is None:
+        unnamed = replace(claimed, status=WITHOUT_STATUS)
+        plain = yield from read_whole_list(conventions, requested, claimed=unnamed)
+    passes = [*plain.passes]
+    doubts = [] if plain.certified else [plain.reason]
     for status in statuses:
         windows = replace(requested, status=status), replace(claimed, status=status)
         whole = yield from read_whole_list(conventions, windows[0], claimed=windows[1])
@@ -115,16 +128,17 @@ def read_by_status(
 
 def union_evidence(whole: WholeList, window: Window = WHOLE) -> Certificate:
     """Return the certificate of a list that was read by each status."""
-    ids = len(united_ids(whole.passes))
-    totals = {done.window.status: done.total for done in whole.passes}  # of the last pass of each status
-    total = sum(totals.values())
+    ids = united_ids(whole.passes)
+    by_status = [done for done in whole.passes if done.window.status not in (None, WITHOUT_STATUS)]
+    totals = {done.window.status: done.total for done in by_status}  # of the last pass of each status
+    total = sum(totals.values()) + len(ids - united_ids(by_status))
     evidence = replace(
         certificate(whole.last, WindowKind.WHOLE, reason=whole.reason),
         window=window,
         total_first=total,
         total_last=total,
-        rows=ids,
-        distinct_ids=ids,
+        rows=len(ids),
+        distinct_ids=len(ids),
         started=whole.passes[0].started,
     )
     return evidence if whole.certified else uncertified(evidence, whole.reason)
@@ -213,7 +227,8 @@ def complete(
         return whole
     counts = yield from compare_totals(reading, conventions, statuses)
     # Hidden rows that an earlier sync stored must not count as deleted.
-    more = min(counts.there.values(), default=0) >= 0 and sum(counts.there.values()) > whole.last.total
+    unnamed = sum(count for status, count in counts.here.items() if status not in counts.there)
+    more = min(counts.there.values(), default=0) >= 0 and sum(counts.there.values()) + unnamed > whole.last.total
     hides = counts.hides or (more and not counts.status_is_ignored)
     if hides:
         conventions = yield from find_status(reading, conventions)
@@ -221,7 +236,7 @@ def complete(
     if not hides or conventions.status is Result.IGNORED or not is_proven:
         yield from mark_missing(whole, lambda: read_whole_list(conventions))
         return whole
-    by_status = yield from read_by_status(conventions, statuses)
+    by_status = yield from read_by_status(conventions, statuses, plain=whole)
     if united_ids(by_status.passes) <= united_ids(whole.passes):
         # No row was hidden: the filter of a list of one or two rows may have been believed wrongly.
         yield from mark_missing(whole, lambda: read_whole_list(conventions))
