@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import vetl_sandbox
 from vetl.core.errors import ConfigurationError
 from vetl.core.steps import Flush, Plan
 from vetl.engine import runner as engine
@@ -93,6 +94,20 @@ def test_a_practice_that_the_platform_refuses_is_certified_in_nothing(
     assert all("403" in item.reason for item in result.results if item.practice_id == "loc-999")
     assert states(result, practices.settings.practices[1].id) == {"certified"}
     assert result.exit_code == 1
+
+
+def test_a_proposed_list_that_alone_is_forbidden_is_withdrawn(opened: Any) -> None:
+    """A gateway may answer 403 to a path that does not exist; the practice is read as usual."""
+    practices = opened(practices=1, calls=60, days=6)
+    forbidden = vetl_sandbox.Fault("status", path="*/appointments", status=403, in_a_row=None)
+    practices.platform.faults.set([forbidden])
+
+    result = practices.sync()
+
+    ended = {item.endpoint: item.state for item in result.results}
+    assert ended.pop("appointments") == "withdrawn"
+    assert set(ended.values()) == {"certified"}
+    assert result.exit_code == 0
 
 
 def test_history_may_start_today_but_not_in_the_future(opened: Any) -> None:

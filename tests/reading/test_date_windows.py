@@ -18,6 +18,7 @@ from support.call_store import CallStore
 from support.model_calls import ModelCalls, Sorting
 from support.model_driver import Driver, Killed, reading_of
 from vetl.core.endpoint import DateWindows
+from vetl.core.errors import TooSlow
 from vetl.core.list_read import Outcome
 from vetl.core.pages import Page, Row, Window
 from vetl.core.steps import ReadPage
@@ -348,6 +349,24 @@ def test_days_whose_csv_is_too_large_are_read_in_halves() -> None:
 
     assert sync(source, store).certified
     assert mirrored(source, store)
+
+
+def test_days_that_a_gateway_does_not_wait_for_are_read_in_halves() -> None:
+    source, store = opened(11, 300)
+    source.refuses, source.refusal = lambda first, last: (last - first).days > 20, TooSlow("504")
+
+    assert sync(source, store).certified
+    assert mirrored(source, store)
+
+
+def test_a_gateway_that_waits_for_nothing_is_not_asked_for_each_day() -> None:
+    source, store = opened(11, 300)
+    source.refuses, source.refusal = lambda _first, _last: True, TooSlow("504")
+
+    with pytest.raises(TooSlow):
+        sync(source, store)
+
+    assert source.requests < 5
 
 
 READ_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -60,6 +60,14 @@ def test_every_table_has_the_fields_of_its_webhook_and_the_body_as_it_came(side:
     assert side.rows("select id, status, _extra from raw.messages") == [("m-1", "failed", '{"later_field":[1]}')]
 
 
+def test_an_empty_outcome_detail_may_be_an_empty_list(side: Side) -> None:
+    side.receive(("ai_outbound", outreach("r-1", outcome_detail=[])))
+
+    assert side.drain().inserted == 1
+
+    assert side.rows("select request_id, outcome_detail from raw.outreach_events") == [("r-1", None)]
+
+
 @pytest.mark.parametrize(
     ("setting", "at", "drift"),
     [

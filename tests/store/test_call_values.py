@@ -123,6 +123,7 @@ def test_any_way_of_writing_gives_the_same_rows(
     ("number", "summary", "shown"),
     [
         ("'+15550100", "'=SUM(A1)", ("+15550100", "=SUM(A1)")),
+        ("\t+15550100", "\t=SUM(A1)", ("+15550100", "=SUM(A1)")),
         ("'+15550100", "'tis late", ("+15550100", "'tis late")),
         ("+15550100", "'=SUM(A1)", ("+15550100", "'=SUM(A1)")),
     ],
@@ -150,6 +151,12 @@ def test_a_date_that_is_no_minute_does_not_count_for_the_range_of_a_page() -> No
 def test_a_missing_column_breaks_the_contract_and_is_named() -> None:
     with pytest.raises(ContractBroken, match="no column Outcome, Duration"):
         split(HEADER.replace("Outcome,", "").replace(",Duration", "").encode() + b"\n")
+
+
+def test_the_columns_of_the_contract_are_found_in_any_case() -> None:
+    body = f"{HEADER.lower()}\n{call_line(summary='Late')}\n".encode()
+
+    assert split(body).frame["Summary"].to_list() == ["Late"]
 
 
 @pytest.mark.parametrize("body", [b"", b"\n", b"\xef\xbb\xbf"])

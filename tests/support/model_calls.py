@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo
 
-from vetl.core.errors import NotFound, RequestRefused, TooLarge, WrongTotal
+from vetl.core.errors import NotFound, RequestRefused, TooLarge, VetlError, WrongTotal
 from vetl.core.pages import CallsPage, Page
 from vetl.core.steps import Query, ReadCalls, ReadPage
 from vetl.discovery.conventions import check_page
@@ -83,8 +83,8 @@ class ModelCalls:
     `largest_page` and `largest_json_page` are the most rows of one answer. `sorting`: as listed; calls of one
     minute in another order on each page, the same each time; or in another order in each answer; or all calls in a
     new order for each answer. `lie` is added to each total. `deepest` is the last JSON page that is served,
-    counted from 0. `refuses` returns whether a range of days is refused. A CSV with more rows than `most_rows` is
-    too large.
+    counted from 0. `refuses` returns whether a range of days is refused, with `refusal`. A CSV with more rows than
+    `most_rows` is too large.
     """
 
     def __init__(self, rng: Random, now: datetime, zone: ZoneInfo, *, largest_page: int = 40) -> None:
@@ -95,6 +95,7 @@ class ModelCalls:
         self.lie = 0
         self.deepest: int | None = None
         self.refuses: Callable[[date, date], bool] = lambda _first, _last: False
+        self.refusal: VetlError = RequestRefused("range", status=400)
         self.most_rows = largest_page
         self.frame: Callable[[Sequence[CsvRow]], Any] = list
         self.calls: list[Call] = []
@@ -183,7 +184,7 @@ class ModelCalls:
         texts = {name: str(value) for name, value in query.items()}
         first, last = date.fromisoformat(texts["start_date"]), date.fromisoformat(texts["end_date"])
         if self.refuses(first, last):
-            raise RequestRefused("range", status=400)
+            raise self.refusal
         self.asked.setdefault((first, last), len(self.versions) - 1)
         return self.of(first, last), int(texts["page"]), min(int(texts["per_page"]), largest)
 

@@ -202,9 +202,7 @@ def _failed(arguments: Sequence[str], error: Exception) -> int:
             )
         return _fail(arguments, message, WrongUse.exit_code)
     if isinstance(error, BrokenPipeError):
-        # The reader has closed the pipe. Python would report the error once more when it flushes at exit.
-        sys.stdout = None
-        return 0
+        return _unread(0)
     if full := no_room(error):
         return _fail(arguments, full, 1)
     if "-vv" in arguments:
@@ -217,5 +215,14 @@ def _fail(arguments: Sequence[str], message: str, exit_code: int) -> int:
     line = printable(" ".join(message.replace("Value error, ", "").split()))
     say(f"vetl: {line}", "error")
     if "--json" in arguments:
-        sys.stdout.write(json.dumps({"exit_code": exit_code, "error": line}) + "\n")
+        try:
+            sys.stdout.write(json.dumps({"exit_code": exit_code, "error": line}) + "\n")
+        except BrokenPipeError:
+            return _unread(exit_code)
+    return exit_code
+
+
+def _unread(exit_code: int) -> int:
+    """Give up the output, whose reader has closed the pipe: Python would report the error again at exit."""
+    sys.stdout = None
     return exit_code

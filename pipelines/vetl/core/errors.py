@@ -208,6 +208,10 @@ class Unreachable(Transient):
     """No connection, a time-out, or a 5xx status."""
 
 
+class TooSlow(Unreachable):
+    """504: a gateway gave up waiting for the platform. Fewer days may be answered in time."""
+
+
 class Untrusted(Unreachable):
     """No authority of this machine vouches for the platform's certificate; an attempt soon after cannot help."""
 

@@ -128,7 +128,7 @@ def check_times(
         return found("ok", value, evidence)
     if value == "utc" and setting is None:
         return found("note", value, evidence, remedy)
-    remedy = f"{remedy}, then run `vetl reconcile --full`: stored times are wrong until then"
+    remedy = f"{remedy}; the next sync reads all stored times again"
     return found("contradicts", value, evidence, remedy, Correction("times_without_offset", value))
 
 

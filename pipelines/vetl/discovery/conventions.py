@@ -83,7 +83,7 @@ class QueryConventions:
     def _bound(self, bound: datetime | date, outward: int) -> str | None:
         """Format a bound in the form that the server accepts.
 
-        Return `None` for a day in the future, if it refuses these: its default end may show more than today does.
+        Return `None` for a day in the future, if it refuses these: its default end may show more of today.
         """
         if not isinstance(bound, datetime):
             return bound.isoformat()
@@ -94,7 +94,7 @@ class QueryConventions:
         at = bound + further
         if self.latest is None or at <= self.latest:
             return format_bound(at, form)
-        return None if form == "day" else format_bound(self.latest, form)
+        return format_bound(self.latest, form) if form == "instant" else None
 
     def closed_bound(self, now: datetime, lag: timedelta) -> datetime:
         """Return the latest instant before which no row of the list can still appear.

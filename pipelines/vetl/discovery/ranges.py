@@ -268,11 +268,12 @@ def _no_start(knowledge: ListKnowledge, *, fixed: bool) -> Plan[Finding]:
         knowledge.names = replace(knowledge.names, start=name)
         knowledge.whole = knowledge.required = {name: knowledge.widest(form)[0]}
     elif refused:
+        refusal = yield from knowledge.refusal_of({name: knowledge.widest("instant")[0]})
         return knowledge.finding(
             "start",
             "contradicts",
             "none",
-            f"{name} is refused, and so are every other name tried and a request without a start",
+            f"{name} is refused, and so are every other name tried and a request without a start ({refusal})",
             f"ask the platform for its name and set start in [partner.parameters.{knowledge.endpoint}]",
         )
     return knowledge.finding(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import structlog
@@ -257,12 +258,12 @@ class StepRunner:
         through = outcome.through and min(outcome.through, self._oldest)
         return self._result(state, outcome.reason, through, outcome.notes)
 
-    def failed(self, error: Exception) -> EndpointResult:
-        """Return the result of a list that could not be read; "withdrawn" if a proposed list does not exist."""
+    def failed(self, error: Exception, *, withdrawn: bool = False) -> EndpointResult:
+        """Return the result of a list that could not be read."""
+        if withdrawn:
+            return self._result("withdrawn", f"{error}; its data is kept", None)
         if not isinstance(error, errors.VetlError):
             return self._result("failed", f"{errors.unforeseen(error)}; -vv shows where it comes from", None)
-        if isinstance(error, errors.NotFound) and self._endpoint.may_be_withdrawn:
-            return self._result("withdrawn", f"{error}; its data is kept", None)
         hint = (
             "; run `vetl doctor --write`"
             if isinstance(error, errors.RequestRefused) and error.status in UNKNOWN_WORDS
@@ -364,12 +365,25 @@ async def _sync_list(run: Run, practice: Practice, endpoint: Endpoint) -> Endpoi
     except (errors.WarehouseError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - one list must never stop the others
-        run.failures.setdefault(practice.id, error)
-        return await _failed(runner, error)
+        withdrawn = await _is_withdrawn(run, practice, endpoint, error)
+        if not withdrawn:
+            run.failures.setdefault(practice.id, error)
+        return await _failed(runner, error, withdrawn=withdrawn)
     return runner.done(outcome)
 
 
-async def _failed(runner: StepRunner, error: Exception) -> EndpointResult:
+async def _is_withdrawn(run: Run, practice: Practice, endpoint: Endpoint, error: Exception) -> bool:
+    """Return whether a proposed list does not exist, or this account may not read it.
+
+    Some gateways answer 403 to a path that does not exist; it is about the list if the practice is answered.
+    """
+    if not endpoint.may_be_withdrawn or isinstance(error, errors.NotFound):
+        return endpoint.may_be_withdrawn
+    is_forbidden = isinstance(error, errors.PracticeRefused) and error.status == HTTPStatus.FORBIDDEN
+    return is_forbidden and await _unheard(run, practice) is None
+
+
+async def _failed(runner: StepRunner, error: Exception, *, withdrawn: bool) -> EndpointResult:
     """Commit the rows of a list that were read before it failed, and return its result."""
     if not isinstance(error, errors.VetlError):
         _log.debug("list_failed", cause=errors.unforeseen(error), places=errors.places_of(error))
@@ -379,7 +393,7 @@ async def _failed(runner: StepRunner, error: Exception) -> EndpointResult:
         raise
     except Exception as unsaved:  # noqa: BLE001 - as above; the first error is reported
         _log.debug("rows_not_saved", cause=errors.unforeseen(unsaved), places=errors.places_of(unsaved))
-    return runner.failed(error)
+    return runner.failed(error, withdrawn=withdrawn)
 
 
 async def _read_one_list(runner: StepRunner) -> Outcome:

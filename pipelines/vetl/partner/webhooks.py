@@ -122,8 +122,10 @@ def row(delivery: Delivery, received_at: datetime) -> Row:
             own.pop("id", None)
             return {**own, "message_id": _message_id(payload), "status": status_of(payload), **whole}
         case Channel.AI_OUTBOUND:
-            detail = payload.get("outcome_detail")
+            detail = own.get("outcome_detail")
             booked = detail.get("appointment_id") if isinstance(detail, dict) else None
+            if detail == []:  # an empty object, as PHP writes it
+                own["outcome_detail"] = None
             return {**own, "status": status_of(payload), "appointment_id": booked, **whole}
         case Channel.SERVICE_REMINDERS:
             return {**own, "content_hash": content_hash(payload), **whole}

@@ -8,10 +8,10 @@ a server comes from `vetl.discovery`.
 
 from dataclasses import replace
 
-from vetl.core.endpoint import ByReference, DateWindows, FullScan, NewestFirst, Received, UpdatedWindows
+from vetl.core.endpoint import ByReference, DateWindows, FullScan, Kind, NewestFirst, Received, UpdatedWindows
 from vetl.core.errors import RequestRefused, WrongUse
 from vetl.core.list_read import KEYS, Capabilities, Outcome, Reading
-from vetl.core.steps import Flush, Plan
+from vetl.core.steps import Flush, Learnt, Plan
 from vetl.discovery import identity
 from vetl.discovery.conventions import conventions_of
 from vetl.discovery.discover import discover
@@ -20,13 +20,31 @@ from vetl.reading.call_schedule import read_call_days
 from vetl.reading.undated_lists import read_by_reference, read_full_scan, read_newest_first
 from vetl.reading.updated_windows import read_updated_windows
 
+READ_AS = "times_without_offset"
+"""The capability with the setting under which the times of the stored rows were read; empty: under both."""
+SETTING = "[partner] times_without_offset"
+
 
 def read_list(reading: Reading) -> Plan[Outcome]:
-    """Run the strategy of a list.
+    """Run the strategy of a list; read all of it if the setting of times without an offset has changed since.
 
     Raise `ConfigurationError` or `RequestRefused` if the server refuses the list in every form; `WrongUse` if the
     endpoint has no list.
     """
+    read_as = reading.times_without_offset or "utc"
+    has_times = any(column.kind is Kind.INSTANT for column in reading.endpoint.columns())
+    if not has_times or read_as == reading.capabilities.get(READ_AS, "utc"):
+        return (yield from _read_list(reading))
+    # The stored times are hours off, and so are the certified windows, until one read has all rows again.
+    yield Learnt(READ_AS, "", SETTING)
+    outcome = yield from _read_list(replace(reading, reconcile="full") if reading.cursor else reading)
+    if outcome.certified:
+        yield Learnt(READ_AS, read_as, SETTING)
+        yield Flush()
+    return outcome
+
+
+def _read_list(reading: Reading) -> Plan[Outcome]:
     match reading.endpoint.strategy:
         case DateWindows() as strategy:
             return (yield from read_call_days(reading, strategy))

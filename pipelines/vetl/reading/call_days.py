@@ -28,7 +28,7 @@ from itertools import pairwise
 
 from vetl.core import steps
 from vetl.core.endpoint import DateWindows
-from vetl.core.errors import ContractBroken, NotFound, RequestRefused, TooLarge, WrongTotal
+from vetl.core.errors import ContractBroken, NotFound, RequestRefused, TooLarge, TooSlow, WrongTotal
 from vetl.core.pages import CallsPage, Certificate, Page, Row, Window, WindowKind, instant, key_of
 from vetl.discovery.conventions import QueryConventions, contradiction
 from vetl.reading.certified import are_unmoved
@@ -194,9 +194,11 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
     """
     try:
         page = yield from _settled_look(strategy, start, end, purpose)
-    except (RequestRefused, TooLarge) as error:
+    except (RequestRefused, TooLarge, TooSlow) as error:
         if isinstance(error, NotFound) or end - start == DAY or purpose.kind is WindowKind.TAIL:
             raise
+        if isinstance(error, TooSlow):
+            yield from _look(strategy, end - DAY, end, purpose)  # raises if the platform answers to nothing
         return (yield from _in_halves(strategy, start, end, purpose))
     size = _size(strategy, page)
     if page.rows >= size and end - start > DAY:
@@ -213,7 +215,7 @@ def read_days(strategy: DateWindows, start: date, end: date, purpose: DaysPurpos
 
 
 def _in_halves(strategy: DateWindows, start: date, end: date, purpose: DaysPurpose) -> steps.Plan[str | None]:
-    """Read a span in halves: the server may limit the days of a range, or the answer is too large."""
+    """Read a span in halves: the server may limit the days of a range, or its answer is too large or too slow."""
     middle = start + (end - start).days // 2 * DAY
     earlier = yield from read_days(strategy, start, middle, purpose)
     later = yield from read_days(strategy, middle, end, purpose)

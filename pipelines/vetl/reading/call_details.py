@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from vetl.core.errors import RequestRefused
+from vetl.core.errors import RequestRefused, TooSlow
 from vetl.core.list_read import Reading
 from vetl.core.pages import Row, Window, WindowKind, instant
 from vetl.core.steps import (
@@ -193,13 +193,13 @@ def _packed(days: Mapping[date, int]) -> list[Window]:
 
 
 def _read_window(json: QueryConventions, window: Window, shared: SharedDays, *, last: bool) -> Plan[_Listed]:
-    """Read a window and attach its rows; read halves if it is not whole or the server refuses so many days."""
+    """Read a window and attach its rows; read halves if it is not whole, refused or too slow."""
     first, final = window.start, window.end
     assert isinstance(first, date)
     assert isinstance(final, date)
     if first == final:
         return (yield from _read_day(json, first, shared, last=last))
-    with suppress(RequestRefused):
+    with suppress(RequestRefused, TooSlow):
         done = yield from _read_pass(json, window, shared)
         if done.whole:
             yield AttachDetails(done.rows, first, final, certificate=certificate(done, WindowKind.DETAILS))

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from vetl.core.endpoint import DateWindows
-from vetl.core.errors import RequestRefused
+from vetl.core.errors import RequestRefused, TooSlow
 from vetl.core.list_read import Outcome, Reading
 from vetl.core.pages import WindowKind
 from vetl.core.steps import CallsPerDay, DaysWithState, Flush, MoveCursor, Plan, ReadCalls, SideBySide, do
@@ -158,14 +158,14 @@ def _expected_per_day(start: date, end: date, stored: Mapping[date, int], most: 
     """Return the mean number of calls on days without stored calls, from the total of one small request.
 
     A mean of more calls than a page counts as 0: windows of many days are cut by the size of their answers. So
-    does the mean of so many days that the server refuses them.
+    does the mean of so many days that the server refuses them, or a gateway does not wait for them.
     """
     unknown = (end - start).days - len(stored)
     if unknown <= 1:
         return 0.0
     try:
         page = yield from do(ReadCalls(calls_query(start, end, size=1), 0, 1, lenient=True))
-    except RequestRefused:
+    except (RequestRefused, TooSlow):
         return 0.0
     expected = max(0.0, page.total_count - sum(stored.values())) / unknown
     return expected if expected <= most else 0.0

@@ -22,6 +22,7 @@ from vetl.store.tables import canonical_json
 
 HEADERS = tuple(column.header for column in COLUMNS)
 TEXTS = tuple(column.header for column in COLUMNS if column.cell is Cell.TEXT)
+_OF_ANY_CASE = {header.casefold(): header for header in HEADERS}
 SCHEMA = dict.fromkeys((*HEADERS, EXTRA), pl.String())
 
 _BOM = b"\xef\xbb\xbf"
@@ -124,7 +125,7 @@ def split(body: bytes) -> CallTexts:
     if frame is None:
         frame = _one_by_one(body, names, bad)
     others = sorted(name for name in names if name not in SCHEMA)
-    columns = _without_apostrophes(frame[[*HEADERS]])
+    columns = _without_guards(frame[[*HEADERS]])
     if others:
         columns = columns.hstack([_as_json(frame, others)])
     else:
@@ -132,24 +133,25 @@ def split(body: bytes) -> CallTexts:
     return CallTexts(columns, tuple(bad), frozenset(others))
 
 
-def _without_apostrophes(columns: pl.DataFrame) -> pl.DataFrame:
-    """Return the cells as in the JSON list, if the server puts an apostrophe before those that look like formulas.
+def _without_guards(columns: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells as in the JSON list, if the server puts `'` or a tab before those that look like formulas.
 
-    Many exports guard spreadsheets like that. Then each number with a country code begins with an apostrophe.
+    Many exports guard spreadsheets like that. Then each number with a country code begins with that character.
     """
     numbers = columns["Phone Number"]
-    if not numbers.str.starts_with("'+").any() or numbers.str.starts_with("+").any():
+    if not numbers.str.contains(r"^['\t]\+").any() or numbers.str.starts_with("+").any():
         return columns
-    return columns.with_columns(pl.col(TEXTS).str.replace(r"^'([=+\-@\t\r])", "$1"))
+    return columns.with_columns(pl.col(TEXTS).str.replace(r"^['\t]([=+\-@\t\r])", "$1"))
 
 
 def _header(body: bytes) -> list[str]:
     end = body.find(b"\n")
     line = body if end < 0 else body[:end]
     try:
-        names = [name.strip() for name in next(csv.reader([line.decode("utf-8", "replace").rstrip("\r")]))]
+        read = [name.strip() for name in next(csv.reader([line.decode("utf-8", "replace").rstrip("\r")]))]
     except csv.Error:
         raise ContractBroken("phone_calls: the CSV does not begin with a line of column names") from None
+    names = [_OF_ANY_CASE.get(name.casefold(), name) for name in read]
     missing = [name for name in HEADERS if name not in names]
     if missing and end < 0:
         raise TornAnswer("phone_calls: the CSV is cut off inside its header")
