@@ -404,7 +404,7 @@ def succeed(room: Room, times: int) -> int:
 
 
 def test_the_number_that_was_refused_is_tried_again_after_a_hundred_successes() -> None:
-    room = Room(8)
+    room = Room(8, "loc-001")
     with room.request(), room.request(), room.request():
         refuse(room)  # the fourth
         assert room.limit == 2
@@ -415,7 +415,7 @@ def test_the_number_that_was_refused_is_tried_again_after_a_hundred_successes() 
 
 
 def test_a_429_to_a_request_that_was_alone_is_no_sign_of_too_many_at_once() -> None:
-    room = Room(8)
+    room = Room(8, "loc-001")
     with room.request():
         refuse(room)
     refuse(room)

@@ -162,6 +162,7 @@ class Spacing:
 
 PATIENCE = 100
 """Successes before one request more is sent at once than the platform has accepted."""
+ALL = "all practices"
 
 
 class Room:
@@ -173,7 +174,8 @@ class Room:
     quota.
     """
 
-    def __init__(self, ceiling: int) -> None:
+    def __init__(self, ceiling: int, name: str) -> None:
+        self._name = name
         self.places = CapacityLimiter(ceiling)
         self.successes = 0
         self._ceiling = ceiling
@@ -214,6 +216,7 @@ class Room:
         self._cuts += 1
         self._round = 0
         self.places.total_tokens = max(1, most // 2)
+        _log.debug("fewer_requests", practice=self._name, in_flight=self.limit)
 
     def _grow(self) -> None:
         self.successes += 1
@@ -240,8 +243,8 @@ class RateLimiter:
         account: Spacing | None = None,
     ) -> None:
         self._name = name
-        self._room = Room(ceiling)
-        self._everywhere = everywhere or Room(ceiling)
+        self._room = Room(ceiling, name)
+        self._everywhere = everywhere or Room(ceiling, ALL)
         self._spacings = [Spacing(per_minute, timing), *([account] if account else [])]
 
     @property
@@ -287,7 +290,7 @@ class Limiters:
 
     def __init__(self, limits: Limits, timing: Timing) -> None:
         self._limits, self._timing = limits, timing
-        self._everywhere = Room(limits.max_in_flight_total)
+        self._everywhere = Room(limits.max_in_flight_total, ALL)
         total = limits.requests_per_minute_total
         self._account = Spacing(total, timing) if total else None
         self._made: dict[tuple[str, int | None], RateLimiter] = {}
