@@ -30,10 +30,11 @@ from vetl.core.errors import (
 from vetl.core.pages import Page
 from vetl.partner import wire
 from vetl.partner.client import Limits, PartnerClient
-from vetl.partner.limits import RateLimiter, RetryPolicy
+from vetl.partner.limits import RateLimiter, RetryPolicy, Room
 from vetl.partner.protocol import LARGEST_JSON
 
 WHOLE = reply_page([{"id": "1"}])
+POLICY = RetryPolicy()
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,72 @@ def test_a_quota_per_minute_without_retry_after_is_waited_out(stage: Stage) -> N
     assert len(stage.play(scene)) == 20
 
 
+@pytest.mark.parametrize("sharing", ["x-client-id", "authorization"])
+def test_a_platform_that_takes_one_request_at_once_is_read_one_by_one(stage: Stage, sharing: str) -> None:
+    """One of each practice, or one of all that have the same token; it does not say when to come back."""
+    under_way: set[str] = set()
+    refused = 0
+
+    async def handler(asked: ReceivedRequest) -> Reply:
+        nonlocal refused
+        if (sharer := asked.headers[sharing]) in under_way:
+            refused += 1
+            return reply_error(429, "one request at a time")
+        under_way.add(sharer)
+        for _turn in range(20):
+            await asyncio.sleep(0)
+        under_way.remove(sharer)
+        return WHOLE
+
+    stage.server.handler = handler
+
+    async def scene(client: PartnerClient) -> None:
+        names = [f"loc-{n % 2}" for n in range(180)]
+        await asyncio.gather(*(client.page(name, "staff_tasks", {}) for name in names))
+
+    stage.play(scene)
+
+    assert refused < 30
+    assert stage.time.seconds - 1000 < 20
+
+
+def unlucky(stage: Stage, refusals: float) -> tuple[Page | BaseException, int]:
+    """Return the result of a request that gets so many 429 while others succeed, and the number that it got."""
+    got = 0
+
+    def handler(asked: ReceivedRequest) -> Reply:
+        nonlocal got
+        if not asked.path.endswith("staff_tasks") or got >= refusals:
+            return WHOLE
+        got += 1
+        return reply_error(429)
+
+    stage.server.handler = handler
+
+    async def scene(client: PartnerClient) -> Page | BaseException:
+        task = asyncio.create_task(one(client))
+        while not task.done():
+            await client.page("loc-001", "appointments", {})
+        return (await asyncio.gather(task, return_exceptions=True))[0]
+
+    return stage.play(scene), got
+
+
+def test_a_429_while_other_requests_succeed_uses_up_no_attempt(stage: Stage) -> None:
+    result, got = unlucky(stage, POLICY.rate_limited_attempts + 8)
+
+    assert isinstance(result, Page)
+    assert got == POLICY.rate_limited_attempts + 8
+
+
+def test_a_request_that_is_refused_for_ever_while_others_succeed_ends_with_its_budget(stage: Stage) -> None:
+    result, got = unlucky(stage, float("inf"))
+
+    assert isinstance(result, RateLimited)
+    assert "partner.max_wait_seconds leaves 0 s of waiting" in str(result)
+    assert got <= POLICY.max_wait + 1
+
+
 def test_no_more_than_the_limit_are_in_flight_per_practice_and_in_all(stage: Stage) -> None:
     async def handler(_: ReceivedRequest) -> Reply:
         for _turn in range(20):
@@ -173,7 +240,6 @@ def test_an_answer_that_drips_without_end_is_given_up(stage: Stage, monkeypatch:
 
 
 LISTS = ("phone_calls", "booking_sessions", "appointments", "staff_tasks")
-POLICY = RetryPolicy()
 
 
 async def everything(client: PartnerClient) -> list[Page | BaseException]:
@@ -322,6 +388,40 @@ def test_requests_that_were_on_their_way_together_halve_once() -> None:
         assert limiter.limit == 4
 
     play(scene)
+
+
+def refuse(room: Room) -> None:
+    with pytest.raises(RateLimited), room.request():
+        raise RateLimited("429")
+
+
+def succeed(room: Room, times: int) -> int:
+    """Return the limit after so many requests one after the other."""
+    for _request in range(times):
+        with room.request():
+            pass
+    return room.limit
+
+
+def test_the_number_that_was_refused_is_tried_again_after_a_hundred_successes() -> None:
+    room = Room(8)
+    with room.request(), room.request(), room.request():
+        refuse(room)  # the fourth
+        assert room.limit == 2
+
+    assert succeed(room, 98) == 3
+    assert succeed(room, 1) == 4
+    assert succeed(room, 99) == 4
+
+
+def test_a_429_to_a_request_that_was_alone_is_no_sign_of_too_many_at_once() -> None:
+    room = Room(8)
+    with room.request():
+        refuse(room)
+    refuse(room)
+
+    assert room.limit == 1
+    assert succeed(room, 1 + 2 + 3 + 4 + 5 + 6 + 7) == 8
 
 
 def test_a_pause_is_made_by_all_requests_of_the_practice() -> None:

@@ -299,7 +299,7 @@ class PartnerClient:
             budget.attempt += 1
             await self._session.renew(token)
         elif isinstance(error, errors.RateLimited) or getattr(error, "retry_after", None):
-            limiter.pause(budget.pause_after(error))
+            limiter.pause(budget.pause_after(error, successes=limiter.successes))
         else:
             await budget.wait(error)
 

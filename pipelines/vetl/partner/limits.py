@@ -10,8 +10,8 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -160,12 +160,74 @@ class Spacing:
         return is_later
 
 
+PATIENCE = 100
+"""Successes before one request more is sent at once than the platform has accepted."""
+
+
+class Room:
+    """How many requests may be under way together: at most `ceiling`.
+
+    The limit is halved after a 429 or if no answer comes, once for all requests that were under way together, and
+    grows by one after every full round that succeeds. A 429 may mean that so many at once are not allowed, so this
+    number is tried again only after a hundred successes. If the request was alone, the cause is another, such as a
+    quota.
+    """
+
+    def __init__(self, ceiling: int) -> None:
+        self.places = CapacityLimiter(ceiling)
+        self.successes = 0
+        self._ceiling = ceiling
+        self._refused_at = ceiling + 1
+        self._under_way = self._cuts = self._round = 0
+
+    @property
+    def limit(self) -> int:
+        """Return how many requests may be under way now."""
+        return int(self.places.total_tokens)
+
+    @contextmanager
+    def request(self, matters: Callable[[errors.Transient], bool] = lambda _: True) -> Generator[int]:
+        """Enclose one request that has a place; yield how many are under way with it.
+
+        An error for which `matters` is false changes nothing.
+        """
+        self._under_way += 1
+        together, cuts = self._under_way, self._cuts
+        try:
+            yield together
+        except (errors.RateLimited, errors.Unreachable) as error:
+            if cuts == self._cuts and matters(error):
+                self.halve(together if isinstance(error, errors.RateLimited) else None)
+            raise
+        else:
+            self._grow()
+        finally:
+            self._under_way -= 1
+
+    def halve(self, refused_at: int | None = None) -> None:
+        """Let half as many requests be under way; `refused_at` is the number at which the platform refused one."""
+        most = self.limit
+        if refused_at == 1:
+            self._refused_at = self._ceiling + 1
+        elif refused_at is not None:
+            self._refused_at = most = min(most, refused_at)
+        self._cuts += 1
+        self._round = 0
+        self.places.total_tokens = max(1, most // 2)
+
+    def _grow(self) -> None:
+        self.successes += 1
+        self._round += 1
+        enough = self.limit if self.limit + 1 < self._refused_at else PATIENCE
+        if self._round >= enough and self.limit < self._ceiling:
+            self._round = 0
+            self.places.total_tokens = self.limit + 1
+
+
 class RateLimiter:
     """Lets the requests of one practice through, first come, first served.
 
-    The number of requests under way is at most `ceiling`. It is halved after a 429 or if no answer comes, once for
-    all requests that were under way together, and grows by one after every full round that succeeds. `everywhere`
-    and `account` are the limits of all practices together.
+    `everywhere` and `account` are the limits of all practices together.
     """
 
     def __init__(
@@ -174,36 +236,39 @@ class RateLimiter:
         ceiling: int,
         per_minute: int | None,
         timing: Timing,
-        everywhere: CapacityLimiter | None = None,
+        everywhere: Room | None = None,
         account: Spacing | None = None,
     ) -> None:
-        self._name, self._ceiling = name, ceiling
-        self._places = CapacityLimiter(ceiling)
-        self._everywhere = everywhere or CapacityLimiter(ceiling)
+        self._name = name
+        self._room = Room(ceiling)
+        self._everywhere = everywhere or Room(ceiling)
         self._spacings = [Spacing(per_minute, timing), *([account] if account else [])]
-        self._cuts = self._successes = 0
 
     @property
     def limit(self) -> int:
         """Return how many requests may be under way now."""
-        return int(self._places.total_tokens)
+        return self._room.limit
+
+    @property
+    def successes(self) -> int:
+        """Return how many requests of this practice have succeeded."""
+        return self._room.successes
 
     @asynccontextmanager
     async def passing(self) -> AsyncGenerator[None]:
         """Enclose one request from its start to its answer. A `RateLimited` that passes through is a 429."""
-        async with self._places:
+
+        def is_for_all(error: errors.Transient) -> bool:
+            """Return whether too many requests of all practices may be the cause; a quota comes with a time."""
+            return together == 1 and isinstance(error, errors.RateLimited) and not error.retry_after
+
+        async with self._room.places:
             await self._spacings[0].turn()
-            async with self._everywhere:
+            async with self._everywhere.places:
                 for spacing in self._spacings[1:]:
                     await spacing.turn()
-                cuts = self._cuts
-                try:
+                with self._room.request() as together, self._everywhere.request(is_for_all):
                     yield
-                except (errors.RateLimited, errors.Unreachable):
-                    if cuts == self._cuts:
-                        self.halve()
-                    raise
-                self._grow()
 
     def pause(self, seconds: float) -> None:
         """Let no request of this practice start for so long, because the platform asks for it."""
@@ -214,16 +279,7 @@ class RateLimiter:
 
     def halve(self) -> None:
         """Let half as many requests be under way."""
-        self._cuts += 1
-        self._successes = 0
-        self._places.total_tokens = max(1, self.limit // 2)
-        _log.debug("fewer_requests", practice=self._name, in_flight=self.limit)
-
-    def _grow(self) -> None:
-        self._successes += 1
-        if self._successes >= self.limit and self.limit < self._ceiling:
-            self._successes = 0
-            self._places.total_tokens = self.limit + 1
+        self._room.halve()
 
 
 class Limiters:
@@ -231,7 +287,7 @@ class Limiters:
 
     def __init__(self, limits: Limits, timing: Timing) -> None:
         self._limits, self._timing = limits, timing
-        self._everywhere = CapacityLimiter(limits.max_in_flight_total)
+        self._everywhere = Room(limits.max_in_flight_total)
         total = limits.requests_per_minute_total
         self._account = Spacing(total, timing) if total else None
         self._made: dict[tuple[str, int | None], RateLimiter] = {}
@@ -267,8 +323,8 @@ class RetryPolicy:
     replays_of_used_up: int = 20
     """... if tokens were accepted for other requests: some are good for a few uses only."""
     rate_limited_attempts: int = 12
-    """Most answers 429 of one request. Without `Retry-After` their pauses add up to minutes, longer than any quota
-    per minute."""
+    """Most answers 429 of one request while no other of its practice succeeds. Without `Retry-After` their pauses
+    add up to minutes, longer than any quota per minute."""
     refused_sign_ins: int = 4
     """Attempts of a sign-in before a refusal of credentials that worked before is final."""
     max_wait: float = 300.0
@@ -320,17 +376,21 @@ class RetryBudget:
         self._rejected: list[Collection[str]] = []
         """For each rejected token the practices for which it was accepted."""
         self._left = deadline.policy.max_wait
+        self._overtaken_by = 0
 
     @property
     def rejected(self) -> int:
         """Return the number of rejected tokens."""
         return len(self._rejected)
 
-    def pause_after(self, error: Failure, good_for: Collection[str] = ()) -> float:
+    def pause_after(self, error: Failure, good_for: Collection[str] = (), successes: int = 0) -> float:
         """Return the seconds before the next attempt; raise `error` if no further attempt is allowed.
 
-        `good_for`: the practices for which the rejected token was accepted, now or later.
+        `good_for`: the practices for which the rejected token was accepted, now or later. `successes`: how many
+        requests of the practice have succeeded; a 429 while others succeed is bad luck, and counts as the first.
         """
+        if successes > self._overtaken_by:
+            self._overtaken_by, self._seen[errors.RateLimited] = successes, 0
         seconds = self._seconds(error, good_for)
         why = "" if seconds is None else self._refusal(seconds)
         if seconds is None or why:
