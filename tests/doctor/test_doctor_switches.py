@@ -191,4 +191,4 @@ def test_a_wrong_reading_of_times_without_an_offset_is_put_back(clinic: Clinic) 
     assert clinic.config.read_text() == config.replace('"practice"', '"utc"')
     assert clinic.sync().exit_code == 0
     clinic.platform.set(timestamps="milliseconds")
-    assert clinic.differences("phone_calls", "ai_outbound") == []
+    assert clinic.differences() == []

@@ -300,6 +300,24 @@ def test_a_session_that_was_deleted_in_the_hours_that_may_be_hidden_is_found_by_
 
 
 @LISTS
+def test_a_row_from_before_the_oldest_of_a_list_without_a_start_is_not_deleted(endpoint: Endpoint) -> None:
+    """The server may show recent rows only, and the name of its start is unknown."""
+    source, store = every_five_hours(NO_START), ModelStore()
+    source.manners = replace(source.manners, most_days=20)
+    sync_whole(endpoint, source, store)
+    source.now += timedelta(days=15)
+    source.add(status="completed")
+    gone = list(source.rows)[-4]
+    source.remove(gone)
+
+    for reconcile in ("no", "full"):
+        outcome = sync(endpoint, source, store, reconcile=reconcile)
+
+        assert any("older rows than its oldest, of 2026-02-2" in note for note in outcome.notes)
+        assert store.missing == {gone}
+
+
+@LISTS
 @pytest.mark.parametrize("refuses", [None, "instants", "days"])
 @pytest.mark.parametrize("names", [QueryNames(), ONE_OF_TWO_PAIRS], ids=["as configured", "of two pairs"])
 def test_a_start_without_effect_is_sent_if_the_list_is_refused_without_it(

@@ -212,15 +212,18 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
 
     An end is sent if it works. If no end works, the answers may lack rows of the last day and a half. Then the
     list is certified only up to these rows, and a row counts as vanished only if it cannot be got by its id.
+    Without a start that works they may lack rows from before the oldest one, too, so none of these has vanished.
     """
     through = reading.now if conventions.shows_latest else reading.now - UNPROVEN_END
     requested, claimed = Window(end=reading.now + timedelta(days=1)), Window(end=through)
     whole = yield from read_whole_list(
         conventions, requested, claimed=WHOLE if conventions.shows_latest else claimed
     )
-    if conventions.shows_latest:
-        yield from mark_missing(whole, lambda: read_whole_list(conventions, requested))
-    elif by_id and reading.reconcile != "no" and whole.certified:
+    oldest = min((at for row in whole.last.evidence if (at := updated_at(row))), default=None)
+    if conventions.shows_latest and oldest:
+        among = steps.IdsHere("updated_at", oldest, reading.now + timedelta(days=1))
+        yield from mark_missing(whole, lambda: read_whole_list(conventions, requested), among)
+    if by_id and reading.reconcile != "no" and whole.certified:
         yield steps.Flush()
         here = yield from steps.do(steps.IdsHere())
         seen_ids = united_ids(whole.passes)
@@ -228,7 +231,8 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
         yield from get_by_id(reading.endpoint.name, gone, reading.now, unlisted=True)
     yield steps.Flush()
     ignored = "the date range is ignored by the server, the whole list is read each time"
-    note = f"{reading.endpoint.name}: {ignored}; if it has recent rows only, older ones are missing"
+    since = f"older rows than its oldest, of {oldest:%Y-%m-%d}, may be hidden" if oldest else "it has no row"
+    note = f"{reading.endpoint.name}: {ignored}; {since}"
     notes = (note, *_notes(conventions, reading, by_id=by_id))
     return Outcome(whole.certified, through if whole.certified else None, whole.reason, notes)
 

@@ -144,12 +144,14 @@ def union_evidence(whole: WholeList, window: Window = WHOLE) -> Certificate:
     return evidence if whole.certified else uncertified(evidence, whole.reason)
 
 
-def mark_missing(whole: WholeList, read_again: Callable[[], Plan[WholeList]]) -> Plan[None]:
-    """Mark stored rows as deleted if a certified read and a second one do not contain them."""
+def mark_missing(
+    whole: WholeList, read_again: Callable[[], Plan[WholeList]], among: IdsHere | None = None
+) -> Plan[None]:
+    """Mark stored rows (`among` them) as deleted if a certified read and a second one do not contain them."""
     yield Flush()
     if not whole.certified:
         return
-    here = yield from do(IdsHere())
+    here = yield from do(among or IdsHere())
     gone = _without(here, whole)
     if gone:
         again = yield from read_again()

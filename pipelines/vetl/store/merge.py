@@ -338,7 +338,9 @@ def _outdated(table: RawTable) -> str:
     later = "stored.updated_at > fresh.updated_at"
     if table.endpoint.strategy.is_received:
         return later
-    return f"{later} and stored.updated_at > fresh._loaded_at - interval {LAG.total_seconds():.0f} seconds"
+    # A change that is ahead of its read was no answer's: the times were read in a wrong zone, or by a wrong clock.
+    lag = f"interval {LAG.total_seconds():.0f} seconds"
+    return f"{later} and stored.updated_at between fresh._loaded_at - {lag} and fresh._loaded_at + {lag}"
 
 
 def _restated(commit: Commit, written: pl.DataFrame) -> pl.DataFrame:
