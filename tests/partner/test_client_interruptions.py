@@ -30,8 +30,9 @@ from vetl.core.errors import (
 from vetl.core.pages import Page
 from vetl.partner import wire
 from vetl.partner.client import Limits, PartnerClient
-from vetl.partner.limits import RateLimiter, RetryPolicy, Room
+from vetl.partner.limits import RateLimiter, Room
 from vetl.partner.protocol import LARGEST_JSON
+from vetl.partner.retries import RetryPolicy
 
 WHOLE = reply_page([{"id": "1"}])
 POLICY = RetryPolicy()

@@ -13,7 +13,7 @@ from support.forked import start
 from support.scripted_server import PRACTICE, HeldTime, Reply, ScriptedServer
 from vetl.core.errors import VetlError
 from vetl.partner.client import Account, PartnerClient
-from vetl.partner.limits import RetryPolicy
+from vetl.partner.retries import RetryPolicy
 from vetl.store.phone_calls.csv_frames import parse_calls
 
 ROOM = 800 * 2**20

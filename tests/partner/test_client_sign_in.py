@@ -37,7 +37,7 @@ from vetl.core.errors import (
 from vetl.core.pages import Page
 from vetl.partner.account import AcceptedCredentials
 from vetl.partner.client import Account, Limits, PartnerClient
-from vetl.partner.limits import RetryPolicy
+from vetl.partner.retries import RetryPolicy
 from vetl.store.notes import notes_file, read_note, write_note
 
 

@@ -4,7 +4,7 @@ from functools import partial
 
 from vetl.jobs import sync
 from vetl.partner import account
-from vetl.partner.limits import RetryPolicy
+from vetl.partner.retries import RetryPolicy
 
 account._COST["n"] = 2  # pyright: ignore[reportPrivateUsage] - it changes the cost, not the behaviour
 """Each sign-in costs 50 ms of CPU against guessing, and the passwords of hundreds of tests are public."""

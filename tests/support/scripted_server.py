@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import SecretStr
 from vetl.core.pages import Page
 from vetl.partner.client import Account, Limits, PartnerClient, Timing
-from vetl.partner.limits import RetryPolicy
+from vetl.partner.retries import RetryPolicy
 
 T = TypeVar("T")
 

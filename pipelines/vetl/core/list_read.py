@@ -140,8 +140,8 @@ class Parameter(BaseModel):
     `base` is the number of the first page, `size` the rows of the largest page. `bounds` is the form and the
     precision of a start and an end (`vetl.discovery.conventions.Bounds`), stored with the start. If the start is
     ignored, `bounds` is the form in which the server requires it; for an end beside such a start, the form in
-    which it accepts the end. `is_past`: the server refuses an end in the future. `most_days`: it refuses a longer
-    range from this start.
+    which it accepts the end. `refuses_future`: the server refuses an end in the future. `most_days`: it refuses a
+    longer range from this start.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -152,7 +152,7 @@ class Parameter(BaseModel):
     base: int | None = None
     size: int | None = None
     bounds: Literal["instant", "widened", "day"] | None = None
-    is_past: bool = False
+    refuses_future: bool = False
     most_days: int | None = None
 
 

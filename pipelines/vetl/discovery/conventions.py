@@ -188,14 +188,14 @@ def latest_bound(reading: Reading, bounds: Bounds) -> datetime:
 
 
 def whole_range(
-    reading: Reading, bounds: Bounds, *, is_past: bool = False, most_days: int | None = None
+    reading: Reading, bounds: Bounds, *, refuses_future: bool = False, most_days: int | None = None
 ) -> tuple[datetime, datetime]:
     """Return bounds that include every row: the start of history, and two days after the source's clock.
 
-    The end is the source's clock if the server refuses ends in the future (`is_past`); the range has the latest
-    `most_days` if it refuses longer ones.
+    The end is the source's clock if the server refuses ends in the future; the range has the latest `most_days` if
+    it refuses longer ones.
     """
-    late = latest_bound(reading, bounds) if is_past else reading.now + timedelta(days=2)
+    late = latest_bound(reading, bounds) if refuses_future else reading.now + timedelta(days=2)
     past = reading.local_midnight(reading.history_start)
     return past if most_days is None else max(past, late - timedelta(days=most_days - 1)), late
 
@@ -214,7 +214,7 @@ def conventions_of(reading: Reading, capabilities: Capabilities) -> QueryConvent
         end=capabilities.result("end"),
         status=capabilities.result("status"),
         end_in_days=end.bounds == "day",
-        latest=latest_bound(reading, end_form) if end.is_past else None,
+        latest=latest_bound(reading, end_form) if end.refuses_future else None,
         most_days=start.most_days,
         required={start.name: format_bound(past, start.bounds)} if ignored and start.bounds else {},
     )

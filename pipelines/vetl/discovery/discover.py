@@ -167,7 +167,7 @@ def restore_knowledge(reading: Reading, before: Capabilities) -> ListKnowledge:
     knowledge = ListKnowledge(
         reading, before.names, proven=proven, bounds=conventions.bounds, thorough=False, ignored=ignored
     )
-    knowledge.is_past = before.parameters["end"].is_past
+    knowledge.refuses_future = before.parameters["end"].refuses_future
     knowledge.most_days = conventions.most_days
     start, end = knowledge.widest(conventions.bounds)
     ranged = {"start": start, "end": end} if reading.endpoint.strategy.has_range else {}
@@ -211,7 +211,7 @@ def _parameter(knowledge: ListKnowledge, before: Capabilities, key: Key, finding
         base=knowledge.page_base if key == "page" and result is Result.HONOURED else None,
         size=knowledge.page_size if key == "per_page" else None,
         bounds=_bounds(knowledge, key),
-        is_past=key == "end" and knowledge.is_past,
+        refuses_future=key == "end" and knowledge.refuses_future,
         most_days=knowledge.most_days if key == "start" else None,
     )
 

@@ -70,7 +70,7 @@ class ListKnowledge:
     whole: dict[str, str] = field(default_factory=dict[str, str])
     proven: set[str] = field(default_factory=set[str])
     bounds: Bounds = "none"
-    is_past: bool = False
+    refuses_future: bool = False
     """The server refuses bounds in the future."""
     most_days: int | None = None
     """The server refuses a longer range."""
@@ -98,8 +98,16 @@ class ListKnowledge:
 
     def widest(self, form: Bounds) -> tuple[str, str]:
         """Return the bounds of the widest range that the server accepts, in this form."""
-        past, late = whole_range(self.reading, form, is_past=self.is_past, most_days=self.most_days)
+        past, late = self._range(form)
         return format_bound(past, form), format_bound(late, form)
+
+    @property
+    def begun(self) -> datetime:
+        """Return the start of the widest range."""
+        return self._range("instant")[0]
+
+    def _range(self, form: Bounds) -> tuple[datetime, datetime]:
+        return whole_range(self.reading, form, refuses_future=self.refuses_future, most_days=self.most_days)
 
     def finding(
         self,

@@ -17,7 +17,7 @@ from vetl.core.list_read import Key, Reading
 from vetl.core.pages import Page, Row, key_of, updated_at
 from vetl.core.steps import Plan
 from vetl.discovery import probes
-from vetl.discovery.conventions import Bounds, format_bound, latest_bound, whole_range
+from vetl.discovery.conventions import Bounds, format_bound, latest_bound
 from vetl.discovery.parameter_names import DATE_RANGE_NAMES
 from vetl.discovery.probes import Finding, Findings, ListKnowledge
 
@@ -83,18 +83,20 @@ def _try_start(knowledge: ListKnowledge, name: str) -> Plan[Page | None]:
     future.
     """
     is_unknown = False
-    for is_past, bounds in product((False, True), FORMS):
-        if is_past and is_unknown:
+    for refuses_future, bounds in product((False, True), FORMS):
+        if refuses_future and is_unknown:
             break
-        for query in _ahead(knowledge.reading, name, bounds, is_past=is_past):
+        for query in _ahead(knowledge.reading, name, bounds, refuses_future=refuses_future):
             page = yield from knowledge.recall(query)
             if page is None:
                 yield from knowledge.fields_at_fault()  # raises if the list does not exist
                 if is_unknown := (yield from knowledge.is_unknown(name, query)):
                     break  # an end would not help; a day might, if the server has one message for all faults
                 continue
-            knowledge.is_past = is_past
-            works = _obeys_start(knowledge, page) if is_past else (yield from _is_empty(knowledge, query, page))
+            knowledge.refuses_future = refuses_future
+            works = (
+                _obeys_start(knowledge, page) if refuses_future else (yield from _is_empty(knowledge, query, page))
+            )
             if not works:
                 knowledge.accepted_start = knowledge.accepted_start or (name, bounds)
                 return None
@@ -140,16 +142,16 @@ def _whole(knowledge: ListKnowledge, name: str, bounds: Bounds) -> Plan[Page | N
     return None
 
 
-def _ahead(reading: Reading, name: str, bounds: Bounds, *, is_past: bool) -> Iterator[Mapping[str, str]]:
+def _ahead(reading: Reading, name: str, bounds: Bounds, *, refuses_future: bool) -> Iterator[Mapping[str, str]]:
     """Return ranges that start in the far future, or now: the start alone, and with an end.
 
     Some servers require start <= end.
     """
-    at = latest_bound(reading, bounds) if is_past else probes.far_ahead(reading.now)
+    at = latest_bound(reading, bounds) if refuses_future else probes.far_ahead(reading.now)
     start = {name: format_bound(at, bounds)}
     yield start
     if name in PARTNERS:
-        end = at if is_past else at + timedelta(days=1)
+        end = at if refuses_future else at + timedelta(days=1)
         yield {**start, PARTNERS[name]: format_bound(end, bounds)}
 
 
@@ -206,16 +208,11 @@ def _end_works(knowledge: ListKnowledge, start: Mapping[str, str], name: str) ->
 
 def _early(knowledge: ListKnowledge, start: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], datetime]]:
     """Return early ends, each with its start: in the first second of history, and in the days before."""
-    begun = _begun(knowledge)
+    begun = knowledge.begun
     yield start, begun + timedelta(seconds=1)
     if knowledge.bounds == "day" and start:
         before = {name: format_bound(begun - timedelta(days=4), "day") for name in start}
         yield before, begun - timedelta(days=2)
-
-
-def _begun(knowledge: ListKnowledge) -> datetime:
-    """Return the start of the widest range."""
-    return whole_range(knowledge.reading, "instant", is_past=knowledge.is_past, most_days=knowledge.most_days)[0]
 
 
 def _obeys(page: Page, end: datetime) -> bool:
@@ -225,7 +222,7 @@ def _obeys(page: Page, end: datetime) -> bool:
 
 def _any_end_works(knowledge: ListKnowledge, start: Mapping[str, str], names: Sequence[str]) -> Plan[bool | None]:
     """Return whether these ends, sent together and early, remove rows; `None` if the server refuses them once."""
-    begun = _begun(knowledge)
+    begun = knowledge.begun
     form = yield from _form_of_ends(knowledge, start, names)
     early = format_bound(begun + timedelta(seconds=1), form)
     plain = yield from knowledge.recall(start)
@@ -241,8 +238,8 @@ def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Seq
     Learn whether the server refuses a single end only in the future.
     """
     forms = FORMS if knowledge.bounds == "none" else (knowledge.bounds,)
-    was_past = knowledge.is_past
-    for knowledge.is_past in (was_past, True):
+    refused_before = knowledge.refuses_future
+    for knowledge.refuses_future in (refused_before, True):
         query: Mapping[str, str] = {}
         for form in forms:
             query = {**start, **dict.fromkeys(names, knowledge.widest(form)[1])}
@@ -250,7 +247,7 @@ def _form_of_ends(knowledge: ListKnowledge, start: Mapping[str, str], names: Seq
                 return form
         if len(names) > 1 or (yield from knowledge.is_unknown(names[0], query)):
             break
-    knowledge.is_past = was_past
+    knowledge.refuses_future = refused_before
     return forms[0]
 
 

@@ -20,7 +20,7 @@ from vetl.endpoints import PHONE_CALLS, REGISTRY
 from vetl.engine.runner import Order, Run, sync
 from vetl.partner.account import AcceptedCredentials
 from vetl.partner.client import Account, Limits, PartnerClient
-from vetl.partner.limits import RetryPolicy
+from vetl.partner.retries import RetryPolicy
 from vetl.settings import Settings
 from vetl.store import instants
 from vetl.store.notes import read_note, write_note

@@ -22,8 +22,8 @@ from pydantic import SecretStr
 from vetl.core.errors import ConfigurationError, ContractBroken, SignInRefused, Transient, VetlError
 from vetl.core.list_read import Waiting
 from vetl.core.text import is_this_machine
-from vetl.partner.limits import RetryBudget
 from vetl.partner.protocol import Answer, Request, sign_in_request, token_of
+from vetl.partner.retries import RetryBudget
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,17 +17,9 @@ from vetl.core.pages import Page, Row
 from vetl.partner import protocol
 from vetl.partner.account import AcceptedCredentials, Account, Session, Token
 from vetl.partner.answers import Decoded, loggable_query, user_agent
-from vetl.partner.limits import (
-    Deadline,
-    Limiters,
-    Limits,
-    RateLimiter,
-    RetryBudget,
-    RetryPolicy,
-    ServerClock,
-    Timing,
-)
+from vetl.partner.limits import Limiters, Limits, RateLimiter, ServerClock, Timing
 from vetl.partner.protocol import Answer, CsvAnswer, Decipher, Query, Request
+from vetl.partner.retries import Deadline, RetryBudget, RetryPolicy
 from vetl.partner.wire import Transport, Wire
 
 __all__ = ["Account", "Counters", "Limits", "PartnerClient", "Timing"]

@@ -93,7 +93,8 @@ def _closed_windows(conventions: QueryConventions, reading: Reading, through: da
         due = due.add(reading.local_midnight(first), min(end, through))
     sealed = covered.through(start)
     closed = _Closed(covered, covered)
-    for part in (part for gap in due.spans for part in conventions.parts(*gap)):
+    parts = [part for gap in due.spans for part in conventions.parts(*gap)]
+    for part in parts:
         settled, wants_ids = through - reading.margins.overlap, reading.reconcile != "no"
         purpose = Purpose(WindowKind.CLOSED, sealed, settled, wants_ids=wants_ids)
         try:
@@ -231,8 +232,8 @@ def _without_filter(conventions: QueryConventions, reading: Reading, *, by_id: b
         yield from get_by_id(reading.endpoint.name, gone, reading.now, unlisted=True)
     yield steps.Flush()
     ignored = "the date range is ignored by the server, the whole list is read each time"
-    since = f"older rows than its oldest, of {oldest:%Y-%m-%d}, may be hidden" if oldest else "it has no row"
-    note = f"{reading.endpoint.name}: {ignored}; {since}"
+    hidden = f"older rows than its oldest, of {oldest:%Y-%m-%d}, may be hidden" if oldest else "it has no row"
+    note = f"{reading.endpoint.name}: {ignored}; {hidden}"
     notes = (note, *_notes(conventions, reading, by_id=by_id))
     return Outcome(whole.certified, through if whole.certified else None, whole.reason, notes)
 

@@ -114,13 +114,12 @@ def read_by_status(
     A row that changes its status meanwhile may come twice, or not at all if its new status was read before.
     """
     if plain is None:
-        unnamed = replace(claimed, status=WITHOUT_STATUS)
-        plain = yield from read_whole_list(conventions, requested, claimed=unnamed)
+        plain = yield from read_whole_list(conventions, requested, claimed=replace(claimed, status=WITHOUT_STATUS))
     passes = [*plain.passes]
     doubts = [] if plain.certified else [plain.reason]
     for status in statuses:
-        windows = replace(requested, status=status), replace(claimed, status=status)
-        whole = yield from read_whole_list(conventions, windows[0], claimed=windows[1])
+        of_status = replace(requested, status=status)
+        whole = yield from read_whole_list(conventions, of_status, claimed=replace(claimed, status=status))
         passes += whole.passes
         doubts += [] if whole.certified else [f"{status}: {whole.reason}"]
     return WholeList(passes, not doubts, doubts[0] if doubts else BY_STATUS)
@@ -229,8 +228,8 @@ def complete(
         return whole
     counts = yield from compare_totals(reading, conventions, statuses)
     # Hidden rows that an earlier sync stored must not count as deleted.
-    unnamed = sum(count for status, count in counts.here.items() if status not in counts.there)
-    more = min(counts.there.values(), default=0) >= 0 and sum(counts.there.values()) + unnamed > whole.last.total
+    others = sum(count for status, count in counts.here.items() if status not in counts.there)
+    more = min(counts.there.values(), default=0) >= 0 and sum(counts.there.values()) + others > whole.last.total
     hides = counts.hides or (more and not counts.status_is_ignored)
     if hides:
         conventions = yield from find_status(reading, conventions)
