@@ -15,7 +15,7 @@ from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError, VetlError, WrongUse
 from vetl.core.list_read import Practice, Reconcile, ReportProgress, SyncResult
 from vetl.core.pages import instant
-from vetl.core.zones import zone
+from vetl.core.zones import Times, zone
 from vetl.endpoints import PHONE_CALLS, REGISTRY
 from vetl.engine.runner import Order, Run, sync
 from vetl.partner.account import AcceptedCredentials
@@ -96,6 +96,7 @@ async def _sync(
             raise
         with recorded(place.path, "sync", command), warehouse:
             warehouse.set_practices(configured)
+            warehouse.times_without_offset = order.times_without_offset
             return await _recorded(warehouse, client, order, clock, progress)
 
 
@@ -141,11 +142,15 @@ def _other_rules(order: Order) -> tuple[str, ...]:
 
 
 def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
-    """Return a line if tokens last for a few requests only, which explains the additional requests."""
+    """Return a line about many sign-ins, which explains the additional requests."""
     sign_ins, requests = client.total.sign_ins, client.total.requests
     if sign_ins <= USUAL_SIGN_INS or requests > sign_ins * REQUESTS_OF_A_TOKEN:
         return ()
-    return (f"signed in {sign_ins} times for {requests} requests: the platform's tokens last for a few uses",)
+    unused = client.tokens_never_accepted
+    seen = "the platform's tokens last for a few uses"
+    if 2 * unused >= sign_ins:
+        seen = f"the platform rejected {unused} new tokens; it may accept a token only some time after the sign-in"
+    return (f"signed in {sign_ins} times for {requests} requests: {seen}",)
 
 
 def chosen_practices(configured: Sequence[Practice], names: Sequence[str] | None) -> Sequence[Practice]:
@@ -223,7 +228,7 @@ async def believed_clock(
     for practice in practices:
         if client.clock.bounded(platform_time) == platform_time:
             return platform_time, None
-        newest = await _newest_call(client, practice.id, platform_time)
+        newest = await _newest_call(client, practice.id, warehouse.times(practice.id, PHONE_CALLS), platform_time)
         if newest is not None:
             client.clock.support(newest)
     believed = client.clock.bounded(platform_time)
@@ -240,7 +245,9 @@ def doubt(platform_time: datetime, believed: datetime) -> str:
     )
 
 
-async def _newest_call(client: PartnerClient, practice_id: str, platform_time: datetime) -> datetime | None:
+async def _newest_call(
+    client: PartnerClient, practice_id: str, times: Times, platform_time: datetime
+) -> datetime | None:
     """Return the begin of the newest call of the last days before the platform's time, if there is one."""
     first, last = (platform_time - QUIET).date(), (platform_time + timedelta(days=1)).date()
     days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
@@ -248,5 +255,5 @@ async def _newest_call(client: PartnerClient, practice_id: str, platform_time: d
         page = await client.page(practice_id, PHONE_CALLS.path, {**days, "page": "0", "per_page": "100"})
     except VetlError:
         return None
-    times = [at for row in page.rows if (at := instant(row.get("created_at"))) is not None]
-    return max((at for at in times if at <= platform_time), default=None)
+    begun = [at for row in page.rows if (at := instant(times.read(row).get("created_at"))) is not None]
+    return max((at for at in begun if at <= platform_time), default=None)

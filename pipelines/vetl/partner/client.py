@@ -110,6 +110,11 @@ class PartnerClient:
         paths = self._traffic.get(practice_id, {})
         return sum(paths.values(), Counters()) if path is None else paths.get(path, Counters())
 
+    @property
+    def tokens_never_accepted(self) -> int:
+        """Return how many tokens were rejected before any request with them was accepted."""
+        return sum(not token.good_for for token in self._session.forgotten)
+
     def report_sign_in(self, report: Callable[[Waiting], None]) -> None:
         """Call `report` from now on with the cause of each wait of a sign-in, and when the sign-in has ended."""
         self._session.report = report

@@ -252,6 +252,8 @@ async def _apply(
     run_id = f"{started:%Y%m%dT%H%M%S}-{token_hex(4)}"
     async with client:
         signed_in, begun = await client.sign_in(), time.monotonic()
+        rules, zones = ActSettings.of(settings), _zones(settings.practices)
+        are_local = settings.partner.times_without_offset == "practice"
 
         def clock() -> datetime:
             return signed_in + timedelta(seconds=time.monotonic() - begun)
@@ -260,7 +262,9 @@ async def _apply(
             return await _read_tasks(settings, client, warehouse, run_id, practice_id, clock())
 
         platform = ActPlatform(
-            desk=lambda practice_id: PartnerPractice(client, practice_id),
+            desk=lambda practice_id: PartnerPractice(
+                client, practice_id, local_times=zones[practice_id] if are_local else None
+            ),
             read_tasks=read,
             clock=clock,
             obstacle=lambda: _obstacle(ActSettings.of(settings)),
@@ -270,7 +274,6 @@ async def _apply(
         result = ApplyResult()
         exit_code = 1
         try:
-            rules, zones = ActSettings.of(settings), _zones(settings.practices)
             applier = Applier(ledger, platform, rules, zones, data.requests, data.facts, digest)
             result = applier.result
             await applier.apply()
