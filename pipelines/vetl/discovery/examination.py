@@ -150,11 +150,6 @@ class Report:
         ]
 
     @property
-    def corrections(self) -> list[tuple[str, Finding]]:
-        """Return the contradictions that have a correction."""
-        return [(practice, finding) for practice, finding in self.contradictions if finding.correction]
-
-    @property
     def exit_code(self) -> int:
         """Return 3 if the configuration contradicts the source, else 0."""
         return 3 if self.contradictions or self.overridden else 0

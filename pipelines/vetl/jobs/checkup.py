@@ -37,13 +37,36 @@ from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.phone_calls.json_calls import read_values
 from vetl.store.warehouse import Place, new_run_id, opened
 
-TIME_ZONE, TIMES_WITHOUT_OFFSET = "time_zone", "times_without_offset"
-_NAMES = {"time zone": TIME_ZONE, TIMES: TIMES_WITHOUT_OFFSET}
+_NAMES = {"time zone": "time_zone", TIMES: "times_without_offset"}
 """The keys of the checks that have another name; the check of a query parameter has its name."""
 
 
-Corrections = Sequence[tuple[str, Finding]]
-"""Findings with a correction, each with the practice in which it was found."""
+Key = tuple[str, ...]
+"""A key of `vetl.toml`: its tables and its name. Of a practice it has the id in place of a table."""
+
+Corrections = Mapping[Key, str]
+
+
+def corrections_of(report: Report) -> Corrections:
+    """Return the corrections that a report asks for.
+
+    The names of parameters are the platform's, so the first practice with a correction decides for all.
+    """
+    found: dict[Key, str] = {}
+    for practice_id, finding in report.contradictions:
+        if finding.correction:
+            found.setdefault(_key(practice_id, finding), finding.correction.value)
+    return found
+
+
+def _key(practice_id: str, finding: Finding) -> Key:
+    match name := _NAMES.get(finding.check, finding.check):
+        case "time_zone":
+            return "practices", practice_id, name
+        case "times_without_offset":
+            return "partner", name
+        case _:
+            return "partner", "parameters", finding.endpoint, name
 
 
 def corrected(settings: Settings, corrections: Corrections) -> Settings:
@@ -51,15 +74,14 @@ def corrected(settings: Settings, corrections: Corrections) -> Settings:
     zones: dict[str, str] = {}
     partner: dict[str, Any] = {}
     names = {endpoint: dict(of_list) for endpoint, of_list in settings.partner.parameters.items()}
-    for practice_id, finding in _decided(corrections).values():
-        correction = finding.correction
-        assert correction is not None
-        if correction.key == TIME_ZONE:
-            zones[practice_id] = correction.value
-        elif correction.key == TIMES_WITHOUT_OFFSET:
-            partner[correction.key] = correction.value
-        else:
-            names.setdefault(finding.endpoint, {})[cast("QueryName", correction.key)] = correction.value
+    for key, value in corrections.items():
+        match key:
+            case ("practices", practice_id, _):
+                zones[practice_id] = value
+            case ("partner", "parameters", endpoint, name):
+                names.setdefault(endpoint, {})[cast("QueryName", name)] = value
+            case _:
+                partner[key[-1]] = value
     practices = tuple(replace(item, time_zone=zones.get(item.id, item.time_zone)) for item in settings.practices)
     partner["parameters"] = names
     return settings.model_copy(
@@ -69,69 +91,30 @@ def corrected(settings: Settings, corrections: Corrections) -> Settings:
 
 def proven(corrections: Corrections, report: Report) -> Corrections:
     """Return the corrections whose values the checks confirm."""
-    wrong = {_key_of(item) for item in report.contradictions}
+    wrong = {_key(*item) for item in report.contradictions}
     confirmed = {
-        _key_of((examined.practice_id, finding))
+        _key(examined.practice_id, finding)
         for examined in report.practices
         for finding in examined.findings
         if finding.state in ("ok", "note")
     }
-    return [item for key, item in _decided(corrections).items() if key in confirmed - wrong]
+    return {key: value for key, value in corrections.items() if key in confirmed - wrong}
 
 
-def mend(config: Path, corrections: Corrections) -> tuple[str, ...]:
-    """Correct the file in one rename, and return the changed keys."""
-    if not corrections:
-        return ()
+def mend(config: Path, corrections: Corrections) -> None:
+    """Correct the file in one rename."""
     try:
         document = tomlkit.parse(config.read_text("utf-8-sig"))
-        for practice_id, finding in _decided(corrections).values():
-            _correct(document, config, practice_id, finding)
+        for (*tables, name), value in corrections.items():
+            if tables[0] == "practices":
+                _practice(document, config, tables[1])[name] = value
+            else:
+                _table(document, tables)[name] = value
         _replace(config, tomlkit.dumps(document))
     except OSError as error:
         raise ConfigurationError(cannot_write(config, error, "cannot be corrected")) from None
     except TOMLKitError:
         raise ConfigurationError(f"{config}: cannot be corrected: it is not TOML") from None
-    return tuple(_decided(corrections))
-
-
-def overridden(settings: Settings, corrections: Corrections) -> tuple[str, ...]:
-    """Return corrected keys that have another value all the same, because the environment overrides the file."""
-    return tuple(key for key, item in _decided(corrections).items() if corrected(settings, [item]) != settings)
-
-
-def _decided(corrections: Corrections) -> dict[str, tuple[str, Finding]]:
-    """Return the corrections by key, of each key the first one.
-
-    The names of parameters are the platform's, so the first practice with a correction decides for all.
-    """
-    decided: dict[str, tuple[str, Finding]] = {}
-    for item in corrections:
-        decided.setdefault(_key_of(item), item)
-    return decided
-
-
-def _key_of(item: tuple[str, Finding]) -> str:
-    practice_id, finding = item
-    name = finding.correction.key if finding.correction else _NAMES.get(finding.check, finding.check)
-    return _key(practice_id, finding.endpoint, name)
-
-
-def _key(practice_id: str, endpoint: str, name: str) -> str:
-    if name == TIMES_WITHOUT_OFFSET:
-        return f"partner.{name}"
-    return f"practices.{practice_id}.{name}" if name == TIME_ZONE else f"partner.parameters.{endpoint}.{name}"
-
-
-def _correct(document: MutableMapping[str, Any], config: Path, practice_id: str, finding: Finding) -> None:
-    correction = finding.correction
-    assert correction is not None
-    if correction.key == TIME_ZONE:
-        _practice(document, config, practice_id)[TIME_ZONE] = correction.value
-    elif correction.key == TIMES_WITHOUT_OFFSET:
-        _table(document, "partner")[correction.key] = correction.value
-    else:
-        _table(document, "partner", "parameters", finding.endpoint)[correction.key] = correction.value
 
 
 def _practice(document: MutableMapping[str, Any], config: Path, practice_id: str) -> MutableMapping[str, Any]:
@@ -143,7 +126,7 @@ def _practice(document: MutableMapping[str, Any], config: Path, practice_id: str
     )
 
 
-def _table(document: MutableMapping[str, Any], *path: str) -> MutableMapping[str, Any]:
+def _table(document: MutableMapping[str, Any], path: Sequence[str]) -> MutableMapping[str, Any]:
     table: MutableMapping[str, Any] = document
     for depth, name in enumerate(path):
         if name not in table:
@@ -270,23 +253,25 @@ def run_doctor(
     started = datetime.now(UTC)
     run_id = new_run_id(started)
     report, notes = _checked(settings, chosen, endpoints, run_id, progress)
-    corrections: list[tuple[str, Finding]] = []
+    corrections: Corrections = {}
     for _ in range(ROUNDS if config else 0):
-        if not report.corrections:
+        new = corrections_of(report)
+        if not new:
             break
-        again = [practice_id for practice_id, _ in report.corrections]
-        if any(finding.check != "time zone" for _, finding in report.corrections):
-            again = chosen  # a parameter's name is that of the platform
-        corrections = [*report.corrections, *corrections]
-        right = corrected(settings, corrections)
-        after, learnt = _checked(right, list(dict.fromkeys(again)), endpoints, run_id, progress)
+        # A parameter's name is that of the platform, so it is checked again for all.
+        again = [key[1] for key in new] if all(key[0] == "practices" for key in new) else chosen
+        corrections = {**corrections, **new}
+        after, learnt = _checked(corrected(settings, corrections), again, endpoints, run_id, progress)
         report, notes = _merged(report, after), notes | learnt
     _keep(settings.warehouse, settings.practices, notes, run_id, started, report)
-    if config is None:
+    right = proven(corrections, report)
+    if config is None or not right:
         return report
-    right_ones = proven(corrections, report)
-    written = mend(config, right_ones)
-    return replace(report, written=written, overridden=overridden(load_settings(config), right_ones))
+    mend(config, right)
+    # The environment overrides the file.
+    now = load_settings(config)
+    overridden = [key for key, value in right.items() if corrected(now, {key: value}) != now]
+    return replace(report, written=tuple(map(".".join, right)), overridden=tuple(map(".".join, overridden)))
 
 
 def _checked(
