@@ -35,7 +35,7 @@ from vetl.store.drafts import draft_for
 from vetl.store.instants import Span, differences, doubt
 from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.phone_calls.json_calls import read_values
-from vetl.store.warehouse import Place, new_run_id, opened
+from vetl.store.warehouse import Place, opened
 
 _NAMES = {"time zone": "time_zone", TIMES: "times_without_offset"}
 """The keys of the checks that have another name; the check of a query parameter has its name."""
@@ -251,8 +251,7 @@ def run_doctor(
     """
     chosen = [practice.id for practice in chosen_practices(settings.practices, practices)]
     started = datetime.now(UTC)
-    run_id = new_run_id(started)
-    report, notes = _checked(settings, chosen, endpoints, run_id, progress)
+    report, notes = _checked(settings, chosen, endpoints, progress)
     corrections: Corrections = {}
     for _ in range(ROUNDS if config else 0):
         new = corrections_of(report)
@@ -261,9 +260,9 @@ def run_doctor(
         # A parameter's name is that of the platform, so it is checked again for all.
         again = [key[1] for key in new] if all(key[0] == "practices" for key in new) else chosen
         corrections = {**corrections, **new}
-        after, learnt = _checked(corrected(settings, corrections), again, endpoints, run_id, progress)
+        after, learnt = _checked(corrected(settings, corrections), again, endpoints, progress)
         report, notes = _merged(report, after), notes | learnt
-    _keep(settings.warehouse, settings.practices, notes, run_id, started, report)
+    _keep(settings.warehouse, settings.practices, notes, started, report)
     right = proven(corrections, report)
     if config is None or not right:
         return report
@@ -278,7 +277,6 @@ def _checked(
     settings: Settings,
     practices: Sequence[str],
     endpoints: Sequence[str] | None,
-    run_id: str,
     progress: ReportProgress,
 ) -> tuple[Report, dict[tuple[str, str], list[Learnt]]]:
     """Examine these practices once; return the report and the observations of each practice and list."""
@@ -289,7 +287,7 @@ def _checked(
         times_without_offset=settings.partner.times_without_offset,
     )
     notes = Notes()
-    report = asyncio.run(_examine(partner_client(settings), order, notes, run_id, progress))
+    report = asyncio.run(_examine(partner_client(settings), order, notes, progress))
     start = min(practice.history_start for practice in order.practices)
     zones = {item.id: item.time_zone for item in order.practices}
     return _with_rules(report, zones, differences(zones.values(), start)), notes.learnt
@@ -324,15 +322,13 @@ def _merged(before: Report, after: Report) -> Report:
     )
 
 
-async def _examine(
-    client: PartnerClient, order: Order, notes: Notes, run_id: str, progress: ReportProgress
-) -> Report:
+async def _examine(client: PartnerClient, order: Order, notes: Notes, progress: ReportProgress) -> Report:
     client.report_sign_in(progress)
     async with client:
         clock = await client.sign_in()
         refuse_future_starts(client, order.practices, clock)
         # No row is stored, so rows are no measure of progress; the lines name the practice.
-        run = Run(run_id, order, client, notes, _as_rows, clock, partial(_waiting_only, progress))
+        run = Run("doctor", order, client, notes, _as_rows, clock, partial(_waiting_only, progress))
         practices = await visit(run, client)
         return Report(run.clock, tuple(practices), client.total.requests, client.total.limited)
 
@@ -361,17 +357,12 @@ def _keep(
     place: Place,
     practices: Sequence[Practice],
     notes: Mapping[tuple[str, str], Sequence[Learnt]],
-    run_id: str,
     started: datetime,
     report: Report,
 ) -> None:
     """Store the observations in `control.capabilities` for the next sync, and the run in `control.runs`."""
-    with opened(place) as warehouse:
-        warehouse.set_practices(practices)
-        warehouse.start_run(run_id, started, "doctor")
+    with opened(place) as warehouse, warehouse.run("doctor", practices, started) as run:
         for (practice_id, name), learnt in notes.items():
             if learnt:
-                warehouse.commit(run_id, practice_id, by_name(name), learnt)
-        warehouse.finish_run(
-            run_id, source_clock=report.source_clock, exit_code=report.exit_code, summary=report.as_json()
-        )
+                warehouse.commit(run.id, practice_id, by_name(name), learnt)
+        run.source_clock, run.exit_code, run.summary = report.source_clock, report.exit_code, report.as_json()
