@@ -98,13 +98,14 @@ def log_file(warehouse: Path) -> Path:
     return state_folder(warehouse) / "logs" / "dbt.log"
 
 
-def dbt_build(warehouse: Path, *, advance: Advance, **how: Any) -> BuildResult:  # noqa: ANN401 - as `dbt_nodes`
+def dbt_build(
+    warehouse: Path,
+    *,
+    advance: Advance,
+    **how: Any,  # noqa: ANN401 - as `dbt_nodes`
+) -> BuildResult:
     """Run `dbt_nodes` to its end, and return the result."""
-    return last_of(dbt_nodes(warehouse, **how), advance)
-
-
-def last_of(nodes: Nodes, advance: Advance = lambda _done, _total: None) -> BuildResult:
-    """Run a build to its end, and return its result."""
+    nodes = dbt_nodes(warehouse, **how)
     while True:
         try:
             node = next(nodes)

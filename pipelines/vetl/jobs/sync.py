@@ -214,9 +214,10 @@ async def believed_clock(
     believed = client.clock.bounded(shown)
     if believed == shown:
         return believed, None
+    hours = (shown - believed) / HOUR
     return believed, (
-        f"the platform's clock shows {shown:%Y-%m-%d %H:%M} UTC, {(shown - believed) / HOUR:.0f} hours ahead of this"
-        " machine's, of the last sync and of the newest call:"
+        f"the platform's clock shows {shown:%Y-%m-%d %H:%M} UTC, {hours:.0f} hours ahead of this machine's, of the"
+        " last sync and of the newest call:"
         f" nothing is certified past {believed:%Y-%m-%d %H:%M} UTC"
     )
 
