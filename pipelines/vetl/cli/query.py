@@ -15,7 +15,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from vetl import bundled
 from vetl.cli.commands import AsJson, Commands, Question
 from vetl.cli.progress import waiting
 from vetl.cli.terminal import count, json_of, mention, print_csv, print_json, print_table, say, short
@@ -85,7 +84,7 @@ def query(
     require_settings(needs_secrets=False)
     warehouse = load_settings(needs_secrets=False).warehouse
     if private:
-        refuse_newer(warehouse.path, bundled.migrations())
+        refuse_newer(warehouse.path)
     database = warehouse.path if private else warehouse.published
     if sql is None:
         prompt(database, style, as_json=as_json)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from vetl import bundled, hooks
+from vetl import hooks
 from vetl.core.errors import ConfigurationError, InboxError, WarehouseError
 from vetl.core.text import some_of
 from vetl.hooks import Problem, StatusPart
@@ -100,7 +100,7 @@ def read_status(
     """Read the records of the last commands beside the warehouse, with the lists of `practices` or of all."""
     path, now = settings.warehouse.path, now or datetime.now(UTC)
     inbox = inbox_status(settings.webhooks.inbox)
-    snapshot = read_snapshot(path, bundled.migrations())
+    snapshot = read_snapshot(path)
     if snapshot is None and (restore := unfinished_restore(path)):
         raise WarehouseError(restore)
     if snapshot is None:

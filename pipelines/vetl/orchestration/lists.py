@@ -15,7 +15,6 @@ from typing import Any
 import dagster as dg
 from pydantic import Field, field_validator
 
-from vetl import bundled
 from vetl.core.endpoint import Endpoint
 from vetl.core.list_read import EndpointResult, Progress, ReportProgress, SyncResult, Waiting
 from vetl.endpoints import RECEIVED, REGISTRY
@@ -230,7 +229,7 @@ def _materialized(
 
 def stored_lists(settings: Settings) -> Sequence[ListStatus]:
     """Return the state of the lists of every practice, also of those that a run did not read."""
-    snapshot = read_snapshot(settings.warehouse.path, bundled.migrations())
+    snapshot = read_snapshot(settings.warehouse.path)
     return snapshot.lists if snapshot else ()
 
 

@@ -18,7 +18,6 @@ from typing import Any, Protocol, Self
 
 import duckdb
 
-from vetl import bundled
 from vetl.core.endpoint import Endpoint
 from vetl.core.errors import ConfigurationError, WarehouseError
 from vetl.core.list_read import Practice
@@ -159,7 +158,7 @@ class Warehouse:
         connection = attach(path, lock_wait_seconds=lock_wait_seconds, wait=wait)
         try:
             with as_vetl_errors(path):
-                migrated = migrate(connection, bundled.migrations())
+                migrated = migrate(connection)
                 watched = state.mentions_of(endpoints)
                 tables = {
                     endpoint.name: RawTable.of(endpoint, watched.get(endpoint.table, ()))
