@@ -115,7 +115,6 @@ def answer(file: Path, sql: str, style: Format, *, as_json: bool) -> None:
 
 
 def _read_statement(file: str) -> str:
-    """Return the statement in a file; `-` is standard input."""
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

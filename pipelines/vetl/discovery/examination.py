@@ -100,12 +100,11 @@ def _contents(knowledge: ListKnowledge, page: Page) -> Findings:
 
 
 def _examine_calls(reading: Reading) -> Plan[Examination]:
-    """Check phone calls under the names that the contract shows, and under no other."""
     knowledge = ListKnowledge(reading, QueryNames(status="state"))
-    findings = yield from check_range(knowledge, fixed=True)
-    findings += yield from check_size(knowledge, fixed=True)
-    findings += yield from check_numbers(knowledge, fixed=True)
-    findings += yield from check_statuses(knowledge, CALL_STATES.values, column="state", fixed=True)
+    findings = yield from check_range(knowledge)
+    findings += yield from check_size(knowledge)
+    findings += yield from check_numbers(knowledge)
+    findings += yield from check_statuses(knowledge, CALL_STATES.values, column="state")
     page = yield from knowledge.recall({**knowledge.whole, **knowledge.largest})
     if page is not None:
         findings += list(check_total_pages(knowledge, page, promised=True))

@@ -312,7 +312,6 @@ def _other_rules(zone: str, spans: Sequence[Span]) -> Finding:
 
 
 def _merged(before: Report, after: Report) -> Report:
-    """Return the newer findings of each practice, and the requests of both reports."""
     newer = {examined.practice_id: examined for examined in after.practices}
     return replace(
         after,

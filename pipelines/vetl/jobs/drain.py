@@ -59,7 +59,6 @@ async def _by_id(
     *,
     catch_up: bool,
 ) -> DrainResult:
-    """Return the result of the drain with the results of the requests by id."""
     try:
         client = partner_client(settings)
     except ConfigurationError as error:

@@ -149,7 +149,6 @@ def _synced(
 def _read_selected(
     context: dg.AssetExecutionContext, config: Read, settings: Settings, wanted: Sequence[Endpoint]
 ) -> SyncResult:
-    """Read the lists and practices that the run and its configuration select."""
     practices, chosen = _practices(context, config, settings), {item.value for item in config.lists}
     names = [item.name for item in wanted if not chosen or item.name in chosen]
     if practices == [] or not names:
@@ -178,7 +177,6 @@ def _practices(context: dg.AssetExecutionContext, config: Read, settings: Settin
 
 
 def _is_partitioned(context: dg.AssetExecutionContext) -> bool:
-    """Return whether a run is for selected practices, and not for all."""
     return context.has_partition_key or context.has_partition_key_range
 
 

@@ -189,7 +189,6 @@ class Inbox(SqliteFile):
 
 
 def _backlog(connection: sqlite3.Connection) -> Backlog:
-    """Return the backlog."""
     # The queries use the indexes and two rows only, so they stay fast while a million deliveries wait.
     waiting = connection.execute("select count(*) from deliveries where drained_at is null").fetchone()[0]
     oldest = connection.execute(
