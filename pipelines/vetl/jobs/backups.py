@@ -24,9 +24,7 @@ from typing import Any
 from vetl import hooks
 from vetl.core.errors import BackupError, WrongUse, cannot_write
 from vetl.jobs.dbt_process import state_folder
-from vetl.publishing.contacts import contacts_file
-from vetl.publishing.copies import parquet_folder, write_parquet
-from vetl.publishing.retention import kept
+from vetl.publishing import contacts, copies, retention
 from vetl.receiving.inbox import Inbox
 from vetl.settings import Settings
 from vetl.store.connection import attached
@@ -56,7 +54,7 @@ def kept_files(settings: Settings) -> dict[str, Path]:
     files = {PRIVATE: path, PUBLISHED: published, **_places(settings)}
     beside = (file.name.removeprefix(path.name) for file in path.parent.glob(f"{path.name}.*"))
     files |= {f"{PRIVATE}{end}": _with_end(path, end) for end in sorted(beside) if not end.endswith(_NO_DATA)}
-    files |= {f"{PUBLISHED}{file.stem.removeprefix(published.stem)}": file for file in kept(published)}
+    files |= {f"{PUBLISHED}{file.stem.removeprefix(published.stem)}": file for file in retention.kept(published)}
     return {name: file for name, file in files.items() if file.is_file()}
 
 
@@ -66,7 +64,7 @@ def derived_folders(settings: Settings) -> list[Path]:
     return [
         path.with_name(f"{path.name}.tmp"),
         state_folder(path),
-        parquet_folder(settings.warehouse.published),
+        copies.parquet_folder(settings.warehouse.published),
         *(folder for keeper in hooks.people(settings) for folder in keeper.derived),
     ]
 
@@ -102,7 +100,7 @@ def _with_end(path: Path, end: str) -> Path:
 def _places(settings: Settings) -> dict[str, Path]:
     published = settings.warehouse.published
     return {
-        "contacts": contacts_file(published),
+        "contacts": contacts.contacts_file(published),
         "inbox": settings.webhooks.inbox,
         "dashboard-audit": settings.dashboard.audit,
         "dashboard-marks": settings.dashboard.marks,
@@ -291,7 +289,7 @@ def restore(settings: Settings, folder: Path) -> Restored:
             raise BackupError(cannot_write(backup.folder, error, "cannot be restored")) from None
         waiting = _drain_again(settings.webhooks.inbox) if "inbox" in stayed else 0
         if settings.warehouse.parquet and settings.warehouse.published.exists():
-            write_parquet(settings.warehouse.published, settings.warehouse.keep)
+            copies.write_parquet(settings.warehouse.published, settings.warehouse.keep)
     return Restored(backup, tuple(stayed.values()), waiting)
 
 
@@ -323,7 +321,7 @@ def _replace(settings: Settings, backup: Backup, targets: dict[BackedUpFile, Pat
             for log in (".wal", "-wal", "-shm", "-journal"):
                 target.with_name(f"{target.name}{log}").unlink(missing_ok=True)
             draft.replace(target)
-        for made_again in (state_folder(path), parquet_folder(settings.warehouse.published)):
+        for made_again in (state_folder(path), copies.parquet_folder(settings.warehouse.published)):
             shutil.rmtree(made_again, ignore_errors=True)
         for place in {target.parent for target in ready}:
             sync_to_disk(place)

@@ -17,12 +17,7 @@ from vetl.core.text import some_of
 from vetl.endpoints import REGISTRY
 from vetl.jobs import dbt_process
 from vetl.jobs.headlines import find_headlines
-from vetl.publishing.contacts import remove_contacts, write_contacts
-from vetl.publishing.copies import remove_parquet, write_parquet
-from vetl.publishing.descriptions import personal_columns
-from vetl.publishing.last_publication import Hold, hold, read_hold
-from vetl.publishing.publication import Published, publish as publish_file
-from vetl.publishing.retention import roll_back
+from vetl.publishing import contacts, copies, descriptions, last_publication, publication, retention
 from vetl.settings import Settings
 from vetl.settings.core_sections import DefinitionsSettings, PrivacySettings, WarehouseSettings
 from vetl.store.connection import attached
@@ -192,7 +187,7 @@ def read_manifest(settings: Settings) -> dict[str, Any]:
 
 def publish_marts(
     warehouse: WarehouseSettings, privacy: PrivacySettings, *, accept_loss: bool = False
-) -> Published:
+) -> publication.Published:
     """Replace the published file by the current marts, then the files that are published beside it.
 
     `accept_loss`: also if a mart has lost most of its rows.
@@ -204,7 +199,7 @@ def publish_marts(
         # Wait for a program that has the file open, such as DuckDB's shell.
         with attached(warehouse.path, lock_wait_seconds=warehouse.lock_wait_seconds):
             pass
-        published = publish_file(
+        published = publication.publish(
             warehouse.path,
             warehouse.published,
             pii=treatments(privacy),
@@ -215,16 +210,16 @@ def publish_marts(
             limits=warehouse.duckdb_limits(),
         )
         if warehouse.contacts:
-            write_contacts(warehouse.path, warehouse.published)
+            contacts.write_contacts(warehouse.path, warehouse.published)
         else:
-            remove_contacts(warehouse.published)
+            contacts.remove_contacts(warehouse.published)
         _publish_parquet(warehouse)
         return published
 
 
 def treatments(privacy: PrivacySettings) -> dict[str, dict[str, Treatment]]:
     """Return the treatments of the personal columns of every mart by `[privacy]`."""
-    return privacy.treatments(personal_columns(bundled.dbt_project()))
+    return privacy.treatments(descriptions.personal_columns(bundled.dbt_project()))
 
 
 def published_clear(published: Path, privacy: PrivacySettings) -> list[str]:
@@ -260,19 +255,19 @@ def is_up_to_date(settings: Settings) -> bool:
         return True
 
 
-def roll_back_published(warehouse: WarehouseSettings) -> Hold:
+def roll_back_published(warehouse: WarehouseSettings) -> last_publication.Hold:
     """Replace the published file by the one before it until the rollback is released."""
     existing(warehouse)
     with writing(warehouse):
-        roll_back(warehouse.published)
-        record = hold(warehouse.path, warehouse.published)
+        retention.roll_back(warehouse.published)
+        record = last_publication.hold(warehouse.path, warehouse.published)
         _publish_parquet(warehouse)
     return record
 
 
 def refuse_while_held(warehouse: WarehouseSettings) -> None:
     """Refuse a publication after a rollback."""
-    record = read_hold(warehouse.path)
+    record = last_publication.read_hold(warehouse.path)
     if record:
         raise PublicationHeld(
             f"{warehouse.published}: was rolled back at {record.since} to the file of {record.published_at} and"
@@ -282,6 +277,6 @@ def refuse_while_held(warehouse: WarehouseSettings) -> None:
 
 def _publish_parquet(warehouse: WarehouseSettings) -> None:
     if warehouse.parquet:
-        write_parquet(warehouse.published, warehouse.keep)
+        copies.write_parquet(warehouse.published, warehouse.keep)
     else:
-        remove_parquet(warehouse.published)
+        copies.remove_parquet(warehouse.published)
