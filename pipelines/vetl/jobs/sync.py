@@ -5,7 +5,7 @@ The clock of the platform is judged by this machine's, by the last sync and by t
 
 import asyncio
 import gc
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -103,7 +103,7 @@ async def _sync(
                 await sync(run),
                 sign_ins=client.total.sign_ins,
                 doubts=(doubt,) if doubt else _leaping_ahead(client),
-                notes=(*_signing_in_often(client), *_other_rules(order)),
+                notes=tuple(_notes(client, order.practices)),
             )
             row.source_clock, row.exit_code, row.summary = run.clock, result.exit_code, result.as_json()
             return result
@@ -119,19 +119,14 @@ def _leaping_ahead(client: PartnerClient) -> tuple[str, ...]:
     )
 
 
-def _other_rules(order: Order) -> tuple[str, ...]:
-    """Return a line for each time zone in which DuckDB has other rules."""
-    zones = [practice.time_zone for practice in order.practices]
-    start = min(practice.history_start for practice in order.practices)
-    return tuple(instants.doubt(zone, spans) for zone, spans in instants.differences(zones, start).items())
-
-
-def _signing_in_often(client: PartnerClient) -> tuple[str, ...]:
-    """Return a line if tokens last for a few requests only, which explains the additional requests."""
+def _notes(client: PartnerClient, practices: Sequence[Practice]) -> Iterator[str]:
+    """Yield a line if tokens last for few requests only, and one for each zone in which DuckDB has other rules."""
     sign_ins, requests = client.total.sign_ins, client.total.requests
-    if sign_ins <= USUAL_SIGN_INS or requests > sign_ins * REQUESTS_OF_A_TOKEN:
-        return ()
-    return (f"signed in {sign_ins} times for {requests} requests: the platform's tokens last for a few uses",)
+    if sign_ins > USUAL_SIGN_INS and requests <= sign_ins * REQUESTS_OF_A_TOKEN:
+        yield f"signed in {sign_ins} times for {requests} requests: the platform's tokens last for a few uses"
+    zones = [practice.time_zone for practice in practices]
+    start = min(practice.history_start for practice in practices)
+    yield from (instants.doubt(zone, spans) for zone, spans in instants.differences(zones, start).items())
 
 
 def chosen_practices(configured: Sequence[Practice], names: Sequence[str] | None) -> Sequence[Practice]:
