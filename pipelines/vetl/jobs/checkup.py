@@ -4,7 +4,7 @@ Only wrong keys change; comments and order stay.
 """
 
 import asyncio
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -32,7 +32,7 @@ from vetl.publishing.statements import query
 from vetl.settings import Settings, load_settings
 from vetl.settings.core_sections import QueryName
 from vetl.store.drafts import draft_for
-from vetl.store.instants import Span, differences, doubt
+from vetl.store.instants import differences, doubt
 from vetl.store.phone_calls.csv_frames import parse_calls
 from vetl.store.phone_calls.json_calls import read_values
 from vetl.store.warehouse import Place, opened
@@ -206,7 +206,14 @@ async def _examine_practice(run: Run, client: PartnerClient, practice: Practice)
             findings += await _examine_lists(run, practice)
     except VetlError as error:
         findings.append(_unanswered("", str(error)))
-    return Examined(practice.id, tuple(findings), client.traffic(practice.id).requests)
+    return Examined(practice.id, (*findings, *_other_rules(practice)), client.traffic(practice.id).requests)
+
+
+def _other_rules(practice: Practice) -> Iterator[Finding]:
+    """Yield a finding if DuckDB has other rules in the practice's time zone."""
+    for zone, spans in differences([practice.time_zone], practice.history_start).items():
+        cause, _, remedy = doubt(zone, spans).partition("; ")
+        yield Finding("", "zone rules", "note", f"{spans[0][0]:%Y-%m-%d}", cause, remedy)
 
 
 async def _examine_lists(run: Run, practice: Practice) -> list[Finding]:
@@ -287,28 +294,7 @@ def _checked(
         times_without_offset=settings.partner.times_without_offset,
     )
     notes = Notes()
-    report = asyncio.run(_examine(partner_client(settings), order, notes, progress))
-    start = min(practice.history_start for practice in order.practices)
-    zones = {item.id: item.time_zone for item in order.practices}
-    return _with_rules(report, zones, differences(zones.values(), start)), notes.learnt
-
-
-def _with_rules(report: Report, zones: Mapping[str, str], others: Mapping[str, Sequence[Span]]) -> Report:
-    """Return the report with a finding for each practice in whose zone DuckDB has other rules."""
-    return replace(
-        report,
-        practices=tuple(
-            replace(examined, findings=(*examined.findings, _other_rules(zone, others[zone])))
-            if (zone := zones[examined.practice_id]) in others
-            else examined
-            for examined in report.practices
-        ),
-    )
-
-
-def _other_rules(zone: str, spans: Sequence[Span]) -> Finding:
-    cause, _, remedy = doubt(zone, spans).partition("; ")
-    return Finding("", "zone rules", "note", f"{spans[0][0]:%Y-%m-%d}", cause, remedy)
+    return asyncio.run(_examine(partner_client(settings), order, notes, progress)), notes.learnt
 
 
 def _merged(before: Report, after: Report) -> Report:
