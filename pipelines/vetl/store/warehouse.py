@@ -116,7 +116,7 @@ MEMORY_FREED_AFTER = 50_000
 
 
 @dataclass(slots=True)
-class Run:
+class RunRow:
     """The row of a run in `control.runs`, to which the run adds how it ends."""
 
     id: str
@@ -217,10 +217,10 @@ class Warehouse:
         self.write_status()
 
     @contextmanager
-    def run(self, command: str, practices: Sequence[Practice], started: datetime | None = None) -> Generator[Run]:
+    def run(self, command: str, practices: Sequence[Practice], started: datetime | None = None) -> Generator[RunRow]:
         """Store the practices, and record a run of a command: its beginning, and its end in any case."""
         started = started or datetime.now(UTC)
-        run = Run(new_run_id(started))
+        run = RunRow(new_run_id(started))
         self.set_practices(practices)
         self.start_run(run.id, started, command)
         try:
