@@ -217,7 +217,9 @@ class Warehouse:
         self.write_status()
 
     @contextmanager
-    def run(self, command: str, practices: Sequence[Practice], started: datetime | None = None) -> Generator[RunRow]:
+    def run(
+        self, command: str, practices: Sequence[Practice], started: datetime | None = None
+    ) -> Generator[RunRow]:
         """Store the practices, and record a run of a command: its beginning, and its end in any case."""
         started = started or datetime.now(UTC)
         run = RunRow(new_run_id(started))
