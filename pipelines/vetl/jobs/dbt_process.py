@@ -98,14 +98,13 @@ def log_file(warehouse: Path) -> Path:
     return state_folder(warehouse) / "logs" / "dbt.log"
 
 
-def dbt_build(
-    warehouse: Path,
-    *,
-    advance: Advance,
-    **how: Any,  # noqa: ANN401 - as `dbt_nodes`
-) -> BuildResult:
+def dbt_build(warehouse: Path, *, advance: Advance, **how: Any) -> BuildResult:  # noqa: ANN401 - as `dbt_nodes`
     """Run `dbt_nodes` to its end, and return the result."""
-    nodes = dbt_nodes(warehouse, **how)
+    return last_of(dbt_nodes(warehouse, **how), advance)
+
+
+def last_of(nodes: Nodes, advance: Advance = lambda _done, _total: None) -> BuildResult:
+    """Run a build to its end, and return its result."""
     while True:
         try:
             node = next(nodes)
