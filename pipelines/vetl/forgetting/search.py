@@ -21,8 +21,8 @@ from vetl.settings.core_sections import WarehouseSettings
 from vetl.store import drafts
 from vetl.store.connection import as_vetl_errors, attached, literal, quoted
 from vetl.store.mentions import ID_IN_TEXT, Mentions, national
-from vetl.store.notes import notes_file
-from vetl.store.person import Person, notes_without_plans, pattern_of
+from vetl.store.notes import notes_except, notes_file
+from vetl.store.person import NOTE, Person, pattern_of
 from vetl.store.pseudonyms import IDS, Pseudonyms, in_json
 from vetl.store.warehouse import Place
 
@@ -226,7 +226,7 @@ def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
             raise WarehouseError(f"{file}: cannot be read: {error.strerror}") from None
         if _not_elsewhere(settings.warehouse, person, there):
             yield str(file)
-    if _not_elsewhere(settings.warehouse, person, in_text(notes_without_plans(path), texts)):
+    if _not_elsewhere(settings.warehouse, person, in_text(notes_except(path, NOTE), texts)):
         yield str(notes_file(path))
 
 
