@@ -61,7 +61,7 @@ def write_contacts(private: Path, published: Path) -> Path:
     file = contacts_file(published)
     try:
         refuse_foreign(file, "main")
-        if _is_fresh(file, published):
+        if file.exists() and file.stat().st_mtime_ns >= published.stat().st_mtime_ns:
             remove_leftovers(file)
             return file
         with draft_for(file) as draft:
@@ -94,11 +94,6 @@ def attach_contacts(connection: duckdb.DuckDBPyConnection, published: Path) -> N
     if os.access(file, os.R_OK):
         with suppress(duckdb.Error):  # queries of the marts work also if the file was removed or damaged meanwhile
             connection.execute(f"attach {literal(str(file))} as contacts (read_only)")
-
-
-def _is_fresh(file: Path, published: Path) -> bool:
-    """Return whether the file was written after the published one."""
-    return file.exists() and file.stat().st_mtime_ns >= published.stat().st_mtime_ns
 
 
 def _write_tables(private: Path, draft: Path) -> None:

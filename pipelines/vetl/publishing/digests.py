@@ -96,8 +96,9 @@ def verify(file: Path, practice: str | None = None, day: date | None = None) -> 
                 now.update({Leaf(mart, *leaf): (count, digest) for *leaf, count, digest in rows})
         different = {leaf for leaf in kept.keys() | now.keys() if kept.get(leaf) != now.get(leaf)}
         different |= {Leaf(mart, None, None) for mart in {leaf.mart for leaf in kept} - marts.keys()}
+        ordered = sorted(different, key=lambda leaf: (leaf.mart, leaf.practice_id or "", leaf.day or date.min))
         root = _root(read) if practice is None and day is None else None
-        return Verification(len(marts), len(kept), root, tuple(sorted(different, key=_order)))
+        return Verification(len(marts), len(kept), root, tuple(ordered))
 
 
 def _root(read: Read) -> str:
@@ -151,10 +152,6 @@ def _refuse_other_hash(read: Read, file: Path) -> None:
             f"{file}: its digests were made by another version of DuckDB than {duckdb.__version__}; verify it with"
             " the vetl that published it, or publish again"
         )
-
-
-def _order(leaf: Leaf) -> tuple[str, str, date]:
-    return leaf.mart, leaf.practice_id or "", leaf.day or date.min
 
 
 _KEYS = ("id", "call_key")

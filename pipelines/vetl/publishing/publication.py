@@ -45,13 +45,6 @@ def last_build(connection: duckdb.DuckDBPyConnection) -> str | None:
     return rows[0][0] if len(rows) == 1 else None
 
 
-def is_published(record: PublicationRecord, build: str | None, masking: Masking, published: Path) -> bool:
-    """Return whether the published file shows this build with this masking."""
-    return (
-        record.build_id == build and record.file == identity_of(published) and record.masking == _digest(masking)
-    )
-
-
 def write_record(
     private: Path, build: str | None, masking: Masking, published: Path, masked_words: Mapping[str, int]
 ) -> None:
@@ -144,7 +137,9 @@ def publish(  # noqa: PLR0913 - the settings of a publication
     """
     published = published.resolve()
     try:
-        _refuse_what_is_not_published(private, published)
+        if published.exists() and private.exists() and published.samefile(private):
+            raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
+        refuse_foreign(published, *SCHEMAS)
         with draft_for(published) as draft:
             masking = Masking(pii, pii_key, shared=shared)
             return _publish(private, published, draft, masking, keep, limits or {}, accept_loss=accept_loss)
@@ -184,7 +179,8 @@ def _publish(
             weak_key=masking.key is not None and is_weak_key(masking.key),
         )
         build = last_build(connection)
-        if record and is_published(record, build, masking, published):
+        is_same = record and (record.build_id, record.file) == (build, identity_of(published))
+        if record and is_same and record.masking == _digest(masking):
             return replace(result, tables=rows_of(connection, published), masked_words=record.masked_words)
         sources = Marts(connection, marts, masking.columns)
         words = sorted(shown_words(sources, masking.shared))
@@ -228,10 +224,3 @@ def _check(draft: Path, result: Published) -> None:
         tables = rows_of(connection, draft)
     if tables != result.tables:
         raise WarehouseError(f"{result.path}: the new file does not hold what was written; the old one stays")
-
-
-def _refuse_what_is_not_published(private: Path, published: Path) -> None:
-    """Make sure that the published file may be replaced: vetl published it, and it is not the private file."""
-    if published.exists() and private.exists() and published.samefile(private):
-        raise WarehouseError(f"{published}: is the private file; warehouse.published must be another")
-    refuse_foreign(published, *SCHEMAS)

@@ -17,7 +17,6 @@ import duckdb
 
 from vetl.core.errors import WrongUse
 from vetl.core.text import nearest, some_of
-from vetl.publishing.marts import marts_of
 from vetl.publishing.opened import opened, opened_for
 from vetl.store.connection import as_warehouse_error, first_line, is_of_the_machine
 
@@ -143,13 +142,6 @@ def _drawn(connection: duckdb.DuckDBPyConnection, rows: Any, width: int | None) 
     box, edge, below = lines.getvalue().rpartition("\u2518\n")
     columns = re.search(r"\d+ columns \(\d+ shown\)", below)
     return box + edge, columns[0] if columns else ""
-
-
-def tables_and_columns(file: Path) -> dict[str, list[str]]:
-    """Return the columns of every mart, by name, for completion."""
-    with opened(file, None) as connection:
-        (database,) = connection.execute("select current_database()").fetchall()[0]
-        return {name: list(columns) for name, columns in marts_of(connection, database).items()}
 
 
 def columns_of(read: Read) -> dict[str, dict[str, str]]:

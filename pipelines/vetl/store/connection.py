@@ -274,6 +274,24 @@ def drop_derived(connection: duckdb.DuckDBPyConnection, database: str) -> None:
             connection.execute(f"drop schema {quoted(database)}.{quoted(schema)} cascade")
 
 
+def columns_in(
+    connection: duckdb.DuckDBPyConnection, schemas: Iterable[str], database: str | None = None
+) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the columns and types of each table or view, by schema and name, of the default or another database.
+
+    This is one query, because each costs milliseconds.
+    """
+    tables: dict[tuple[str, str], dict[str, str]] = {}
+    for schema, table, column, kind in connection.execute(
+        "select schema_name, table_name, column_name, data_type from duckdb_columns()"
+        " where database_name = coalesce($database, current_database()) and list_contains($schemas, schema_name)"
+        " order by table_name, schema_name, column_index",
+        {"database": database, "schemas": list(schemas)},
+    ).fetchall():
+        tables.setdefault((schema, table), {})[column] = kind
+    return tables
+
+
 def quoted(name: str) -> str:
     """Return a name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'

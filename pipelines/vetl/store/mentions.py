@@ -67,12 +67,7 @@ def digest(key: bytes, kind: Kind, text: str) -> str:
 def known_id(key: bytes, identity: str, pseudonym: str) -> list[Known]:
     """Return the digests of an id: of a whole value, and of a part of a text if the id is long enough."""
     exact = [Known("id", 1, digest(key, "id", identity), pseudonym)]
-    return exact + (_in_order(key, identity, pseudonym) if len(identity) >= ID_IN_TEXT else [])
-
-
-def known_email(key: bytes, address: str, pseudonym: str) -> list[Known]:
-    """Return the digests of an e-mail address."""
-    return _in_order(key, address, pseudonym)
+    return exact + (known_words(key, identity, pseudonym) if len(identity) >= ID_IN_TEXT else [])
 
 
 def known_name(key: bytes, name: str) -> list[Known]:
@@ -88,7 +83,7 @@ def known_name(key: bytes, name: str) -> list[Known]:
         entries.append(Known("name", len(some), digest(key, "name", _joined(sorted(some))), SOMEBODY))
         entries += [Known("start", 1, digest(key, "start", word), "") for word in some]
         for joined in {"".join(some), "".join(reversed(some))}:
-            entries += _in_order(key, joined, SOMEBODY)
+            entries += known_words(key, joined, SOMEBODY)
     return entries
 
 
@@ -252,7 +247,8 @@ class Mentions:
         return values.get((span, digest(self._key, kind, text))) if values else None
 
 
-def _in_order(key: bytes, text: str, pseudonym: str) -> list[Known]:
+def known_words(key: bytes, text: str, pseudonym: str) -> list[Known]:
+    """Return the digests of words in this order, such as those of an e-mail address."""
     words = [word for _, _, word in _words(text)]
     if not words:
         return []

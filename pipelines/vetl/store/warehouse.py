@@ -1,7 +1,6 @@
 """The private warehouse file, as the only process that may write sees it.
 
-It has what a sync needs. Other work,
-such as forgetting or deliveries, is done by functions that take the open file.
+It has what a sync needs. Other work, such as forgetting, is done by functions that take the open file.
 """
 
 import time
@@ -12,14 +11,13 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from threading import RLock
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 import duckdb
 
 from vetl import bundled
 from vetl.core.endpoint import Endpoint
-from vetl.core.errors import ConfigurationError, WarehouseError
+from vetl.core.errors import WarehouseError
 from vetl.core.list_read import Practice
 from vetl.core.pages import Changes
 from vetl.core.steps import Save
@@ -168,9 +166,7 @@ class Warehouse:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -205,11 +201,6 @@ class Warehouse:
         self._status.run_changed()
         self.write_status()
 
-    def last_clock(self) -> datetime | None:
-        """Return the platform's clock at the last run that reached it."""
-        with self.reading():
-            return state.last_clock(self._connection)
-
     def commit(self, run_id: str, practice_id: str, endpoint: Endpoint, work: Sequence[Save]) -> Changes:
         """Commit the work of one list, see `commit_all`."""
         return self.commit_all(run_id, [(practice_id, endpoint, work)])[0]
@@ -221,13 +212,8 @@ class Warehouse:
     def commit_all(self, run_id: str, works: Sequence[Work]) -> list[Changes]:
         """Commit data, certificates and cursors of these lists in one transaction.
 
-        Raises:
-            ConfigurationError: a practice is not configured.
-            ContractBroken: a frame holds calls of days that were not requested.
+        Raise `ContractBroken` if a frame holds calls of days that were not requested.
         """
-        for practice_id, _, _ in works:
-            if practice_id not in self._zones:
-                raise ConfigurationError(f"practice {practice_id} is not configured")
         with self.writing():
             changes = store(works, partial(self.context, run_id))
             keep(self._connection, run_id, works)
@@ -290,12 +276,11 @@ class Warehouse:
         """Mark rows in quarantine as known, see `bad_rows.acknowledge`."""
         with self.writing():
             bad_rows.acknowledge(self._connection, rows, reason)
-        for row in rows:
-            self._status.changed(row.practice_id, row.endpoint)
+        self.changed((row.practice_id, row.endpoint) for row in rows)
         self.write_status()
 
     def context(self, run_id: str, endpoint: Endpoint, clocks: Mapping[str, datetime]) -> Commit:
-        """Return the context of a commit. Only calls need a zone; without one they are refused."""
+        """Return the context of a commit. Only calls need a zone, and the practices of lists are configured."""
         return Commit(
             connection=self._connection,
             run_id=run_id,
@@ -334,15 +319,8 @@ class Warehouse:
 class Place(Protocol):
     """The path of a private file, and how long to wait for other writers: `[warehouse]` of the settings."""
 
-    @property
-    def path(self) -> Path:
-        """Return the path."""
-        ...
-
-    @property
-    def lock_wait_seconds(self) -> float:
-        """Return the longest wait."""
-        ...
+    path: Path
+    lock_wait_seconds: float
 
 
 @contextmanager

@@ -69,20 +69,12 @@ def apply(
 ) -> int:
     """Make the tasks of a plan, or go on with it."""
     result = apply_acts(load_settings(), digest)
-    counts = {
-        "sent": result.sent,
-        "adopted": result.adopted,
-        "canceled": result.canceled,
-        "unknown": result.unknown,
-        "held_back": len(result.held_back),
-    }
     if as_json:
+        held = {"held_back_because": _reasons(result.held_back)}
         lines = {"failures": result.failures, "doubts": result.doubts}
-        print_json(
-            {**counts, "held_back_because": _reasons(result.held_back), **lines, "exit_code": result.exit_code}
-        )
+        print_json({**result.counts, **held, **lines, "exit_code": result.exit_code})
         return result.exit_code
-    print_table("", tuple(counts), [tuple(counts.values())])
+    print_table("", tuple(result.counts), [tuple(result.counts.values())])
     _show_held_back(result.held_back)
     for line in (*result.failures, *result.doubts):
         say(line, "warning")

@@ -67,11 +67,7 @@ def apply_plan(context: dg.OpExecutionContext, config: ActConfig, vetl: VetlReso
         result = apply_acts(settings, config.digest)
     held = Counter(item.reason for item in result.held_back)
     metadata = {
-        "sent": result.sent,
-        "adopted": result.adopted,
-        "canceled": result.canceled,
-        "unknown": result.unknown,
-        "held_back": held.total(),
+        **result.counts,
         "held_back_because": table(("reason", "requests"), held.most_common()),
         "digest": config.digest,
         **({"doubts": bullets(result.doubts)} if result.doubts else {}),

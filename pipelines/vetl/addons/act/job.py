@@ -278,9 +278,8 @@ async def _apply(
             return result
         finally:
             # No source clock: the "now" of the marts is that of the last sync.
-            summary = {"sent": result.sent, "adopted": result.adopted, "unknown": result.unknown}
             mirror(warehouse, ledger.entries())
-            warehouse.finish_run(run_id, source_clock=None, exit_code=exit_code, summary=summary)
+            warehouse.finish_run(run_id, source_clock=None, exit_code=exit_code, summary=result.counts)
 
 
 async def _read_tasks(

@@ -44,6 +44,12 @@ class ApplyResult:
     doubts: list[str] = field(default_factory=list[str])
 
     @property
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of acts."""
+        counts = {"sent": self.sent, "adopted": self.adopted, "canceled": self.canceled, "unknown": self.unknown}
+        return {**counts, "held_back": len(self.held_back)}
+
+    @property
     def exit_code(self) -> int:
         """Return 1 if a request was refused, 3 if something is unknown or uncertified, else 0."""
         if self.failures:

@@ -1,12 +1,12 @@
 """The tables that are exported: their columns, their partitions, and a digest of each partition."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import duckdb
 
 from vetl.core.published_file import DIGESTS, SCHEMAS
-from vetl.store.connection import PRIVATE, literal, quoted
+from vetl.store.connection import PRIVATE, columns_in, literal, quoted
 
 FOLDER, MONTH = "folder", "month"
 Partition = tuple[str | None, str | None]
@@ -87,7 +87,7 @@ def among(column: str, values: Iterable[str | None]) -> str:
 
 def private_tables(connection: duckdb.DuckDBPyConnection, folder: str, *, raw: bool) -> Iterator[LakeTable]:
     """Yield the tables of the private file: the certificates, and all with names and numbers if `raw`."""
-    for schema, table, columns in _columns(connection, PRIVATE):
+    for (schema, table), columns in columns_in(connection, PRIVATE).items():
         is_left_out = schema == "control" and (table in _LEFT_OUT or table.startswith(_NOTES))
         if (raw and not is_left_out) or (schema == "control" and table in _CERTIFICATES):
             # Rows of no practice stand beside those of other folders.
@@ -98,7 +98,7 @@ def private_tables(connection: duckdb.DuckDBPyConnection, folder: str, *, raw: b
 
 def published_tables(connection: duckdb.DuckDBPyConnection) -> Iterator[LakeTable]:
     """Yield the tables of the published file, but for the digests of that file itself."""
-    for schema, table, columns in _columns(connection, SCHEMAS):
+    for (schema, table), columns in columns_in(connection, SCHEMAS).items():
         if table != DIGESTS:
             yield _table(schema, table, columns, _PRACTICE if _PRACTICE in columns else None)
 
@@ -125,16 +125,3 @@ def _table(
         key,
         month_of is not None,
     )
-
-
-def _columns(
-    connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]
-) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield schema and name of each table, with the types of its columns."""
-    for schema, table, names, kinds in connection.execute(
-        "select schema_name, table_name, list(column_name order by column_index),"
-        " list(data_type order by column_index) from duckdb_columns()"
-        " where database_name = current_database() and schema_name in $schemas group by all order by all",
-        {"schemas": list(schemas)},
-    ).fetchall():
-        yield schema, table, dict(zip(names, kinds, strict=True))

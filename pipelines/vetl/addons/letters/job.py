@@ -7,11 +7,12 @@ from datetime import UTC, date, datetime
 from email.message import EmailMessage
 from functools import partial
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 
 from vetl.addons.letters.letter import Letter
 from vetl.addons.letters.letter_data import compose, read_letter_data
-from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, require_typst, summary
+from vetl.addons.letters.letter_forms import as_html, as_pdf, as_text, charts, summary
 from vetl.addons.letters.settings import Reader, ReportSettings, file_name
 from vetl.addons.watch.job import is_configured
 from vetl.addons.watch.notice_ledger import Notice, NoticeLedger, StoredEpisode, open_episodes
@@ -85,7 +86,8 @@ def letters(
     settings: Settings, readers: Sequence[str] = (), usual: Reader | None = None
 ) -> Iterator[tuple[Reader, Letter | None]]:
     """Yield each reader with the letter about their practices; `usual` is the reader if none is set."""
-    require_typst()
+    if find_spec("typst") is None:
+        raise ConfigurationError("typst is not installed: pip install 'vetl-warehouse[report]'")
     known = {item.name: item for item in ReportSettings.of(settings).recipients or (usual,) if item}
     if not known:
         raise ConfigurationError("no reader is set: [[report.recipients]] in vetl.toml; docs/report.md shows how")

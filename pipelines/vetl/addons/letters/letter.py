@@ -126,7 +126,7 @@ class Letter:
     def subject(self) -> str:
         """Return the subject of the mail."""
         where = self.practices[0] if len(self.practices) == 1 else f"{len(self.practices)} practices"
-        return f"{week_words(self.week)}: {where}"
+        return f"Week of {day_words(self.week)}: {where}"
 
     @property
     def list_link(self) -> str | None:
@@ -270,8 +270,3 @@ def points(value: float) -> str:
 def day_words(day: date) -> str:
     """Return a day: `12 January 2026`."""
     return f"{day.day} {day:%B %Y}"
-
-
-def week_words(monday: date) -> str:
-    """Return a week: `Week of 12 January 2026`."""
-    return f"Week of {day_words(monday)}"

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from html import escape
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from vetl.addons.letters.letter import CALLS, Letter, LetterFigure, Shown, Volume, day_words, percent, points
-from vetl.core.errors import ConfigurationError
 
 
 def as_text(letter: Letter) -> str:
@@ -157,13 +155,9 @@ def _figure(figure: Shown, source: str) -> str:
 
 
 def _alternative_text(figure: Shown) -> str:
-    known = [_value_text(value) for value in figure.history if value is not None]
+    values = (value for value in figure.history if value is not None)
+    known = [f"{value:,}" if isinstance(value, int) else percent(value) for value in values]
     return f"{figure.label}, week by week: {', '.join(known)}" if known else f"{figure.label}: no week yet"
-
-
-def _value_text(value: float) -> str:
-    """Return a value of a chart: a share as a percentage, a count as it is."""
-    return f"{value:,}" if isinstance(value, int) else percent(value)
 
 
 def _practices(letter: Letter) -> str:
@@ -205,12 +199,6 @@ def _linked(letter: Letter, line: str) -> str:
 _TEMPLATE = Path(__file__).with_name("letter.typ")
 _PIXELS_PER_INCH = 144
 """Twice the size at which a mail shows them, for fine screens."""
-
-
-def require_typst() -> None:
-    """Return if the extra is installed."""
-    if find_spec("typst") is None:
-        raise ConfigurationError("typst is not installed: pip install 'vetl-warehouse[report]'")
 
 
 def as_pdf(letter: Letter) -> bytes:

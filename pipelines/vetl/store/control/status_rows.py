@@ -145,17 +145,11 @@ class Status:
 
     def _last_run(self) -> dict[str, Any] | None:
         for run_id, command, started, finished, exit_code in self._rows_of(_LAST_RUN):
-            return {
-                "run_id": run_id,
-                "command": command,
-                "exit_code": exit_code,
-                "started_at": _iso(started),
-                "finished_at": _iso(finished),
-            }
+            times = {"started_at": _iso(started), "finished_at": _iso(finished)}
+            return {"run_id": run_id, "command": command, "exit_code": exit_code, **times}
         return None
 
     def _refresh(self) -> None:
-        """Update the entries of stale lists; if all are stale, in the order of the configured practices."""
         stale, self._stale = self._stale, set[List]()
         if stale is not None and not stale:
             return
@@ -266,18 +260,14 @@ def _attempt(row: tuple[Any, ...] | None) -> tuple[Attempt | None, str | None]:
     if row is None:
         return None, None
     state, reason, command, run_id, finished, read, through = row
-    at = finished.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    attempt = Attempt(
-        state=state, reason=reason, command=command, run_id=run_id, finished=at, last_read=_iso(read)
-    )
-    return attempt, through
+    return Attempt(state, reason, _iso(finished) or "", _iso(read), command, run_id), through
 
 
 def _last_window(row: tuple[Any, ...] | None) -> LastWindow | None:
     if row is None:
         return None
     start, end, certified, reason, finished = row
-    return LastWindow(start=start, end=end, certified=certified, reason=reason, finished=_iso(finished))
+    return LastWindow(certified, reason, start, end, _iso(finished))
 
 
 def _iso(instant: datetime | None) -> str | None:
