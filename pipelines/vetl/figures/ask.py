@@ -247,7 +247,6 @@ def within(question: MetricQuestion) -> list[str]:
 
 
 def _chosen(question: MetricQuestion, where: Sequence[Comparison], expressions: Mapping[str, str]) -> str:
-    """Return SQL for the rows that a question asks for."""
     chosen = [conditions(where, expressions), *within(question)]
     if question.since:
         chosen.append(f"day >= date {literal(question.since.isoformat())}")

@@ -160,7 +160,8 @@ def _several(read: Read, mart: str, reason: str, chosen: str, different: Mapping
         for name in different
     )
     if len(different) == 1 and different.keys().isdisjoint(_TIMES):
-        options += f"; {values_of(read, mart, *different.values(), chosen)}"
+        [expression] = different.values()
+        options += f"; {values_of(read, mart, expression, chosen)}"
     choices = {
         name: frequent_values(read, mart, expression, chosen, _MOST_CHOICES)
         for name, expression in different.items()

@@ -63,17 +63,6 @@ def in_bytes(file: Path, texts: Sequence[str]) -> set[str]:
     return there
 
 
-def in_text(content: str, texts: Iterable[str]) -> set[str]:
-    """Return the texts that a text of JSON contains."""
-    return {text for text in texts if text and any(form in content for form in _spellings(text))}
-
-
-def in_private(path: Path, person: Person, mentions: Mentions, *, lock_wait_seconds: float) -> list[str]:
-    """Return the tables of a private file, with those of dbt, whose rows mention the person."""
-    with attached(path, lock_wait_seconds=lock_wait_seconds) as connection:
-        return list(_in_tables(connection, "warehouse", person, mentions))
-
-
 def in_published(file: Path, person: Person, mentions: Mentions) -> list[str]:
     """Return the tables of a published file, or of the contacts, whose rows mention the person."""
     with as_vetl_errors(file), closing(duckdb.connect()) as connection:
@@ -92,7 +81,7 @@ def in_parquet(file: Path, person: Person, mentions: Mentions) -> bool:
 def elsewhere(path: Path, person: Person, texts: Iterable[str], *, lock_wait_seconds: float) -> set[str]:
     """Return the texts that rows of other practices have too; they may stay in files.
 
-    An id may be that of a pet too, so it also counts in rows of the same practice. `in_private` finds rows of the
+    An id may be that of a pet too, so it also counts in rows of the same practice. `mentioned` finds rows of the
     same practice that name the client by it.
     """
     there: set[str] = set()
@@ -185,20 +174,18 @@ def _is_mention(mentions: Mentions, name: str, kind: str, text: str) -> bool:
 
 def residue(settings: Settings, person: Person, mentions: Mentions) -> list[str]:
     """Return the files, with their tables if they have any, that still contain a value of a person."""
-    seconds = settings.warehouse.lock_wait_seconds
     left: list[str] = []
-    private = settings.warehouse.path
-    left += [f"{private}: {table}" for table in in_private(private, person, mentions, lock_wait_seconds=seconds)]
-    published = settings.warehouse.published
+    private, published = settings.warehouse.path, settings.warehouse.published
+    with attached(private, lock_wait_seconds=settings.warehouse.lock_wait_seconds) as connection:
+        left += [f"{private}: {table}" for table in _in_tables(connection, "warehouse", person, mentions)]
     for file in (published, *kept(published), contacts_file(published)):
         left += [f"{file}: {table}" for table in (in_published(file, person, mentions) if file.exists() else ())]
     for file in sorted(parquet_folder(published).rglob("*.parquet")):
         left += [str(file)] * in_parquet(file, person, mentions)
     if settings.webhooks.inbox.exists():
         with Inbox.open(settings.webhooks.inbox) as inbox:
-            left += [str(settings.webhooks.inbox)] * bool(
-                inbox.about(Pseudonyms({person.practice_id: mentions}).mentions_in)
-            )
+            about = Pseudonyms({person.practice_id: mentions}).mentions_in
+            left += [str(settings.webhooks.inbox)] * bool(inbox.about(about))
     for keeper in hooks.people(settings):
         left += keeper.left(person, mentions)
     return [*dict.fromkeys([*left, *_in_bytes(settings, person)])]
@@ -226,7 +213,9 @@ def _in_bytes(settings: Settings, person: Person) -> Iterator[str]:
             raise WarehouseError(f"{file}: cannot be read: {error.strerror}") from None
         if _not_elsewhere(settings.warehouse, person, there):
             yield str(file)
-    if _not_elsewhere(settings.warehouse, person, in_text(notes_except(path, NOTE), texts)):
+    notes = notes_except(path, NOTE)
+    there = {text for text in texts if text and any(form in notes for form in _spellings(text))}
+    if _not_elsewhere(settings.warehouse, person, there):
         yield str(notes_file(path))
 
 

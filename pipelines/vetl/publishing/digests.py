@@ -102,7 +102,6 @@ def verify(file: Path, practice: str | None = None, day: date | None = None) -> 
 
 
 def _root(read: Read) -> str:
-    """Return the digest of all digests."""
     lines = read(f"select concat_ws(' ', mart, practice_id, day, rows, digest) from meta.{DIGESTS} order by all")
     return hashlib.sha256("\n".join(line for (line,) in lines.rows).encode()).hexdigest()
 

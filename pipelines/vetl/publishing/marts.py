@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import duckdb
 
@@ -68,7 +69,7 @@ class Masking:
                 value = self._masked(name, kind, personal[name], scope, practice)
             values.append(f"{value} as {quoted(name)}")
         statement = ", ".join(values)
-        secrets = {"key": self.key, "salt": self.salt}
+        secrets: dict[str, Any] = {"key": self.key, "salt": self.salt}
         return statement, {name: value for name, value in secrets.items() if f"${name}" in statement}
 
     def _published(self, mart: str, column: str, kind: str) -> str:

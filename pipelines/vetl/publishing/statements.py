@@ -211,7 +211,6 @@ def _wording(error: duckdb.Error, connection: duckdb.DuckDBPyConnection, sql: st
 
 
 def _names_of(connection: duckdb.DuckDBPyConnection, kind: str) -> list[str]:
-    """Return the names of all columns or tables."""
     found = connection.execute(f"select distinct {kind}_name from duckdb_columns() where not internal order by 1")
     return [name for (name,) in found.fetchall()]
 
@@ -228,7 +227,6 @@ def _columns_in(connection: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
 
 
 def _tables_with(connection: duckdb.DuckDBPyConnection, column: str) -> list[str]:
-    """Return the tables that have a column of this name."""
     found = connection.execute(
         "select schema_name || '.' || table_name from duckdb_columns()"
         " where not internal and lower(column_name) = lower($1) order by 1",

@@ -193,7 +193,6 @@ def _own_rows(
 def _sweep_control(
     connection: duckdb.DuckDBPyConnection, practice_id: str, mentions: Mentions, pattern: str | None
 ) -> None:
-    """Replace the person in the control tables."""
     spellings = connection.execute(
         "select distinct spelling from control.phone_numbers where practice_id = ?", [practice_id]
     ).fetchall()

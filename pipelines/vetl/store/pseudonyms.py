@@ -89,8 +89,6 @@ class Pseudonyms:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of one practice and one table."""
-
     mentions: Mentions
     table: RawTable
     frame: pl.DataFrame

@@ -215,7 +215,6 @@ class Applier:
             self._hold_rest(practice_id, "practice_refused")
 
     async def _send_one(self, act: acts.Act) -> None:
-        """Ask for one task."""
         self._ledger.asking(act, self._platform.clock())
         self._asked[act.code] = ""
         task = NewStaffTask(

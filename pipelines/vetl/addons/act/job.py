@@ -126,7 +126,6 @@ def read_act_data(
 
 
 def _zones(practices: Sequence[Practice]) -> dict[str, str]:
-    """Return the time zone of each practice."""
     return {practice.id: practice.time_zone for practice in practices}
 
 

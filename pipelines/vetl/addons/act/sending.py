@@ -146,7 +146,6 @@ class Texter:
         return False
 
     async def _send(self, act: Act) -> None:
-        """Send one message."""
         others = codes_of(act.practice_id, act.kind, act.contacts) - {act.code}
         try:
             if others and await self._find(act, sorted(others)):

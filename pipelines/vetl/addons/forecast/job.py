@@ -50,7 +50,6 @@ def reason_without(span: Span | None) -> str | None:
 
 
 def _predict(settings: Settings, chosen: Sequence[Span]) -> int:
-    """Predict, keep the predictions, and return their number."""
     holidays_of, ahead = settings.definitions.holidays_of, timedelta(days=DAYS)
     off = {one.practice_id: holidays_of(one.practice_id, one.since, one.today + ahead) for one in chosen}
     made = predictions(calls_by_hour(settings.warehouse.published, chosen), chosen, off, MEASURES)

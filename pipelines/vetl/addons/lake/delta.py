@@ -166,7 +166,6 @@ def _sql_type(kind: Any) -> str:  # noqa: ANN401 - a name, or an object
 
 
 def _practice_of(path: str) -> str:
-    """Return the practice in the path of a file."""
     return unquote(path.partition("/")[0].removeprefix("practice_id="))
 
 

@@ -142,7 +142,6 @@ def _reason(text: str, dsn: str) -> str:
 
 
 def _digests(file: "duckdb.DuckDBPyConnection") -> dict[str, str]:
-    """Return one digest for each table."""
     rows = file.execute(
         "select mart, md5(string_agg(concat_ws(' ', practice_id, day, rows, digest), ','"
         " order by practice_id, day))"

@@ -266,7 +266,6 @@ def _insert_unknown(commit: Commit, ids: pl.DataFrame) -> None:
 
 
 def _frame_of_ids(ids: Mapping[tuple[str, str], datetime]) -> pl.DataFrame:
-    """Return ids as a frame of `practice_id`, `id` and `read_at`."""
     rows = [(*key, read_at) for key, read_at in ids.items()]
     return pl.DataFrame(rows, {"practice_id": pl.String, "id": pl.String, "read_at": INSTANT}, orient="row")
 
@@ -291,12 +290,12 @@ _TARGET = "_target"
 
 
 _DAYS = {"call_date": "call_date", "created_at": "timezone('UTC', created_at)::date"}
-"""SQL for the day of a row, by the column that it comes from."""
+"""SQL for the day of a row, by the column that it comes from; the first that a table has is used."""
 
 
 def note_new(commit: Commit, rows: pl.DataFrame) -> None:
     """Note the days of rows, with all their columns, that are about to be written."""
-    columns = [name for name in _DAYS if commit.table.has(name)]
+    columns = [name for name in _DAYS if name in rows.columns]
     with registered_frames(commit.connection, written=rows.select("practice_id", *columns)):
         _note(commit.connection, commit.table, "written")
 

@@ -98,7 +98,6 @@ def _without_strays(texts: CallTexts, first: date, last: date) -> CallTexts:
 
 
 def _without(texts: CallTexts, marks: pl.Series | None, reason: str) -> CallTexts:
-    """Move the marked rows to `bad`."""
     if marks is None:
         return texts
     bad = [
