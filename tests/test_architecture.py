@@ -31,6 +31,7 @@ ONLY_IMPORTER = {
     "uvicorn": ("addons/webhooks",),
     "argon2": ("cli/passwords.py",),
     "typst": ("addons/letters",),
+    "jinja2": ("addons/letters",),
     "sqlite3": (
         "store/sqlite_file.py",
         "receiving/inbox.py",

@@ -218,11 +218,6 @@ def _forgetting(
     return Forgetting(plan.pseudonym, plan.rows, plan.deliveries, removed, lakes, left, built)
 
 
-_NO_ROOM = ("Could not write", "No space left", "File too large", "heckpoint", "CHECKPOINT")
-_REMEDY = "the disk is full or fails; make room for as much again as the file has"
-"""DuckDB says of a full disk that a checkpoint during a detach failed."""
-
-
 def rewrite(path: Path) -> None:
     """Copy raw, history and control into a new file and rename it into place, without the marts."""
     try:
@@ -239,6 +234,4 @@ def rewrite(path: Path) -> None:
     except OSError as error:
         raise WarehouseError(cannot_write(path, error, "cannot be rewritten")) from None
     except duckdb.Error as error:
-        if any(sign in str(error) for sign in _NO_ROOM):
-            raise WarehouseError(f"{path}: cannot be rewritten: {_REMEDY}") from None
         raise as_warehouse_error(error, path, "cannot be rewritten") from None

@@ -25,7 +25,7 @@ from vetl.publishing import digests
 from vetl.publishing.last_publication import PublicationRecord, identity_of, read_record
 from vetl.publishing.marts import SHOWN, Columns, Masking, copy_comments, copy_mart, count, marts_of, masked_words
 from vetl.publishing.retention import attach_target, keep_before, refuse_foreign, remove_kept
-from vetl.publishing.shown_words import Marts, shown_words
+from vetl.publishing.shown_words import shown_words
 from vetl.store.connection import as_warehouse_error, attach_private, literal, memory_for_marts
 from vetl.store.drafts import draft_for, give_access
 from vetl.store.notes import write_note
@@ -182,8 +182,7 @@ def _publish(
         is_same = record and (record.build_id, record.file) == (build, identity_of(published))
         if record and is_same and record.masking == _digest(masking):
             return replace(result, tables=rows_of(connection, published), masked_words=record.masked_words)
-        sources = Marts(connection, marts, masking.columns)
-        words = sorted(shown_words(sources, masking.shared))
+        words = sorted(shown_words(connection, marts, masking))
         connection.execute(f"create temp table {SHOWN} as select unnest($words) as word", {"words": words})
         attach_target(connection, draft, *SCHEMAS)
         _bring(connection, marts, masking)

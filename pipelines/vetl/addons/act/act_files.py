@@ -46,8 +46,13 @@ class ActFiles(AddonFiles):
                     ledger.forget(acts)
 
     def renew(self) -> Sequence[str]:
-        """Remove the last plan, which has words of the tasks."""
-        remove_plan(self._published)
+        """Remove the last plan, which has words of the tasks, and drafts of it."""
+        file = plan_file(self._published)
+        try:
+            remove_leftovers(file)
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise LedgerError(f"{file}: cannot be removed: {error.strerror}") from None
         return ()
 
     def left(self, person: Person, mentions: Mentions) -> Iterator[str]:
@@ -89,16 +94,6 @@ def write_plan(published: Path, plan: ActPlan, at: datetime) -> None:
         replace_text(file, json.dumps({"planned_at": at, **plan_json(plan)}, default=str))
     except OSError as error:
         raise LedgerError(cannot_write(file, error)) from None
-
-
-def remove_plan(published: Path) -> None:
-    """Remove the last plan and drafts of it."""
-    file = plan_file(published)
-    try:
-        remove_leftovers(file)
-        file.unlink(missing_ok=True)
-    except OSError as error:
-        raise LedgerError(f"{file}: cannot be removed: {error.strerror}") from None
 
 
 _COLUMNS = (

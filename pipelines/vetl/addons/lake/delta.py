@@ -128,7 +128,8 @@ class Lake:
         with self.in_one_line():
             table = DeltaTable(self.place(name))
             dead = table.vacuum(0, dry_run=True, enforce_retention_duration=False, full=True) if practices else []
-            ours = [path for path in dead if _practice_of(path) in practices]
+            folders = {path: path.partition("/")[0].removeprefix("practice_id=") for path in dead}
+            ours = [path for path, folder in folders.items() if unquote(folder) in practices]
             # Those that were removed before are listed too, as long as the log names them.
             infos = self._files(name).get_file_info(ours)
             return [path for path, info in zip(ours, infos, strict=True) if info.is_file]
@@ -163,10 +164,6 @@ def sql_types(schema: Schema) -> dict[str, str]:
 
 def _sql_type(kind: Any) -> str:  # noqa: ANN401 - a name, or an object
     return kind if isinstance(kind, str) else f"array<{_sql_type(kind['elementType'])}>"
-
-
-def _practice_of(path: str) -> str:
-    return unquote(path.partition("/")[0].removeprefix("practice_id="))
 
 
 Digests = Mapping[Partition, tuple[int, str]]

@@ -52,15 +52,13 @@ class Reported:
         return 1 if "failed" in states else 3 if "unknown" in states else 0
 
 
-def report(
-    settings: Settings, readers: Sequence[str] = (), *, again: bool = False, now: datetime | None = None
-) -> Reported:
+def report(settings: Settings, readers: Sequence[str] = (), *, again: bool = False) -> Reported:
     """Send each reader the letter about the newest closed week, unless it was sent before.
 
     Raise `ConfigurationError` if no reader is set, or the extra is not installed, `LedgerError` if the ledger
     cannot be written (nothing more is sent), `WrongUse` if there is no such reader.
     """
-    at = now or datetime.now(UTC)
+    at = datetime.now(UTC)
     deliveries: list[LetterSent] = []
     without: list[str] = []
     with NoticeLedger.open(ReportSettings.of(settings).ledger) as ledger:

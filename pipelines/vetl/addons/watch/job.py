@@ -61,7 +61,7 @@ def _series(file: Path, threshold: Threshold) -> Series:
         raise
 
 
-def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent:
+def send_notices(settings: Settings) -> NoticesSent:
     """Judge the thresholds, keep new episodes in the ledger, and send the due notices. An error is only a line.
 
     A threshold that is new at a practice rings for an open episode, but not for earlier ones.
@@ -69,7 +69,7 @@ def send_notices(settings: Settings, now: datetime | None = None) -> NoticesSent
     watch = WatchSettings.of(settings)
     if not watch.thresholds and not watch.headlines:
         return NoticesSent()
-    at = now or datetime.now(UTC)
+    at = datetime.now(UTC)
     try:
         found = judge(settings)
         with NoticeLedger.open(watch.ledger) as ledger:

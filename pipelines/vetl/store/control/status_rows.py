@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -83,15 +83,8 @@ _LAST_RUN = (
 class Status:
     """The entries of all lists. A commit updates only changed lists, so its cost does not grow with them."""
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        tables: Sequence[RawTable],
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, tables: Sequence[RawTable]) -> None:
         self._connection = connection
-        self._clock = clock
         self._tables = {table.endpoint.name: table for table in tables}
         self._counts: dict[List, tuple[int, int]] = {}
         self._uncounted: set[List] | None = None
@@ -130,13 +123,14 @@ class Status:
 
     def write(self, warehouse: Path, *, at_once: bool = False) -> None:
         """Write the snapshot, if it is due: `WRITTEN_EVERY` or more after the last time, or `at_once`."""
-        begun = self._clock()
+        begun = time.monotonic()
         if begun < self._next_at and not at_once:
             return
         self._refresh()
         [(migration,)] = self._rows_of("select max(name) from control.migrations")
         write_snapshot(warehouse, migration, self._last_run(), self._texts.values())
-        self._next_at = self._clock() + max(WRITTEN_EVERY, SHARE * (self._clock() - begun))
+        ended = time.monotonic()
+        self._next_at = ended + max(WRITTEN_EVERY, SHARE * (ended - begun))
 
     def write_rest(self, warehouse: Path) -> None:
         """Write the snapshot if entries changed after the last one."""

@@ -126,7 +126,8 @@ def split(body: bytes) -> CallTexts:
     others = sorted(name for name in names if name not in SCHEMA)
     columns = _without_guards(frame[[*HEADERS]])
     if others:
-        columns = columns.hstack([_as_json(frame, others)])
+        fields, is_there = pl.struct(others).struct.json_encode(), pl.any_horizontal(pl.col(others).is_not_null())
+        columns = columns.hstack(frame.select(pl.when(is_there).then(fields).alias(EXTRA)))
     else:
         columns = with_constant(columns, EXTRA, None, pl.String())
     return CallTexts(columns, tuple(bad), frozenset(others))
@@ -205,9 +206,3 @@ def _misfit(row: Sequence[str], names: Sequence[str]) -> str | None:
     except UnicodeEncodeError:
         return "row: not UTF-8"
     return None
-
-
-def _as_json(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
-    fields = pl.struct(names).struct.json_encode()
-    is_there = pl.any_horizontal(pl.col(names).is_not_null())
-    return frame.select(pl.when(is_there).then(fields).alias(EXTRA)).to_series()

@@ -146,7 +146,8 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
         return
     own = ", ".join(f"fresh.{quoted(name)}" for name in rows.columns if not name.startswith("_"))
     secret = state.salt(commit.connection)
-    salts = {practice_id: _practice_salt(secret, practice_id) for practice_id in rows["practice_id"].unique()}
+    practices = rows["practice_id"].unique()
+    salts = {name: hashlib.sha256(f"{secret}/{name}".encode()).hexdigest()[:20] for name in practices}
     salted = rows.with_columns(pl.col("practice_id").replace_strict(salts, return_dtype=pl.String).alias(_SALT))
     state.note_new(commit, rows)
     with registered_frames(commit.connection, fresh=salted):
@@ -156,11 +157,6 @@ def append(commit: Commit, rows: pl.DataFrame) -> None:
             f" ? as _run_id, {row_hash(commit.table.hashed, 'fresh')} as _row_hash, fresh.{EXTRA} from fresh",
             [commit.run_id],
         )
-
-
-def _practice_salt(salt: str, practice_id: str) -> str:
-    """Return the secret part of the call keys of one practice."""
-    return hashlib.sha256(f"{salt}/{practice_id}".encode()).hexdigest()[:20]
 
 
 def _call_key(source: str) -> str:
