@@ -3,8 +3,7 @@
 A rate is the sum of its numerators by the sum of its denominators, never a mean of rates. Counts of people are
 read from the marts that keep them, never added up. A median is computed from the rows.
 
-Answer for many metrics side by side, from one pass over each mart. List the metrics of a published file, and
-describe one of them.
+Many metrics side by side come from one pass over each mart.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -52,8 +51,7 @@ class MetricAnswer:
 
     The last columns of each row are the value (of a rate after its numerator and its denominator), `days`, the
     number of practice-local days that it covers, and `is_final`, whether all of them are final. `notes` are about
-    the values, such as a week of which some days are missing; `doubts` say why they may
-    still change, and why rows may be missing.
+    the values, such as a week of which some days are missing; `doubts` say why they may still change.
     """
 
     metric: Metric

@@ -9,7 +9,7 @@ import duckdb
 from vetl.core.errors import WarehouseError, cannot_write
 from vetl.core.published_file import FAKE_NUMBER
 from vetl.publishing.marts import marts_of
-from vetl.publishing.retention import attach_target, is_foreign, refuse_foreign
+from vetl.publishing.retention import attach_target, refuse_foreign
 from vetl.store.connection import as_warehouse_error, attach_private, literal
 from vetl.store.drafts import draft_for, give_access, remove_leftovers
 
@@ -80,12 +80,15 @@ def remove_contacts(published: Path) -> bool:
     file = contacts_file(published)
     try:
         remove_leftovers(file)
-        if not file.exists() or is_foreign(file, "main"):
-            return False
-        file.unlink()
+        if file.exists():
+            refuse_foreign(file, "main")
+            file.unlink()
+            return True
+    except WarehouseError:
+        pass  # it is not vetl's
     except OSError as error:
         raise WarehouseError(f"{file}: cannot be removed: {error.strerror}") from None
-    return True
+    return False
 
 
 def attach_contacts(connection: duckdb.DuckDBPyConnection, published: Path) -> None:

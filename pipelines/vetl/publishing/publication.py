@@ -1,11 +1,8 @@
 """Publish the marts to the analysts' file: masked, and replaced in one rename.
 
-Notice a build that loses most rows of a mart, before its result replaces the published file.
-
-Record in the notes which build was published, so that the same build is not published twice.
-
-A publication brings nothing if the published file shows the last build, is the same file that was written then,
-and masks the same columns with the same key.
+A build that loses most rows of a mart does not replace the published file. The notes have which build was
+published: a publication brings nothing if the published file shows the last build, is the same file that was
+written then, and masks the same columns with the same key.
 """
 
 import hashlib

@@ -103,8 +103,7 @@ def reading(file: Path, practices: Collection[str] | None = None) -> Generator[R
 def streamed(file: Path, sql: str) -> Generator[RowStream]:
     """Run a statement, and fetch its rows when the caller takes them.
 
-    Raises:
-        WrongUse: the statement is not SQL that this file can answer, or would do more than read it.
+    Raise `WrongUse` if the statement is not SQL that this file can answer, or would do more than read it.
     """
     with _statement(file, sql) as (connection, statement):
         statement.run(lambda: connection.execute(sql))
@@ -162,11 +161,7 @@ def query_to_parquet(file: Path, sql: str, target: Path) -> None:
 
 
 def _only_reads(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Refuse a statement that does more than read, because DuckDB allows COPY and ATTACH on the open file.
-
-    Raises:
-        WrongUse: the text is not one statement that reads.
-    """
+    """Refuse a text that is not one statement that reads: DuckDB allows COPY and ATTACH on the open file."""
     kinds = _kinds(connection, sql)
     explained = _EXPLAIN.fullmatch(sql)
     if kinds == [duckdb.StatementType.EXPLAIN] and explained:

@@ -45,9 +45,8 @@ _PID = re.compile(r"PID (\d+)")
 def as_vetl_errors(path: Path) -> Generator[None]:
     """Turn DuckDB's errors into vetl's, except errors that only a fault of vetl's SQL explains.
 
-    Raises:
-        NotStorable: DuckDB refuses a value, or the rows are too large for its memory. The message about a value
-            names only the kind of error; DuckDB's may quote it.
+    Raise `NotStorable` if DuckDB refuses a value, or the rows are too large for its memory. The message about a
+    value names only the kind of error; DuckDB's may quote it.
     """
     try:
         yield

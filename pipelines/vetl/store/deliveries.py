@@ -1,10 +1,8 @@
 """Store received webhooks in raw: the first of equal deliveries stays, and a message only moves forward.
 
-So storing the same deliveries again changes nothing, even after an interruption.
-
-Messages and outreach requests are read by id if a webhook about them may be missing. A record is read again when
-its age has doubled since the last read, but not within five minutes. That costs about twenty requests in ten
-years, so no limit of age is needed. `now` is the source's clock.
+So storing the same deliveries again changes nothing. Messages and outreach requests are read by id if a webhook
+about them may be missing. A record is read again when its age has doubled since the last read, but not within five
+minutes. That costs about twenty requests in ten years, so no limit of age is needed. `now` is the source's clock.
 """
 
 from collections.abc import Sequence
@@ -105,9 +103,7 @@ def _move_forward(commit: Commit, incoming: pl.DataFrame, *, even_stays: bool) -
     write(commit, written)
     inserted = written[TARGET].null_count()
     return Changes(
-        inserted=inserted,
-        updated=written.height - inserted,
-        unchanged=incoming.height - written.height,
+        inserted=inserted, updated=written.height - inserted, unchanged=incoming.height - written.height
     )
 
 

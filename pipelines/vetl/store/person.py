@@ -1,8 +1,7 @@
 """A client to forget, the values by which the stored rows of this client are found, and the plans of forgettings.
 
 The plans of unfinished forgettings are a note beside the warehouse, written before the first change. It contains
-the values of the person, because finished steps have removed them from the warehouse. It is erased as soon as a
-scan finds no value of the person.
+the values of the person, which its first step removes from the warehouse. A scan that finds none erases it.
 """
 
 import re
@@ -58,8 +57,7 @@ def look_up(warehouse: Warehouse, practice_id: str, client_id: str) -> Person:
     A telephone number that another client has too, in any spelling, is left out: it stays in that client's rows.
     So is one that says that the number was withheld: it stands in the calls of strangers.
 
-    Raises:
-        WrongUse: no row names this client, and nobody with this id was forgotten.
+    Raise `WrongUse` if no row names this client, and nobody with this id was forgotten.
     """
     with warehouse.reading() as connection:
         rows = _PracticeRows(connection, tuple(warehouse.tables.values()), practice_id)

@@ -107,10 +107,7 @@ def _ensure(
 ) -> None:
     endpoint = table.endpoint
     fields = [("practice_id", "VARCHAR"), *((item.name, item.kind.value) for item in table.columns)]
-    for schema, expected in (
-        ("raw", [*fields, *BOOKKEEPING]),
-        ("history", [*fields, *BOOKKEEPING, *VALIDITY]),
-    ):
+    for schema, expected in (("raw", [*fields, *BOOKKEEPING]), ("history", [*fields, *BOOKKEEPING, *VALIDITY])):
         columns = present.get((schema, endpoint.table))
         name = f"{schema}.{quoted(endpoint.table)}"
         if columns is None:
@@ -188,8 +185,7 @@ def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
 def canonical_json(value: object) -> str:
     """Return the canonical JSON of a value: sorted keys, no spaces, so that equal values hash alike.
 
-    Raises:
-        ValueError: the value is not JSON, or cannot be written in UTF-8.
+    Raise `ValueError` if the value is not JSON, or cannot be written in UTF-8.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
     text.encode()

@@ -59,10 +59,7 @@ _held = _Held()
 
 @contextmanager
 def writing(
-    warehouse: Path,
-    *,
-    lock_wait_seconds: float,
-    wait: Callable[[float], None] = time.sleep,
+    warehouse: Path, *, lock_wait_seconds: float, wait: Callable[[float], None] = time.sleep
 ) -> Generator[None]:
     """Hold the lock of the warehouse. Within a block that holds it already, another one changes nothing."""
     file = lock_file(warehouse)

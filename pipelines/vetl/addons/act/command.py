@@ -140,19 +140,9 @@ def _counted(acts: Sequence[Act]) -> str:
 
 
 def _entry_json(entry: LedgerEntry) -> dict[str, Any]:
-    act = entry.act
-    return {
-        "practice_id": act.practice_id,
-        "episode_id": act.episode_id,
-        "kind": act.kind,
-        "code": act.code,
-        "state": entry.state.value,
-        "planned_at": entry.planned_at,
-        "asked_at": entry.asked_at,
-        "task_id": entry.task_id,
-        "found_by": entry.found_by,
-        "note": entry.note,
-    }
+    act = {name: getattr(entry.act, name) for name in ("practice_id", "episode_id", "kind", "code")}
+    came_of_it = ("planned_at", "asked_at", "task_id", "found_by", "note")
+    return {**act, "state": entry.state.value, **{name: getattr(entry, name) for name in came_of_it}}
 
 
 def _reasons(held_back: Iterable[HeldBack]) -> dict[str, int]:

@@ -45,17 +45,8 @@ def predicted(hours: pl.DataFrame, ahead: int) -> pl.DataFrame:
     number = pl.int_range(pl.len()).over("series")
     known = hours.select("series", "at", "value", place=number % WEEK, week=number // WEEK)
     counted = pl.col("value").fill_null(strategy="forward").over("series", "place").fill_null(0)
-    learnt = _levelled(
-        known.with_columns(y=counted).select(
-            "series",
-            "at",
-            "place",
-            "week",
-            "y",
-            shape=_smoothed(counted, _WEIGHT_OF_SHAPE),
-            level=_smoothed(counted, _WEIGHT_OF_LEVEL),
-        )
-    )
+    shape, level = _smoothed(counted, _WEIGHT_OF_SHAPE), _smoothed(counted, _WEIGHT_OF_LEVEL)
+    learnt = _levelled(known.with_columns(y=counted, shape=shape, level=level))
     last = pl.col("week").max().over("series")
     coming = _after(learnt.filter(pl.col("week") == last), -(-ahead // WEEK))
     end = hours.group_by("series").agg(end=pl.col("at").max().dt.offset_by(f"{ahead}h"))
@@ -151,10 +142,7 @@ class Span:
 
 
 def predictions(
-    hours: pl.DataFrame,
-    spans: Sequence[Span],
-    holidays: Mapping[str, Collection[date]],
-    measures: Sequence[str],
+    hours: pl.DataFrame, spans: Sequence[Span], holidays: Mapping[str, Collection[date]], measures: Sequence[str]
 ) -> pl.DataFrame:
     """Return a row for each practice, day and hour of the `DAYS` days after `today`.
 

@@ -216,11 +216,8 @@ class Export:
         """Bring these tables up to date, each by a commit for about half a million rows."""
         for table in tables:
             self.result.tables.append(table.name)
-            now, before, delta = (
-                table.digests(connection),
-                self._written.get(table.name),
-                self._lake.opened(table.name),
-            )
+            now, before = table.digests(connection), self._written.get(table.name)
+            delta = self._lake.opened(table.name)
             if delta is None:
                 delta = self._lake.made(table, schema_of(connection.sql(table.relation)), self._commit())
                 self.result.commits += 1
@@ -273,17 +270,9 @@ class Export:
         """Write the table of exports, if there was a commit."""
         if not self.result.commits:
             return self.result
+        folder = self._facts[FOLDER]
         rows = [
-            (
-                self._facts[FOLDER],
-                name,
-                table.table_id,
-                *partition,
-                digest,
-                table.version,
-                count,
-                table.exported_at,
-            )
+            (folder, name, table.table_id, *partition, digest, table.version, count, table.exported_at)
             for name, table in self._written.items()
             # A table without rows has an entry, too.
             for partition, (count, digest) in (table.partitions or {(None, None): (0, None)}).items()
@@ -294,7 +283,7 @@ class Export:
             relation = connection.from_arrow(frame.to_arrow())
             if self._lake.opened(EXPORTS.name) is None:
                 self._lake.made(EXPORTS, schema_of(relation), self._commit())
-            ours = among(FOLDER, [self._facts[FOLDER]])
+            ours = among(FOLDER, [folder])
             self._lake.replace(EXPORTS.name, lambda: connection.from_arrow(frame.to_arrow()), ours, self._commit())
         return self.result
 

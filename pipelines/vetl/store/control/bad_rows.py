@@ -113,11 +113,7 @@ def quarantined_rows(connection: duckdb.DuckDBPyConnection) -> list[QuarantinedR
     return [QuarantinedRow(*row) for row in rows]
 
 
-def acknowledge(
-    connection: duckdb.DuckDBPyConnection,
-    rows: Iterable[QuarantinedRow],
-    reason: str,
-) -> None:
+def acknowledge(connection: duckdb.DuckDBPyConnection, rows: Iterable[QuarantinedRow], reason: str) -> None:
     """Mark these rows as known: they stay in quarantine, and exit codes do not count them any more."""
     for row in rows:
         connection.execute(

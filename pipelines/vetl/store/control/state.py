@@ -10,6 +10,7 @@ are stored as rows come in, so that finding the open ids needs no search through
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
 from datetime import UTC, date, datetime
 from secrets import token_hex
 from typing import Any
@@ -83,31 +84,11 @@ def keep_certificates(
     connection: duckdb.DuckDBPyConnection, run_id: str, certificates: Sequence[tuple[List, Certificate]]
 ) -> None:
     """Store one row of `control.windows` for each window that was read."""
-    _insert(
-        connection,
-        "control.windows",
-        [
-            [
-                *of,
-                run_id,
-                item.kind,
-                bound(item.window.start),
-                bound(item.window.end),
-                item.window.status,
-                item.total_first,
-                item.total_last,
-                item.rows,
-                item.distinct_ids,
-                item.requests,
-                item.retries,
-                item.certified,
-                item.reason,
-                item.started,
-                item.finished,
-            ]
-            for of, item in certificates
-        ],
-    )
+    rows: list[list[object]] = []
+    for of, certificate in certificates:
+        (start, end, status), kind, *rest = astuple(certificate)
+        rows.append([*of, run_id, kind, bound(start), bound(end), status, *rest])
+    _insert(connection, "control.windows", rows)
 
 
 def bound(value: datetime | date | None) -> str | None:

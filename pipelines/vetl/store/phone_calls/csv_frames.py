@@ -47,10 +47,8 @@ def parse_calls(answer: CsvAnswer, *, lenient: bool = False, days: tuple[date, d
     If few rows are of other days than `days`, they are bad. If most rows are, the server ignores the range, which
     the strategy finds out.
 
-    Raises:
-        ContractBroken: a column of the contract is missing.
-        TornAnswer: the page is cut off.
-        WrongTotal: the row count differs from the headers, unless `lenient`.
+    Raise `ContractBroken` if a column of the contract is missing, `TornAnswer` if the page is cut off,
+    `WrongTotal` if the row count differs from the headers, unless `lenient`.
     """
     texts = split(answer.body)
     rows = texts.frame.height + len(texts.bad)
@@ -111,9 +109,8 @@ def _without(texts: CallTexts, marks: pl.Series | None, reason: str) -> CallText
 def split(body: bytes) -> CallTexts:
     """Split a CSV body into columns. An empty body has no rows.
 
-    Raises:
-        ContractBroken: a column of the contract is missing.
-        TornAnswer: the body ends inside its header or its last row.
+    Raise `ContractBroken` if a column of the contract is missing, `TornAnswer` if the body ends inside its header
+    or its last row.
     """
     body = body.removeprefix(_BOM)
     if not body or body.isspace():

@@ -40,8 +40,7 @@ Saves = Sequence[tuple[str, ReplaceDays]]
 def replace_days(commit: Commit, saves: Saves) -> dict[str, Changes]:
     """Replace the days of these saves by the rows that were read. No two saves of a practice share a day.
 
-    Raises:
-        ContractBroken: the source returned calls of days outside the requested range.
+    Raise `ContractBroken` if the source returned calls of days outside the requested range.
     """
     groups = json_calls.grouped_by_new_fields(
         saves, lambda save: [name for page in save.frames for name in page.new_fields]

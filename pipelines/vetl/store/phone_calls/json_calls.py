@@ -1,10 +1,7 @@
-"""Convert JSON records of calls into the rows of the CSV.
+"""Parse the texts of phone-call pages, and convert JSON records of calls into the rows of the CSV.
 
-Merge `_extra` of a call: the CSV and the JSON list each have undeclared fields of their own.
-
-Parse the texts of phone-call pages: minutes, labels, Yes/No, m:ss (contract: CSV response).
-
-Most columns hold few distinct texts, so each distinct text is parsed once and the rows look it up.
+The texts are minutes, labels, Yes/No, m:ss (contract: CSV response). Most columns hold few distinct texts, so each
+distinct text is parsed once and the rows look it up.
 """
 
 import json
